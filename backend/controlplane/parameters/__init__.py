@@ -1,0 +1,1 @@
+"""Expressions and templates: what a parameter should be."""

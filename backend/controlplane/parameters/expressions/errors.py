@@ -1,0 +1,28 @@
+"""What can be wrong with an expression, always with the column (from 1) it is wrong at."""
+
+
+class ExpressionError(ValueError):
+    """Base: ``column``, what was ``found`` there, what was ``expected`` instead."""
+
+    code = "expression_invalid"
+
+    def __init__(self, column: int, found: str, expected: str, hint: str = "") -> None:
+        self.column = column
+        self.found = found
+        self.expected = expected
+        self.hint = hint
+        super().__init__(self._sentence())
+
+    def _sentence(self) -> str:
+        sentence = f"column {self.column}: found {self.found}, expected {self.expected}"
+        return f"{sentence} ({self.hint})" if self.hint else sentence
+
+
+class ExpressionSyntaxError(ExpressionError):
+    """The text does not follow the grammar."""
+
+
+class EvaluationError(ExpressionError):
+    """The text is an expression, but has no value for these variables."""
+
+    code = "expression_has_no_value"
