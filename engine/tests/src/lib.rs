@@ -1,1 +1,8 @@
+//! Testers that judge the plugin from outside, over the wire of real servers.
+//!
+//! Nothing here depends on another crate of the workspace: a mistake in the plugin's own reading of the protocol or
+//! of SQL must not be shared by its judge.
 
+pub mod client;
+pub mod random;
+pub mod server;

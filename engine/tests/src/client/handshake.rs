@@ -1,0 +1,211 @@
+//! Login with `mysql_native_password`, and the same again for `COM_CHANGE_USER`.
+
+use std::io;
+
+use sha1::{Digest, Sha1};
+
+use super::decode::Cursor;
+use super::packets::Packets;
+use super::response::{self, Response};
+use super::{Client, capability, command};
+
+const PLUGIN: &str = "mysql_native_password";
+/// The server stands for MySQL's bit "long password" by clearing it when it speaks MariaDB's extended bits.
+const MARIADB: u64 = capability::LONG_PASSWORD;
+
+#[derive(Clone, Debug)]
+pub struct Login {
+    pub user: String,
+    pub password: String,
+    pub database: Option<String>,
+    /// Wanted capabilities; those the server lacks are dropped.
+    pub capabilities: u64,
+    /// Collation id of the handshake, 45 = utf8mb4_general_ci.
+    pub collation: u8,
+}
+
+impl Default for Login {
+    fn default() -> Self {
+        Self {
+            user: "root".into(),
+            password: String::new(),
+            database: None,
+            capabilities: capability::BASE | capability::DEPRECATE_EOF,
+            collation: 45,
+        }
+    }
+}
+
+impl Login {
+    pub fn user(user: &str, password: &str) -> Self {
+        Self {
+            user: user.into(),
+            password: password.into(),
+            ..Self::default()
+        }
+    }
+
+    fn wire_capabilities(&self) -> u64 {
+        match self.database {
+            Some(_) => self.capabilities | capability::CONNECT_WITH_DB,
+            None => self.capabilities & !capability::CONNECT_WITH_DB,
+        }
+    }
+}
+
+struct Greeting {
+    server_version: String,
+    thread_id: u32,
+    scramble: Vec<u8>,
+    capabilities: u64,
+}
+
+pub fn perform(mut packets: Packets, login: &Login) -> io::Result<Client> {
+    let mut raw = Vec::new();
+    let (range, _) = packets.read_into(&mut raw)?;
+    if raw[range.start] == 0xff {
+        return Err(refused(&raw[range]));
+    }
+    let greeting = greeting(&raw[range]);
+    let mut client = Client {
+        packets,
+        capabilities: agreed(login, greeting.capabilities),
+        thread_id: greeting.thread_id,
+        server_version: greeting.server_version,
+        scramble: greeting.scramble,
+        local_file: Vec::new(),
+    };
+    let answer = answer(&client, login);
+    client.packets.write_payload(&answer)?;
+    match finish(&mut client, login)?.failure() {
+        Some(failure) => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            failure.to_string(),
+        )),
+        None => Ok(client),
+    }
+}
+
+pub fn change_user(client: &mut Client, login: &Login) -> io::Result<Response> {
+    let mut body = Vec::new();
+    zero_ended(&mut body, login.user.as_bytes());
+    let token = token(&login.password, &client.scramble);
+    body.push(token.len() as u8);
+    body.extend(token);
+    zero_ended(
+        &mut body,
+        login.database.as_deref().unwrap_or("").as_bytes(),
+    );
+    body.extend(u16::from(login.collation).to_le_bytes());
+    zero_ended(&mut body, PLUGIN.as_bytes());
+    client.send(command::CHANGE_USER, &body)?;
+    finish(client, login)
+}
+
+/// Reads up to OK or ERR, answering a request to switch plugin or scramble on the way.
+fn finish(client: &mut Client, login: &Login) -> io::Result<Response> {
+    let mut raw = Vec::new();
+    loop {
+        let (range, _) = client.packets.read_into(&mut raw)?;
+        let payload = &raw[range];
+        let part = match payload.first() {
+            Some(0x00) => response::Part::Ok(response::ok(payload)),
+            Some(0xfe) => {
+                let mut cursor = Cursor::new(&payload[1..]);
+                cursor.zero_ended();
+                client.scramble = cursor.zero_ended().to_vec();
+                client
+                    .packets
+                    .write_payload(&token(&login.password, &client.scramble))?;
+                // The scramble differs by nature from one server to the next.
+                raw.clear();
+                continue;
+            }
+            _ => response::Part::Err(response::failure(payload)),
+        };
+        return Ok(Response {
+            bytes: raw,
+            parts: vec![part],
+        });
+    }
+}
+
+fn greeting(payload: &[u8]) -> Greeting {
+    let mut cursor = Cursor::new(&payload[1..]);
+    let server_version = String::from_utf8_lossy(cursor.zero_ended()).into_owned();
+    let thread_id = cursor.int(4) as u32;
+    let mut scramble = cursor.bytes(8).to_vec();
+    cursor.bytes(1);
+    let low = cursor.int(2);
+    cursor.bytes(1 + 2);
+    let high = cursor.int(2);
+    cursor.bytes(1 + 6);
+    let extended = cursor.int(4);
+    scramble.extend(cursor.zero_ended());
+    let extended = if low & MARIADB == 0 {
+        extended << 32
+    } else {
+        0
+    };
+    Greeting {
+        server_version,
+        thread_id,
+        scramble,
+        capabilities: low | high << 16 | extended,
+    }
+}
+
+fn agreed(login: &Login, offered: u64) -> u64 {
+    let wanted = login.wire_capabilities();
+    match offered & MARIADB {
+        0 => wanted & offered & !MARIADB | wanted & capability::CONNECT_WITH_DB,
+        _ => wanted & offered,
+    }
+}
+
+fn answer(client: &Client, login: &Login) -> Vec<u8> {
+    let mut body = Vec::new();
+    body.extend((client.capabilities as u32).to_le_bytes());
+    body.extend((1u32 << 30).to_le_bytes());
+    body.push(login.collation);
+    body.extend([0; 19]);
+    body.extend(((client.capabilities >> 32) as u32).to_le_bytes());
+    zero_ended(&mut body, login.user.as_bytes());
+    let token = token(&login.password, &client.scramble);
+    body.push(token.len() as u8);
+    body.extend(token);
+    if let Some(database) = &login.database {
+        zero_ended(&mut body, database.as_bytes());
+    }
+    zero_ended(&mut body, PLUGIN.as_bytes());
+    body
+}
+
+/// SHA1(password) xor SHA1(scramble + SHA1(SHA1(password))); nothing for an empty password.
+fn token(password: &str, scramble: &[u8]) -> Vec<u8> {
+    if password.is_empty() {
+        return Vec::new();
+    }
+    let once = Sha1::digest(password);
+    let twice = Sha1::digest(once);
+    let mixed = Sha1::new()
+        .chain_update(scramble)
+        .chain_update(twice)
+        .finalize();
+    once.iter()
+        .zip(mixed)
+        .map(|(left, right)| left ^ right)
+        .collect()
+}
+
+fn zero_ended(out: &mut Vec<u8>, text: &[u8]) {
+    out.extend_from_slice(text);
+    out.push(0);
+}
+
+fn refused(payload: &[u8]) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::ConnectionRefused,
+        response::failure(payload).to_string(),
+    )
+}

@@ -1,0 +1,375 @@
+//! A private MariaDB server: own data directory, loopback port, unix socket; gone without a trace when dropped.
+//!
+//! Invariant: only processes started here are ever signalled.
+//! Deliberately absent: any setting that a stock server would need before it may load the plugin.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs::{self, File};
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::client::{Client, Endpoint};
+
+const START_LIMIT: Duration = Duration::from_secs(60);
+const STOP_LIMIT: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_millis(20);
+
+/// What every server here gets: small, quick to start, durable enough to be killed.
+const SETTINGS: &[&str] = &[
+    "--bind-address=127.0.0.1",
+    "--skip-name-resolve",
+    "--skip-log-bin",
+    "--innodb-buffer-pool-size=32M",
+    "--innodb-flush-log-at-trx-commit=2",
+    "--innodb-log-file-size=32M",
+    "--innodb-doublewrite=0",
+    "--max-connections=1200",
+    "--max-allowed-packet=64M",
+    "--local-infile=1",
+    "--event-scheduler=OFF",
+];
+
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Default: `FQC_MARIADBD`, else the system's server.
+    pub mariadbd: Option<PathBuf>,
+    /// A copy of this library becomes the only content of the plugin directory.
+    pub plugin: Option<PathBuf>,
+    /// Further arguments such as `--thread-handling=pool-of-threads`.
+    pub arguments: Vec<String>,
+}
+
+pub struct Server {
+    options: Options,
+    directory: PathBuf,
+    port: u16,
+    child: Option<Child>,
+}
+
+impl Server {
+    /// Starts a server and, where a plugin is given, installs it the way a user would.
+    pub fn start(options: Options) -> io::Result<Self> {
+        let directory = fresh_directory()?;
+        let mut server = Self {
+            options,
+            directory,
+            port: free_port()?,
+            child: None,
+        };
+        copy_tree(&template(&server.mariadbd())?, &server.data())?;
+        fs::create_dir(server.plugins())?;
+        if let Some(plugin) = &server.options.plugin {
+            fs::copy(plugin, server.plugins().join("fqc.so")).map_err(|error| {
+                io::Error::other(format!(
+                    "cannot copy the plugin {}: {error}",
+                    plugin.display()
+                ))
+            })?;
+        }
+        server.launch()?;
+        if server.options.plugin.is_some() {
+            server.install_plugin()?;
+        }
+        Ok(server)
+    }
+
+    pub fn install_plugin(&self) -> io::Result<()> {
+        let installed = self.admin()?.must("INSTALL SONAME 'fqc'");
+        installed
+            .map(drop)
+            .map_err(|error| io::Error::other(format!("{error}\n{}", self.error_log())))
+    }
+
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint::Tcp(self.port)
+    }
+
+    pub fn unix_endpoint(&self) -> Endpoint {
+        Endpoint::Unix(self.socket())
+    }
+
+    /// A connection as root through the unix socket.
+    pub fn admin(&self) -> io::Result<Client> {
+        Client::root(&self.unix_endpoint())
+    }
+
+    pub fn has_plugin(&self) -> bool {
+        self.options.plugin.is_some()
+    }
+
+    pub fn is_running(&mut self) -> bool {
+        self.child
+            .as_mut()
+            .is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+    }
+
+    pub fn pid(&self) -> Option<u32> {
+        self.child.as_ref().map(Child::id)
+    }
+
+    /// Asks the server to end, and waits until it has.
+    pub fn shutdown(&mut self) -> io::Result<()> {
+        let mut admin = self.admin()?;
+        admin.must("SHUTDOWN")?;
+        self.wait_for_exit()
+    }
+
+    pub fn wait_for_exit(&mut self) -> io::Result<()> {
+        let Some(mut child) = self.child.take() else {
+            return Ok(());
+        };
+        let begun = Instant::now();
+        while begun.elapsed() < STOP_LIMIT {
+            if let Some(status) = child.try_wait()? {
+                return if status.success() {
+                    Ok(())
+                } else {
+                    Err(io::Error::other(self.death(&status.to_string())))
+                };
+            }
+            thread::sleep(POLL);
+        }
+        self.child = Some(child);
+        Err(io::Error::other(format!(
+            "the server did not end within {STOP_LIMIT:?}\n{}",
+            self.error_log()
+        )))
+    }
+
+    pub fn kill9(&mut self) -> io::Result<()> {
+        if let Some(mut child) = self.child.take() {
+            child.kill()?;
+            child.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the server if it still runs, and starts it again on the same data and port.
+    pub fn restart(&mut self) -> io::Result<()> {
+        if self.child.is_some() {
+            self.shutdown()?;
+        }
+        self.launch()
+    }
+
+    pub fn error_log(&self) -> String {
+        let bytes = fs::read(self.directory.join("error.log")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Memory of the process that is in RAM now.
+    pub fn resident_bytes(&self) -> io::Result<u64> {
+        let statm = self.proc("statm")?;
+        let pages: u64 = field(&statm, 1)?;
+        Ok(pages * system_value(libc::_SC_PAGESIZE))
+    }
+
+    /// User and system time the process has used.
+    pub fn cpu_time(&self) -> io::Result<Duration> {
+        let stat = self.proc("stat")?;
+        let after_name = stat.rsplit(") ").next().unwrap_or("");
+        let ticks: u64 = field::<u64>(after_name, 11)? + field::<u64>(after_name, 12)?;
+        Ok(Duration::from_secs_f64(
+            ticks as f64 / system_value(libc::_SC_CLK_TCK) as f64,
+        ))
+    }
+
+    fn proc(&self, name: &str) -> io::Result<String> {
+        let pid = self
+            .pid()
+            .ok_or_else(|| io::Error::other("the server does not run"))?;
+        fs::read_to_string(format!("/proc/{pid}/{name}"))
+    }
+
+    fn launch(&mut self) -> io::Result<()> {
+        let mariadbd = self.mariadbd();
+        let mut command = Command::new(&mariadbd);
+        command.args(common_arguments(&mariadbd)).args(SETTINGS);
+        command.arg(path_argument("datadir", &self.data()));
+        command.arg(path_argument("socket", &self.socket()));
+        command.arg(path_argument("plugin-dir", &self.plugins()));
+        command.arg(path_argument("pid-file", &self.directory.join("pid")));
+        command.arg(path_argument(
+            "log-error",
+            &self.directory.join("error.log"),
+        ));
+        command
+            .arg(format!("--port={}", self.port))
+            .args(&self.options.arguments);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        self.child = Some(command.spawn()?);
+        self.wait_until_ready()
+    }
+
+    fn wait_until_ready(&mut self) -> io::Result<()> {
+        let begun = Instant::now();
+        while begun.elapsed() < START_LIMIT {
+            if !self.is_running() {
+                self.child = None;
+                return Err(io::Error::other(self.death("at start")));
+            }
+            if self.admin().is_ok() {
+                return Ok(());
+            }
+            thread::sleep(POLL);
+        }
+        Err(io::Error::other(format!(
+            "the server was not ready within {START_LIMIT:?}\n{}",
+            self.error_log()
+        )))
+    }
+
+    fn death(&self, status: &str) -> String {
+        format!(
+            "the server died ({status}); its error log:\n{}",
+            self.error_log()
+        )
+    }
+
+    fn mariadbd(&self) -> PathBuf {
+        let from_environment = || std::env::var_os("FQC_MARIADBD").map(PathBuf::from);
+        self.options
+            .mariadbd
+            .clone()
+            .or_else(from_environment)
+            .unwrap_or_else(|| "/usr/sbin/mariadbd".into())
+    }
+
+    fn data(&self) -> PathBuf {
+        self.directory.join("data")
+    }
+
+    fn plugins(&self) -> PathBuf {
+        self.directory.join("plugins")
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.directory.join("socket")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.kill9();
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn path_argument(name: &str, path: &Path) -> String {
+    format!("--{name}={}", path.display())
+}
+
+/// Options that the server and the installer share.
+fn common_arguments(mariadbd: &Path) -> Vec<String> {
+    let base = base_directory(mariadbd);
+    let mut arguments = vec!["--no-defaults".into(), path_argument("basedir", &base)];
+    let messages = ["share/mysql", "share/mariadb", "share"].map(|part| base.join(part));
+    if let Some(messages) = messages.iter().find(|path| path.join("english").is_dir()) {
+        arguments.push(path_argument("lc-messages-dir", messages));
+    }
+    // SAFETY: geteuid has no preconditions.
+    if unsafe { libc::geteuid() } == 0 {
+        arguments.push("--user=root".into());
+    }
+    arguments
+}
+
+fn base_directory(mariadbd: &Path) -> PathBuf {
+    mariadbd
+        .parent()
+        .and_then(Path::parent)
+        .unwrap_or(Path::new("/usr"))
+        .to_path_buf()
+}
+
+/// A data directory as the installer leaves it, made once per server binary and kept.
+fn template(mariadbd: &Path) -> io::Result<PathBuf> {
+    let version = Command::new(mariadbd).arg("--version").output()?.stdout;
+    let mut hasher = DefaultHasher::new();
+    (mariadbd, version).hash(&mut hasher);
+    let template =
+        std::env::temp_dir().join(format!("fqc-tests-template-{:016x}", hasher.finish()));
+    if template.is_dir() {
+        return Ok(template);
+    }
+    let draft = fresh_directory()?;
+    install(mariadbd, &draft.join("data"))?;
+    // Another process may have been faster; its template is as good.
+    let _ = fs::rename(draft.join("data"), &template);
+    let _ = fs::remove_dir_all(&draft);
+    Ok(template)
+}
+
+fn install(mariadbd: &Path, data: &Path) -> io::Result<()> {
+    let base = base_directory(mariadbd);
+    let places =
+        ["bin", "scripts", "sbin"].map(|place| base.join(place).join("mariadb-install-db"));
+    let installer = places.iter().find(|path| path.is_file());
+    let installer = installer.ok_or_else(|| {
+        io::Error::other(format!("no mariadb-install-db below {}", base.display()))
+    })?;
+    let log = data.with_extension("log");
+    let status = Command::new(installer)
+        .args(common_arguments(mariadbd))
+        .arg(path_argument("datadir", data))
+        .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
+        .stdout(File::create(&log)?)
+        .stderr(Stdio::null())
+        .status()?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(format!(
+            "{} failed: {}",
+            installer.display(),
+            fs::read_to_string(log)?
+        ))),
+    }
+}
+
+fn fresh_directory() -> io::Result<PathBuf> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let directory = std::env::temp_dir().join(format!("fqc-tests-{}-{number}", std::process::id()));
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir(&directory)?;
+    Ok(directory)
+}
+
+fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => copy_tree(&entry.path(), &target)?,
+            false => fs::copy(entry.path(), target).map(drop)?,
+        }
+    }
+    Ok(())
+}
+
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
+
+fn field<T: std::str::FromStr>(line: &str, index: usize) -> io::Result<T> {
+    let value = line
+        .split_whitespace()
+        .nth(index)
+        .and_then(|word| word.parse().ok());
+    value.ok_or_else(|| io::Error::other(format!("no number in field {index} of `{line}`")))
+}
+
+fn system_value(name: libc::c_int) -> u64 {
+    // SAFETY: sysconf only reads its argument.
+    unsafe { libc::sysconf(name) as u64 }
+}
