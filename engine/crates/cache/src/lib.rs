@@ -1,1 +1,92 @@
+//! The store of a query cache that lives inside a database server: what is still true ([`Versions`]), what is stored
+//! ([`Cache`]), and how often ([`Counter`]).
+//!
+//! Deliberately absent: SQL, sockets, clocks, threads.
 
+mod cells;
+mod counters;
+mod entry;
+mod store;
+mod sync;
+mod versions;
+
+pub use counters::Counter;
+pub use entry::Entry;
+pub use store::Cache;
+pub use versions::{CellId, Stamp, Versions};
+
+use std::fmt;
+
+/// What a result is found by. `context` stands for everything that is not text; the parts are compared in full, and
+/// `["ab", "c"]` differs from `["a", "bc"]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key<'a> {
+    pub context: u64,
+    pub parts: [&'a [u8]; 2],
+}
+
+/// What the owner of the cache notes with a result; the store does not interpret it, but for `stamp` in a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// Noted before the read reached the server; 48 bits.
+    pub stamp: Stamp,
+    /// Kept in 32 bits, saturating.
+    pub rows: u64,
+    /// Kept in whole microseconds, 32 bits, saturating.
+    pub cost_ns: u64,
+    pub flags: u32,
+}
+
+/// Why a result was not stored. What was stored under its key before is gone nevertheless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The budget is zero, or too small to hold anything.
+    NoBudget,
+    /// The entry would take more than its fair part of the budget.
+    TooLarge,
+    /// Memory was freed for it, but readers that began before are still using that memory.
+    Busy,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::NoBudget => "the cache has no memory: raise its size",
+            Refusal::TooLarge => "the result is too large for the cache: raise its size",
+            Refusal::Busy => {
+                "the memory freed for the result is still being read: a later result will be stored"
+            }
+        })
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// A snapshot of a [`Cache`]; the fields are read one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Entries that can be found, dead ones that nobody met yet included.
+    pub entries: u64,
+    /// Bytes counted against the budget: all mapped memory and the fixed bookkeeping.
+    pub used_bytes: u64,
+    /// Bytes of the entries that can be found.
+    pub live_bytes: u64,
+    /// Bytes given up but still mapped, because a reader may be using them; part of `used_bytes`.
+    pub retired_bytes: u64,
+    pub segments: u64,
+    pub inserts: u64,
+    /// Entries dropped to make room.
+    pub evictions: u64,
+    /// Entries dropped by sweeps because they were dead.
+    pub swept: u64,
+}
+
+/// Keeps every entry found under it readable. While it lives, memory that was given up stays mapped: never hold it
+/// while waiting for a client.
+pub struct Pin(#[allow(dead_code)] crossbeam_epoch::Guard);
+
+/// Enters the present epoch.
+#[inline]
+pub fn pin() -> Pin {
+    Pin(crossbeam_epoch::pin())
+}

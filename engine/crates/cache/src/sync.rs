@@ -1,0 +1,12 @@
+//! The one place that chooses between real synchronisation and the model checker's.
+
+#[cfg(loom)]
+pub(crate) use loom::sync::{
+    Mutex,
+    atomic::{AtomicPtr, AtomicU64, Ordering},
+};
+#[cfg(not(loom))]
+pub(crate) use std::sync::{
+    Mutex,
+    atomic::{AtomicPtr, AtomicU64, Ordering},
+};

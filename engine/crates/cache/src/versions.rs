@@ -1,0 +1,225 @@
+//! Which results are still true: a global sequence, and one atomic word per thing that can change.
+//!
+//! A *cell* packs `version << 16 | in_flight`: the sequence number of its last change, and how many writes are under way on
+//! it. One load of the word keeps both consistent.
+//!
+//! Protocol. A reader notes [`Versions::now`] before its statement reaches the server, and may store the result only if
+//! [`Versions::is_fresh`]; every hit makes the same test with the entry's stamp. A writer [`close`](Versions::close)s the
+//! cells before it can change anything, and [`open`](Versions::open)s them after its change is visible. Hence:
+//!
+//! - *A result that lacks a write carries a smaller stamp than the write.* `open` draws its number after the change is
+//!   visible. A stamp that reaches this number was therefore noted after the change was visible, and its read saw it.
+//! - *Whoever knows of a write never hits a result that lacks it.* To know of it, from its acknowledgement or from a read
+//!   of the server, is to come after the `close`; from there on the cell is closed, and then its version is greater
+//!   than the stamp.
+//!
+//! So a writer and a reader that do not know of each other need no common order, and nothing here is `SeqCst`.
+//! `tests/loom.rs` explores all interleavings.
+//!
+//! Failing closed: a count of writes that would wrap and a sequence that would outgrow its 48 bits close the cell for ever.
+//! Deliberately absent: what a cell stands for, and freeing (cells live as long as their `Versions`).
+
+use crate::cells::Cells;
+use crate::sync::{AtomicU64, Ordering};
+
+/// Names a cell of one [`Versions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct CellId(pub u32);
+
+/// A moment of the global sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct Stamp(pub u64);
+
+const IN_FLIGHT_BITS: u32 = 16;
+/// Also the mark of a cell that is closed for ever.
+const IN_FLIGHT_MAX: u64 = (1 << IN_FLIGHT_BITS) - 1;
+pub(crate) const VERSION_MAX: u64 = u64::MAX >> IN_FLIGHT_BITS;
+
+/// All cells and the global sequence.
+pub struct Versions {
+    cells: Cells,
+    sequence: AtomicU64,
+}
+
+impl Versions {
+    pub fn new() -> Self {
+        Versions {
+            cells: Cells::new(),
+            sequence: AtomicU64::new(0),
+        }
+    }
+
+    /// A new cell: never changed, nothing in flight.
+    pub fn allocate(&self) -> CellId {
+        self.allocate_many(1)
+    }
+
+    /// The first of `count` new cells with consecutive ids.
+    ///
+    /// # Panics
+    /// When more than 16 million cells are asked for in total.
+    pub fn allocate_many(&self, count: u32) -> CellId {
+        CellId(self.cells.extend(count))
+    }
+
+    /// The present moment. A read notes it before its statement reaches the server.
+    pub fn now(&self) -> Stamp {
+        // Acquire pairs with the Release of the draw in `advance` and `open`: who sees a number sees the change behind it.
+        Stamp(self.sequence.load(Ordering::Acquire))
+    }
+
+    /// A write begins: until its [`open`](Self::open), nothing that depends on the cell is fresh.
+    pub fn close(&self, cell: CellId) {
+        update(self.cells.get(cell.0), |word| {
+            if is_stuck(word) { word } else { word + 1 }
+        });
+    }
+
+    /// The cell changed; a write in flight stays in flight.
+    pub fn advance(&self, cell: CellId) {
+        let number = self.draw();
+        update(self.cells.get(cell.0), |word| raise(word, number));
+    }
+
+    /// The write has ended: the cell changed and one write less is in flight, in one step.
+    pub fn open(&self, cell: CellId) {
+        let number = self.draw();
+        update(self.cells.get(cell.0), |word| {
+            let word = raise(word, number);
+            let ends = !is_stuck(word) && word & IN_FLIGHT_MAX > 0;
+            word - u64::from(ends)
+        });
+    }
+
+    /// No cell has a write in flight, and none changed after `stamp`.
+    pub fn is_fresh(&self, cells: &[CellId], stamp: Stamp) -> bool {
+        cells.iter().all(|cell| {
+            // Acquire pairs with the Release in `update`: who finds a cell open sees what the writer left.
+            let word = self.cells.get(cell.0).load(Ordering::Acquire);
+            word & IN_FLIGHT_MAX == 0 && word >> IN_FLIGHT_BITS <= stamp.0
+        })
+    }
+
+    fn draw(&self) -> u64 {
+        // Release pairs with the Acquire in `now`; Acquire makes a later number know all earlier ones.
+        self.sequence.fetch_add(1, Ordering::AcqRel) + 1
+    }
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn is_stuck(word: u64) -> bool {
+    word & IN_FLIGHT_MAX == IN_FLIGHT_MAX
+}
+
+fn raise(word: u64, number: u64) -> u64 {
+    if number > VERSION_MAX {
+        return word | IN_FLIGHT_MAX;
+    }
+    let version = (word >> IN_FLIGHT_BITS).max(number);
+    version << IN_FLIGHT_BITS | word & IN_FLIGHT_MAX
+}
+
+fn update(cell: &AtomicU64, change: impl Fn(u64) -> u64) {
+    // Release pairs with the Acquire in `is_fresh`, and keeps the draw of the number before the word that carries it.
+    // Acquire keeps what the writer does next (its change, after `close`) behind the new word.
+    let change = |word| Some(change(word));
+    let _ = cell.fetch_update(Ordering::AcqRel, Ordering::Relaxed, change);
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_cell_is_fresh_from_the_beginning() {
+        let versions = Versions::new();
+        let cell = versions.allocate();
+        assert!(versions.is_fresh(&[cell], Stamp(0)));
+        assert!(versions.is_fresh(&[], Stamp(0)));
+    }
+
+    #[test]
+    fn a_write_kills_older_stamps_and_spares_later_ones() {
+        let versions = Versions::new();
+        let (written, other) = (versions.allocate(), versions.allocate());
+        let before = versions.now();
+        versions.close(written);
+        assert!(
+            !versions.is_fresh(&[written], versions.now()),
+            "closed while in flight"
+        );
+        versions.open(written);
+        assert!(!versions.is_fresh(&[other, written], before));
+        assert!(versions.is_fresh(&[other], before));
+        assert!(versions.is_fresh(&[other, written], versions.now()));
+    }
+
+    #[test]
+    fn a_cell_opens_when_its_last_write_ends() {
+        let versions = Versions::new();
+        let cell = versions.allocate();
+        versions.close(cell);
+        versions.close(cell);
+        versions.open(cell);
+        assert!(!versions.is_fresh(&[cell], versions.now()));
+        versions.advance(cell);
+        assert!(
+            !versions.is_fresh(&[cell], versions.now()),
+            "advancing ends no write"
+        );
+        versions.open(cell);
+        assert!(versions.is_fresh(&[cell], versions.now()));
+    }
+
+    #[test]
+    fn advance_kills_without_closing() {
+        let versions = Versions::new();
+        let cell = versions.allocate();
+        let before = versions.now();
+        versions.advance(cell);
+        assert!(!versions.is_fresh(&[cell], before));
+        assert!(versions.is_fresh(&[cell], versions.now()));
+    }
+
+    #[test]
+    fn an_open_without_a_close_leaves_nothing_in_flight() {
+        let versions = Versions::new();
+        let cell = versions.allocate();
+        versions.open(cell);
+        versions.close(cell);
+        assert!(!versions.is_fresh(&[cell], versions.now()));
+        versions.open(cell);
+        assert!(versions.is_fresh(&[cell], versions.now()));
+    }
+
+    #[test]
+    fn too_many_writes_close_the_cell_for_ever() {
+        let versions = Versions::new();
+        let cell = versions.allocate();
+        for _ in 0..IN_FLIGHT_MAX + 2 {
+            versions.close(cell);
+        }
+        for _ in 0..2 * IN_FLIGHT_MAX {
+            versions.open(cell);
+        }
+        assert!(!versions.is_fresh(&[cell], Stamp(u64::MAX)));
+    }
+
+    #[test]
+    fn an_exhausted_sequence_closes_what_changes() {
+        let versions = Versions::new();
+        let (changed, untouched) = (versions.allocate(), versions.allocate());
+        versions.sequence.store(VERSION_MAX, Ordering::Relaxed);
+        versions.close(changed);
+        versions.open(changed);
+        assert!(!versions.is_fresh(&[changed], Stamp(u64::MAX)));
+        assert!(versions.is_fresh(&[untouched], versions.now()));
+    }
+}
