@@ -1,1 +1,93 @@
+//! Fast Query Cache as a plugin of a running MariaDB server.
+//!
+//! This crate is the edge: it patches the server's socket calls, receives its audit events and registers variables.
+//! Every decision is taken by the `session` crate, which does no I/O. Invariants:
+//! - nothing in the server changes before every check at load has passed;
+//! - no panic leaves a hook: it is caught, the cache switches itself off, bytes flow on;
+//! - no code of this library is ever unmapped (`-z nodelete`): a thread may still be inside a hook.
 
+mod abi;
+mod host;
+mod log;
+mod server;
+mod status;
+mod variables;
+
+use abi::{Audit, Plugin};
+use std::ffi::{CStr, c_int, c_uint, c_void};
+use std::ptr::null;
+
+/// The engine's release date; the control plane compares it with the least version that it accepts.
+pub const MINOR_VERSION: u64 = 20_261_120;
+const VERSION_TEXT: &CStr = c"0.1.0";
+
+struct Declarations([Plugin; 2]);
+// SAFETY: pointers to statics, read-only for the server.
+unsafe impl Sync for Declarations {}
+// SAFETY: as above.
+unsafe impl Sync for Audit {}
+
+static AUDIT: Audit = Audit {
+    interface_version: abi::AUDIT_INTERFACE_VERSION,
+    release_thd: None,
+    event_notify: Some(host::event),
+    class_mask: [1 << abi::GENERAL_CLASS | 1 << abi::CONNECTION_CLASS | 1 << abi::TABLE_CLASS],
+};
+
+const END: Plugin = Plugin {
+    kind: 0,
+    info: null(),
+    name: null(),
+    author: null(),
+    description: null(),
+    license: 0,
+    init: None,
+    deinit: None,
+    version: 0,
+    status_vars: null(),
+    system_vars: null(),
+    version_info: null(),
+    maturity: 0,
+};
+
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "the server looks the symbol up by this name")]
+pub static _maria_plugin_interface_version_: c_int = abi::MARIA_PLUGIN_INTERFACE_VERSION;
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "the server looks the symbol up by this name")]
+pub static _maria_sizeof_struct_st_plugin_: c_int = size_of::<Plugin>() as c_int;
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, private_interfaces, reason = "the server looks the symbol up by this name")]
+pub static _maria_plugin_declarations_: Declarations = Declarations([
+    Plugin {
+        kind: abi::AUDIT_PLUGIN,
+        info: (&raw const AUDIT).cast(),
+        name: c"fqc".as_ptr(),
+        author: c"The Fast Query Cache authors".as_ptr(),
+        description: c"Fast Query Cache: answers repeated reads, never stale".as_ptr(),
+        license: abi::LICENSE_BSD,
+        init: Some(init),
+        deinit: Some(deinit),
+        version: 0x0001,
+        status_vars: status::LIST.0.as_ptr(),
+        system_vars: variables::LIST.0.as_ptr().cast(),
+        version_info: VERSION_TEXT.as_ptr(),
+        maturity: abi::MATURITY_STABLE as c_uint,
+    },
+    END,
+]);
+
+unsafe extern "C" fn init(_: *mut c_void) -> c_int {
+    match host::start() {
+        Ok(()) => 0,
+        Err(reason) => {
+            log::error(&format!("not loaded, nothing was changed: {reason}"));
+            1
+        }
+    }
+}
+
+unsafe extern "C" fn deinit(_: *mut c_void) -> c_int {
+    host::stop();
+    0
+}

@@ -1,0 +1,277 @@
+//! The server's plugin ABI, as far as this plugin speaks it.
+//!
+//! Layouts follow the public headers `mysql/plugin.h`, `mysql/plugin_audit.h` and `mysql/service_*.h`
+//! (MariaDB plugin interface 1.15, audit interface 3.2). Only public structures: a `THD` stays opaque.
+
+use std::ffi::{c_char, c_int, c_long, c_longlong, c_uint, c_ulong, c_ulonglong, c_void};
+
+/// A server session, opaque: it is only handed back to exported `thd_*` functions.
+#[repr(C)]
+pub struct Thd(c_void);
+
+pub const MARIA_PLUGIN_INTERFACE_VERSION: c_int = 0x010f;
+pub const AUDIT_INTERFACE_VERSION: c_int = 0x0302;
+pub const AUDIT_PLUGIN: c_int = 5;
+pub const LICENSE_BSD: c_int = 2;
+pub const MATURITY_STABLE: c_uint = 5;
+pub const MATURITY_GAMMA: c_uint = 4;
+
+#[repr(C)]
+pub struct Plugin {
+    pub kind: c_int,
+    pub info: *const c_void,
+    pub name: *const c_char,
+    pub author: *const c_char,
+    pub description: *const c_char,
+    pub license: c_int,
+    pub init: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
+    pub deinit: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
+    pub version: c_uint,
+    pub status_vars: *const ShowVar,
+    pub system_vars: *const *const c_void,
+    pub version_info: *const c_char,
+    pub maturity: c_uint,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ShowVar {
+    pub name: *const c_char,
+    pub value: *const c_void,
+    pub kind: c_int,
+}
+
+pub const SHOW_UNDEF: c_int = 0;
+pub const SHOW_ULONGLONG: c_int = 4;
+pub const SHOW_CHAR: c_int = 5;
+
+#[repr(C)]
+pub struct Audit {
+    pub interface_version: c_int,
+    pub release_thd: Option<unsafe extern "C" fn(*mut Thd)>,
+    pub event_notify: Option<unsafe extern "C" fn(*mut Thd, c_uint, *const c_void)>,
+    pub class_mask: [c_ulong; 1],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LexString {
+    pub str: *const c_char,
+    pub length: usize,
+}
+
+pub const GENERAL_CLASS: c_uint = 0;
+pub const GENERAL_LOG: c_uint = 0;
+pub const GENERAL_STATUS: c_uint = 3;
+
+#[repr(C)]
+pub struct EventGeneral {
+    pub subclass: c_uint,
+    pub error_code: c_int,
+    pub thread_id: c_ulong,
+    pub user: *const c_char,
+    pub user_length: c_uint,
+    pub command: *const c_char,
+    pub command_length: c_uint,
+    pub query: *const c_char,
+    pub query_length: c_uint,
+    pub charset: *const c_void,
+    pub time: c_ulonglong,
+    pub rows: c_ulonglong,
+    pub query_id: c_ulonglong,
+    pub database: LexString,
+}
+
+pub const CONNECTION_CLASS: c_uint = 1;
+pub const CONNECTION_CONNECT: c_uint = 0;
+pub const CONNECTION_CHANGE_USER: c_uint = 2;
+
+#[repr(C)]
+pub struct EventConnection {
+    pub subclass: c_uint,
+    pub status: c_int,
+    pub thread_id: c_ulong,
+    pub user: *const c_char,
+    pub user_length: c_uint,
+    pub priv_user: *const c_char,
+    pub priv_user_length: c_uint,
+    pub external_user: *const c_char,
+    pub external_user_length: c_uint,
+    pub proxy_user: *const c_char,
+    pub proxy_user_length: c_uint,
+    pub host: *const c_char,
+    pub host_length: c_uint,
+    pub ip: *const c_char,
+    pub ip_length: c_uint,
+    pub database: LexString,
+}
+
+pub const TABLE_CLASS: c_uint = 15;
+pub const TABLE_LOCK: c_uint = 0;
+pub const TABLE_RENAME: c_uint = 3;
+
+#[repr(C)]
+pub struct EventTable {
+    pub subclass: c_uint,
+    pub thread_id: c_ulong,
+    pub user: *const c_char,
+    pub priv_user: *const c_char,
+    pub priv_host: *const c_char,
+    pub external_user: *const c_char,
+    pub proxy_user: *const c_char,
+    pub host: *const c_char,
+    pub ip: *const c_char,
+    pub database: LexString,
+    pub table: LexString,
+    pub new_database: LexString,
+    pub new_table: LexString,
+    pub read_only: c_int,
+    pub query_id: c_ulonglong,
+}
+
+pub const VAR_BOOL: c_int = 0x0001;
+pub const VAR_LONG: c_int = 0x0003;
+pub const VAR_LONGLONG: c_int = 0x0004;
+pub const VAR_STR: c_int = 0x0005;
+pub const VAR_ENUM: c_int = 0x0006;
+pub const VAR_UNSIGNED: c_int = 0x0080;
+pub const VAR_THDLOCAL: c_int = 0x0100;
+pub const VAR_READONLY: c_int = 0x0200;
+
+/// The value that a user gave to `SET`, read through the server's own conversion functions.
+#[repr(C)]
+pub struct Value {
+    pub value_type: unsafe extern "C" fn(*mut Value) -> c_int,
+    pub val_str: unsafe extern "C" fn(*mut Value, *mut c_char, *mut c_int) -> *const c_char,
+    pub val_real: unsafe extern "C" fn(*mut Value, *mut f64) -> c_int,
+    pub val_int: unsafe extern "C" fn(*mut Value, *mut c_longlong) -> c_int,
+    pub is_unsigned: unsafe extern "C" fn(*mut Value) -> c_int,
+}
+
+pub const VALUE_TYPE_STRING: c_int = 0;
+pub const VALUE_TYPE_REAL: c_int = 1;
+pub const VALUE_TYPE_INT: c_int = 2;
+
+pub type Check = unsafe extern "C" fn(*mut Thd, *mut c_void, *mut c_void, *mut Value) -> c_int;
+pub type Update = unsafe extern "C" fn(*mut Thd, *mut c_void, *mut c_void, *const c_void);
+
+#[repr(C)]
+pub struct VarHeader {
+    pub flags: c_int,
+    pub name: *const c_char,
+    pub comment: *const c_char,
+    pub check: Option<Check>,
+    pub update: Option<Update>,
+}
+
+#[repr(C)]
+pub struct GlobalNumber {
+    pub header: VarHeader,
+    pub value: *mut c_ulonglong,
+    pub default: c_ulonglong,
+    pub min: c_ulonglong,
+    pub max: c_ulonglong,
+    pub block: c_ulonglong,
+}
+
+#[repr(C)]
+pub struct GlobalBool {
+    pub header: VarHeader,
+    pub value: *mut c_char,
+    pub default: c_char,
+}
+
+#[repr(C)]
+pub struct GlobalString {
+    pub header: VarHeader,
+    pub value: *mut *const c_char,
+    pub default: *const c_char,
+}
+
+#[repr(C)]
+pub struct SessionEnum {
+    pub header: VarHeader,
+    pub offset: c_int,
+    pub default: c_ulong,
+    pub resolve: Option<unsafe extern "C" fn(*mut Thd, c_int) -> *mut c_ulong>,
+    pub typelib: *const TypeLib,
+}
+
+#[repr(C)]
+pub struct SessionBool {
+    pub header: VarHeader,
+    pub offset: c_int,
+    pub default: c_char,
+    pub resolve: Option<unsafe extern "C" fn(*mut Thd, c_int) -> *mut c_char>,
+}
+
+#[repr(C)]
+pub struct TypeLib {
+    pub count: c_uint,
+    pub name: *const c_char,
+    pub names: *const *const c_char,
+    pub lengths: *const c_uint,
+}
+
+/// The header of the server's growable array, which `all_status_vars` is.
+#[repr(C)]
+pub struct DynamicArray {
+    pub buffer: *mut c_void,
+    pub elements: usize,
+    pub max_elements: usize,
+    pub increment: usize,
+    pub element_size: usize,
+}
+
+/// The SQL service: a client library that talks to the server that it runs in.
+#[repr(C)]
+pub struct SqlService {
+    pub init: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
+    pub connect_local: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
+    pub connect: unsafe extern "C" fn(),
+    pub errno: unsafe extern "C" fn(*mut c_void) -> c_uint,
+    pub error: unsafe extern "C" fn(*mut c_void) -> *const c_char,
+    pub query: unsafe extern "C" fn(*mut c_void, *const c_char, c_ulong) -> c_int,
+    pub affected_rows: unsafe extern "C" fn(*mut c_void) -> c_ulonglong,
+    pub num_rows: unsafe extern "C" fn(*mut c_void) -> c_ulonglong,
+    pub store_result: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
+    pub free_result: unsafe extern "C" fn(*mut c_void),
+    pub fetch_row: unsafe extern "C" fn(*mut c_void) -> *const *const c_char,
+    pub close: unsafe extern "C" fn(*mut c_void),
+    pub options: unsafe extern "C" fn(),
+    pub fetch_lengths: unsafe extern "C" fn(*mut c_void) -> *const c_ulong,
+    pub set_character_set: unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int,
+    pub num_fields: unsafe extern "C" fn(*mut c_void) -> c_uint,
+}
+
+/// Messages to the user of the running statement, or to the error log.
+#[repr(C)]
+pub struct PrintService {
+    pub error: unsafe extern "C" fn(c_uint, c_ulong, ...),
+    pub printf: unsafe extern "C" fn(c_uint, *const c_char, c_ulong, ...),
+}
+
+pub const ME_ERROR_LOG_ONLY: c_ulong = 128;
+pub const ME_NOTE: c_ulong = 1024;
+pub const ME_WARNING: c_ulong = 2048;
+
+/// A static that the server reads or writes through a pointer of the ABI.
+#[repr(transparent)]
+pub struct Shared<T>(pub std::cell::UnsafeCell<T>);
+
+// SAFETY: the server serialises its own accesses (plugin lock, system-variable lock); ours go through
+// volatile-sized scalars only, see each use.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    pub const fn new(value: T) -> Self {
+        Shared(std::cell::UnsafeCell::new(value))
+    }
+    pub const fn get(&self) -> *mut T {
+        self.0.get()
+    }
+}
+
+const _: () = assert!(size_of::<Plugin>() == 104);
+const _: () = assert!(size_of::<ShowVar>() == 24);
+const _: () = assert!(size_of::<c_long>() == 8, "64-bit servers only");

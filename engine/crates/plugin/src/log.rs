@@ -1,0 +1,36 @@
+//! Lines in the server's error log, each beginning with `FQC:`. Never a statement's text or a literal.
+
+use crate::abi::{ME_ERROR_LOG_ONLY, ME_NOTE, ME_WARNING};
+use std::ffi::{CString, c_uint, c_ulong};
+
+const ER_UNKNOWN_ERROR: c_uint = 1105;
+
+pub fn note(text: &str) {
+    write(ME_NOTE, text);
+}
+
+pub fn warning(text: &str) {
+    write(ME_WARNING, text);
+}
+
+pub fn error(text: &str) {
+    write(0, text);
+}
+
+fn write(level: c_ulong, text: &str) {
+    let Ok(server) = crate::server::find() else {
+        eprintln!("[ERROR] FQC: {text}");
+        return;
+    };
+    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+    // SAFETY: a printf-like function with one %s and one NUL-terminated argument.
+    unsafe { (server.print)(ER_UNKNOWN_ERROR, c"FQC: %s".as_ptr(), level | ME_ERROR_LOG_ONLY, text.as_ptr()) };
+}
+
+/// A warning or error of the statement that runs on this thread, with a number of the server's own.
+pub fn raise(number: c_uint, is_warning: bool, text: &str) {
+    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+    let flags = if is_warning { ME_WARNING } else { 0 };
+    // SAFETY: as above.
+    unsafe { (crate::server::get().print)(number, c"%s".as_ptr(), flags, text.as_ptr()) };
+}

@@ -1,0 +1,163 @@
+//! What this plugin calls in the server: functions and variables that it exports, looked up once at load.
+//!
+//! Invariant: nothing here is called unless every symbol was found. A server that lacks one is refused at load.
+
+use crate::abi::{DynamicArray, Thd};
+use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_ulong, c_ulonglong, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU64};
+
+pub struct Server {
+    thread_id: unsafe extern "C" fn(*const Thd) -> c_ulong,
+    isolation: unsafe extern "C" fn(*const Thd) -> c_int,
+    in_lock_tables: unsafe extern "C" fn(*const Thd) -> c_int,
+    charset: unsafe extern "C" fn(*const Thd) -> *const c_uint,
+    priv_user: unsafe extern "C" fn(*const Thd, *mut usize) -> *const c_char,
+    priv_host: unsafe extern "C" fn(*const Thd, *mut usize) -> *const c_char,
+    current_db: unsafe extern "C" fn(*const Thd) -> *const c_char,
+    started: *const AtomicU8,
+    thread_handling: *const AtomicU64,
+    version: *const c_char,
+    pub status_variables: *mut DynamicArray,
+    pub native_size: *const c_ulonglong,
+    pub native_limit: *const c_ulonglong,
+    pub print: unsafe extern "C" fn(c_uint, *const c_char, c_ulong, ...),
+    test_options: unsafe extern "C" fn(*const Thd, c_longlong) -> c_longlong,
+}
+
+// SAFETY: the pointers are to functions and statics of the main executable, which outlives every thread.
+unsafe impl Send for Server {}
+// SAFETY: as above; the pointed-to scalars are read through atomics or under the server's own locks.
+unsafe impl Sync for Server {}
+
+static SERVER: OnceLock<Server> = OnceLock::new();
+
+/// Finds every symbol; the error names the first one that this server build does not export.
+pub fn find() -> Result<&'static Server, String> {
+    if SERVER.get().is_none() {
+        let server = Server::find()?;
+        let _ = SERVER.set(server);
+    }
+    Ok(get())
+}
+
+/// The symbols found at load. Only code that runs after a successful load may ask.
+pub fn get() -> &'static Server {
+    SERVER.get().expect("the plugin has been loaded")
+}
+
+pub fn symbol(name: &CStr) -> Result<*mut c_void, String> {
+    // SAFETY: `name` is NUL-terminated; dlsym only reads it.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    if found.is_null() { Err(format!("this server does not export {}", name.to_string_lossy())) } else { Ok(found) }
+}
+
+macro_rules! function {
+    ($name:literal) => {
+        // SAFETY: the symbol has this signature in the server's public headers.
+        unsafe { std::mem::transmute::<*mut c_void, _>(symbol($name)?) }
+    };
+}
+
+impl Server {
+    fn find() -> Result<Server, String> {
+        Ok(Server {
+            thread_id: function!(c"thd_get_thread_id"),
+            isolation: function!(c"thd_tx_isolation"),
+            in_lock_tables: function!(c"thd_in_lock_tables"),
+            charset: function!(c"thd_charset"),
+            priv_user: function!(c"thd_priv_user"),
+            priv_host: function!(c"thd_priv_host"),
+            current_db: function!(c"thd_current_db"),
+            started: symbol(c"mysqld_server_started")?.cast(),
+            thread_handling: symbol(c"thread_handling")?.cast(),
+            version: symbol(c"server_version")?.cast(),
+            status_variables: symbol(c"all_status_vars")?.cast(),
+            native_size: symbol(c"query_cache_size")?.cast(),
+            native_limit: symbol(c"query_cache_limit")?.cast(),
+            print: function!(c"my_printf_error"),
+            test_options: function!(c"thd_test_options"),
+        })
+    }
+
+    pub fn version(&self) -> String {
+        // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
+        unsafe { CStr::from_ptr(self.version) }.to_string_lossy().into_owned()
+    }
+
+    /// The server takes connections: its catalogue may be asked.
+    pub fn has_started(&self) -> bool {
+        // SAFETY: an exported byte-sized flag, only ever stored to; relaxed: no data is published with it.
+        unsafe { &*self.started }.load(std::sync::atomic::Ordering::Relaxed) != 0
+    }
+
+    /// Connections may move between threads, and the server waits on the socket itself.
+    pub fn has_thread_pool(&self) -> bool {
+        // SAFETY: an exported word, fixed before plugins load.
+        unsafe { &*self.thread_handling }.load(std::sync::atomic::Ordering::Relaxed) >= 2
+    }
+}
+
+/// Facts about one server session, only to be asked on the thread that runs it.
+pub struct Facts(*const Thd);
+
+impl Facts {
+    /// # Safety
+    /// `thd` is the session that the server passed to a callback which has not returned yet.
+    pub unsafe fn of(thd: *const Thd) -> Facts {
+        Facts(thd)
+    }
+
+    pub fn thread_id(&self) -> u64 {
+        // SAFETY: `Facts::of`.
+        unsafe { (get().thread_id)(self.0) }
+    }
+
+    /// 0 READ UNCOMMITTED, 1 READ COMMITTED, 2 REPEATABLE READ, 3 SERIALIZABLE.
+    pub fn isolation(&self) -> i32 {
+        // SAFETY: `Facts::of`.
+        unsafe { (get().isolation)(self.0) }
+    }
+
+    pub fn in_lock_tables(&self) -> bool {
+        // SAFETY: `Facts::of`.
+        unsafe { (get().in_lock_tables)(self.0) != 0 }
+    }
+
+    /// The collation id of `character_set_client`; the id is the first field of the public structure.
+    pub fn collation_id(&self) -> u32 {
+        // SAFETY: `Facts::of`; the server returns a pointer to a static charset description.
+        unsafe { (get().charset)(self.0).as_ref().copied().unwrap_or(0) }
+    }
+
+    pub fn database(&self) -> &[u8] {
+        // SAFETY: `Facts::of`; a NUL-terminated string or null, stable until this callback returns.
+        unsafe { bytes_until_nul((get().current_db)(self.0)) }
+    }
+
+    pub fn option(&self, bit: i64) -> bool {
+        // SAFETY: `Facts::of`.
+        unsafe { (get().test_options)(self.0, bit) != 0 }
+    }
+
+    /// The account whose privileges apply: user and host part of the matched grant row.
+    pub fn account(&self) -> (Vec<u8>, Vec<u8>) {
+        let mut length = 0usize;
+        // SAFETY: `Facts::of`; both return NUL-terminated strings or null, the length is also written.
+        unsafe {
+            let user = bytes_until_nul((get().priv_user)(self.0, &mut length)).to_vec();
+            let host = bytes_until_nul((get().priv_host)(self.0, &mut length)).to_vec();
+            (user, host)
+        }
+    }
+}
+
+/// # Safety
+/// `text` is null or NUL-terminated and lives as long as the result is used.
+unsafe fn bytes_until_nul<'a>(text: *const c_char) -> &'a [u8] {
+    if text.is_null() {
+        return b"";
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_bytes()
+}

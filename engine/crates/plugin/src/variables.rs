@@ -1,0 +1,313 @@
+//! The system variables `fqc_*`. The server checks privileges, scope and type; values are checked here, in the
+//! words that it uses for its own `query_cache_*` variables, because users reach them by those names too.
+
+use crate::abi::*;
+use crate::{host, log};
+use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulong, c_ulonglong, c_void};
+use std::ptr::null;
+
+pub const SIZE_MAX: u64 = 10_485_760_000;
+pub const LIMIT_DEFAULT: u64 = 1_048_576;
+const ER_WRONG_VALUE_FOR_VAR: u32 = 1231;
+const ER_WRONG_TYPE_FOR_VAR: u32 = 1232;
+const ER_TRUNCATED_WRONG_VALUE: u32 = 1292;
+
+pub static SIZE: Shared<c_ulonglong> = Shared::new(0);
+pub static LIMIT: Shared<c_ulonglong> = Shared::new(LIMIT_DEFAULT);
+static MIN_RES_UNIT: Shared<c_ulonglong> = Shared::new(4096);
+static MINOR: Shared<c_ulonglong> = Shared::new(crate::MINOR_VERSION);
+static VERSION: Shared<*const c_char> = Shared::new(crate::VERSION_TEXT.as_ptr());
+static COMPATIBILITY: Shared<*const c_char> = Shared::new(c"5.7".as_ptr());
+static DEFER_BEGIN: Shared<c_char> = Shared::new(1);
+
+struct Names([*const c_char; 4]);
+// SAFETY: pointers to string literals, never written.
+unsafe impl Sync for Names {}
+static TYPE_NAMES: Names = Names([c"OFF".as_ptr(), c"ON".as_ptr(), c"DEMAND".as_ptr(), null()]);
+// SAFETY: read-only for the server.
+unsafe impl Sync for TypeLib {}
+static TYPES: TypeLib = TypeLib { count: 3, name: c"".as_ptr(), names: TYPE_NAMES.0.as_ptr(), lengths: null() };
+
+const fn header(flags: c_int, name: &'static CStr, comment: &'static CStr) -> VarHeader {
+    VarHeader { flags, name: name.as_ptr(), comment: comment.as_ptr(), check: None, update: None }
+}
+
+const fn bytes(
+    name: &'static CStr,
+    comment: &'static CStr,
+    check: Check,
+    value: &'static Shared<c_ulonglong>,
+    default: u64,
+    max: u64,
+    block: u64,
+) -> Shared<GlobalNumber> {
+    let mut header = header(VAR_LONGLONG | VAR_UNSIGNED, name, comment);
+    header.check = Some(check);
+    header.update = Some(update_number);
+    Shared::new(GlobalNumber { header, value: value.get(), default, min: 0, max, block })
+}
+
+static VAR_SIZE: Shared<GlobalNumber> = bytes(
+    c"size",
+    c"Memory for the query cache in bytes, a multiple of 1024; 0 stores nothing. Also known as query_cache_size",
+    check_size,
+    &SIZE,
+    0,
+    SIZE_MAX,
+    1024,
+);
+static VAR_LIMIT: Shared<GlobalNumber> = bytes(
+    c"limit",
+    c"Results larger than this many bytes are not stored. Also known as query_cache_limit",
+    check_limit,
+    &LIMIT,
+    LIMIT_DEFAULT,
+    u64::MAX,
+    1,
+);
+static VAR_MIN_RES_UNIT: Shared<GlobalNumber> = bytes(
+    c"min_res_unit",
+    c"Accepted for compatibility; memory is allocated on demand. Also known as query_cache_min_res_unit",
+    check_min_res_unit,
+    &MIN_RES_UNIT,
+    4096,
+    u64::MAX,
+    8,
+);
+static VAR_MINOR: Shared<GlobalNumber> = Shared::new(GlobalNumber {
+    header: header(
+        VAR_LONGLONG | VAR_UNSIGNED | VAR_READONLY,
+        c"minor_version",
+        c"Release date of the engine as a number",
+    ),
+    value: MINOR.get(),
+    default: crate::MINOR_VERSION,
+    min: 0,
+    max: u64::MAX,
+    block: 1,
+});
+static VAR_VERSION: Shared<GlobalString> = Shared::new(GlobalString {
+    header: header(VAR_STR | VAR_READONLY, c"version", c"Version of the engine"),
+    value: VERSION.get(),
+    default: crate::VERSION_TEXT.as_ptr(),
+});
+static VAR_COMPATIBILITY: Shared<GlobalString> = Shared::new(GlobalString {
+    header: header(
+        VAR_STR | VAR_READONLY,
+        c"compatibility",
+        c"The server line whose query cache this engine behaves like",
+    ),
+    value: COMPATIBILITY.get(),
+    default: c"5.7".as_ptr(),
+});
+static VAR_DEFER_BEGIN: Shared<GlobalBool> = Shared::new(GlobalBool {
+    header: header(
+        VAR_BOOL,
+        c"defer_begin",
+        c"Tell the server of a BEGIN with the transaction's first statement, so that reads in it can be served",
+    ),
+    value: DEFER_BEGIN.get(),
+    default: 1,
+});
+
+static VAR_TYPE: Shared<SessionEnum> = Shared::new(SessionEnum {
+    header: VarHeader {
+        flags: VAR_ENUM | VAR_THDLOCAL,
+        name: c"type".as_ptr(),
+        comment: c"OFF: nothing is served or stored; ON: every qualifying read, but those with SQL_NO_CACHE; DEMAND: reads with SQL_CACHE. Also known as query_cache_type".as_ptr(),
+        check: Some(check_type),
+        update: Some(update_type),
+    },
+    offset: -1,
+    default: 0,
+    resolve: None,
+    typelib: &raw const TYPES,
+});
+
+const fn session_bool(name: &'static CStr, comment: &'static CStr) -> Shared<SessionBool> {
+    Shared::new(SessionBool {
+        header: header(VAR_BOOL | VAR_THDLOCAL, name, comment),
+        offset: -1,
+        default: 0,
+        resolve: None,
+    })
+}
+static VAR_WLOCK: Shared<SessionBool> = session_bool(
+    c"wlock_invalidate",
+    c"Accepted for compatibility; tables that are locked for writing are never served. Also known as query_cache_wlock_invalidate",
+);
+static VAR_STRIP: Shared<SessionBool> = session_bool(
+    c"strip_comments",
+    c"Accepted for compatibility; comments are part of a statement's identity. Also known as query_cache_strip_comments",
+);
+
+pub struct List(pub [*const c_void; 11]);
+// SAFETY: pointers to statics.
+unsafe impl Sync for List {}
+pub static LIST: List = List([
+    VAR_TYPE.get() as *const c_void,
+    VAR_SIZE.get() as *const c_void,
+    VAR_LIMIT.get() as *const c_void,
+    VAR_MIN_RES_UNIT.get() as *const c_void,
+    VAR_WLOCK.get() as *const c_void,
+    VAR_STRIP.get() as *const c_void,
+    VAR_VERSION.get() as *const c_void,
+    VAR_MINOR.get() as *const c_void,
+    VAR_COMPATIBILITY.get() as *const c_void,
+    VAR_DEFER_BEGIN.get() as *const c_void,
+    null(),
+]);
+
+/// What a user wrote after `SET ... =`.
+enum Given {
+    Number(i64, bool),
+    Text(String),
+    Other,
+}
+
+/// # Safety
+/// `value` comes from the server's call of a check function that has not returned.
+unsafe fn given(value: *mut Value) -> Given {
+    // SAFETY: the function table is filled by the server.
+    unsafe {
+        match ((*value).value_type)(value) {
+            VALUE_TYPE_INT => {
+                let mut number: c_longlong = 0;
+                if ((*value).val_int)(value, &mut number) != 0 {
+                    return Given::Other;
+                }
+                Given::Number(number, ((*value).is_unsigned)(value) != 0)
+            }
+            VALUE_TYPE_STRING => {
+                let mut buffer = [0 as c_char; 256];
+                let mut length = buffer.len() as c_int;
+                let text = ((*value).val_str)(value, buffer.as_mut_ptr(), &mut length);
+                if text.is_null() {
+                    return Given::Other;
+                }
+                let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length.max(0) as usize);
+                Given::Text(String::from_utf8_lossy(bytes).into_owned())
+            }
+            _ => Given::Other,
+        }
+    }
+}
+
+fn wrong_value(name: &str, value: &str) -> c_int {
+    log::raise(ER_WRONG_VALUE_FOR_VAR, false, &format!("Variable '{name}' can't be set to the value of '{value}'"));
+    1
+}
+
+unsafe extern "C" fn check_type(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+    // SAFETY: called by the server.
+    let number = match unsafe { given(value) } {
+        Given::Number(number, _) if (0..=2).contains(&number) => number as c_ulong,
+        Given::Number(number, false) => {
+            return wrong_value("query_cache_type", &number.to_string());
+        }
+        Given::Number(number, true) => {
+            return wrong_value("query_cache_type", &(number as u64).to_string());
+        }
+        Given::Text(text) => match ["off", "on", "demand"].iter().position(|n| n.eq_ignore_ascii_case(&text)) {
+            Some(index) => index as c_ulong,
+            None => match text.parse::<u64>() {
+                Ok(index @ 0..=2) => index,
+                _ => return wrong_value("query_cache_type", &text),
+            },
+        },
+        Given::Other => return wrong_type("query_cache_type"),
+    };
+    // SAFETY: the server gives room for a value of the variable's type.
+    unsafe { *save.cast::<c_ulong>() = number };
+    0
+}
+
+fn wrong_type(name: &str) -> c_int {
+    log::raise(ER_WRONG_TYPE_FOR_VAR, false, &format!("Incorrect argument type to variable '{name}'"));
+    1
+}
+
+/// Brings a number into the variable's bounds as the server does: with a warning that tells the given value.
+///
+/// # Safety
+/// As for every check function: the server's own pointers.
+unsafe fn check_number(name: &str, max: u64, block: u64, save: *mut c_void, value: *mut Value) -> c_int {
+    // SAFETY: the caller's promise.
+    let (number, shown) = match unsafe { given(value) } {
+        Given::Number(number, false) => (number.max(0) as u64, number.to_string()),
+        Given::Number(number, true) => (number as u64, (number as u64).to_string()),
+        _ => return wrong_type(name),
+    };
+    let fixed = number.min(max) / block * block;
+    if fixed.to_string() != shown {
+        log::raise(ER_TRUNCATED_WRONG_VALUE, true, &format!("Truncated incorrect {name} value: '{shown}'"));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { *save.cast::<c_ulonglong>() = fixed };
+    0
+}
+
+unsafe extern "C" fn check_size(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+    // SAFETY: called by the server.
+    unsafe { check_number("query_cache_size", SIZE_MAX, 1024, save, value) }
+}
+
+unsafe extern "C" fn check_limit(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+    // SAFETY: called by the server.
+    unsafe { check_number("query_cache_limit", u64::MAX, 1, save, value) }
+}
+
+unsafe extern "C" fn check_min_res_unit(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+    // SAFETY: called by the server.
+    unsafe { check_number("query_cache_min_res_unit", u64::MAX, 8, save, value) }
+}
+
+unsafe extern "C" fn update_number(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
+    // SAFETY: called by the server under its system-variable lock, with the variable's own pointer.
+    unsafe { *target.cast::<c_ulonglong>() = *save.cast::<c_ulonglong>() };
+    host::settings_changed();
+}
+
+unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
+    // SAFETY: called by the server with the pointer to the global or the session's value.
+    let value = unsafe { *save.cast::<c_ulong>() };
+    // SAFETY: as above.
+    unsafe { *target.cast::<c_ulong>() = value };
+    if target.cast() == type_pointer(std::ptr::null_mut()) {
+        host::settings_changed();
+    } else {
+        host::type_changed(thd, value as u8);
+    }
+}
+
+/// Where the server keeps `fqc_type`: of one session, or with a null pointer of the whole server.
+fn type_pointer(thd: *mut Thd) -> *mut c_ulong {
+    // SAFETY: the server fills offset and function when it registers the variable, before any statement runs.
+    unsafe {
+        match (*VAR_TYPE.get()).resolve {
+            Some(resolve) => resolve(thd, (*VAR_TYPE.get()).offset),
+            None => std::ptr::null_mut(),
+        }
+    }
+}
+
+/// The value of `fqc_type`: 0 OFF, 1 ON, 2 DEMAND; of the session that runs on this thread, or with null the global one.
+pub fn type_of(thd: *mut Thd) -> u8 {
+    // SAFETY: null or a pointer to the server's word.
+    unsafe { type_pointer(thd).as_ref().map_or(0, |value| *value as u8) }
+}
+
+pub fn size() -> u64 {
+    // SAFETY: an aligned word; the server writes it under its lock, a torn read is impossible on 64 bits.
+    unsafe { SIZE.get().read_volatile() }
+}
+
+pub fn limit() -> u64 {
+    // SAFETY: as above.
+    unsafe { LIMIT.get().read_volatile() }
+}
+
+pub fn defers_begin() -> bool {
+    // SAFETY: as above.
+    unsafe { DEFER_BEGIN.get().read_volatile() != 0 }
+}
