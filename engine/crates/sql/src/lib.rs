@@ -1,1 +1,32 @@
+//! What a statement is, judged by its bytes alone: its kind, and whether its result may be kept.
+//!
+//! Invariants: total (any bytes give an answer), linear in the text, no recursion, no I/O. What is not
+//! understood is `Kind::Opaque`, which may change or commit anything; a read is cacheable only if every
+//! function in it is on the list in [`function`].
+//! Deliberately absent: a grammar. Syntax errors are the server's to find, so an ill-formed text may be
+//! classified as if it were well formed; it then fails on the server and is never stored.
 
+mod charset;
+mod ddl;
+mod function;
+mod lex;
+mod mentions;
+mod mode;
+mod read;
+mod refusal;
+mod set;
+mod show;
+mod statement;
+pub mod surface;
+mod transaction;
+
+pub use charset::Charset;
+pub use mentions::mentions;
+pub use mode::LexMode;
+pub use refusal::Refusal;
+pub use statement::*;
+
+/// Classifies one command text.
+pub fn classify(text: &[u8], mode: LexMode) -> Statement {
+    statement::classify(text, mode)
+}

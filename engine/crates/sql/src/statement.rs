@@ -1,0 +1,241 @@
+//! What a statement can be. The kinds say what a statement may change or commit, not how it is written.
+
+use crate::{LexMode, Refusal};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    pub kind: Kind,
+    /// It asks about the statement before it (`FOUND_ROWS()`, `ROW_COUNT()`, `SHOW WARNINGS`, ...), or may.
+    pub reads_diagnostics: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One SELECT, WITH, VALUES or TABLE, parenthesised and combined as may be.
+    Read(Read),
+    Begin(Begin),
+    Commit(Completion),
+    Rollback(Completion),
+    RollbackToSavepoint,
+    Savepoint,
+    ReleaseSavepoint,
+    /// Every form of SET with assignments, SET NAMES, SET ROLE and SET PASSWORD included. One assignment may
+    /// commit: `autocommit` from 0 to 1, `Target::Password`, `Target::DefaultRole`.
+    Set(Vec<Assignment>),
+    SetTransaction(SetTransaction),
+    /// `SET STATEMENT ... FOR` the statement within.
+    SetStatement(Box<Statement>),
+    Use(Vec<u8>),
+    /// Changes rows, never commits by itself.
+    Write,
+    CreateTemporary,
+    DropTemporary,
+    Show(Show),
+    /// EXPLAIN, DESCRIBE, and ANALYZE of a read.
+    Explain,
+    Handler,
+    LockTables,
+    UnlockTables,
+    Call,
+    Execute,
+    Prepare,
+    Deallocate,
+    /// A block, a control statement or EXECUTE IMMEDIATE.
+    Compound,
+    Do,
+    Xa(Xa),
+    Kill,
+    Flush(Flush),
+    ResetQueryCache,
+    /// Defines, alters or removes objects or privileges; commits.
+    Ddl(DdlScope),
+    /// Known to change nothing that a read could see.
+    Harmless,
+    /// More than one statement in the text.
+    Multiple,
+    Empty,
+    /// Not understood: may change or commit anything.
+    Opaque,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// `None`: nothing in the text speaks against keeping the result.
+    pub refusal: Option<Refusal>,
+    pub hint: Hint,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hint {
+    #[default]
+    None,
+    SqlCache,
+    SqlNoCache,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Begin {
+    pub consistent_snapshot: bool,
+    pub read_only: bool,
+    pub read_write: bool,
+}
+
+/// What COMMIT and ROLLBACK do besides; `None` leaves it to `completion_type`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    pub chain: Option<bool>,
+    pub release: Option<bool>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    pub target: Target,
+    pub value: Value,
+}
+
+/// Names of system variables are in lower case; structured ones keep their dot (`hot.key_buffer_size`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Session(Vec<u8>),
+    Global(Vec<u8>),
+    /// `@@tx_isolation` or `@@tx_read_only` without a scope: for the next transaction alone.
+    OneShot(Vec<u8>),
+    UserVariable,
+    /// SET NAMES; the value is the character set.
+    Names {
+        collation: Option<Vec<u8>>,
+    },
+    /// SET CHARACTER SET.
+    Charset,
+    Role,
+    DefaultRole,
+    Password,
+}
+
+/// The right side of an assignment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A string literal, without its quotes and escapes.
+    Text(Vec<u8>),
+    /// A number, with its sign, as written.
+    Number(Vec<u8>),
+    /// A bare word, as written: ON, utf8mb4, NULL.
+    Word(Vec<u8>),
+    Default,
+    /// An expression.
+    Complex,
+}
+
+impl Value {
+    /// The bytes of a plain value, however it was written.
+    pub fn plain(&self) -> Option<&[u8]> {
+        match self {
+            Value::Text(bytes) | Value::Number(bytes) | Value::Word(bytes) => Some(bytes),
+            Value::Default | Value::Complex => None,
+        }
+    }
+
+    /// As a switch: 0, 1, ON, OFF, TRUE, FALSE.
+    pub fn switch(&self) -> Option<bool> {
+        let bytes = self.plain()?.to_ascii_lowercase();
+        match bytes.as_slice() {
+            b"1" | b"on" | b"true" => Some(true),
+            b"0" | b"off" | b"false" => Some(false),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetTransaction {
+    pub scope: TransactionScope,
+    pub isolation: Option<Isolation>,
+    pub read_only: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionScope {
+    Next,
+    Session,
+    Global,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    ReadUncommitted,
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Show {
+    Status { scope: ShowScope, filter: Filter },
+    Variables { scope: ShowScope, filter: Filter },
+    Warnings,
+    Errors,
+    CountWarnings,
+    CountErrors,
+    Fqc { topic: FqcTopic, filter: Filter },
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShowScope {
+    #[default]
+    Session,
+    Global,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Filter {
+    #[default]
+    None,
+    /// The pattern of LIKE, without quotes and escapes of the literal.
+    Like(Vec<u8>),
+    /// WHERE, or anything else that only the server can evaluate.
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FqcTopic {
+    Status,
+    Queries,
+    Tables,
+    Reasons,
+    Curve,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Xa {
+    Start,
+    End,
+    Prepare,
+    Commit,
+    Rollback,
+    Recover,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flush {
+    QueryCache,
+    Status,
+    Other,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DdlScope {
+    /// Touches these tables and nothing else that a read could see.
+    Tables(Vec<TableName>),
+    Everything,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableName {
+    pub db: Option<Vec<u8>>,
+    pub name: Vec<u8>,
+}
+
+pub(crate) fn classify(_text: &[u8], _mode: LexMode) -> Statement {
+    Statement { kind: Kind::Opaque, reads_diagnostics: true }
+}
