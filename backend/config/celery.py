@@ -1,0 +1,62 @@
+"""Celery delivers work; the rows in the database are the truth. No results are kept, no task is trusted to run once."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+APPS = ["changes", "rollouts", "fleet", "metrics", "alerts", "core"]
+
+
+def transport_options(url: str, run_dir: Path) -> dict[str, object]:
+    """The embedded broker is a folder of files; it is asked every 20 ms, since nothing wakes a waiting worker."""
+    if not url.startswith("filesystem://"):
+        return {}
+    queue, control = run_dir / "broker" / "queue", run_dir / "broker" / "control"
+    for folder in (queue, control):
+        folder.mkdir(parents=True, exist_ok=True)
+    return {
+        "data_folder_in": str(queue),
+        "data_folder_out": str(queue),
+        "control_folder": str(control),
+        "polling_interval": 0.02,
+    }
+
+
+def beat_schedule() -> dict[str, object]:
+    """Every app's `schedule.SCHEDULE`, put together."""
+    entries: dict[str, object] = {}
+    for name in APPS:
+        if find_spec(f"controlplane.{name}.schedule"):
+            entries |= import_module(f"controlplane.{name}.schedule").SCHEDULE
+    return entries
+
+
+def build() -> Celery:
+    from django.conf import settings
+
+    celery = Celery("fqc", broker=settings.BROKER_URL)
+    celery.conf.update(
+        broker_transport_options=transport_options(settings.BROKER_URL, settings.RUN_DIR),
+        broker_connection_retry_on_startup=True,
+        task_ignore_result=True,
+        task_serializer="json",
+        task_acks_late=True,
+        task_publish_retry=False,
+        worker_prefetch_multiplier=1,
+        worker_hijack_root_logger=False,
+        timezone="UTC",
+        beat_schedule=beat_schedule(),
+        beat_schedule_filename=str(settings.RUN_DIR / "beat-schedule"),
+    )
+    celery.autodiscover_tasks([f"controlplane.{name}" for name in APPS])
+    return celery
+
+
+app = build()

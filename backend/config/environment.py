@@ -1,0 +1,135 @@
+"""The process environment, read once and validated.
+
+Every FQC_ variable the control plane understands is declared here with its type, default and meaning.
+A bad value stops the start with a sentence that names the variable. Imports no Django.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+
+
+class BadEnvironment(ValueError):
+    """A variable that cannot be used as it is."""
+
+
+def _text(name: str, default: str) -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def _flag(name: str, default: bool) -> bool:
+    value = _text(name, str(default)).lower()
+    if value not in TRUE | FALSE:
+        raise BadEnvironment(f"{name}={value!r}: write true or false")
+    return value in TRUE
+
+
+def _number(name: str, default: int, low: int, high: int) -> int:
+    value = _text(name, str(default))
+    if not value.isascii() or not value.isdigit() or not low <= int(value) <= high:
+        raise BadEnvironment(f"{name}={value!r}: write a whole number from {low} to {high}")
+    return int(value)
+
+
+def _words(name: str, default: str) -> list[str]:
+    return [word.strip() for word in _text(name, default).split(",") if word.strip()]
+
+
+def _networks(name: str, default: str) -> list[str]:
+    words = _words(name, default)
+    for word in words:
+        try:
+            ipaddress.ip_network(word)
+        except ValueError as error:
+            raise BadEnvironment(f"{name}: {error}; write networks such as 10.0.0.0/8") from error
+    return words
+
+
+def _path(name: str, default: Path) -> Path:
+    return Path(_text(name, str(default))).expanduser().resolve()
+
+
+def database(url: str, run_dir: Path) -> dict[str, object]:
+    """Django's description of the database behind `url`; no URL means SQLite in the run directory."""
+    parts = urlsplit(url)
+    if parts.scheme in {"", "sqlite"}:
+        return _sqlite(parts.path or str(run_dir / "db.sqlite3"))
+    if parts.scheme not in {"postgresql", "postgres"}:
+        raise BadEnvironment(f"FQC_DATABASE_URL: scheme {parts.scheme!r} is unknown; write postgresql:// or sqlite://")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"connect_timeout": 5},
+    }
+
+
+def _sqlite(path: str) -> dict[str, object]:
+    # IMMEDIATE: a transaction that will write waits for its turn at the start instead of failing in the middle.
+    pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
+    options = {"timeout": 20, "transaction_mode": "IMMEDIATE", "init_command": pragmas}
+    return {"ENGINE": "django.db.backends.sqlite3", "NAME": path, "OPTIONS": options}
+
+
+@dataclass(frozen=True)
+class Environment:
+    debug: bool
+    run_dir: Path
+    secret_key: str  # empty: one is made and kept in the run directory
+    sealing_keys: list[str]  # newest first; empty: one is made and kept in the run directory
+    allowed_hosts: list[str]
+    public_url: str
+    database_url: str
+    broker_url: str
+    endpoint_networks: list[str]
+    engine_library: Path
+    frontend_dist: Path
+    token_lifetime_days: int
+    is_four_eyes: bool
+    connect_timeout_seconds: int
+    statement_timeout_seconds: int
+    local_port_base: int
+    log_level: str
+    trusted_proxies: int
+
+    @property
+    def is_tls(self) -> bool:
+        return self.public_url.startswith("https://")
+
+
+def read() -> Environment:
+    """The validated environment; raises BadEnvironment at the first variable that is wrong."""
+    public_url = _text("FQC_PUBLIC_URL", "http://127.0.0.1:8000")
+    if not public_url.startswith(("http://", "https://")):
+        raise BadEnvironment(f"FQC_PUBLIC_URL={public_url!r}: write http:// or https:// and the host")
+    return Environment(
+        debug=_flag("FQC_DEBUG", False),
+        run_dir=_path("FQC_RUN_DIR", REPOSITORY / ".run"),
+        secret_key=_text("FQC_SECRET_KEY", ""),
+        sealing_keys=_words("FQC_SEALING_KEYS", ""),
+        allowed_hosts=_words("FQC_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]"),
+        public_url=public_url.rstrip("/"),
+        database_url=_text("FQC_DATABASE_URL", ""),
+        broker_url=_text("FQC_BROKER_URL", "filesystem://"),
+        endpoint_networks=_networks("FQC_ENDPOINT_NETWORKS", "127.0.0.0/8,::1/128"),
+        engine_library=_path("FQC_ENGINE_LIBRARY", REPOSITORY / "engine" / "dist" / "fqc.so"),
+        frontend_dist=_path("FQC_FRONTEND_DIST", REPOSITORY / "frontend" / "dist"),
+        token_lifetime_days=_number("FQC_TOKEN_LIFETIME_DAYS", 90, 1, 3650),
+        is_four_eyes=_flag("FQC_FOUR_EYES", False),
+        connect_timeout_seconds=_number("FQC_CONNECT_TIMEOUT_SECONDS", 5, 1, 120),
+        statement_timeout_seconds=_number("FQC_STATEMENT_TIMEOUT_SECONDS", 30, 1, 3600),
+        local_port_base=_number("FQC_LOCAL_PORT_BASE", 33100, 1024, 65000),
+        log_level=_text("FQC_LOG_LEVEL", "INFO").upper(),
+        trusted_proxies=_number("FQC_TRUSTED_PROXIES", 0, 0, 10),
+    )

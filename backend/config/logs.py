@@ -1,0 +1,35 @@
+"""Structured logs on standard error: one JSON object per line, or coloured text while debugging."""
+
+from __future__ import annotations
+
+import logging.config
+
+import structlog
+
+SHARED = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.format_exc_info,
+]
+
+
+def configure(level: str, *, is_json: bool) -> None:
+    renderer = structlog.processors.JSONRenderer() if is_json else structlog.dev.ConsoleRenderer()
+    formatter = {"()": structlog.stdlib.ProcessorFormatter, "processor": renderer, "foreign_pre_chain": SHARED}
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "formatters": {"line": formatter},
+            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+            "root": {"handlers": ["stderr"], "level": level},
+            "loggers": {"django.db.backends": {"level": "INFO"}, "uvicorn.access": {"level": "WARNING"}},
+        }
+    )
+    structlog.configure(
+        processors=[*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )

@@ -1,0 +1,23 @@
+"""Secrets that an installation makes for itself once and keeps in its run directory, readable by its owner alone."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+def kept_secret(path: Path) -> str:
+    """The secret in `path`; made on first use. Two processes that start together agree on one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    if not path.exists():
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(48))
+        try:
+            os.link(draft, path)  # fails if another process was first; its secret then counts
+        except FileExistsError:
+            pass
+        draft.unlink()
+    return path.read_text().strip()

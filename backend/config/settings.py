@@ -1,0 +1,144 @@
+"""Django's settings, derived from the validated environment. Nothing here reads os.environ itself."""
+
+from __future__ import annotations
+
+from config import environment, logs
+from config.secrets_file import kept_secret
+
+ENV = environment.read()
+RUN_DIR = ENV.run_dir
+RUN_DIR.mkdir(parents=True, exist_ok=True)
+
+DEBUG = ENV.debug
+SECRET_KEY = ENV.secret_key or kept_secret(RUN_DIR / "secrets" / "django.key")
+SEALING_KEYS = ENV.sealing_keys or [kept_secret(RUN_DIR / "secrets" / "sealing.key")]
+ALLOWED_HOSTS = ENV.allowed_hosts
+PUBLIC_URL = ENV.public_url
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "django_filters",
+    "rest_framework",
+    "drf_spectacular",
+    "controlplane.core",
+    "controlplane.audit",
+    "controlplane.accounts",
+    "controlplane.settings",
+    "controlplane.catalogue",
+    "controlplane.parameters",
+    "controlplane.fleet",
+    "controlplane.prerequisites",
+    "controlplane.changes",
+    "controlplane.rollouts",
+    "controlplane.metrics",
+    "controlplane.alerts",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "controlplane.core.request_context.RequestContextMiddleware",
+    "controlplane.core.content_policy.ContentPolicyMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
+DATABASES = {"default": environment.database(ENV.database_url, RUN_DIR)}
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+
+AUTH_USER_MODEL = "accounts.User"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en-us"
+USE_I18N = False
+
+# The console's files are served at the root; what is not a file there is the console's own route.
+FRONTEND_DIST = ENV.frontend_dist
+STATIC_URL = "/static/"
+WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
+WHITENOISE_INDEX_FILE = True
+
+# TLS ends at the proxy in front, which states the scheme; without TLS the cookies cannot be marked secure.
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENV.is_tls
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 3600
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+CSRF_FAILURE_VIEW = "controlplane.core.error_views.csrf_failure"
+SECURE_HSTS_SECONDS = 31536000 if ENV.is_tls else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = ENV.is_tls
+SECURE_SSL_REDIRECT = ENV.is_tls
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if ENV.trusted_proxies else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+TRUSTED_PROXIES = ENV.trusted_proxies
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "controlplane.accounts.authentication.BearerAuthentication",
+        "controlplane.accounts.authentication.ConsoleSessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["controlplane.accounts.permissions.ReadViewerWriteOperator"],
+    "DEFAULT_PAGINATION_CLASS": "controlplane.core.pagination.CursorPages",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["controlplane.core.parsers.StrictJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "controlplane.core.contract.ContractSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["controlplane.core.throttling.CallerThrottle"],
+    "DEFAULT_THROTTLE_RATES": {"caller": "6000/min", "login": "20/min"},
+    "EXCEPTION_HANDLER": "controlplane.core.problems.exception_handler",
+    "NUM_PROXIES": TRUSTED_PROXIES,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Fast Query Cache control plane",
+    "DESCRIPTION": "Instances, parameters, change sets, metrics and alerts of a fleet with the fast query cache.",
+    "VERSION": "1.0.0",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
+    "SERVERS": [{"url": "/"}],
+    "LICENSE": {"name": "MIT"},
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "controlplane.core.contract.add_problem_responses",
+    ],
+    "ENUM_NAME_OVERRIDES": {},
+}
+
+ENDPOINT_NETWORKS = ENV.endpoint_networks
+ENGINE_LIBRARY = ENV.engine_library
+LOCAL_ROOT = RUN_DIR / "local"
+LOCAL_PORT_BASE = ENV.local_port_base
+CONNECT_TIMEOUT_SECONDS = ENV.connect_timeout_seconds
+STATEMENT_TIMEOUT_SECONDS = ENV.statement_timeout_seconds
+TOKEN_LIFETIME_DAYS = ENV.token_lifetime_days
+FOUR_EYES_DEFAULT = ENV.is_four_eyes
+BROKER_URL = ENV.broker_url
+
+LOGGING_CONFIG = None
+logs.configure(ENV.log_level, is_json=not DEBUG)

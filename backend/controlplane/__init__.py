@@ -1,0 +1,1 @@
+"""The control plane: one package per noun, each with its own models, services, selectors and views."""

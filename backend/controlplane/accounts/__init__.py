@@ -1,0 +1,1 @@
+"""People and their tokens: log-in, roles, scopes."""

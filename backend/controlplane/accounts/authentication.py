@@ -1,0 +1,54 @@
+"""Who is asking: a bearer token (API, CLI, Terraform) or the console's session with its CSRF token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from controlplane.accounts import selectors, services
+from controlplane.accounts.models import Token, User
+from controlplane.core.request_context import caller_is
+
+
+class BearerAuthentication(BaseAuthentication):
+    def authenticate(self, request: Request) -> tuple[User, Token] | None:
+        words = get_authorization_header(request).split()
+        if not words or words[0].lower() != b"bearer":
+            return None
+        token = selectors.token_find(words[1].decode("latin-1")) if len(words) == 2 else None
+        if token is None:
+            raise AuthenticationFailed("The token is unknown, expired or revoked: make a new one.")
+        services.token_touch(token)
+        caller_is(token.user.username, token.user.pk, token.prefix)
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class ConsoleSessionAuthentication(SessionAuthentication):
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
+        found: Any = super().authenticate(request)
+        if found is not None:
+            caller_is(found[0].username, found[0].pk)
+        return found
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = BearerAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer"}
+
+
+class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = ConsoleSessionAuthentication
+    name = "session"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "apiKey", "in": "cookie", "name": "sessionid"}

@@ -1,0 +1,49 @@
+"""Users, their tokens, and failed log-ins. A token's secret is kept as a hash and shown once."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.db import models
+
+from controlplane.accounts.roles import Role
+from controlplane.core.ids import ID_LENGTH, new_id
+
+
+class User(AbstractBaseUser):
+    id = models.CharField(primary_key=True, max_length=ID_LENGTH, default=partial(new_id, "usr"), editable=False)
+    username = models.CharField(max_length=64, unique=True)
+    email = models.EmailField(blank=True)
+    role = models.CharField(max_length=8, choices=Role.choices, default=Role.VIEWER)
+    is_active = models.BooleanField(default=True)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    USERNAME_FIELD = "username"
+    objects: BaseUserManager[User] = BaseUserManager()
+
+
+class Token(models.Model):
+    id = models.CharField(primary_key=True, max_length=ID_LENGTH, default=partial(new_id, "tok"), editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=100)
+    prefix = models.CharField(max_length=16, unique=True)
+    secret_hash = models.CharField(max_length=64)
+    scope = models.CharField(max_length=8, choices=Role.choices, help_text="The most this token may do.")
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+
+class LoginFailure(models.Model):
+    """Failures in a row of one name from one address."""
+
+    username = models.CharField(max_length=64)
+    address = models.CharField(max_length=64)
+    count = models.PositiveIntegerField(default=0)
+    last_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["username", "address"], name="one_row_per_name_and_address")]

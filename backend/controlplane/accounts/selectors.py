@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from controlplane.accounts.models import Token, User
+
+# fqc_<8 characters that find the row>_<secret>: one pattern that leak scanners can look for.
+TOKEN = re.compile(r"(fqc_[a-z0-9]{8})_([A-Za-z0-9_-]{32,64})")
+
+
+def secret_hash(secret: str) -> str:
+    # 256 random bits need no slow hash.
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def token_find(text: str) -> Token | None:
+    """The live token that `text` is, or None."""
+    shape = TOKEN.fullmatch(text)
+    token = shape and Token.objects.select_related("user").filter(prefix=shape[1], revoked_at=None).first()
+    if not shape or not token or not hmac.compare_digest(token.secret_hash, secret_hash(shape[2])):
+        return None
+    return token if token.user.is_active and token.expires_at > timezone.now() else None
+
+
+def user_list() -> QuerySet[User]:
+    return User.objects.all()
+
+
+def token_list(user: User, *, everyones: bool) -> QuerySet[Token]:
+    tokens = Token.objects.select_related("user").filter(revoked_at=None)
+    return tokens if everyones else tokens.filter(user=user)

@@ -1,0 +1,144 @@
+"""Log-in, users and tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import login, logout
+from django.middleware.csrf import get_token
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.accounts import selectors, services
+from controlplane.accounts.authentication import ConsoleSessionAuthentication
+from controlplane.accounts.models import Token, User
+from controlplane.accounts.permissions import AdminOnly, ViewerOnly, role_in_force
+from controlplane.accounts.roles import Role, covers
+from controlplane.accounts.serializers import (
+    LoginSerializer,
+    SessionSerializer,
+    TokenCreatedSerializer,
+    TokenCreateSerializer,
+    TokenSerializer,
+    UserCreateSerializer,
+    UserSerializer,
+    UserUpdateSerializer,
+)
+from controlplane.core.errors import Denied, NotFound
+from controlplane.core.etag import check_if_match
+from controlplane.core.request_context import caller
+from controlplane.core.throttling import LoginThrottle
+from controlplane.core.views import ApiView, ApiViewSet, with_etag
+
+
+class SessionView(ApiView):
+    permission_classes = (AllowAny,)
+    throttle_classes = (LoginThrottle,)
+
+    def _session(self, request: Request) -> dict[str, Any]:
+        user = request.user if isinstance(request.user, User) else None
+        return {
+            "is_authenticated": user is not None,
+            "user": user and UserSerializer(user).data,
+            "role": role_in_force(request),
+            "csrf_token": get_token(request._request),
+        }
+
+    @extend_schema(responses=SessionSerializer)
+    def get(self, request: Request) -> Response:
+        """Who the caller is, and the CSRF token that a session's writes need."""
+        return Response(self._session(request))
+
+    @extend_schema(request=LoginSerializer, responses=SessionSerializer)
+    def post(self, request: Request) -> Response:
+        """Log in. Takes a CSRF token too: nobody may be logged in unawares."""
+        ConsoleSessionAuthentication().enforce_csrf(request)
+        given = LoginSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        user = services.login_check(request._request, **given.validated_data, address=caller().address)
+        login(request._request, user)
+        request.user = user
+        return Response(self._session(request))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request) -> Response:
+        """Log out."""
+        logout(request._request)
+        return Response(status=204)
+
+
+class UserViewSet(mixins.ListModelMixin, ApiViewSet):
+    queryset = selectors.user_list()
+    serializer_class = UserSerializer
+    permission_classes = (AdminOnly,)
+    filterset_fields = ("role", "is_active")
+    ordering = ("-created_at", "-id")
+    if_match_methods = ("PATCH", "DELETE")
+
+    @extend_schema(request=UserCreateSerializer, responses={201: UserSerializer})
+    def create(self, request: Request) -> Response:
+        given = UserCreateSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        user = services.user_create(**given.validated_data)
+        return with_etag(UserSerializer(user).data, user.version, 201)
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        user = self.get_object()
+        return with_etag(UserSerializer(user).data, user.version)
+
+    @extend_schema(request=UserUpdateSerializer, responses=UserSerializer)
+    def partial_update(self, request: Request, pk: str) -> Response:
+        user = self.get_object()
+        check_if_match(request, user.version)
+        given = UserUpdateSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        user = services.user_update(user, given.validated_data)
+        return with_etag(UserSerializer(user).data, user.version)
+
+    def destroy(self, request: Request, pk: str) -> Response:
+        user = self.get_object()
+        check_if_match(request, user.version)
+        services.user_delete(user)
+        return Response(status=204)
+
+
+class TokenViewSet(mixins.ListModelMixin, ApiViewSet):
+    """One's own tokens; an admin sees and revokes everybody's."""
+
+    queryset = Token.objects.none()
+    serializer_class = TokenSerializer
+    permission_classes = (ViewerOnly,)
+    ordering = ("-created_at", "-id")
+
+    def get_queryset(self) -> Any:
+        if not isinstance(self.request.user, User):
+            return Token.objects.none()
+        return selectors.token_list(self.request.user, everyones=role_in_force(self.request) == Role.ADMIN)
+
+    @extend_schema(request=TokenCreateSerializer, responses={201: TokenCreatedSerializer})
+    def create(self, request: Request) -> Response:
+        given = TokenCreateSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        given.validated_data["scope"] = self._scope_allowed(given.validated_data["scope"])
+        token, text = services.token_create(request.user, **given.validated_data)
+        return Response({**TokenSerializer(token).data, "token": text}, status=201)
+
+    def _scope_allowed(self, scope: str) -> str:
+        """A token must not make a stronger one than itself."""
+        held = role_in_force(self.request) or Role.VIEWER
+        if not covers(held, scope):
+            raise Denied(f"scope: you act as {held} here, so a token of scope {scope} is not yours to make.")
+        return scope
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        return Response(TokenSerializer(self.get_object()).data)
+
+    def destroy(self, request: Request, pk: str) -> Response:
+        token = self.get_queryset().filter(pk=pk).first()
+        if token is None:
+            raise NotFound(f"There is no token {pk} that you may revoke.")
+        services.token_revoke(token)
+        return Response(status=204)

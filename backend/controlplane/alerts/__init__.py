@@ -1,0 +1,1 @@
+"""Rules over metrics, incidents, silences and the mail they send."""

@@ -1,0 +1,1 @@
+"""What a parameter of an engine line may be: type, unit, range, default, restart."""

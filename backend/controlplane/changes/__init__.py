@@ -1,0 +1,1 @@
+"""Change sets: the only way in which a managed server is altered."""

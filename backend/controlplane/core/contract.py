@@ -1,0 +1,68 @@
+"""How the API describes itself beyond what serializers say: problem details, Idempotency-Key, If-Match."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+
+TEXT = {"type": "string"}
+PROBLEM = {
+    "type": "object",
+    "description": "Problem details (RFC 9457). `code` is stable, the sentences are not.",
+    "required": ["type", "title", "status", "code", "detail", "request_id"],
+    "properties": {
+        "type": TEXT,
+        "title": TEXT,
+        "status": {"type": "integer"},
+        "code": TEXT,
+        "detail": TEXT,
+        "request_id": TEXT,
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["field", "code", "detail"],
+                "properties": {"field": TEXT, "code": TEXT, "detail": TEXT},
+            },
+        },
+    },
+}
+PROBLEM_ANSWER = {
+    "description": "The request failed; the body says what, on what, and what to do next.",
+    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    description="The same key again within a day gets the first answer again, without acting twice.",
+)
+IF_MATCH = OpenApiParameter(
+    "If-Match",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    description="The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile.",
+)
+
+
+class ContractSchema(AutoSchema):
+    """A view lists the methods that demand If-Match in `if_match_methods`."""
+
+    def get_override_parameters(self) -> list[Any]:
+        parameters = list(super().get_override_parameters())
+        if self.method == "POST":
+            parameters.append(IDEMPOTENCY_KEY)
+        if self.method in getattr(self.view, "if_match_methods", ()):
+            parameters.append(IF_MATCH)
+        return parameters
+
+
+def add_problem_responses(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    result["components"]["schemas"]["Problem"] = PROBLEM
+    for methods in result["paths"].values():
+        for operation in methods.values():
+            operation["responses"].setdefault("default", PROBLEM_ANSWER)
+    return result

@@ -1,0 +1,33 @@
+"""Problem details for what fails outside the API's own views: unknown routes, CSRF, malformed requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, JsonResponse
+
+
+def _problem(status: int, detail: str, code: str = "") -> JsonResponse:
+    from controlplane.core import problems  # the middleware imports this module while apps are still loading
+
+    return JsonResponse(problems.body(status, detail, code=code), status=status, content_type=problems.CONTENT_TYPE)
+
+
+def bad_request(request: HttpRequest, exception: Any = None) -> JsonResponse:
+    return _problem(400, "The request is malformed.")
+
+
+def forbidden(request: HttpRequest, exception: Any = None) -> JsonResponse:
+    return _problem(403, "Your role does not allow this.")
+
+
+def not_found(request: HttpRequest, exception: Any = None) -> JsonResponse:
+    return _problem(404, f"There is nothing at {request.path}.")
+
+
+def server_error(request: HttpRequest) -> JsonResponse:
+    return _problem(500, "Something failed that should not have. The log has the details under this request id.")
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> JsonResponse:
+    return _problem(403, "The CSRF token is missing or wrong: read it from GET /api/v1/auth/session.", "csrf_failed")

@@ -1,0 +1,68 @@
+"""What can go wrong, as values with a stable code. Pure: no Django.
+
+A `Problem` carries everything an answer needs: HTTP status, code, a sentence that says what failed, on what and what
+to do next, and the fields at fault. Codes are stable, sentences are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FieldError:
+    field: str  # dotted path into the request body, or the name of a query parameter or header
+    code: str
+    detail: str
+
+
+class Problem(Exception):
+    status = 500
+    code = "internal"
+    title = "Internal error"
+
+    def __init__(self, detail: str, *, code: str = "", errors: list[FieldError] | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.code = code or self.code
+        self.errors = errors or []
+
+
+class Invalid(Problem):
+    status, code, title = 400, "invalid", "The request is not valid"
+
+    @classmethod
+    def field(cls, field: str, detail: str, code: str = "invalid") -> Invalid:
+        return cls(f"{field}: {detail}", errors=[FieldError(field, code, detail)])
+
+
+class Denied(Problem):
+    status, code, title = 403, "denied", "Not allowed"
+
+
+class NotFound(Problem):
+    status, code, title = 404, "not_found", "Not found"
+
+
+class Conflict(Problem):
+    status, code, title = 409, "conflict", "The present state does not allow this"
+
+
+class PreconditionFailed(Problem):
+    status, code, title = 412, "changed_meanwhile", "The resource has changed meanwhile"
+
+
+class Refused(Problem):
+    """A check said no: the answer names the findings that block."""
+
+    status, code, title = 422, "refused", "Refused by a check"
+
+
+class PreconditionRequired(Problem):
+    status, code, title = 428, "if_match_required", "If-Match is required"
+
+
+class Unavailable(Problem):
+    """Something that the control plane needs is out of reach at the moment; the same request may work later."""
+
+    status, code, title = 503, "unavailable", "Not available now"

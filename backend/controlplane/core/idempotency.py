@@ -1,0 +1,76 @@
+"""Idempotency-Key: a POST that is sent twice acts once, and is answered alike both times.
+
+The key belongs to the caller. The same key with another request is refused, and while the first is still at work the
+second is told so. A server error frees the key, since a repeat is then the right thing to do. Kept for a day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.core.errors import Conflict, Invalid, Refused
+from controlplane.core.models import KeptAnswer
+from controlplane.core.request_context import caller
+
+KEEP = timedelta(days=1)
+STUCK_AFTER = timedelta(minutes=10)  # a process died with the key in hand
+KEY = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+class Replay(Exception):
+    """Carries a kept answer out of a view's preparation."""
+
+    def __init__(self, kept: KeptAnswer) -> None:
+        self.response = Response(kept.answer, status=kept.status, headers={"Idempotency-Replayed": "true"})
+
+
+def _fingerprint(request: Request) -> str:
+    said = json.dumps([request.method, request.path, request.data], sort_keys=True, default=str)
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def begin(request: Request) -> KeptAnswer | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is None or request.method != "POST":
+        return None
+    if not KEY.fullmatch(key):
+        raise Invalid.field("Idempotency-Key", "write 1 to 128 visible ASCII characters")
+    return _claim(caller().actor_id, key, _fingerprint(request))
+
+
+def _claim(actor_id: str, key: str, fingerprint: str) -> KeptAnswer:
+    KeptAnswer.objects.filter(actor_id=actor_id, key=key, created_at__lt=timezone.now() - KEEP).delete()
+    try:
+        with transaction.atomic():
+            return KeptAnswer.objects.create(actor_id=actor_id, key=key, fingerprint=fingerprint)
+    except IntegrityError:
+        return _take_up(KeptAnswer.objects.get(actor_id=actor_id, key=key), fingerprint)
+
+
+def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
+    if kept.fingerprint != fingerprint:
+        raise Refused("This Idempotency-Key was used for another request: choose a new one.", code="key_reused")
+    if kept.status is not None:
+        raise Replay(kept)
+    if kept.created_at < timezone.now() - STUCK_AFTER:
+        return kept
+    raise Conflict(
+        "The first request with this Idempotency-Key is still at work: wait, then repeat.", code="in_progress"
+    )
+
+
+def finish(kept: KeptAnswer, status: int, answer: Any) -> None:
+    if status >= 500:
+        kept.delete()
+        return
+    kept.status, kept.answer = status, json.loads(json.dumps(answer, default=str))
+    kept.save(update_fields=["status", "answer"])

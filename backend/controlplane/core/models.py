@@ -1,0 +1,19 @@
+"""Answers kept for Idempotency-Key."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class KeptAnswer(models.Model):
+    """What was answered to a request with an Idempotency-Key. No status yet: the first one is still at work."""
+
+    actor_id = models.CharField(max_length=64)
+    key = models.CharField(max_length=128)
+    fingerprint = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    answer = models.JSONField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["actor_id", "key"], name="one_answer_per_key")]

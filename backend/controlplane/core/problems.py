@@ -1,0 +1,105 @@
+"""RFC 9457 problem details: every error leaves the API in one envelope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import structlog
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import DatabaseError
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from controlplane.core.errors import FieldError, Problem
+from controlplane.core.request_context import caller
+
+log = structlog.get_logger(__name__)
+CONTENT_TYPE = "application/problem+json"
+CODES = {
+    400: ("invalid", "The request is not valid"),
+    401: ("not_authenticated", "Log in first"),
+    403: ("denied", "Not allowed"),
+    404: ("not_found", "Not found"),
+    405: ("method_not_allowed", "Method not allowed"),
+    406: ("not_acceptable", "No such representation"),
+    413: ("too_large", "The request is too large"),
+    415: ("unsupported_media_type", "Unsupported media type"),
+    429: ("rate_limited", "Too many requests"),
+    500: ("internal", "Internal error"),
+    503: ("unavailable", "Not available now"),
+}
+
+
+def body(status_code: int, detail: str, *, code: str = "", title: str = "", errors: Any = ()) -> dict[str, Any]:
+    usual_code, usual_title = CODES.get(status_code, CODES[500])
+    code = code or usual_code
+    problem: dict[str, Any] = {
+        "type": f"https://fast-query-cache.dev/problems/{code}",
+        "title": title or usual_title,
+        "status": status_code,
+        "code": code,
+        "detail": detail,
+        "request_id": caller().request_id,
+    }
+    if errors:
+        problem["errors"] = [{"field": e.field, "code": e.code, "detail": e.detail} for e in errors]
+    return problem
+
+
+def _flatten(detail: Any, path: str = "") -> Iterator[FieldError]:
+    """DRF's nested error detail as a flat list with dotted paths."""
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            step = "" if name == "non_field_errors" else str(name)
+            yield from _flatten(inner, ".".join(part for part in (path, step) if part))
+    elif isinstance(detail, list):
+        for position, inner in enumerate(detail):
+            inside = isinstance(inner, dict | list)
+            yield from _flatten(inner, f"{path}.{position}".lstrip(".") if inside else path)
+    else:
+        yield FieldError(path, str(getattr(detail, "code", "invalid")), str(detail))
+
+
+def _from_validation(error: exceptions.ValidationError) -> dict[str, Any]:
+    errors = list(_flatten(error.detail))
+    first = errors[0] if errors else FieldError("", "invalid", "the request is not valid")
+    return body(400, f"{first.field}: {first.detail}" if first.field else first.detail, errors=errors)
+
+
+def _from_api(error: exceptions.APIException) -> dict[str, Any]:
+    if isinstance(error, exceptions.ValidationError):
+        return _from_validation(error)
+    detail = error.detail if isinstance(error.detail, str) else error.default_detail
+    code = "csrf_failed" if "CSRF" in str(detail) else ""
+    return body(error.status_code, str(detail), code=code)
+
+
+def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
+    if isinstance(error, Problem):
+        return body(error.status, error.detail, code=error.code, title=error.title, errors=error.errors), {}
+    if isinstance(error, Http404):
+        return body(404, "There is no such resource, or not any more."), {}
+    if isinstance(error, PermissionDenied):
+        return body(403, str(error) or "Your role does not allow this."), {}
+    if isinstance(error, RequestDataTooBig):
+        return body(413, "The request body is over 2 MiB: send less at once."), {}
+    if isinstance(error, exceptions.APIException):
+        headers = {"WWW-Authenticate": error.auth_header} if getattr(error, "auth_header", None) else {}
+        if getattr(error, "wait", None):
+            headers["Retry-After"] = str(int(error.wait) + 1)  # type: ignore[attr-defined]
+        return _from_api(error), headers
+    log.exception("request_failed", exc_info=error)
+    if isinstance(error, DatabaseError):
+        return body(503, "The database did not answer as it should. Try again; the log has the details."), {}
+    return body(500, "Something failed that should not have. The log has the details under this request id."), {}
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
+    problem, headers = _render(error)
+    set_rollback()
+    response = Response(problem, status=problem["status"], headers=headers, content_type=CONTENT_TYPE)
+    response["Cache-Control"] = "no-store"
+    return response

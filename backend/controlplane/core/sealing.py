@@ -1,0 +1,73 @@
+"""Envelope encryption of secrets at rest: AES-256-GCM under a data key of its own, which a sealing key wraps.
+
+Sealing keys come newest first. A secret sealed under any of them opens; new ones use the newest. Rotation rewraps the
+data key alone. `context` (which row, which column) is authenticated, so a sealed value cannot be moved to another row.
+Pure: the keys are arguments.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Sequence
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+VERSION = "v1"
+NONCE_BYTES = 12
+
+
+class CannotOpen(ValueError):
+    """The sealed text is damaged, belongs elsewhere, or its key is not among the keys given."""
+
+
+def _key(secret: str) -> bytes:
+    return hashlib.sha256(b"fqc sealing " + secret.encode()).digest()
+
+
+def key_name(secret: str) -> str:
+    """A short public name of a sealing key, kept with what it sealed."""
+    return hashlib.sha256(b"fqc key name " + secret.encode()).hexdigest()[:8]
+
+
+def _encrypt(key: bytes, plain: bytes, context: str) -> str:
+    nonce = os.urandom(NONCE_BYTES)
+    return base64.b64encode(nonce + AESGCM(key).encrypt(nonce, plain, context.encode())).decode()
+
+
+def _decrypt(key: bytes, sealed: str, context: str) -> bytes:
+    raw = base64.b64decode(sealed)
+    return AESGCM(key).decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], context.encode())
+
+
+def seal(plain: str, keys: Sequence[str], context: str) -> str:
+    data_key = AESGCM.generate_key(bit_length=256)
+    wrapped = _encrypt(_key(keys[0]), data_key, context)
+    return ".".join([VERSION, key_name(keys[0]), wrapped, _encrypt(data_key, plain.encode(), context)])
+
+
+def _unwrap(sealed: str, keys: Sequence[str], context: str) -> tuple[bytes, str]:
+    version, name, wrapped, body = sealed.split(".")
+    secret = next((key for key in keys if key_name(key) == name), None)
+    if version != VERSION or secret is None:
+        raise CannotOpen(f"sealed with key {name}, which is not among FQC_SEALING_KEYS: add it after the newest one")
+    return _decrypt(_key(secret), wrapped, context), body
+
+
+def open_sealed(sealed: str, keys: Sequence[str], context: str) -> str:
+    try:
+        data_key, body = _unwrap(sealed, keys, context)
+        return _decrypt(data_key, body, context).decode()
+    except (InvalidTag, ValueError) as error:
+        raise CannotOpen(f"cannot open the secret of {context}: {error or 'it is damaged'}") from error
+
+
+def rewrap(sealed: str, keys: Sequence[str], context: str) -> str:
+    """The same secret, its data key wrapped by the newest sealing key."""
+    try:
+        data_key, body = _unwrap(sealed, keys, context)
+    except (InvalidTag, ValueError) as error:
+        raise CannotOpen(f"cannot rewrap the secret of {context}: {error or 'it is damaged'}") from error
+    return ".".join([VERSION, key_name(keys[0]), _encrypt(_key(keys[0]), data_key, context), body])

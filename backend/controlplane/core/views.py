@@ -1,0 +1,50 @@
+"""The base of every API view: idempotency keys around POST, ETag from a row's `version`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import viewsets
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from controlplane.core import idempotency
+from controlplane.core.etag import etag_of
+
+
+class Idempotent:
+    """Mixed into DRF views. The answer is kept after rendering data, before it leaves."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)  # type: ignore[misc]
+        self.kept = idempotency.begin(request)
+
+    def handle_exception(self, error: Exception) -> Response:
+        if isinstance(error, idempotency.Replay):
+            return error.response
+        return super().handle_exception(error)  # type: ignore[misc,no-any-return]
+
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        kept = getattr(self, "kept", None)
+        if kept is not None:
+            idempotency.finish(kept, response.status_code, response.data)
+        return super().finalize_response(request, response, *args, **kwargs)  # type: ignore[misc,no-any-return]
+
+
+class ApiView(Idempotent, APIView):
+    pass
+
+
+class ApiViewSet(Idempotent, viewsets.GenericViewSet):  # type: ignore[type-arg]
+    """`lookup` values are public ids: letters, digits and dashes."""
+
+    lookup_value_regex = r"[A-Za-z0-9_.-]{1,64}"
+
+    def listed(self, queryset: Any, serializer: Any = None) -> Response:
+        page = self.paginate_queryset(self.filter_queryset(queryset))
+        return self.get_paginated_response((serializer or self.get_serializer_class())(page, many=True).data)
+
+
+def with_etag(data: Any, version: int, status: int = 200) -> Response:
+    return Response(data, status=status, headers={"ETag": etag_of(version)})

@@ -1,0 +1,1 @@
+"""Instances and their classes: what is managed, and with which parameters."""

@@ -1,0 +1,113 @@
+"""Instances, their classes, and the parameters configured on them.
+
+`Instance.version` counts configured state and is the ETag: what a poll observes does not move it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+from controlplane.core.ids import ID_LENGTH, new_id
+from controlplane.core.sealing import open_sealed, seal
+from controlplane.fleet.states import Provider, State
+
+
+class InstanceClass(models.Model):
+    id = models.CharField(primary_key=True, max_length=ID_LENGTH, default=partial(new_id, "cls"), editable=False)
+    name = models.CharField(max_length=64, unique=True)
+    cpu_count = models.PositiveIntegerField(validators=[MinValueValidator(1), MaxValueValidator(1024)])
+    memory_bytes = models.PositiveBigIntegerField()
+    memory_reserve_bytes = models.PositiveBigIntegerField(
+        help_text="Kept from parameters: DBInstanceClassMemory is memory_bytes less this."
+    )
+    max_connections = models.PositiveIntegerField(validators=[MinValueValidator(1), MaxValueValidator(100000)])
+    storage_bytes = models.PositiveBigIntegerField()
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    @property
+    def variables(self) -> dict[str, int]:
+        """What expressions may name."""
+        return {
+            "AllocatedStorage": self.storage_bytes,
+            "DBInstanceClassMemory": self.memory_bytes - self.memory_reserve_bytes,
+            "DBInstanceClassCPU": self.cpu_count,
+            "DBInstanceClassConnections": self.max_connections,
+        }
+
+
+class Instance(models.Model):
+    id = models.CharField(primary_key=True, max_length=ID_LENGTH, default=partial(new_id, "rm"), editable=False)
+    name = models.CharField(max_length=64, unique=True)
+    provider = models.CharField(max_length=8, choices=Provider.choices)
+    host = models.CharField(max_length=253)
+    port = models.PositiveIntegerField(validators=[MinValueValidator(1), MaxValueValidator(65535)])
+    username = models.CharField(max_length=80)
+    password_sealed = models.TextField(blank=True)
+    is_tls_required = models.BooleanField(default=False, help_text="Connect with TLS and verify the server.")
+    tls_ca = models.TextField(blank=True, help_text="PEM; empty means the system's authorities.")
+    instance_class = models.ForeignKey(InstanceClass, on_delete=models.PROTECT, related_name="instances")
+    engine_line = models.CharField(max_length=16, default="5.7")  # catalogue to check against
+    engine_version = models.CharField(max_length=100, blank=True)  # as the server says it
+    compatibility = models.CharField(max_length=16, blank=True)  # @@fqc_compatibility; empty without the engine
+    minor_version = models.PositiveIntegerField(null=True)  # @@fqc_minor_version; none without the engine
+    proxy_enabled = models.BooleanField(default=False)
+    tags = models.JSONField(default=dict, blank=True)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.CREATING)
+    state_reason = models.CharField(max_length=500, blank=True)
+    window_weekday = models.PositiveSmallIntegerField(
+        null=True, validators=[MaxValueValidator(6)], help_text="0 is Monday; none means every day."
+    )
+    window_start = models.TimeField(default="02:00", help_text="UTC")
+    window_minutes = models.PositiveIntegerField(
+        default=60, validators=[MinValueValidator(15), MaxValueValidator(1440)]
+    )
+    version = models.PositiveIntegerField(default=1)
+    server_started_at = models.DateTimeField(null=True)
+    last_seen_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("name", "id")
+        indexes = [
+            models.Index(fields=["state"], name="instance_state"),
+            models.Index(fields=["-created_at", "-id"], name="instance_newest"),
+        ]
+
+    @property
+    def secret_context(self) -> str:
+        return f"instance {self.pk}"
+
+    @property
+    def password(self) -> str:
+        return open_sealed(self.password_sealed, settings.SEALING_KEYS, self.secret_context)
+
+    @password.setter
+    def password(self, plain: str) -> None:
+        self.password_sealed = seal(plain, settings.SEALING_KEYS, self.secret_context)
+
+
+class InstanceParameter(models.Model):
+    """A parameter that somebody configured. What is not here runs with the server's own value."""
+
+    instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="parameters")
+    name = models.CharField(max_length=64)
+    submitted = models.TextField(help_text="Byte for byte as it was given: a literal or an expression.")
+    resolved = models.TextField(help_text="The value that the instance's class makes of it.")
+    running = models.TextField(null=True, help_text="As last read from the server.")
+    is_pending_restart = models.BooleanField(default=False)
+    is_drifted = models.BooleanField(default=False)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("name",)
+        constraints = [models.UniqueConstraint(fields=["instance", "name"], name="one_row_per_instance_parameter")]
+        indexes = [
+            models.Index(fields=["is_drifted", "instance"], name="parameter_drifted"),
+            models.Index(fields=["is_pending_restart", "instance"], name="parameter_pending"),
+        ]

@@ -1,0 +1,18 @@
+"""Where an instance comes from and what it is doing."""
+
+from django.db.models import TextChoices
+
+
+class Provider(TextChoices):
+    EXTERNAL = "external", "external"  # an endpoint that exists
+    LOCAL = "local", "local"  # a process of this control plane's machine
+
+
+class State(TextChoices):
+    CREATING = "creating", "creating"
+    RUNNING = "running", "running"
+    CHANGING = "changing", "changing"  # a change set is at work on it
+    STOPPED = "stopped", "stopped"
+    UNREACHABLE = "unreachable", "unreachable"
+    FAILED = "failed", "failed"
+    DELETING = "deleting", "deleting"

@@ -1,0 +1,1 @@
+"""The only place that opens sockets and starts processes. Errors say whether they are permanent."""

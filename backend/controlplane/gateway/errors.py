@@ -1,0 +1,30 @@
+"""What can go wrong outside. `is_permanent` says whether trying again can help without someone doing something."""
+
+from __future__ import annotations
+
+from controlplane.core.errors import Problem
+
+
+class GatewayError(Problem):
+    status, code, title = 502, "server_failed", "The server did not do what was asked"
+    is_permanent = False
+
+
+class Unreachable(GatewayError):
+    """No connection, or it broke: the server may be down, restarting or slow."""
+
+    status, code, title = 503, "server_unreachable", "The server cannot be reached"
+
+
+class RefusedEndpoint(GatewayError):
+    status, code, title, is_permanent = 422, "endpoint_refused", "The endpoint is outside the allowed networks", True
+
+
+class AccessDenied(GatewayError):
+    status, code, title, is_permanent = 422, "server_denied", "The server denied the account", True
+
+
+class RefusedStatement(GatewayError):
+    """The server understood and said no: an unknown variable, a wrong value, a missing privilege."""
+
+    status, code, title, is_permanent = 422, "server_refused", "The server refused the statement", True

@@ -1,0 +1,175 @@
+"""Conversation with one MySQL-compatible server over PyMySQL.
+
+Values travel as parameters; names of variables are matched against a strict pattern and quoted, and callers take them
+from the catalogue. Every wait has a limit. Errors are GatewayErrors and say whether they are permanent.
+"""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pymysql
+from pymysql.constants import CR, ER
+
+from controlplane.gateway.endpoint import checked_address
+from controlplane.gateway.errors import AccessDenied, GatewayError, RefusedStatement, Unreachable
+
+IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,63}(\.[a-z][a-z0-9_]{0,63})?")
+CONNECTION_LOST = {CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST, CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR}
+SHUTTING_DOWN = {ER.SERVER_SHUTDOWN, ER.CON_COUNT_ERROR, 1927}  # 1927: MariaDB's "connection was killed"
+DENIED = {ER.ACCESS_DENIED_ERROR, ER.DBACCESS_DENIED_ERROR, ER.HOST_NOT_PRIVILEGED, ER.MUST_CHANGE_PASSWORD}
+
+
+class Endpoint(Protocol):
+    """What an instance must offer to be connected to."""
+
+    host: str
+    port: int
+    username: str
+    is_tls_required: bool
+    tls_ca: str
+
+    @property
+    def password(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Limits:
+    networks: tuple[str, ...]
+    connect_seconds: int = 5
+    statement_seconds: int = 30
+
+
+def translate(error: Exception, place: str) -> GatewayError:
+    code, said = (error.args[0], error.args[-1]) if error.args else (0, str(error))
+    if code in DENIED:
+        return AccessDenied(f"{place}: the server denied the account ({said}). Check its name, password and grants.")
+    if code in CONNECTION_LOST | SHUTTING_DOWN or isinstance(error, OSError | pymysql.InterfaceError):
+        return Unreachable(f"{place}: {said}. Is the server running and reachable from here?")
+    return RefusedStatement(f"{place}: the server answered {code}: {said}.")
+
+
+def quoted(name: str) -> str:
+    """A variable's name, quoted; anything but a plain name is a mistake of the caller."""
+    if not IDENTIFIER.fullmatch(name):
+        raise RefusedStatement(f"{name!r} is not a variable's name.")
+    return ".".join(f"`{part}`" for part in name.split("."))
+
+
+class Server:
+    """One open connection."""
+
+    def __init__(self, connection: Any, place: str) -> None:
+        self.connection = connection
+        self.place = place
+
+    def rows(self, statement: str, arguments: Iterable[Any] | None = None) -> list[tuple[Any, ...]]:
+        try:
+            with self.connection.cursor() as cursor:
+                cursor.execute(statement, None if arguments is None else tuple(arguments))
+                return list(cursor.fetchall())
+        except (pymysql.MySQLError, OSError) as error:
+            raise translate(error, self.place) from error
+
+    def run(self, statement: str, arguments: Iterable[Any] | None = None) -> None:
+        self.rows(statement, arguments)
+
+    def value(self, statement: str, arguments: Iterable[Any] | None = None) -> Any:
+        return next(iter(self.rows(statement, arguments)), (None,))[0]
+
+    def variables(self) -> dict[str, str]:
+        """Every global variable, by its lower-case name."""
+        return {name.lower(): value for name, value in self.rows("SHOW GLOBAL VARIABLES")}
+
+    def variable(self, name: str) -> str | None:
+        """One global variable, or None if the server has none of this name."""
+        try:
+            return _text(self.value(f"SELECT @@GLOBAL.{quoted(name)}"))
+        except RefusedStatement as error:
+            if "1193" in error.detail:
+                return None
+            raise
+
+    def status(self, pattern: str = "%") -> dict[str, str]:
+        return dict(self.rows("SHOW GLOBAL STATUS LIKE %s", [pattern]))
+
+    def set_global(self, name: str, value: str | int) -> None:
+        self.run(f"SET GLOBAL {quoted(name)} = %s", [_typed(value)])
+
+    def set_session(self, name: str, value: str | int) -> None:
+        self.run(f"SET SESSION {quoted(name)} = %s", [_typed(value)])
+
+    def set_global_default(self, name: str) -> None:
+        self.run(f"SET GLOBAL {quoted(name)} = DEFAULT")
+
+    def close(self) -> None:
+        try:
+            self.connection.close()
+        except (pymysql.MySQLError, OSError):
+            self.connection._force_close()
+
+
+def _text(value: Any) -> str | None:
+    return value.decode() if isinstance(value, bytes) else None if value is None else str(value)
+
+
+def _typed(value: str | int) -> str | int | float:
+    """Numbers go unquoted: the server refuses '8' for a numeric variable."""
+    text = str(value)
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    return float(text) if re.fullmatch(r"-?\d+\.\d+", text) else text
+
+
+def _tls(endpoint: Endpoint) -> ssl.SSLContext | None:
+    if not endpoint.is_tls_required:
+        return None
+    return ssl.create_default_context(cadata=endpoint.tls_ca or None)
+
+
+def open_server(endpoint: Endpoint, limits: Limits) -> Server:
+    """A connection that the caller closes; the poller keeps its own open."""
+    place = f"{endpoint.host}:{endpoint.port}"
+    address = checked_address(endpoint.host, endpoint.port, limits.networks)
+    tls = _tls(endpoint)
+    try:
+        connection = pymysql.connect(
+            host=endpoint.host if tls else address,
+            port=endpoint.port,
+            user=endpoint.username,
+            password=endpoint.password,
+            connect_timeout=limits.connect_seconds,
+            read_timeout=limits.statement_seconds,
+            write_timeout=limits.statement_seconds,
+            autocommit=True,
+            charset="utf8mb4",
+            ssl=tls,
+            local_infile=False,
+        )
+    except (pymysql.MySQLError, OSError) as error:
+        raise translate(error, place) from error
+    return Server(connection, place)
+
+
+@contextmanager
+def connect(endpoint: Endpoint, limits: Limits | None = None) -> Iterator[Server]:
+    server = open_server(endpoint, limits or usual_limits())
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def usual_limits() -> Limits:
+    from django.conf import settings
+
+    return Limits(
+        networks=tuple(settings.ENDPOINT_NETWORKS),
+        connect_seconds=settings.CONNECT_TIMEOUT_SECONDS,
+        statement_seconds=settings.STATEMENT_TIMEOUT_SECONDS,
+    )

@@ -1,0 +1,1 @@
+"""Samples of the fleet, their rates and roll-ups."""

@@ -1,0 +1,1 @@
+"""One template applied to many instances, with bounded parallelism."""

@@ -1,0 +1,1 @@
+"""What an administrator may set while the control plane runs: four eyes, networks, retention, mail."""

@@ -1,0 +1,1 @@
+"""What tests share: databases, clients, real servers. The product never imports it."""

@@ -1,0 +1,49 @@
+"""HTTP clients for each kind of caller: outsider, viewer, operator, admin. All of them speak with tokens."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.cache import cache
+from rest_framework.test import APIClient
+
+from controlplane.core.ids import new_id
+
+PASSWORD = "correct horse battery"
+
+
+def client_as(role: str) -> APIClient:
+    from controlplane.accounts.services import token_create, user_create
+    from controlplane.core.request_context import acting_as
+
+    with acting_as("test"):
+        user = user_create(username=new_id(role), password=PASSWORD, role=role)
+        _, text = token_create(user, name="test", scope=role)
+    client = APIClient()
+    client.user = user
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    return client
+
+
+@pytest.fixture
+def outsider(db: None) -> APIClient:
+    return APIClient()
+
+
+@pytest.fixture
+def viewer(db: None) -> APIClient:
+    return client_as("viewer")
+
+
+@pytest.fixture
+def operator(db: None) -> APIClient:
+    return client_as("operator")
+
+
+@pytest.fixture
+def admin(db: None) -> APIClient:
+    return client_as("admin")
+
+
+@pytest.fixture(autouse=True)
+def _forget_request_counts() -> None:
+    cache.clear()

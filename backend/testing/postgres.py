@@ -1,0 +1,56 @@
+"""A private PostgreSQL cluster for one test run: own folder, own port, loopback only, gone afterwards.
+
+PostgreSQL refuses to run as root; root hands the cluster to the `postgres` account.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ACCOUNT = "postgres"
+
+
+def programs() -> Path:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    on_path = shutil.which("initdb")
+    if not found and not on_path:
+        raise RuntimeError("no PostgreSQL server programs found: install the package postgresql")
+    return found[-1] if found else Path(str(on_path)).parent
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _run(*words: str) -> None:
+    as_account = ["runuser", "-u", ACCOUNT, "--"] if os.geteuid() == 0 else []
+    subprocess.run([*as_account, *words], check=True, stdout=subprocess.DEVNULL, cwd="/")
+
+
+@contextmanager
+def cluster() -> Iterator[str]:
+    """The URL of a fresh cluster's database."""
+    folder = Path(tempfile.mkdtemp(prefix="fqc-postgres-"))
+    if os.geteuid() == 0:
+        os.chown(folder, pwd.getpwnam(ACCOUNT).pw_uid, -1)
+    data, port, bin_dir = folder / "data", free_port(), programs()
+    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+    try:
+        _run(str(bin_dir / "initdb"), "-D", str(data), "-U", ACCOUNT, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
+        _run(str(bin_dir / "pg_ctl"), "-D", str(data), "-l", str(folder / "log"), "-o", options, "-w", "start")
+        try:
+            yield f"postgresql://{ACCOUNT}@127.0.0.1:{port}/postgres"
+        finally:
+            _run(str(bin_dir / "pg_ctl"), "-D", str(data), "-m", "immediate", "-w", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

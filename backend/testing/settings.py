@@ -1,0 +1,22 @@
+"""The settings of a test run: a run directory of its own, and the database that FQC_TEST_DATABASE_URL names.
+
+Unset means SQLite; `private` starts a PostgreSQL cluster for this run alone.
+"""
+
+import atexit
+import os
+import tempfile
+from contextlib import ExitStack
+
+from testing import postgres
+
+_open = ExitStack()
+atexit.register(_open.close)
+
+os.environ["FQC_RUN_DIR"] = _open.enter_context(tempfile.TemporaryDirectory(prefix="fqc-test-"))
+os.environ["FQC_DATABASE_URL"] = os.environ.get("FQC_TEST_DATABASE_URL", "")
+os.environ["FQC_LOG_LEVEL"] = "CRITICAL"
+if os.environ["FQC_DATABASE_URL"] == "private":
+    os.environ["FQC_DATABASE_URL"] = _open.enter_context(postgres.cluster())
+
+from config.settings import *  # noqa: E402, F403
