@@ -1,1 +1,27 @@
+//! The client/server protocol as bytes: packets, the handshake, commands, ends of responses, parameters.
+//!
+//! Invariants: no I/O, no panic on any input; lengths are checked before they are used; what does not fit is
+//! `None` or `Confused`, never a guess.
+//! Deliberately absent: compression and TLS (the caller passes plain bytes or stays out), authentication.
 
+pub mod capability;
+mod change_user;
+mod command;
+mod greeting;
+mod hello;
+pub mod lenenc;
+mod packet;
+mod prepared;
+mod reply;
+pub mod status;
+pub mod surface;
+mod tracker;
+
+pub use change_user::ChangeUser;
+pub use command::Command;
+pub use greeting::Greeting;
+pub use hello::ClientHello;
+pub use packet::{Framed, Header, MAX_PAYLOAD, Packet, packets, push_packet};
+pub use prepared::{Execute, Param, Params, Value};
+pub use reply::{ErrPacket, OkPacket, ok_packet, patch_status};
+pub use tracker::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, StatusOffsets};

@@ -1,0 +1,79 @@
+//! The client's answer to the greeting: a request for TLS, or who it is and what it can do.
+
+use crate::capability::{self, CONNECT_WITH_DB, PLUGIN_AUTH_LENENC, PROTOCOL_41, SECURE_CONNECTION, SSL};
+use crate::greeting::extended_bits;
+use crate::lenenc::Reader;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientHello {
+    /// As the client sent them; in force are those that the server offers too.
+    pub capabilities: u64,
+    pub max_packet: u32,
+    pub charset: u16,
+    pub user: Vec<u8>,
+    pub database: Option<Vec<u8>>,
+    /// This is only the request: the hello proper follows inside TLS.
+    pub ssl_requested: bool,
+    pub compress: bool,
+}
+
+/// The length of the fixed part, and of a request for TLS.
+const FIXED: usize = 32;
+
+impl ClientHello {
+    /// Reads the payload. `None` if it is malformed or of the protocol before 4.1.
+    pub fn parse(payload: &[u8]) -> Option<ClientHello> {
+        let mut reader = Reader::new(payload);
+        let low = u64::from(reader.u32()?);
+        let max_packet = reader.u32()?;
+        let charset = u16::from(reader.u8()?);
+        reader.take(19)?;
+        let extended = u64::from(reader.u32()?);
+        if low & PROTOCOL_41 == 0 {
+            return None;
+        }
+        let mut hello = ClientHello {
+            capabilities: low | extended_bits(low, extended),
+            max_packet,
+            charset,
+            user: Vec::new(),
+            database: None,
+            ssl_requested: low & SSL != 0 && payload.len() == FIXED,
+            compress: low & (capability::COMPRESS | capability::ZSTD_COMPRESS) != 0,
+        };
+        if !hello.ssl_requested {
+            hello.read_identity(&mut reader)?;
+        }
+        Some(hello)
+    }
+
+    fn read_identity(&mut self, reader: &mut Reader) -> Option<()> {
+        self.user = reader.nul_terminated()?.to_vec();
+        skip_proof(reader, self.capabilities)?;
+        if self.capabilities & CONNECT_WITH_DB != 0 && !reader.is_empty() {
+            self.database = Some(until_nul_or_end(reader)?.to_vec()).filter(|name| !name.is_empty());
+        }
+        Some(())
+    }
+}
+
+/// What proves the identity, in the three encodings of history.
+pub(crate) fn skip_proof(reader: &mut Reader, capabilities: u64) -> Option<()> {
+    if capabilities & PLUGIN_AUTH_LENENC != 0 {
+        reader.string()?;
+    } else if capabilities & SECURE_CONNECTION != 0 {
+        let length = reader.u8()?;
+        reader.take(usize::from(length))?;
+    } else {
+        until_nul_or_end(reader)?;
+    }
+    Some(())
+}
+
+/// Old clients leave out the NUL of the last field.
+pub(crate) fn until_nul_or_end<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
+    reader.nul_terminated().or_else(|| {
+        let rest = reader.rest();
+        reader.take(rest.len())
+    })
+}

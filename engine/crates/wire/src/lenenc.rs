@@ -1,0 +1,106 @@
+//! Length-encoded integers and strings, and fixed-width fields, read from the front of a slice.
+
+/// A slice being consumed. Every method is `None`, and consumes nothing, when the bytes do not suffice.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Reader { rest: bytes }
+    }
+
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.rest.split_at_checked(length)?;
+        self.rest = tail;
+        Some(head)
+    }
+
+    /// A little-endian number of `width` bytes, at most 8.
+    pub fn uint(&mut self, width: usize) -> Option<u64> {
+        let mut wide = [0; 8];
+        wide.get_mut(..width)?.copy_from_slice(self.take(width)?);
+        Some(u64::from_le_bytes(wide))
+    }
+
+    pub fn u8(&mut self) -> Option<u8> {
+        Some(self.uint(1)? as u8)
+    }
+
+    pub fn u16(&mut self) -> Option<u16> {
+        Some(self.uint(2)? as u16)
+    }
+
+    pub fn u32(&mut self) -> Option<u32> {
+        Some(self.uint(4)? as u32)
+    }
+
+    /// A length-encoded integer. 0xFB (NULL) and 0xFF (an error) are none.
+    pub fn int(&mut self) -> Option<u64> {
+        let mut ahead = *self;
+        let value = match ahead.u8()? {
+            short @ 0..=0xFA => u64::from(short),
+            0xFC => ahead.uint(2)?,
+            0xFD => ahead.uint(3)?,
+            0xFE => ahead.uint(8)?,
+            0xFB | 0xFF => return None,
+        };
+        *self = ahead;
+        Some(value)
+    }
+
+    /// A length-encoded string.
+    pub fn string(&mut self) -> Option<&'a [u8]> {
+        let mut ahead = *self;
+        let length = usize::try_from(ahead.int()?).ok()?;
+        let string = ahead.take(length)?;
+        *self = ahead;
+        Some(string)
+    }
+
+    /// One value of a text row: `Some(None)` is NULL.
+    pub fn text_value(&mut self) -> Option<Option<&'a [u8]>> {
+        if self.rest.first() == Some(&0xFB) {
+            self.take(1)?;
+            return Some(None);
+        }
+        self.string().map(Some)
+    }
+
+    /// Up to a NUL, which is consumed.
+    pub fn nul_terminated(&mut self) -> Option<&'a [u8]> {
+        let end = self.rest.iter().position(|byte| *byte == 0)?;
+        let string = self.take(end)?;
+        self.take(1)?;
+        Some(string)
+    }
+}
+
+pub fn push_int(out: &mut Vec<u8>, value: u64) {
+    let bytes = value.to_le_bytes();
+    match value {
+        0..=0xFA => out.push(value as u8),
+        0xFB..=0xFFFF => push_marked(out, 0xFC, &bytes[..2]),
+        0x1_0000..=0xFF_FFFF => push_marked(out, 0xFD, &bytes[..3]),
+        _ => push_marked(out, 0xFE, &bytes),
+    }
+}
+
+pub fn push_string(out: &mut Vec<u8>, string: &[u8]) {
+    push_int(out, string.len() as u64);
+    out.extend_from_slice(string);
+}
+
+fn push_marked(out: &mut Vec<u8>, marker: u8, bytes: &[u8]) {
+    out.push(marker);
+    out.extend_from_slice(bytes);
+}

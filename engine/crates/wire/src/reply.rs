@@ -1,0 +1,114 @@
+//! OK, ERR and EOF packets: payloads read, packets built and patched.
+
+use crate::capability::{DEPRECATE_EOF, SESSION_TRACK};
+use crate::lenenc::{Reader, push_int};
+use crate::packet::push_packet;
+use crate::{StatusOffsets, status};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OkPacket<'a> {
+    pub affected_rows: u64,
+    pub last_insert_id: u64,
+    pub status: u16,
+    pub warnings: u16,
+    pub info: &'a [u8],
+    /// Entries of session tracking, each a type byte and a length-encoded string.
+    pub session_state: &'a [u8],
+    /// Where the status flags are in the payload.
+    pub status_offset: usize,
+}
+
+impl<'a> OkPacket<'a> {
+    /// Reads a payload that begins with 0x00, or 0xFE where it ends rows.
+    pub fn parse(payload: &'a [u8], capabilities: u64) -> Option<OkPacket<'a>> {
+        let mut reader = Reader::new(payload);
+        reader.u8()?;
+        let affected_rows = reader.int()?;
+        let last_insert_id = reader.int()?;
+        let status_offset = payload.len() - reader.rest().len();
+        let status = reader.u16()?;
+        let warnings = reader.u16()?;
+        let mut ok =
+            OkPacket { affected_rows, last_insert_id, status, warnings, info: &[], session_state: &[], status_offset };
+        if capabilities & SESSION_TRACK == 0 {
+            ok.info = reader.rest();
+        } else if !reader.is_empty() {
+            ok.info = reader.string()?;
+            if status & status::SESSION_STATE_CHANGED != 0 {
+                ok.session_state = reader.string()?;
+            }
+        }
+        Some(ok)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrPacket<'a> {
+    pub code: u16,
+    pub sqlstate: Option<&'a [u8]>,
+    pub message: &'a [u8],
+}
+
+impl<'a> ErrPacket<'a> {
+    pub fn parse(payload: &'a [u8]) -> Option<ErrPacket<'a>> {
+        let mut reader = Reader::new(payload);
+        if reader.u8()? != 0xFF {
+            return None;
+        }
+        let code = reader.u16()?;
+        let mut marked = reader;
+        let sqlstate = if marked.u8() == Some(b'#') { marked.take(5) } else { None };
+        let message = if sqlstate.is_some() { marked.rest() } else { reader.rest() };
+        Some(ErrPacket { code, sqlstate, message })
+    }
+
+    /// The whole packet; the message is UTF-8, the state five characters such as `HY000`.
+    pub fn build(sequence: u8, code: u16, sqlstate: &[u8; 5], message: &str) -> Vec<u8> {
+        let mut payload = vec![0xFF];
+        payload.extend_from_slice(&code.to_le_bytes());
+        payload.push(b'#');
+        payload.extend_from_slice(sqlstate);
+        payload.extend_from_slice(message.as_bytes());
+        framed(sequence, &payload)
+    }
+}
+
+/// An OK packet without session tracking.
+pub fn ok_packet(sequence: u8, affected_rows: u64, last_insert_id: u64, status: u16, warnings: u16) -> Vec<u8> {
+    framed(sequence, &ok_payload(0, affected_rows, last_insert_id, status, warnings))
+}
+
+pub(crate) fn ok_payload(header: u8, affected_rows: u64, last_insert_id: u64, status: u16, warnings: u16) -> Vec<u8> {
+    let mut payload = vec![header];
+    push_int(&mut payload, affected_rows);
+    push_int(&mut payload, last_insert_id);
+    payload.extend_from_slice(&status.to_le_bytes());
+    payload.extend_from_slice(&warnings.to_le_bytes());
+    payload
+}
+
+/// What ends the rows of a result under these capabilities.
+pub(crate) fn end_of_rows_payload(capabilities: u64, status: u16, warnings: u16) -> Vec<u8> {
+    if capabilities & DEPRECATE_EOF != 0 {
+        return ok_payload(0xFE, 0, 0, status, warnings);
+    }
+    let mut payload = vec![0xFE];
+    payload.extend_from_slice(&warnings.to_le_bytes());
+    payload.extend_from_slice(&status.to_le_bytes());
+    payload
+}
+
+/// Sets the bits of `mask` in every status field of a stored response to those of `value`.
+pub fn patch_status(response: &mut [u8], offsets: &StatusOffsets, mask: u16, value: u16) -> Option<()> {
+    for &offset in offsets.as_slice() {
+        let field: &mut [u8; 2] = response.get_mut(offset as usize..)?.first_chunk_mut()?;
+        *field = (u16::from_le_bytes(*field) & !mask | value & mask).to_le_bytes();
+    }
+    Some(())
+}
+
+pub(crate) fn framed(sequence: u8, payload: &[u8]) -> Vec<u8> {
+    let mut packet = Vec::with_capacity(payload.len() + 4);
+    push_packet(&mut packet, &mut { sequence }, payload);
+    packet
+}

@@ -1,0 +1,18 @@
+//! Status flags of OK and EOF packets.
+
+pub const IN_TRANS: u16 = 1;
+pub const AUTOCOMMIT: u16 = 1 << 1;
+pub const MORE_RESULTS: u16 = 1 << 3;
+pub const NO_GOOD_INDEX: u16 = 1 << 4;
+pub const NO_INDEX: u16 = 1 << 5;
+pub const CURSOR_EXISTS: u16 = 1 << 6;
+pub const LAST_ROW_SENT: u16 = 1 << 7;
+pub const DB_DROPPED: u16 = 1 << 8;
+pub const NO_BACKSLASH_ESCAPES: u16 = 1 << 9;
+pub const METADATA_CHANGED: u16 = 1 << 10;
+pub const SLOW: u16 = 1 << 11;
+pub const PS_OUT_PARAMS: u16 = 1 << 12;
+pub const IN_TRANS_READONLY: u16 = 1 << 13;
+/// Session tracking data follows.
+pub const SESSION_STATE_CHANGED: u16 = 1 << 14;
+pub const ANSI_QUOTES: u16 = 1 << 15;
