@@ -20,9 +20,7 @@ def _term(node: Node) -> str:
         case Call(function, arguments):
             return f"{function}({','.join(_term(argument) for argument in arguments)})"
         case Chain(first, rest):
-            return _term(first) + "".join(
-                step.operator + _factor(step.factor) for step in rest
-            )
+            return _term(first) + "".join(step.operator + _factor(step.factor) for step in rest)
 
 
 def _factor(node: Node) -> str:

@@ -16,9 +16,7 @@ from .parser import parse
 from .syntax import Call, Chain, Node, Variable
 
 # A value opens as an expression, or names what only an expression may name; all else is literal.
-_EXPRESSION = re.compile(
-    rf"\s*([{{<]|({'|'.join(FUNCTIONS)})\s*\(|({'|'.join(VARIABLES)})\b)", re.IGNORECASE
-)
+_EXPRESSION = re.compile(rf"\s*([{{<]|({'|'.join(FUNCTIONS)})\s*\(|({'|'.join(VARIABLES)})\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

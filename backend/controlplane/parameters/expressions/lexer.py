@@ -37,9 +37,7 @@ class Token(NamedTuple):
 
 def tokenize(text: str) -> list[Token]:
     if len(text) > MAX_LENGTH:
-        raise ExpressionSyntaxError(
-            MAX_LENGTH + 1, f"{len(text)} characters", f"at most {MAX_LENGTH} characters"
-        )
+        raise ExpressionSyntaxError(MAX_LENGTH + 1, f"{len(text)} characters", f"at most {MAX_LENGTH} characters")
     tokens = []
     position = 0
     while position < len(text):
@@ -56,14 +54,10 @@ def tokenize(text: str) -> list[Token]:
 def _token(match: re.Match[str]) -> Token:
     text, column = match.group(), match.start() + 1
     if match.lastgroup == "decimal":
-        raise ExpressionSyntaxError(
-            column, f"'{text}'", "an integer", "write a fraction: *3/4 instead of *0.75"
-        )
+        raise ExpressionSyntaxError(column, f"'{text}'", "an integer", "write a fraction: *3/4 instead of *0.75")
     if match.lastgroup == "integer":
         if len(text) > MAX_DIGITS:
-            raise ExpressionSyntaxError(
-                column, f"a number of {len(text)} digits", f"at most {MAX_DIGITS} digits"
-            )
+            raise ExpressionSyntaxError(column, f"a number of {len(text)} digits", f"at most {MAX_DIGITS} digits")
         return Token(INTEGER, text, column)
     if match.lastgroup == "name":
         return Token(NAME, text, column)

@@ -37,9 +37,7 @@ SYNTAX = [
 
 
 @pytest.mark.parametrize(("text", "column", "found", "expected"), SYNTAX)
-def test_syntax_errors_point_at_the_column(
-    text: str, column: int, found: str, expected: str
-) -> None:
+def test_syntax_errors_point_at_the_column(text: str, column: int, found: str, expected: str) -> None:
     with pytest.raises(ExpressionSyntaxError) as error:
         compile_expression(text)
     assert (error.value.column, error.value.found, error.value.expected) == (

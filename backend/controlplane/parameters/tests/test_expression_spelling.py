@@ -5,9 +5,7 @@ import pytest
 from controlplane.parameters.expressions import compile_expression, is_expression
 
 
-@pytest.mark.parametrize(
-    "text", ["{ DBInstanceClassMemory * 63 /100 }", "<8*2>", "least({8/2},\t3)"]
-)
+@pytest.mark.parametrize("text", ["{ DBInstanceClassMemory * 63 /100 }", "<8*2>", "least({8/2},\t3)"])
 def test_the_submitted_text_is_kept(text: str) -> None:
     assert compile_expression(text).text == text
 

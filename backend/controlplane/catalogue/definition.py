@@ -1,0 +1,51 @@
+"""What is known about one parameter of an engine line. Pure.
+
+Values are text everywhere, as servers and people write them: 18446744073709551615 and 0.1 both fit.
+A bound or a default may be an expression; whoever knows an instance class resolves it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .allowed import Allowed, parse_allowed
+
+TYPES = ("integer", "decimal", "boolean", "enum", "set", "flags", "string")
+
+
+@dataclass(frozen=True)
+class Definition:
+    name: str
+    type: str
+    default: str | None
+    allowed: Allowed
+    unit: str = ""  # empty: a bare number or text, or the server did not say
+    aliases: Mapping[str, str] = field(default_factory=dict)  # upper-case spelling -> choice
+    divisor: int = 1  # a value that is not a multiple is refused
+    rounds_to: tuple[int | str, ...] = ()  # the server stores multiples of this product of numbers and parameters
+    is_modifiable: bool = True
+    needs_restart: bool = False
+    description: str = ""
+
+    def with_bounds(self, minimum: str | None, maximum: str | None) -> Definition:
+        return replace(self, allowed=replace(self.allowed, minimum=minimum, maximum=maximum))
+
+
+def definition_from(raw: Mapping[str, Any]) -> Definition:
+    """One entry of a line's file, or of a line read from a server."""
+    rounds_to = raw.get("rounds_to", [])
+    return Definition(
+        name=raw["name"],
+        type=raw["type"],
+        default=raw.get("default"),
+        allowed=parse_allowed(raw.get("allowed", "")),
+        unit=raw.get("unit", ""),
+        aliases=raw.get("aliases", {}),
+        divisor=raw.get("divisor", 1),
+        rounds_to=tuple(rounds_to) if isinstance(rounds_to, list) else (rounds_to,),
+        is_modifiable=not raw.get("readonly", False),
+        needs_restart=raw.get("restart", False),
+        description=raw.get("about", ""),
+    )

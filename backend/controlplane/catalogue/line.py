@@ -1,0 +1,39 @@
+"""An engine line: its name and all its definitions, immutable. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .definition import Definition, definition_from
+
+FOLDER = Path(__file__).with_name("lines")
+
+
+@dataclass(frozen=True)
+class Line:
+    id: str
+    product: str
+    version: str
+    source: str  # shipped, or server: read from a running one
+    definitions: Mapping[str, Definition]
+
+    def get(self, name: str) -> Definition | None:
+        return self.definitions.get(name.lower())
+
+
+def line_from(raw: Mapping[str, Any], source: str) -> Line:
+    definitions = [definition_from(entry) for entry in raw["parameters"]]
+    by_name = {definition.name: definition for definition in sorted(definitions, key=lambda each: each.name)}
+    return Line(raw["id"], raw["product"], raw["version"], source, by_name)
+
+
+@cache
+def shipped_lines() -> Mapping[str, Line]:
+    raws = (yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml")))
+    return {raw["id"]: line_from(raw, "shipped") for raw in raws}

@@ -1,0 +1,106 @@
+"""Text to the one value it means, so that 16M, 16777216 and 0016777216 are equal, and ON, on and 1 too. Pure.
+
+The normal form is text again: what a server would be sent. Raises `NotOfType` for text that has none.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+
+from .definition import Definition
+
+_INTEGER = re.compile(r"([+-]?[0-9]{1,40})([kmgtpe]?)", re.IGNORECASE | re.ASCII)
+_DECIMAL = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})", re.ASCII)
+_SUFFIXES = {suffix: 1024**power for power, suffix in enumerate(["", "k", "m", "g", "t", "p", "e"])}
+_TRUE, _FALSE = {"1", "ON", "TRUE", "YES"}, {"0", "OFF", "FALSE", "NO"}
+
+
+class NotOfType(ValueError):
+    """``wanted`` says what the text should have been."""
+
+    def __init__(self, wanted: str) -> None:
+        super().__init__(wanted)
+        self.wanted = wanted
+
+
+def normal(definition: Definition, text: str) -> str:
+    return _READERS[definition.type](definition, text.strip())
+
+
+def integer(text: str) -> int:
+    match = _INTEGER.fullmatch(text)
+    if match is None:
+        raise NotOfType("a whole number, optionally with K, M, G, T, P or E")
+    return int(match[1]) * _SUFFIXES[match[2].lower()]
+
+
+def decimal(text: str) -> Decimal:
+    if not _DECIMAL.fullmatch(text):
+        raise NotOfType("a decimal number such as 0.5")
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise NotOfType("a decimal number such as 0.5") from error
+
+
+def _integer(definition: Definition, text: str) -> str:
+    return str(integer(text))
+
+
+def _decimal(definition: Definition, text: str) -> str:
+    shown = f"{decimal(text):f}"
+    return shown.rstrip("0").rstrip(".") or "0" if "." in shown else shown
+
+
+def _choice(definition: Definition, text: str) -> str:
+    """Whatever the case or alias; servers also take the position of a choice that is no number itself."""
+    choices = definition.allowed.choices
+    wanted = definition.aliases.get(text.upper(), text).upper()
+    for choice in choices:
+        if choice.upper() == wanted:
+            return choice
+    if text.isascii() and text.isdigit() and int(text) < len(choices) and not any(c.isdigit() for c in choices):
+        return choices[int(text)]
+    if choices:
+        raise NotOfType("one of " + ", ".join(choices))
+    return text
+
+
+def _boolean(definition: Definition, text: str) -> str:
+    choices = definition.allowed.choices
+    for spellings in (_TRUE, _FALSE):
+        if text.upper() in spellings:
+            return next((choice for choice in choices if choice.upper() in spellings), text.upper())
+    return _choice(definition, text)
+
+
+def _set(definition: Definition, text: str) -> str:
+    """In the order of the definition: servers answer in theirs, whatever was written."""
+    words = {word.strip().upper() for word in text.split(",") if word.strip()}
+    known = {choice.upper(): choice for choice in definition.allowed.choices}
+    unknown = sorted(words - set(known))
+    if unknown and known:
+        raise NotOfType("names from " + ", ".join(known.values()))
+    return ",".join([choice for upper, choice in known.items() if upper in words] or sorted(words))
+
+
+def _flags(definition: Definition, text: str) -> str:
+    """``a=on,b=off``: what counts is which flag is where, not the order."""
+    pairs = [part.strip().lower() for part in text.split(",") if part.strip()]
+    return ",".join(sorted(pairs))
+
+
+def _string(definition: Definition, text: str) -> str:
+    return text
+
+
+_READERS = {
+    "integer": _integer,
+    "decimal": _decimal,
+    "boolean": _boolean,
+    "enum": _choice,
+    "set": _set,
+    "flags": _flags,
+    "string": _string,
+}

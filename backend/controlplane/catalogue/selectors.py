@@ -1,0 +1,55 @@
+"""Engine lines and their definitions, wherever they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import lru_cache
+
+from controlplane.catalogue.definition import Definition
+from controlplane.catalogue.line import Line, line_from, shipped_lines
+from controlplane.catalogue.models import EngineLine
+from controlplane.core.errors import NotFound
+
+
+def line_get(id: str) -> Line:
+    """Cached per process; a line that was read anew has another `read_at` and is parsed anew."""
+    shipped = shipped_lines().get(id)
+    if shipped is not None:
+        return shipped
+    read_at = EngineLine.objects.filter(id=id).values_list("read_at", flat=True).first()
+    if read_at is None:
+        known = ", ".join(line.id for line in line_list())
+        raise NotFound(f"There is no engine line {id!r}. Known: {known}.", code="engine_line_not_found")
+    return _read_line(id, read_at)
+
+
+def line_list() -> list[Line]:
+    read = [_read_line(*row) for row in EngineLine.objects.values_list("id", "read_at")]
+    return [*shipped_lines().values(), *read]
+
+
+@lru_cache(maxsize=32)
+def _read_line(id: str, read_at: datetime) -> Line:
+    row = EngineLine.objects.get(id=id)
+    raw = {"id": row.id, "product": row.product, "version": row.version, "parameters": row.definitions}
+    return line_from(raw, "server")
+
+
+def parameter_search(
+    line: Line, *, search: str = "", is_modifiable: bool | None = None, needs_restart: bool | None = None
+) -> list[Definition]:
+    """Every word of `search` must occur in the name or the description."""
+    words = search.lower().split()
+    return [
+        definition
+        for definition in line.definitions.values()
+        if _has_words(definition, words)
+        and is_modifiable in (None, definition.is_modifiable)
+        and needs_restart in (None, definition.needs_restart)
+    ]
+
+
+def _has_words(definition: Definition, words: Iterable[str]) -> bool:
+    text = f"{definition.name} {definition.description.lower()}"
+    return all(word in text for word in words)

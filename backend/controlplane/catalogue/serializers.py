@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.catalogue.definition import TYPES
+from controlplane.catalogue.line import Line
+
+
+class EngineLineSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    product = serializers.CharField()
+    version = serializers.CharField()
+    source = serializers.ChoiceField(
+        choices=["shipped", "server"], help_text="Part of the product, or read from a running server."
+    )
+    parameter_count = serializers.SerializerMethodField()
+
+    def get_parameter_count(self, line: Line) -> int:
+        return len(line.definitions)
+
+
+class AllowedValuesSerializer(serializers.Serializer[Any]):
+    notation = serializers.CharField(help_text="[a-b], [x|y] or ~pattern; empty: any value.")
+    minimum = serializers.CharField(allow_null=True, help_text="A number as text, or an expression.")
+    maximum = serializers.CharField(allow_null=True, help_text="A number as text, or an expression.")
+    choices = serializers.ListField(child=serializers.CharField())
+    pattern = serializers.CharField(allow_null=True)
+
+
+class ParameterSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    type = serializers.ChoiceField(choices=TYPES)
+    unit = serializers.CharField(help_text="Empty for plain numbers and text, or when the server does not state it.")
+    default = serializers.CharField(allow_null=True, help_text="May be an expression.")
+    allowed = AllowedValuesSerializer()
+    divisor = serializers.IntegerField(help_text="A value must be a multiple of it.")
+    is_modifiable = serializers.BooleanField()
+    needs_restart = serializers.BooleanField()
+    description = serializers.CharField()
+
+
+class ParameterQuerySerializer(serializers.Serializer[Any]):
+    engine_line = serializers.CharField(max_length=32, default="5.7")
+    search = serializers.CharField(max_length=100, default="", help_text="Words in the name or the description.")
+    is_modifiable = serializers.BooleanField(allow_null=True, default=None)
+    needs_restart = serializers.BooleanField(allow_null=True, default=None)
+
+
+class EngineLineListSerializer(serializers.Serializer[Any]):
+    items = EngineLineSerializer(many=True)
+
+
+class ParameterListSerializer(serializers.Serializer[Any]):
+    items = ParameterSerializer(many=True)

@@ -1,0 +1,70 @@
+"""Rows of ``information_schema.SYSTEM_VARIABLES`` to a line's definitions. Pure.
+
+The server itself states type, bounds, block size, choices, default and whether a variable is read-only, so no variable
+is missing. Units it does not state: they come from the shipped definition of the same name, or stay empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from .line import shipped_lines
+
+QUERY = (
+    "SELECT LOWER(VARIABLE_NAME), VARIABLE_TYPE, DEFAULT_VALUE, VARIABLE_SCOPE, VARIABLE_COMMENT, NUMERIC_MIN_VALUE,"
+    " NUMERIC_MAX_VALUE, NUMERIC_BLOCK_SIZE, ENUM_VALUE_LIST, READ_ONLY, COMMAND_LINE_ARGUMENT"
+    " FROM information_schema.SYSTEM_VARIABLES"
+)
+_TYPES = {
+    "BOOLEAN": "boolean",
+    "ENUM": "enum",
+    "SET": "set",
+    "FLAGSET": "flags",
+    "DOUBLE": "decimal",
+    "VARCHAR": "string",
+}
+_RELEASE = re.compile(r"(\d+\.\d+)\.\d+")
+
+
+def line_id(version_text: str) -> tuple[str, str, str]:
+    """``10.11.19-MariaDB-log`` -> (mariadb-10.11, MariaDB, 10.11)."""
+    match = _RELEASE.match(version_text)
+    if match is None:
+        raise ValueError(f"server version {version_text!r} does not start with a release such as 10.11.19")
+    product = "MariaDB" if "mariadb" in version_text.lower() else "MySQL"
+    return f"{product.lower()}-{match[1]}", product, match[1]
+
+
+def entries_from(rows: Iterable[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    return [_entry(*row) for row in rows]
+
+
+def _entry(
+    name: str, kind: str, default: str | None, scope: str, comment: str, minimum: str | None, maximum: str | None,
+    block: str | None, choices: str | None, read_only: str, argument: str | None,
+) -> dict[str, Any]:  # fmt: skip
+    type_ = _TYPES.get(kind, "integer")
+    is_static = read_only == "YES"
+    shipped = shipped_lines()["5.7"].get(name)
+    return {
+        "name": name,
+        "type": type_,
+        "unit": shipped.unit if shipped else "",
+        "default": default,
+        "allowed": _allowed(type_, minimum, maximum, choices),
+        "rounds_to": [int(block)] if block and int(block) > 1 else [],
+        "restart": is_static,
+        # Static and without an option, or of one session only: no template can set it.
+        "readonly": scope == "SESSION ONLY" or (is_static and argument is None),
+        "about": comment,
+    }
+
+
+def _allowed(type_: str, minimum: str | None, maximum: str | None, choices: str | None) -> str:
+    if type_ in ("integer", "decimal") and minimum is not None and maximum is not None:
+        return f"[{minimum}-{maximum}]"
+    if type_ != "flags" and choices and "," in choices:
+        return "[" + choices.replace(",", "|") + "]"
+    return ""

@@ -1,0 +1,70 @@
+"""Does a literal value fit a definition? Pure. Every violation says what would fit, where something would.
+
+Bounds that are expressions are not checked here: resolve them first (`Definition.with_bounds`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from .definition import Definition
+from .normal import NotOfType, decimal, normal
+
+
+@dataclass(frozen=True)
+class Violation:
+    code: str  # not_of_type, below_minimum, above_maximum, not_a_multiple, no_match
+    detail: str
+    nearest: str | None = None  # the closest value that fits
+
+
+def violations(definition: Definition, text: str) -> list[Violation]:
+    try:
+        value = normal(definition, text)
+    except NotOfType as error:
+        return [Violation("not_of_type", f"{_shown(text)} is not {error.wanted}")]
+    if definition.type in ("integer", "decimal"):
+        return _of_number(definition, Decimal(value))
+    pattern = definition.allowed.pattern
+    if pattern is not None and not re.fullmatch(pattern, value, re.DOTALL):
+        return [Violation("no_match", f"{_shown(text)} does not match {pattern}")]
+    return []
+
+
+def _of_number(definition: Definition, value: Decimal) -> list[Violation]:
+    unit = f" {definition.unit}" if definition.unit else ""
+    nearest = f"{_nearest(definition, value):f}"
+    minimum, maximum = bounds(definition)
+    found = []
+    if minimum is not None and value < minimum:
+        found.append(Violation("below_minimum", f"{value:f} is below the minimum of {minimum:f}{unit}", nearest))
+    if maximum is not None and value > maximum:
+        found.append(Violation("above_maximum", f"{value:f} is above the maximum of {maximum:f}{unit}", nearest))
+    if value % definition.divisor:
+        found.append(Violation("not_a_multiple", f"{value:f} is not a multiple of {definition.divisor}", nearest))
+    return found
+
+
+def bounds(definition: Definition) -> tuple[Decimal | None, Decimal | None]:
+    return _bound(definition.allowed.minimum), _bound(definition.allowed.maximum)
+
+
+def _bound(text: str | None) -> Decimal | None:
+    return None if text is None or text.startswith("{") else decimal(text)
+
+
+def _nearest(definition: Definition, value: Decimal) -> Decimal:
+    """Clamped into the range, then down to a multiple, unless that would leave the range: then up."""
+    minimum, maximum = bounds(definition)
+    if maximum is not None:
+        value = min(value, maximum)
+    if minimum is not None:
+        value = max(value, minimum)
+    down = value - value % definition.divisor
+    return down if minimum is None or down >= minimum else down + definition.divisor
+
+
+def _shown(text: str) -> str:
+    return f"'{text}'" if len(text) <= 60 else f"'{text[:57]}...'"

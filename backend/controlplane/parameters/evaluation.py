@@ -1,0 +1,45 @@
+"""One expression tried out: its value, or what is wrong with it, as a value. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from controlplane.catalogue.line import Line
+
+from .expressions import EvaluationError, Expression, ExpressionError, ExpressionSyntaxError, compile_expression
+from .findings import Finding
+from .resolution import resolve
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    expression: str
+    canonical: str | None = None
+    variables: list[str] = field(default_factory=list)
+    value: str | None = None
+    error: ExpressionError | None = None
+    findings: list[Finding] = field(default_factory=list)
+
+
+def evaluate(text: str, variables: Mapping[str, int] | None, line: Line, parameter: str | None) -> Evaluation:
+    """Without variables, only the spelling is judged."""
+    try:
+        expression = compile_expression(text)
+    except ExpressionSyntaxError as error:
+        return Evaluation(text, error=error)
+    if variables is None:
+        return _evaluation(expression)
+    try:
+        value = expression.evaluate(variables)
+    except EvaluationError as error:
+        return _evaluation(expression, error=error)
+    findings = resolve(line, {parameter: text}, variables).findings if parameter else []
+    return _evaluation(expression, str(value), findings=findings)
+
+
+def _evaluation(
+    expression: Expression, value: str | None = None, error: ExpressionError | None = None, findings: list[Finding] = []
+) -> Evaluation:
+    names = sorted(expression.variables)
+    return Evaluation(expression.text, expression.canonical, names, value, error, findings)

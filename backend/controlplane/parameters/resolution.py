@@ -1,0 +1,170 @@
+"""Values of a template for one instance class: every expression becomes a number, every doubt a finding. Pure.
+
+A result that is not a multiple of the divisor is rounded down and says so; a result outside its range blocks, unless
+the caller asks to clamp. The submitted text is never altered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from controlplane.catalogue.definition import Definition
+from controlplane.catalogue.line import Line
+from controlplane.catalogue.normal import NotOfType, normal
+from controlplane.catalogue.validation import Violation, violations
+
+from .expressions import ExpressionError, compile_expression, is_expression
+from .findings import Finding, Severity
+from .memory import memory_findings
+
+NUMERIC = ("integer", "decimal", "boolean", "enum")
+
+
+@dataclass(frozen=True)
+class Resolved:
+    name: str
+    submitted: str
+    resolved: str | None  # None: the findings say why
+    canonical: str | None  # of an expression
+    needs_restart: bool
+
+
+@dataclass(frozen=True)
+class Resolution:
+    values: list[Resolved]
+    findings: list[Finding]
+
+    @property
+    def is_blocked(self) -> bool:
+        return any(finding.severity is Severity.BLOCKING for finding in self.findings)
+
+
+def resolve(
+    line: Line, values: Mapping[str, str], variables: Mapping[str, int], *, is_clamped: bool = False
+) -> Resolution:
+    resolved, findings = [], []
+    for name, submitted in sorted(values.items()):
+        value, found = _resolve_one(line, name, submitted, variables, is_clamped)
+        resolved.append(value)
+        findings += found
+    numbers = {value.name: value.resolved for value in resolved if value.resolved is not None}
+    findings += memory_findings(numbers | _class_defaults(line, numbers, variables), variables)
+    return Resolution(resolved, findings)
+
+
+def takes_expression(definition: Definition, submitted: str) -> bool:
+    return definition.type in NUMERIC and is_expression(submitted)
+
+
+def bounded(definition: Definition, variables: Mapping[str, int]) -> Definition:
+    """With bounds that are expressions turned into numbers."""
+    allowed = definition.allowed
+    return definition.with_bounds(_number(allowed.minimum, variables), _number(allowed.maximum, variables))
+
+
+def _number(bound: str | None, variables: Mapping[str, int]) -> str | None:
+    if bound is None or not bound.startswith("{"):
+        return bound
+    return str(compile_expression(bound).evaluate(variables))
+
+
+def _resolve_one(
+    line: Line, name: str, submitted: str, variables: Mapping[str, int], is_clamped: bool
+) -> tuple[Resolved, list[Finding]]:
+    definition = line.get(name)
+    if definition is None:
+        return Resolved(name, submitted, None, None, False), [_unknown(line, name)]
+    is_computed = takes_expression(definition, submitted)
+    try:
+        text = str(compile_expression(submitted).evaluate(variables)) if is_computed else submitted
+        definition = bounded(definition, variables)
+    except ExpressionError as error:
+        return Resolved(name, submitted, None, None, definition.needs_restart), [_refused(name, error)]
+    text, findings = _checked(definition, text, is_computed, is_clamped)
+    canonical = compile_expression(submitted).canonical if is_computed else None
+    return Resolved(name, submitted, text, canonical, definition.needs_restart), findings + _notices(definition)
+
+
+def _checked(
+    definition: Definition, text: str, is_computed: bool, is_clamped: bool
+) -> tuple[str | None, list[Finding]]:
+    found = violations(definition, text)
+    if not found:
+        return _normal(definition, text), []
+    nearest = found[0].nearest
+    is_only_rounding = is_computed and all(violation.code == "not_a_multiple" for violation in found)
+    if nearest is not None and (is_only_rounding or (is_clamped and is_computed)):
+        return nearest, [replace(_finding(definition, v, text), severity=Severity.NOTICE) for v in found]
+    return _normal(definition, text), [_finding(definition, violation, text) for violation in found]
+
+
+def _normal(definition: Definition, text: str) -> str | None:
+    try:
+        return normal(definition, text)
+    except NotOfType:
+        return None
+
+
+def _class_defaults(line: Line, given: Mapping[str, str], variables: Mapping[str, int]) -> dict[str, str]:
+    """What parameters that the template leaves alone will have."""
+    defaults = {}
+    for name, definition in line.definitions.items():
+        if name in given or definition.default is None:
+            continue
+        if takes_expression(definition, definition.default):
+            defaults[name] = _number(definition.default, variables) or "0"
+        else:
+            defaults[name] = definition.default
+    return defaults
+
+
+def _notices(definition: Definition) -> list[Finding]:
+    name = definition.name
+    if not definition.is_modifiable:
+        return [
+            Finding(
+                Severity.BLOCKING, "not_modifiable", name, f"{name} is in the template",
+                "only parameters that may be changed", f"Remove {name} from the template.",
+            )  # fmt: skip
+        ]
+    if definition.needs_restart:
+        return [
+            Finding(
+                Severity.NOTICE, "restart_needed", name, f"{name} is read when the server starts",
+                "a restart before it takes effect", "Apply with consent to a restart, or leave it pending.",
+            )  # fmt: skip
+        ]
+    return []
+
+
+def _unknown(line: Line, name: str) -> Finding:
+    return Finding(
+        Severity.BLOCKING, "unknown_parameter", name, f"{name} is not a parameter of {line.product} {line.version}",
+        "a name of the catalogue", "Correct the name, or remove it.",
+    )  # fmt: skip
+
+
+def _refused(name: str, error: ExpressionError) -> Finding:
+    return Finding(
+        Severity.BLOCKING, error.code, name, f"column {error.column}: {error.found}", error.expected,
+        error.hint or "Correct the expression at this column.",
+    )  # fmt: skip
+
+
+def _finding(definition: Definition, violation: Violation, text: str) -> Finding:
+    code = violation.code
+    if code == "below_minimum" and text == "0":
+        code = "zero_on_this_class"
+    remedy = f"Use {violation.nearest}, the nearest value that fits." if violation.nearest else "Correct the value."
+    return Finding(
+        Severity.BLOCKING, code, definition.name, violation.detail, _needed(definition), remedy, violation.nearest
+    )
+
+
+def _needed(definition: Definition) -> str:
+    allowed = definition.allowed
+    if allowed.minimum is None or allowed.maximum is None:
+        return allowed.notation or f"a value of type {definition.type}"
+    step = f", a multiple of {definition.divisor}" if definition.divisor > 1 else ""
+    return f"{allowed.minimum} to {allowed.maximum}{step}"

@@ -1,0 +1,36 @@
+"""Reading templates."""
+
+from __future__ import annotations
+
+from django.db.models import Q, QuerySet
+
+from controlplane.core.errors import NotFound
+from controlplane.parameters.models import Template, TemplateVersion
+
+
+def template_list() -> QuerySet[Template]:
+    return Template.objects.all()
+
+
+def template_get(pk: str) -> Template:
+    """By id, or by name."""
+    found = Template.objects.filter(Q(pk=pk) | Q(name=pk)).first()
+    if found is None:
+        raise NotFound(f"There is no template {pk}: list them with GET /api/v1/templates.", code="template_not_found")
+    return found
+
+
+def template_version_get(template: Template, number: int | None = None) -> TemplateVersion:
+    number = template.version if number is None else number
+    found = template.versions.filter(number=number).first()
+    if found is None:
+        raise NotFound(
+            f"Template {template.name} has no version {number}; the newest is {template.version}.",
+            code="template_version_not_found",
+        )
+    return found
+
+
+def template_values(template: Template, number: int | None = None) -> dict[str, str]:
+    values: dict[str, str] = template_version_get(template, number).values
+    return values

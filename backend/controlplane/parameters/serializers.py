@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.parameters.expressions import VARIABLES
+from controlplane.parameters.findings import Finding, Severity
+from controlplane.parameters.models import Template, TemplateVersion
+from controlplane.parameters.selectors import template_values
+from controlplane.parameters.services import MERGE, OVERWRITE
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
+LARGEST = 2**63 - 1
+
+
+class TemplateNameField(serializers.RegexField):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(NAME, max_length=64, **kwargs)
+        self.error_messages["invalid"] = "start with a letter, then letters, digits, dot, underscore or dash"
+
+
+class ValueField(serializers.CharField):
+    """Kept byte for byte."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=4096, allow_blank=True, trim_whitespace=False, **kwargs)
+
+
+class TemplateSerializer(serializers.ModelSerializer[Template]):
+    class Meta:
+        model = Template
+        fields = ("id", "name", "description", "engine_line", "is_system", "version", "created_at", "updated_at")
+        read_only_fields = fields
+
+
+class TemplateDetailSerializer(TemplateSerializer):
+    values = serializers.SerializerMethodField()
+
+    class Meta(TemplateSerializer.Meta):
+        fields = (*TemplateSerializer.Meta.fields, "values")
+        read_only_fields = fields
+
+    def get_values(self, template: Template) -> dict[str, str]:
+        return template_values(template)
+
+
+class TemplateCreateSerializer(serializers.Serializer[Any]):
+    name = TemplateNameField()
+    description = serializers.CharField(max_length=200, allow_blank=True, default="")
+    engine_line = serializers.CharField(max_length=32, default="5.7")
+    values = serializers.DictField(child=ValueField(), default=dict)
+    note = serializers.CharField(max_length=200, allow_blank=True, default="")
+
+
+class TemplateUpdateSerializer(serializers.Serializer[Any]):
+    name = TemplateNameField(required=False)
+    description = serializers.CharField(max_length=200, allow_blank=True, required=False)
+    values = serializers.DictField(
+        child=ValueField(allow_null=True), required=False, help_text="With merge, null removes a parameter."
+    )
+    mode = serializers.ChoiceField(choices=[MERGE, OVERWRITE], default=MERGE)
+    note = serializers.CharField(max_length=200, allow_blank=True, default="")
+
+
+class TemplateCloneSerializer(serializers.Serializer[Any]):
+    name = TemplateNameField()
+    description = serializers.CharField(max_length=200, allow_blank=True, default="")
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+
+
+class TemplateVersionSerializer(serializers.ModelSerializer[TemplateVersion]):
+    values = serializers.DictField(child=serializers.CharField())
+
+    class Meta:
+        model = TemplateVersion
+        fields = ("number", "values", "note", "actor", "created_at")
+        read_only_fields = fields
+
+
+class TemplateDocumentSerializer(serializers.Serializer[Any]):
+    """What export gives and import takes."""
+
+    format = serializers.ChoiceField(choices=["fqc-template-1"])
+    name = TemplateNameField()
+    description = serializers.CharField(max_length=200, allow_blank=True, default="")
+    engine_line = serializers.CharField(max_length=32)
+    values = serializers.DictField(child=ValueField())
+
+
+class VersionQuerySerializer(serializers.Serializer[Any]):
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+
+
+class TemplateDiffQuerySerializer(serializers.Serializer[Any]):
+    other = serializers.CharField(max_length=64, required=False, help_text="Another template; default: this one.")
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+    other_version = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+
+
+class TemplateDifferenceSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(choices=["added", "removed", "changed", "respelled"])
+    before = serializers.CharField(allow_null=True)
+    after = serializers.CharField(allow_null=True)
+
+
+class TemplateDiffSerializer(serializers.Serializer[Any]):
+    items = TemplateDifferenceSerializer(many=True)
+
+
+class ClassVariablesSerializer(serializers.Serializer[Any]):
+    """What expressions may name; an instance class states all four."""
+
+    AllocatedStorage = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False)
+    DBInstanceClassMemory = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False)
+    DBInstanceClassCPU = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False)
+    DBInstanceClassConnections = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False)
+
+
+assert set(ClassVariablesSerializer().fields) == set(VARIABLES)  # noqa: S101 - one vocabulary, stated twice
+
+
+class FindingSerializer(serializers.Serializer[Finding]):
+    severity = serializers.ChoiceField(choices=[severity.value for severity in Severity])
+    code = serializers.CharField()
+    parameter = serializers.CharField(help_text="Empty: about several.")
+    seen = serializers.CharField()
+    needed = serializers.CharField()
+    remedy = serializers.CharField()
+    nearest = serializers.CharField(allow_null=True, help_text="A value that would fit.")
+
+
+class TemplateResolveSerializer(serializers.Serializer[Any]):
+    variables = ClassVariablesSerializer()
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+    clamp = serializers.BooleanField(default=False, help_text="Move results of expressions into their range.")
+
+
+class ResolvedValueSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    submitted = serializers.CharField()
+    resolved = serializers.CharField(allow_null=True)
+    canonical = serializers.CharField(allow_null=True)
+    needs_restart = serializers.BooleanField()
+
+
+class ResolutionSerializer(serializers.Serializer[Any]):
+    values = ResolvedValueSerializer(many=True)
+    findings = FindingSerializer(many=True)
+    is_blocked = serializers.BooleanField()
+
+
+class ExpressionRequestSerializer(serializers.Serializer[Any]):
+    expression = serializers.CharField(max_length=4096, allow_blank=True, trim_whitespace=False)
+    variables = ClassVariablesSerializer(required=False)
+    parameter = serializers.CharField(max_length=64, required=False, help_text="Check the value against it too.")
+    engine_line = serializers.CharField(max_length=32, default="5.7")
+
+
+class ExpressionErrorSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    column = serializers.IntegerField(help_text="From 1.")
+    found = serializers.CharField()
+    expected = serializers.CharField()
+    hint = serializers.CharField()
+
+
+class EvaluationSerializer(serializers.Serializer[Any]):
+    expression = serializers.CharField(help_text="As submitted.")
+    canonical = serializers.CharField(allow_null=True)
+    variables = serializers.ListField(child=serializers.CharField(), help_text="Those the expression names.")
+    value = serializers.CharField(allow_null=True, help_text="A whole number as text, of any size.")
+    error = ExpressionErrorSerializer(allow_null=True)
+    findings = FindingSerializer(many=True)

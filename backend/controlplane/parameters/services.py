@@ -1,0 +1,115 @@
+"""Changes to templates, each with its audit event in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from controlplane.audit.services import audit_record
+from controlplane.catalogue.selectors import line_get
+from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.request_context import caller
+from controlplane.parameters.drafts import draft_errors
+from controlplane.parameters.models import Template, TemplateVersion
+from controlplane.parameters.selectors import template_values
+
+MERGE, OVERWRITE = "merge", "overwrite"
+
+
+@transaction.atomic
+def template_create(
+    *, name: str, engine_line: str, values: Mapping[str, str], description: str = "", note: str = ""
+) -> Template:
+    _check_name(name)
+    _check_values(engine_line, values)
+    template = Template.objects.create(name=name, engine_line=engine_line, description=description)
+    _add_version(template, values, note)
+    audit_record("template.created", template, after=_facts(template, values))
+    return template
+
+
+@transaction.atomic
+def template_update(
+    *,
+    template: Template,
+    values: Mapping[str, str | None] | None = None,
+    mode: str = MERGE,
+    note: str = "",
+    **fields: str,
+) -> Template:
+    """`merge`: what is not named stays, and null removes. `overwrite`: the values given are all there are."""
+    template = Template.objects.select_for_update().get(pk=template.pk)
+    _refuse_system(template, "changed")
+    before = template_values(template)
+    after = before if values is None else _combined(before, values, mode)
+    if values is not None:
+        _check_values(template.engine_line, after)
+    facts_before = _facts(template, before)
+    if fields.get("name", template.name) != template.name:
+        _check_name(fields["name"])
+    for field in ("name", "description"):
+        setattr(template, field, fields.get(field, getattr(template, field)))
+    template.version += 1
+    template.save()
+    _add_version(template, after, note)
+    audit_record("template.updated", template, before=facts_before, after=_facts(template, after))
+    return template
+
+
+@transaction.atomic
+def template_delete(*, template: Template) -> None:
+    _refuse_system(template, "deleted")
+    audit_record("template.deleted", template, before=_facts(template, template_values(template)))
+    template.delete()
+
+
+def template_clone(*, source: Template, name: str, number: int | None = None, description: str = "") -> Template:
+    return template_create(
+        name=name,
+        engine_line=source.engine_line,
+        description=description or source.description,
+        values=template_values(source, number),
+        note=f"cloned from {source.name}, version {number or source.version}",
+    )
+
+
+def _combined(before: Mapping[str, str], given: Mapping[str, str | None], mode: str) -> dict[str, str]:
+    merged = given if mode == OVERWRITE else {**before, **given}
+    return {name: text for name, text in merged.items() if text is not None}
+
+
+def _check_name(name: str) -> None:
+    if Template.objects.filter(name=name).exists():
+        raise Conflict(f"There is a template {name!r} already: choose another name.", code="name_taken")
+
+
+def _check_values(engine_line: str, values: Mapping[str, str]) -> None:
+    errors = draft_errors(line_get(engine_line), values)
+    if errors:
+        first = errors[0]
+        raise Invalid(f"{first.field}: {first.detail}", errors=errors)
+
+
+def _refuse_system(template: Template, done: str) -> None:
+    if template.is_system:
+        raise Conflict(
+            f"{template.name} ships with the product and cannot be {done}: clone it first.", code="system_template"
+        )
+
+
+def _add_version(template: Template, values: Mapping[str, str], note: str) -> None:
+    TemplateVersion.objects.create(
+        template=template, number=template.version, values=dict(values), note=note, actor=caller().actor
+    )
+
+
+def _facts(template: Template, values: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "name": template.name,
+        "description": template.description,
+        "engine_line": template.engine_line,
+        "version": template.version,
+        "values": dict(values),
+    }
