@@ -22,14 +22,27 @@ impl<'a> Execute<'a> {
     }
 
     /// `remembered_types`: those that the last execution bound, two bytes each. `None` if the payload does not
-    /// fit the count, or binds no types and none are remembered.
+    /// fit the count exactly, binds no types while none are remembered, or has values of an unknown type.
+    /// Parameters sent by COM_STMT_SEND_LONG_DATA are not in the payload: the caller must know of them.
     pub fn params(&self, count: u16, remembered_types: &'a [u8]) -> Option<Params<'a>> {
-        let _ = (count, remembered_types);
-        None
+        let count = usize::from(count);
+        let mut reader = Reader::new(self.parameters);
+        if count == 0 {
+            return reader.is_empty().then_some(Params { nulls: &[], types: &[], values: &[], are_types_new: false });
+        }
+        let nulls = reader.take(count.div_ceil(8))?;
+        let are_types_new = match reader.u8()? {
+            0 => false,
+            1 => true,
+            _ => return None,
+        };
+        let types = if are_types_new { reader.take(2 * count)? } else { remembered_types };
+        let params = Params { nulls, types, values: reader.rest(), are_types_new };
+        params.is_well_formed(count).then_some(params)
     }
 }
 
-/// Together they identify an execution: compare all three.
+/// Together the three slices identify an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params<'a> {
     pub nulls: &'a [u8],
@@ -39,8 +52,21 @@ pub struct Params<'a> {
     pub are_types_new: bool,
 }
 
+impl<'a> Params<'a> {
+    /// The parameters in order.
+    pub fn iter(&self) -> ParamIter<'a> {
+        ParamIter { nulls: self.nulls, types: self.types, index: 0, values: Reader::new(self.values) }
+    }
+
+    fn is_well_formed(&self, count: usize) -> bool {
+        let mut params = self.iter();
+        self.types.len() == 2 * count && params.by_ref().count() == count && params.values.is_empty()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param<'a> {
+    /// One of `enum_field_types`.
     pub type_code: u8,
     pub is_unsigned: bool,
     pub value: Value<'a>,
@@ -49,8 +75,56 @@ pub struct Param<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
     Null,
-    /// Any integer type, sign-extended or not by `is_unsigned`.
+    /// Any integer type, sign-extended unless unsigned.
     Integer(i128),
-    /// As sent, without a length prefix.
+    /// Every other type: the bytes as sent, without a length prefix.
     Bytes(&'a [u8]),
+}
+
+/// Ends at the last parameter, or before one that is malformed.
+#[derive(Clone, Debug)]
+pub struct ParamIter<'a> {
+    nulls: &'a [u8],
+    types: &'a [u8],
+    index: usize,
+    values: Reader<'a>,
+}
+
+impl<'a> Iterator for ParamIter<'a> {
+    type Item = Param<'a>;
+
+    fn next(&mut self) -> Option<Param<'a>> {
+        let &[type_code, flags] = self.types.get(2 * self.index..)?.first_chunk()?;
+        let is_null = self.nulls.get(self.index / 8)? >> (self.index % 8) & 1 == 1;
+        let is_unsigned = flags & 0x80 != 0;
+        let value = if is_null { Value::Null } else { read_value(&mut self.values, type_code, is_unsigned)? };
+        self.index += 1;
+        Some(Param { type_code, is_unsigned, value })
+    }
+}
+
+fn read_value<'a>(values: &mut Reader<'a>, type_code: u8, is_unsigned: bool) -> Option<Value<'a>> {
+    let integer = |values: &mut Reader<'a>, width| Some(Value::Integer(widen(values.uint(width)?, width, is_unsigned)));
+    match type_code {
+        1 => integer(values, 1),
+        2 | 13 => integer(values, 2),
+        3 | 9 => integer(values, 4),
+        8 => integer(values, 8),
+        4 => values.take(4).map(Value::Bytes),
+        5 => values.take(8).map(Value::Bytes),
+        6 => Some(Value::Null),
+        // Dates and times: one byte of length.
+        7 | 10 | 11 | 12 | 14 => {
+            let length = values.u8()?;
+            values.take(usize::from(length)).map(Value::Bytes)
+        }
+        // Decimals, strings, blobs, bits, enums, sets, JSON, geometry.
+        0 | 15 | 16 | 245..=255 => values.string().map(Value::Bytes),
+        _ => None,
+    }
+}
+
+fn widen(value: u64, width: usize, is_unsigned: bool) -> i128 {
+    let unused_bits = 64 - 8 * width as u32;
+    if is_unsigned { i128::from(value) } else { i128::from((value << unused_bits) as i64 >> unused_bits) }
 }

@@ -1,6 +1,13 @@
 //! Follows the server's bytes for one command and tells when its whole response has left.
 //!
-//! Packets are seen through a window of their first bytes; payloads are never copied or kept.
+//! Packets are seen through a window of their first bytes: payloads are never copied or kept, a row costs one
+//! look at its header. After `Done` or `Confused` every further byte is `Confused`.
+
+mod machine;
+mod window;
+
+use machine::{Machine, Step};
+use window::Window;
 
 /// The shape of response that a command can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +33,7 @@ pub enum Expect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     More,
-    /// The server waits for the client's file; the bytes after that belong to the same response.
+    /// The server waits for the client's file; what it says after that belongs to the same response.
     LocalInfile,
     Done(Outcome),
     /// Not the protocol as known: nothing may be concluded about this connection any more.
@@ -37,7 +44,7 @@ pub enum Progress {
 pub struct Outcome {
     /// Of the last result.
     pub kind: OutcomeKind,
-    /// The last status flags; none after ERR and text.
+    /// The last status flags; none after ERR, text and a prepared statement without columns.
     pub status: Option<u16>,
     pub warnings: u16,
     /// How many results with rows.
@@ -47,7 +54,7 @@ pub struct Outcome {
     /// Of the last OK packet.
     pub affected_rows: u64,
     pub last_insert_id: u64,
-    /// False if the server left the column definitions out (MARIADB_CACHE_METADATA).
+    /// False if the server left column definitions out (MARIADB_CACHE_METADATA).
     pub metadata_follows: bool,
     /// All bytes of the response.
     pub length: u64,
@@ -62,7 +69,7 @@ pub enum OutcomeKind {
     Text,
 }
 
-/// Where in the response the status flags are. Complete for a single result; further ones are not recorded.
+/// Where in the response the status flags are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatusOffsets {
     at: [u32; 2],
@@ -70,24 +77,63 @@ pub struct StatusOffsets {
 }
 
 impl StatusOffsets {
+    /// Complete for a single result of less than 4 GB; of several results only the first are recorded.
     pub fn as_slice(&self) -> &[u32] {
         &self.at[..usize::from(self.count)]
+    }
+
+    fn push(&mut self, offset: u64) {
+        if let (Some(slot), Ok(offset)) = (self.at.get_mut(usize::from(self.count)), u32::try_from(offset)) {
+            *slot = offset;
+            self.count += 1;
+        }
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct ResponseTracker {
-    expect: Expect,
-    capabilities: u64,
+    machine: Machine,
+    window: Window,
+    is_over: bool,
 }
 
 impl ResponseTracker {
     pub fn new(expect: Expect, capabilities: u64) -> Self {
-        ResponseTracker { expect, capabilities }
+        ResponseTracker {
+            machine: Machine::new(expect, capabilities),
+            window: Window::default(),
+            is_over: expect == Expect::Nothing,
+        }
     }
 
+    /// Takes the next bytes that the server sent, in pieces of any size.
     pub fn feed(&mut self, bytes: &[u8]) -> Progress {
-        let _ = (self.expect, self.capabilities, bytes);
-        Progress::Confused
+        if self.is_over {
+            return if bytes.is_empty() { Progress::More } else { Progress::Confused };
+        }
+        if self.machine.is_endless() {
+            return Progress::More;
+        }
+        let mut rest = bytes;
+        while let Some(head) = self.window.next_packet(&mut rest) {
+            match self.machine.packet(&head) {
+                Step::Continue => {}
+                Step::ClientSpeaks => self.window.forget_sequence(),
+                Step::LocalInfile if rest.is_empty() => {
+                    self.window.forget_sequence();
+                    return Progress::LocalInfile;
+                }
+                Step::Done(outcome) if rest.is_empty() => {
+                    self.is_over = true;
+                    return Progress::Done(outcome);
+                }
+                Step::LocalInfile | Step::Done(_) | Step::Confused => {
+                    self.is_over = true;
+                    return Progress::Confused;
+                }
+            }
+        }
+        self.is_over = self.window.is_broken();
+        if self.is_over { Progress::Confused } else { Progress::More }
     }
 }

@@ -1,0 +1,69 @@
+//! Results of our own, as the server would have sent them.
+
+use super::result::column_count_payload;
+use crate::capability::{DEPRECATE_EOF, MARIADB_EXTENDED_METADATA};
+use crate::lenenc::push_string;
+use crate::push_packet;
+use crate::reply::end_of_rows_payload;
+
+/// utf8mb3_general_ci: every client understands it.
+const COLLATION: u16 = 33;
+const VAR_STRING: u8 = 0xFD;
+/// No decimals: what strings say.
+const NOT_FIXED: u8 = 31;
+const BYTES_PER_CHARACTER: u32 = 3;
+
+/// A result of UTF-8 strings. Its sequence begins with 1, as the answer to a command.
+pub fn text_result(columns: &[&str], rows: &[Vec<Option<String>>], capabilities: u64, status: u16) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut sequence = 1;
+    let mut push = |payload: &[u8]| push_packet(&mut out, &mut sequence, payload);
+    push(&column_count_payload(columns.len() as u64, capabilities));
+    for (index, column) in columns.iter().enumerate() {
+        push(&definition(column, widest(rows, index), capabilities));
+    }
+    if capabilities & DEPRECATE_EOF == 0 {
+        push(&end_of_rows_payload(capabilities, status, 0));
+    }
+    for values in rows {
+        push(&row(values));
+    }
+    push(&end_of_rows_payload(capabilities, status, 0));
+    out
+}
+
+fn widest(rows: &[Vec<Option<String>>], column: usize) -> u32 {
+    let values = rows.iter().filter_map(|row| row.get(column)?.as_ref());
+    let characters = values.map(|value| value.chars().count()).max().unwrap_or(0);
+    u32::try_from(characters).unwrap_or(u32::MAX).saturating_mul(BYTES_PER_CHARACTER)
+}
+
+fn definition(name: &str, width: u32, capabilities: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    // Catalogue, schema, table, original table, name, original name.
+    for string in ["def", "", "", "", name, ""] {
+        push_string(&mut out, string.as_bytes());
+    }
+    if capabilities & MARIADB_EXTENDED_METADATA != 0 {
+        push_string(&mut out, b"");
+    }
+    out.push(12); // the length of what follows
+    out.extend_from_slice(&COLLATION.to_le_bytes());
+    out.extend_from_slice(&width.to_le_bytes());
+    out.push(VAR_STRING);
+    out.extend_from_slice(&0u16.to_le_bytes());
+    out.push(NOT_FIXED);
+    out.extend_from_slice(&[0, 0]);
+    out
+}
+
+fn row(values: &[Option<String>]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for value in values {
+        match value {
+            Some(value) => push_string(&mut out, value.as_bytes()),
+            None => out.push(0xFB),
+        }
+    }
+    out
+}

@@ -1,0 +1,315 @@
+//! What each packet of a response means, given those before it.
+
+use super::window::Head;
+use super::{Expect, Outcome, OutcomeKind, StatusOffsets};
+use crate::capability::{DEPRECATE_EOF, MARIADB_CACHE_METADATA, MARIADB_PROGRESS, PROGRESS_OBSOLETE};
+use crate::lenenc::Reader;
+use crate::{MAX_PAYLOAD, OkPacket, status};
+
+/// The first byte of a payload.
+const OK: u8 = 0x00;
+const MORE_AUTHENTICATION: u8 = 0x01;
+const LOCAL_INFILE: u8 = 0xFB;
+const EOF: u8 = 0xFE;
+const ERR: u8 = 0xFF;
+
+/// An EOF packet is shorter than any row that begins with 0xFE, whose first value has an 8-byte length.
+const EOF_LIMIT: usize = 9;
+
+/// The code of an ERR packet that reports progress instead.
+const PROGRESS_CODE: u16 = 0xFFFF;
+
+/// What the next packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    First,
+    Definitions { left: u64 },
+    EndOfDefinitions,
+    Rows,
+    AfterInfile,
+    Prepared(Stage),
+}
+
+/// What follows the first packet of a prepared statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Params { left: u16 },
+    EndOfParams,
+    Columns { left: u16 },
+    EndOfColumns,
+}
+
+pub(super) enum Step {
+    Continue,
+    LocalInfile,
+    /// In an authentication: the server may wait for the client now.
+    ClientSpeaks,
+    Done(Outcome),
+    Confused,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    expect: Expect,
+    capabilities: u64,
+    phase: Phase,
+    outcome: Outcome,
+    rows: u64,
+    columns: u64,
+}
+
+impl Machine {
+    pub fn new(expect: Expect, capabilities: u64) -> Self {
+        let outcome = Outcome {
+            kind: OutcomeKind::Ok,
+            status: None,
+            warnings: 0,
+            results: 0,
+            more_results_seen: false,
+            status_offsets: StatusOffsets::default(),
+            affected_rows: 0,
+            last_insert_id: 0,
+            metadata_follows: true,
+            length: 0,
+        };
+        let phase = match expect {
+            Expect::Fetch => Phase::Rows,
+            Expect::FieldList => Phase::Definitions { left: u64::MAX },
+            _ => Phase::First,
+        };
+        Machine { expect, capabilities, phase, outcome, rows: 0, columns: 0 }
+    }
+
+    pub fn is_endless(&self) -> bool {
+        self.expect == Expect::Endless
+    }
+
+    #[inline]
+    pub fn packet(&mut self, head: &Head) -> Step {
+        if head.is_continuation {
+            return Step::Continue;
+        }
+        let first = head.start.first().copied();
+        if self.phase == Phase::Rows && first.is_some_and(|byte| byte < EOF) {
+            self.rows += 1;
+            return Step::Continue;
+        }
+        self.outcome.length = head.end();
+        match first {
+            Some(ERR) if self.expect != Expect::Text => self.error(head),
+            Some(first) => self.meaning(first, head),
+            // The first column of a row, and the text of COM_STATISTICS, have at least a length or a character.
+            None => Step::Confused,
+        }
+    }
+
+    fn meaning(&mut self, first: u8, head: &Head) -> Step {
+        match self.phase {
+            Phase::First => self.first(first, head),
+            Phase::AfterInfile if first == OK => self.ok(head),
+            Phase::AfterInfile => Step::Confused,
+            Phase::Definitions { left } => self.definition(left, first, head),
+            Phase::EndOfDefinitions => self.end_of_definitions(first, head),
+            Phase::Rows => self.row_or_end(head),
+            Phase::Prepared(stage) => self.prepared_part(stage, first, head),
+        }
+    }
+
+    fn first(&mut self, first: u8, head: &Head) -> Step {
+        match (self.expect, first) {
+            (Expect::Text, _) => self.done(OutcomeKind::Text),
+            (Expect::Prepare, OK) => self.prepared(head),
+            (Expect::Query | Expect::Execute | Expect::Ok | Expect::ChangeUser, OK) => self.ok(head),
+            (Expect::Ok, EOF) if head.length < EOF_LIMIT => self.eof(head, OutcomeKind::Ok),
+            (Expect::ChangeUser, EOF | MORE_AUTHENTICATION) => Step::ClientSpeaks,
+            (Expect::Query | Expect::Execute, LOCAL_INFILE) => {
+                self.phase = Phase::AfterInfile;
+                Step::LocalInfile
+            }
+            (Expect::Query | Expect::Execute, _) => self.column_count(head),
+            _ => Step::Confused,
+        }
+    }
+
+    fn column_count(&mut self, head: &Head) -> Step {
+        let mut reader = Reader::new(head.start);
+        let Some(columns) = reader.int().filter(|count| *count > 0) else {
+            return Step::Confused;
+        };
+        let mut follows = true;
+        if self.capabilities & MARIADB_CACHE_METADATA != 0 && !reader.is_empty() {
+            follows = reader.u8() != Some(0);
+        }
+        if !reader.is_empty() {
+            return Step::Confused;
+        }
+        self.rows = 0;
+        self.columns = columns;
+        self.outcome.metadata_follows &= follows;
+        self.phase = if follows { Phase::Definitions { left: columns } } else { self.after_definitions() };
+        Step::Continue
+    }
+
+    fn definition(&mut self, left: u64, first: u8, head: &Head) -> Step {
+        if self.expect == Expect::FieldList && first == EOF {
+            self.columns = u64::MAX - left;
+            return self.end_of_rows(head);
+        }
+        self.phase = match left - 1 {
+            0 => self.after_definitions(),
+            left => Phase::Definitions { left },
+        };
+        Step::Continue
+    }
+
+    fn after_definitions(&self) -> Phase {
+        if self.deprecates_eof() { Phase::Rows } else { Phase::EndOfDefinitions }
+    }
+
+    fn end_of_definitions(&mut self, first: u8, head: &Head) -> Step {
+        let Some((warnings, status)) = eof_fields(head).filter(|_| first == EOF) else {
+            return Step::Confused;
+        };
+        // The rows of a cursor are fetched by later commands.
+        if status & status::CURSOR_EXISTS != 0 {
+            return self.eof(head, self.result_set());
+        }
+        self.note_status(status, warnings, head.offset + 3);
+        self.phase = Phase::Rows;
+        Step::Continue
+    }
+
+    fn row_or_end(&mut self, head: &Head) -> Step {
+        let limit = if self.deprecates_eof() { MAX_PAYLOAD } else { EOF_LIMIT };
+        if head.length < limit {
+            return self.end_of_rows(head);
+        }
+        self.rows += 1;
+        Step::Continue
+    }
+
+    fn end_of_rows(&mut self, head: &Head) -> Step {
+        self.outcome.results += 1;
+        let kind = self.result_set();
+        if !self.deprecates_eof() {
+            return self.eof(head, kind);
+        }
+        match self.read_ok(head) {
+            Some(ok) => self.finish(ok.status, kind),
+            None => Step::Confused,
+        }
+    }
+
+    fn ok(&mut self, head: &Head) -> Step {
+        let Some(ok) = self.read_ok(head) else { return Step::Confused };
+        self.outcome.affected_rows = ok.affected_rows;
+        self.outcome.last_insert_id = ok.last_insert_id;
+        self.finish(ok.status, OutcomeKind::Ok)
+    }
+
+    /// Session tracking may lie beyond the window: only the fields before it are read.
+    fn read_ok<'a>(&mut self, head: &Head<'a>) -> Option<OkPacket<'a>> {
+        let ok = OkPacket::parse(head.start, 0)?;
+        self.note_status(ok.status, ok.warnings, head.offset + ok.status_offset as u64);
+        Some(ok)
+    }
+
+    fn eof(&mut self, head: &Head, kind: OutcomeKind) -> Step {
+        let Some((warnings, status)) = eof_fields(head) else { return Step::Confused };
+        self.note_status(status, warnings, head.offset + 3);
+        self.finish(status, kind)
+    }
+
+    fn error(&mut self, head: &Head) -> Step {
+        let mut reader = Reader::new(head.start);
+        let Some(code) = reader.u8().and_then(|_| reader.u16()) else { return Step::Confused };
+        if code == PROGRESS_CODE && self.capabilities & (MARIADB_PROGRESS | PROGRESS_OBSOLETE) != 0 {
+            return Step::Continue;
+        }
+        self.outcome.status = None;
+        self.done(OutcomeKind::Err { code })
+    }
+
+    fn prepared(&mut self, head: &Head) -> Step {
+        let Some((id, columns, params)) = prepared_fields(head) else { return Step::Confused };
+        self.outcome.kind = OutcomeKind::Prepared { id, params, columns };
+        self.next_prepared(Stage::Params { left: params })
+    }
+
+    fn prepared_part(&mut self, stage: Stage, first: u8, head: &Head) -> Step {
+        match stage {
+            Stage::Params { left } => self.next_prepared(Stage::Params { left: left - 1 }),
+            Stage::Columns { left } => self.next_prepared(Stage::Columns { left: left - 1 }),
+            Stage::EndOfParams | Stage::EndOfColumns => {
+                let Some((warnings, status)) = eof_fields(head).filter(|_| first == EOF) else {
+                    return Step::Confused;
+                };
+                self.note_status(status, warnings, head.offset + 3);
+                self.next_prepared(stage)
+            }
+        }
+    }
+
+    /// Goes on from a stage that has nothing left, past those that have nothing at all.
+    fn next_prepared(&mut self, stage: Stage) -> Step {
+        let OutcomeKind::Prepared { params, columns, .. } = self.outcome.kind else { return Step::Confused };
+        let has_eof = !self.deprecates_eof();
+        let columns_next = if columns > 0 { Some(Stage::Columns { left: columns }) } else { None };
+        let next = match stage {
+            Stage::Params { left: 0 } if params > 0 && has_eof => Some(Stage::EndOfParams),
+            Stage::Params { left: 0 } | Stage::EndOfParams => columns_next,
+            Stage::Columns { left: 0 } if has_eof => Some(Stage::EndOfColumns),
+            Stage::Columns { left: 0 } | Stage::EndOfColumns => None,
+            unfinished => Some(unfinished),
+        };
+        match next {
+            Some(stage) => {
+                self.phase = Phase::Prepared(stage);
+                Step::Continue
+            }
+            None => self.done(self.outcome.kind),
+        }
+    }
+
+    fn note_status(&mut self, status: u16, warnings: u16, offset: u64) {
+        self.outcome.status = Some(status);
+        self.outcome.warnings = warnings;
+        self.outcome.status_offsets.push(offset);
+    }
+
+    fn finish(&mut self, status: u16, kind: OutcomeKind) -> Step {
+        if status & status::MORE_RESULTS == 0 {
+            return self.done(kind);
+        }
+        self.outcome.more_results_seen = true;
+        self.phase = Phase::First;
+        Step::Continue
+    }
+
+    fn done(&mut self, kind: OutcomeKind) -> Step {
+        self.outcome.kind = kind;
+        Step::Done(self.outcome.clone())
+    }
+
+    fn result_set(&self) -> OutcomeKind {
+        OutcomeKind::ResultSet { rows: self.rows, columns: self.columns }
+    }
+
+    fn deprecates_eof(&self) -> bool {
+        self.capabilities & DEPRECATE_EOF != 0
+    }
+}
+
+/// Warnings and status of an EOF packet.
+fn eof_fields(head: &Head) -> Option<(u16, u16)> {
+    let mut reader = Reader::new(head.start);
+    reader.u8().filter(|_| head.length < EOF_LIMIT)?;
+    Some((reader.u16()?, reader.u16()?))
+}
+
+/// Statement id, columns and parameters.
+fn prepared_fields(head: &Head) -> Option<(u32, u16, u16)> {
+    let mut reader = Reader::new(head.start);
+    reader.u8()?;
+    Some((reader.u32()?, reader.u16()?, reader.u16()?))
+}

@@ -1,0 +1,109 @@
+//! Cuts a stream into packets and shows the first bytes of each once the packet is complete.
+
+use crate::packet::Header;
+
+/// Enough for everything that is read of OK, ERR, EOF, column counts and prepared statements.
+const WINDOW: usize = 32;
+
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    /// Header and first bytes of a packet that arrives in pieces.
+    partial: [u8; Header::SIZE + WINDOW],
+    /// How much of it has arrived, the unseen part included.
+    arrived: usize,
+    /// Where in the response the next packet begins.
+    position: u64,
+    /// Of the next packet; a response to a command begins with 1.
+    sequence: Option<u8>,
+    continues: bool,
+    is_broken: bool,
+}
+
+/// A complete packet, seen from its front.
+#[derive(Clone, Copy)]
+pub(super) struct Head<'a> {
+    pub start: &'a [u8],
+    /// Of the payload in this packet.
+    pub length: usize,
+    /// Where in the response the payload begins.
+    pub offset: u64,
+    /// It continues the payload of the packet before.
+    pub is_continuation: bool,
+}
+
+impl Head<'_> {
+    pub fn end(&self) -> u64 {
+        self.offset + self.length as u64
+    }
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        let partial = [0; Header::SIZE + WINDOW];
+        Window { partial, arrived: 0, position: 0, sequence: Some(1), continues: false, is_broken: false }
+    }
+}
+
+impl Window {
+    /// Consumes up to the end of a packet. `None`: all bytes are consumed, or the sequence is broken.
+    #[inline]
+    pub fn next_packet<'w, 'r: 'w>(&'w mut self, rest: &mut &'r [u8]) -> Option<Head<'w>> {
+        if self.arrived == 0
+            && let Some(header) = Header::parse(rest)
+            && let Some((whole, tail)) = rest.split_at_checked(Header::SIZE + header.length)
+        {
+            *rest = tail;
+            return self.admit(header, &whole[Header::SIZE..]);
+        }
+        let header = self.gather(rest)?;
+        let partial = self.partial;
+        self.arrived = 0;
+        let head = self.admit(header, &partial[Header::SIZE..][..header.length.min(WINDOW)])?;
+        let (length, offset, is_continuation) = (head.length, head.offset, head.is_continuation);
+        let start = &self.partial[Header::SIZE..][..header.length.min(WINDOW)];
+        Some(Head { start, length, offset, is_continuation })
+    }
+
+    /// The client speaks now, and moves the sequence on.
+    pub fn forget_sequence(&mut self) {
+        self.sequence = None;
+    }
+
+    pub fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
+    fn gather(&mut self, rest: &mut &[u8]) -> Option<Header> {
+        self.absorb(Header::SIZE, rest);
+        if self.arrived < Header::SIZE {
+            return None;
+        }
+        let header = Header::parse(&self.partial)?;
+        let whole = Header::SIZE + header.length;
+        self.absorb(whole, rest);
+        (self.arrived == whole).then_some(header)
+    }
+
+    /// Takes bytes until `goal` have arrived, and keeps those that fit.
+    fn absorb(&mut self, goal: usize, rest: &mut &[u8]) {
+        let (taken, tail) = rest.split_at(rest.len().min(goal.saturating_sub(self.arrived)));
+        let room = self.partial.get_mut(self.arrived..).unwrap_or_default();
+        let kept = room.len().min(taken.len());
+        room[..kept].copy_from_slice(&taken[..kept]);
+        self.arrived += taken.len();
+        *rest = tail;
+    }
+
+    #[inline]
+    fn admit<'p>(&mut self, header: Header, start: &'p [u8]) -> Option<Head<'p>> {
+        self.is_broken |= self.sequence.is_some_and(|expected| expected != header.sequence);
+        if self.is_broken {
+            return None;
+        }
+        self.sequence = Some(header.sequence.wrapping_add(1));
+        let offset = self.position + Header::SIZE as u64;
+        let is_continuation = std::mem::replace(&mut self.continues, header.is_continued());
+        self.position = offset + header.length as u64;
+        Some(Head { start, length: header.length, offset, is_continuation })
+    }
+}
