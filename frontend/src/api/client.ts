@@ -1,0 +1,82 @@
+// The one client of the API, typed from the generated schema. Every answer passes here: it tells the connection
+// banner whether the API is alive, adds the CSRF token to writes, and turns problem+json into ApiError.
+import createClient, { type Middleware } from 'openapi-fetch';
+import { connection } from './connection';
+import { ApiError, ConnectionLost, type Problem } from './errors';
+import type { paths } from './schema.gen';
+
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+const GATEWAY_FAILURES = [502, 503, 504];
+
+let csrfToken = '';
+
+export function rememberCsrfToken(token: string): void {
+  csrfToken = token;
+}
+
+const frame: Middleware = {
+  onRequest({ request }) {
+    if (!SAFE_METHODS.includes(request.method)) request.headers.set('X-CSRFToken', csrfToken);
+    return request;
+  },
+  onResponse({ response }) {
+    if (isFromProxy(response)) {
+      connection.reportLost();
+      throw new ConnectionLost();
+    }
+    connection.reportReached();
+  },
+  onError({ error }) {
+    if (error instanceof DOMException && error.name === 'AbortError') return error;
+    connection.reportLost();
+    return new ConnectionLost();
+  },
+};
+
+/** A gateway status without a problem body: nobody behind the proxy answered. */
+function isFromProxy(response: Response): boolean {
+  const type = response.headers.get('content-type') ?? '';
+  return GATEWAY_FAILURES.includes(response.status) && !type.includes('json');
+}
+
+export const api = createClient<paths>({ credentials: 'same-origin' });
+api.use(frame);
+
+connection.setProbe(async () => {
+  try {
+    return (await fetch('/readyz', { cache: 'no-store' })).ok;
+  } catch {
+    return false;
+  }
+});
+
+interface Answer<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
+}
+
+function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null;
+}
+
+export function problemOf(error: unknown, response: Response): ApiError {
+  const problem = isProblem(error)
+    ? error
+    : { detail: typeof error === 'string' && error ? error : response.statusText };
+  return new ApiError(response.status, problem, response.headers.get('x-request-id') ?? undefined);
+}
+
+/** The data of an answer, or its problem thrown. */
+export async function unwrap<T>(answer: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await answer;
+  if (!response.ok) throw problemOf(error, response);
+  return data as T;
+}
+
+/** As `unwrap`, with the ETag that a later write sends as If-Match. */
+export async function unwrapWithEtag<T>(answer: Promise<Answer<T>>): Promise<{ data: T; etag: string }> {
+  const { data, error, response } = await answer;
+  if (!response.ok) throw problemOf(error, response);
+  return { data: data as T, etag: response.headers.get('etag') ?? '*' };
+}

@@ -1,0 +1,48 @@
+// Failures of the API as values the pages can show. The API answers problem+json; `code` is stable, prose is not.
+
+export interface Problem {
+  title?: string;
+  status?: number;
+  code?: string;
+  detail?: string;
+  errors?: { field: string; code: string; detail: string }[];
+  request_id?: string;
+}
+
+/** One rejected field; `field` is a dotted path, empty for the request as a whole. */
+export interface FieldError {
+  field: string;
+  code: string;
+  detail: string;
+}
+
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly requestId: string | undefined;
+  readonly fields: FieldError[];
+
+  constructor(status: number, problem: Problem, requestId?: string) {
+    super(problem.detail ?? problem.title ?? `HTTP ${status}`);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = problem.code ?? `http_${status}`;
+    this.title = problem.title ?? `HTTP ${status}`;
+    this.requestId = problem.request_id ?? requestId;
+    this.fields = problem.errors ?? [];
+  }
+}
+
+/** The API could not be reached at all, or a proxy answered for it. */
+export class ConnectionLost extends Error {
+  constructor() {
+    super('The control plane cannot be reached.');
+    this.name = 'ConnectionLost';
+  }
+}
+
+export function fieldMessage(error: unknown, field: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  return error.fields.find((item) => item.field === field)?.detail;
+}

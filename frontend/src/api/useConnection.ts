@@ -1,0 +1,22 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useSyncExternalStore } from 'react';
+import { connection } from './connection';
+
+export function useIsConnectionLost(): boolean {
+  return useSyncExternalStore(connection.subscribe, connection.isLost);
+}
+
+/** Asks everything on screen again once the API answers after an outage. */
+export function useRefetchAfterOutage(): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    return connection.subscribe(() => {
+      if (!connection.isLost()) void client.invalidateQueries();
+    });
+  }, [client]);
+}
+
+/** For `refetchInterval`: polls while the API answers. */
+export function pollEvery(intervalMs: number) {
+  return () => (connection.isLost() ? false : intervalMs);
+}

@@ -1,0 +1,42 @@
+import { Button, Menu, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { logOut, sessionQuery } from '@/api/session';
+import { IconKey, IconLogout, IconUserCircle } from '@/components/icons';
+import { MenuItemLink } from '@/components/links';
+import { useT } from '@/lib/i18n/context';
+
+export function UserMenu() {
+  const t = useT();
+  const { data: session } = useQuery(sessionQuery);
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const leave = useMutation({
+    mutationFn: logOut,
+    onSettled: async () => {
+      client.clear();
+      await navigate({ to: '/login' });
+    },
+  });
+  if (!session?.user) return null;
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="subtle" color="gray" leftSection={<IconUserCircle size={17} />} px={8}>
+          {session.user.username}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="xs">{t('user.role', { role: session.role ?? '' })}</Text>
+        </Menu.Label>
+        <MenuItemLink leftSection={<IconKey size={15} />} to="/access" search={{ tab: 'tokens' }}>
+          {t('user.tokens')}
+        </MenuItemLink>
+        <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => leave.mutate()}>
+          {t('user.logOut')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,114 @@
+// A titled chart: legend with formulas on hover, zoom reset, and export. Empty or unavailable figures say why.
+import { ActionIcon, Menu, Tooltip } from '@mantine/core';
+import { useRef, type ReactNode } from 'react';
+import { IconDownload, IconPhoto, IconTable } from '@/components/icons';
+import { Panel } from '@/components/Panel';
+import { useT } from '@/lib/i18n/context';
+import { chartCsv, chartPng, saveFile } from './chartExport';
+import { TimeChart } from './TimeChart';
+import type { TimeChartModel } from './timeChartModel';
+import classes from './charts.module.css';
+
+interface ChartPanelProps {
+  title: string;
+  model: TimeChartModel;
+  height?: number;
+  syncId?: string;
+  isFilled?: boolean;
+  onZoom?: (from: number, to: number) => void;
+  /** Why there is nothing to draw, when the server does not offer the figure. */
+  unavailable?: string;
+  actions?: ReactNode;
+}
+
+export function ChartPanel({ title, model, unavailable, actions, height = 220, ...chart }: ChartPanelProps) {
+  const t = useT();
+  const holder = useRef<HTMLDivElement>(null);
+  const isBlank = Boolean(unavailable) || model.isEmpty;
+  return (
+    <Panel
+      title={title}
+      actions={
+        <>
+          {actions}
+          {!isBlank && (
+            <ExportMenu
+              title={title}
+              model={model}
+              svgOf={() => holder.current?.querySelector('svg') ?? null}
+            />
+          )}
+        </>
+      }
+    >
+      <Legend model={model} />
+      <div
+        ref={holder}
+        role="img"
+        aria-label={`${title}: ${model.series.map(({ label }) => label).join(', ')}`}
+      >
+        {isBlank ? (
+          <div className={classes.blank} style={{ height }}>
+            {unavailable ?? t('chart.noData')}
+          </div>
+        ) : (
+          <TimeChart model={model} height={height} {...chart} />
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function Legend({ model }: { model: TimeChartModel }) {
+  return (
+    <ul className={classes.legend}>
+      {model.series.map((series) => (
+        <li key={series.key}>
+          <Tooltip label={series.formula ?? series.label} events={{ hover: true, focus: true, touch: true }}>
+            <span tabIndex={series.formula ? 0 : undefined} className={classes.legendItem}>
+              <span className={classes.swatch} style={{ background: `var(--fqc-series-${series.color})` }} />
+              {series.label}
+            </span>
+          </Tooltip>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface ExportMenuProps {
+  title: string;
+  model: TimeChartModel;
+  svgOf: () => SVGSVGElement | null;
+}
+
+function ExportMenu({ title, model, svgOf }: ExportMenuProps) {
+  const t = useT();
+  const fileName = title.toLowerCase().replace(/\s+/g, '-');
+  const savePng = async () => {
+    const svg = svgOf();
+    if (!svg) return;
+    const background = getComputedStyle(document.documentElement).getPropertyValue('--fqc-surface');
+    saveFile(`${fileName}.png`, await chartPng(svg, background));
+  };
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="sm" aria-label={t('chart.export', { title })}>
+          <IconDownload size={15} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconPhoto size={15} />} onClick={() => void savePng()}>
+          {t('chart.exportPng')}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconTable size={15} />}
+          onClick={() => saveFile(`${fileName}.csv`, new Blob([chartCsv(model)], { type: 'text/csv' }))}
+        >
+          {t('chart.exportCsv')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

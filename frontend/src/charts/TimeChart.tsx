@@ -1,0 +1,131 @@
+// Draws a time chart model and nothing else: no fetching, no arithmetic on the data.
+import { useState } from 'react';
+import {
+  Area,
+  CartesianGrid,
+  ComposedChart,
+  Line,
+  ReferenceArea,
+  ReferenceLine,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts';
+import { useI18n } from '@/lib/i18n/context';
+import { ChartTooltip } from './ChartTooltip';
+import { formatTick } from './timeAxis';
+import { zoomRange, type TimeChartModel } from './timeChartModel';
+import { formatValue } from './units';
+
+interface TimeChartProps {
+  model: TimeChartModel;
+  height?: number;
+  syncId?: string;
+  isFilled?: boolean;
+  onZoom?: (from: number, to: number) => void;
+}
+
+const AXIS = { fontSize: 11, fill: 'var(--fqc-muted)' };
+
+export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: TimeChartProps) {
+  const { language } = useI18n();
+  const [drag, setDrag] = useState<{ start: number; end: number }>();
+  const span = model.domain[1] - model.domain[0];
+
+  const finish = () => {
+    const range = drag && zoomRange(drag.start, drag.end, model.domain);
+    if (range) onZoom?.(...range);
+    setDrag(undefined);
+  };
+  const at = (label: string | number | undefined) => (label === undefined ? undefined : Number(label));
+
+  return (
+    <ResponsiveContainer width="100%" height={height} initialDimension={{ width: 600, height }}>
+      <ComposedChart
+        data={model.rows}
+        syncId={syncId}
+        syncMethod="value"
+        margin={{ top: 8, right: 10, bottom: 0, left: 0 }}
+        accessibilityLayer={false}
+        style={{ userSelect: 'none', cursor: onZoom ? 'crosshair' : undefined }}
+        onMouseDown={({ activeLabel }) => {
+          const start = at(activeLabel);
+          if (onZoom && start !== undefined) setDrag({ start, end: start });
+        }}
+        onMouseMove={({ activeLabel }) => {
+          const end = at(activeLabel);
+          if (drag && end !== undefined) setDrag({ ...drag, end });
+        }}
+        onMouseUp={finish}
+        onMouseLeave={() => setDrag(undefined)}
+      >
+        <CartesianGrid stroke="var(--fqc-grid)" vertical={false} />
+        <XAxis
+          dataKey="at"
+          type="number"
+          domain={model.domain}
+          ticks={model.ticks}
+          tickFormatter={(tick: number) => formatTick(tick, span, language)}
+          tick={AXIS}
+          tickLine={false}
+          axisLine={{ stroke: 'var(--fqc-border)' }}
+          allowDataOverflow
+        />
+        <YAxis
+          ticks={model.valueTicks}
+          domain={[0, model.valueTicks.at(-1) ?? 1]}
+          tickFormatter={(tick: number) => formatValue(tick, model.unit)}
+          tick={AXIS}
+          width={62}
+          tickLine={false}
+          axisLine={false}
+        />
+        <Tooltip
+          content={<ChartTooltip model={model} />}
+          isAnimationActive={false}
+          cursor={{ stroke: 'var(--fqc-muted)' }}
+        />
+        {model.series.map((series) =>
+          isFilled ? (
+            <Area
+              key={series.key}
+              dataKey={series.key}
+              name={series.label}
+              stroke={`var(--fqc-series-${series.color})`}
+              fill={`var(--fqc-series-${series.color})`}
+              fillOpacity={0.14}
+              strokeWidth={1.75}
+              strokeDasharray={series.isDashed ? '5 4' : undefined}
+              dot={false}
+              isAnimationActive={false}
+            />
+          ) : (
+            <Line
+              key={series.key}
+              dataKey={series.key}
+              name={series.label}
+              stroke={`var(--fqc-series-${series.color})`}
+              strokeWidth={1.75}
+              strokeDasharray={series.isDashed ? '5 4' : undefined}
+              dot={false}
+              isAnimationActive={false}
+            />
+          ),
+        )}
+        {model.annotations.map((annotation) => (
+          <ReferenceLine
+            key={`${annotation.at}:${annotation.label}`}
+            x={annotation.at}
+            stroke="var(--fqc-series-4)"
+            strokeDasharray="3 3"
+            label={{ value: '▾', position: 'top', fill: 'var(--fqc-series-4)', fontSize: 12, offset: -2 }}
+          />
+        ))}
+        {drag && (
+          <ReferenceArea x1={drag.start} x2={drag.end} fill="var(--fqc-series-1)" fillOpacity={0.15} />
+        )}
+      </ComposedChart>
+    </ResponsiveContainer>
+  );
+}

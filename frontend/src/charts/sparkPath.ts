@@ -1,0 +1,23 @@
+// Path of a sparkline. Gaps break the line; a flat series runs through the middle.
+
+export function sparkPath(values: readonly (number | null)[], width: number, height: number): string {
+  const present = values.filter((value): value is number => value !== null);
+  if (present.length < 2) return '';
+  const low = Math.min(...present);
+  const high = Math.max(...present);
+  const x = (index: number) => ((index / (values.length - 1)) * width).toFixed(1);
+  const y = (value: number) =>
+    (high === low ? height / 2 : height - ((value - low) / (high - low)) * height).toFixed(1);
+  let isPenDown = false;
+  return values
+    .map((value, index) => {
+      if (value === null) {
+        isPenDown = false;
+        return '';
+      }
+      const command = isPenDown ? 'L' : 'M';
+      isPenDown = true;
+      return `${command}${x(index)},${y(value)}`;
+    })
+    .join('');
+}

@@ -1,0 +1,39 @@
+// Ticks of a time axis, aligned to the viewer's clock.
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const STEPS = [
+  ...[5, 10, 15, 30].map((n) => n * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * DAY),
+];
+
+export function timeTicks(from: number, to: number, count: number, offsetMs = zoneOffsetMs(from)): number[] {
+  const step = STEPS.find((size) => (to - from) / size <= count) ?? 30 * DAY;
+  const first = Math.ceil((from + offsetMs) / step) * step - offsetMs;
+  const ticks: number[] = [];
+  for (let tick = first; tick <= to; tick += step) ticks.push(tick);
+  return ticks;
+}
+
+function zoneOffsetMs(moment: number): number {
+  return -new Date(moment).getTimezoneOffset() * MINUTE;
+}
+
+export function formatTick(moment: number, spanMs: number, locale: string): string {
+  const date = new Date(moment);
+  const style: Intl.DateTimeFormatOptions =
+    spanMs > 2 * DAY
+      ? { month: 'short', day: '2-digit' }
+      : {
+          hour: '2-digit',
+          minute: '2-digit',
+          second: spanMs < 5 * MINUTE ? '2-digit' : undefined,
+          hourCycle: 'h23',
+        };
+  return new Intl.DateTimeFormat(locale, style).format(date);
+}

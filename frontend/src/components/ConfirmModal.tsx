@@ -1,0 +1,40 @@
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useT } from '@/lib/i18n/context';
+import { ErrorPanel } from './ErrorPanel';
+
+interface ConfirmModalProps {
+  title: string;
+  confirm: string;
+  children: ReactNode;
+  error?: unknown;
+  isBusy?: boolean;
+  /** A confirmation that destroys nothing is not red. */
+  isHarmless?: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+export function ConfirmModal(props: ConfirmModalProps) {
+  const t = useT();
+  return (
+    <Modal opened onClose={props.onClose} title={props.title}>
+      <Stack gap="sm">
+        {props.error ? <ErrorPanel error={props.error} /> : null}
+        <div>{props.children}</div>
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={props.onClose} data-autofocus>
+            {t('action.cancel')}
+          </Button>
+          <Button
+            color={props.isHarmless ? undefined : 'red'}
+            loading={props.isBusy}
+            onClick={props.onConfirm}
+          >
+            {props.confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,167 @@
+// A table that stays smooth with 10 000 rows: beyond a page's worth, only the rows in view exist.
+// Rows have one height, so the space above and below them is two empty rows and screen readers keep a real table.
+import { Checkbox } from '@mantine/core';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useRef, useState, type ReactNode } from 'react';
+import { useT } from '@/lib/i18n/context';
+import { nextSort, sortRows, type Sort } from './sortRows';
+import { HeaderCell } from './DataTableHeader';
+import classes from './DataTable.module.css';
+
+const VIRTUAL_FROM = 80;
+
+export interface Column<Row> {
+  key: string;
+  header: string;
+  render: (row: Row) => ReactNode;
+  sortValue?: (row: Row) => string | number | null | undefined;
+  align?: 'right';
+  width?: number | string;
+  /** Hidden on narrow screens. */
+  isSecondary?: boolean;
+}
+
+export interface Selection {
+  selected: ReadonlySet<string>;
+  onChange: (selected: Set<string>) => void;
+  labelOf: (key: string) => string;
+}
+
+interface DataTableProps<Row> {
+  label: string;
+  rows: Row[];
+  columns: Column<Row>[];
+  rowKey: (row: Row) => string;
+  rowHeight?: number;
+  initialSort?: Sort;
+  selection?: Selection;
+  empty?: ReactNode;
+  maxHeight?: string;
+}
+
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { rows, columns, rowKey, rowHeight = 42, selection } = props;
+  const [sort, setSort] = useState<Sort | undefined>(props.initialSort);
+  const sorted = sortRows(rows, columns, sort);
+  const scroller = useRef<HTMLDivElement>(null);
+  const isVirtual = rows.length > VIRTUAL_FROM;
+  // eslint-disable-next-line react-hooks/incompatible-library -- the virtualizer returns fresh functions by design; nothing here memoises them
+  const virtualizer = useVirtualizer({
+    count: isVirtual ? sorted.length : 0,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  });
+  const items = virtualizer.getVirtualItems();
+  const shown = isVirtual ? items.flatMap((item) => sorted[item.index] ?? []) : sorted;
+  const before = isVirtual ? (items[0]?.start ?? 0) : 0;
+  const after = isVirtual ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
+  if (rows.length === 0 && props.empty) return <>{props.empty}</>;
+  const span = columns.length + (selection ? 1 : 0);
+  return (
+    <div
+      ref={scroller}
+      className={classes.scroller}
+      style={isVirtual ? { maxHeight: props.maxHeight ?? 'calc(100dvh - 230px)', minHeight: 320 } : undefined}
+      tabIndex={0}
+      role="region"
+      aria-label={props.label}
+    >
+      <table className={classes.table} aria-rowcount={rows.length + 1}>
+        <thead>
+          <tr>
+            {selection && <SelectAll keys={rows.map(rowKey)} selection={selection} />}
+            {columns.map((column) => (
+              <HeaderCell
+                key={column.key}
+                column={column}
+                sort={sort}
+                onSort={() => setSort(nextSort(sort, column.key))}
+              />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Spacer height={before} span={span} />
+          {shown.map((row) => (
+            <Row
+              key={rowKey(row)}
+              row={row}
+              rowId={rowKey(row)}
+              height={rowHeight}
+              columns={columns}
+              selection={selection}
+            />
+          ))}
+          <Spacer height={after} span={span} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Spacer({ height, span }: { height: number; span: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr aria-hidden="true">
+      <td colSpan={span} style={{ height, padding: 0, border: 0 }} />
+    </tr>
+  );
+}
+
+interface RowProps<Row> {
+  row: Row;
+  rowId: string;
+  height: number;
+  columns: Column<Row>[];
+  selection?: Selection;
+}
+
+function Row<Row>({ row, rowId, height, columns, selection }: RowProps<Row>) {
+  const isSelected = selection?.selected.has(rowId);
+  return (
+    <tr style={{ height }} data-selected={isSelected || undefined}>
+      {selection && (
+        <td className={classes.select}>
+          <Checkbox
+            size="xs"
+            checked={isSelected}
+            onChange={() => selection.onChange(toggled(selection.selected, rowId))}
+            aria-label={selection.labelOf(rowId)}
+          />
+        </td>
+      )}
+      {columns.map((column) => (
+        <td
+          key={column.key}
+          data-align={column.align}
+          className={column.isSecondary ? classes.secondary : undefined}
+        >
+          {column.render(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function toggled(selected: ReadonlySet<string>, key: string): Set<string> {
+  const next = new Set(selected);
+  if (!next.delete(key)) next.add(key);
+  return next;
+}
+
+function SelectAll({ keys, selection }: { keys: string[]; selection: Selection }) {
+  const t = useT();
+  const count = keys.filter((key) => selection.selected.has(key)).length;
+  return (
+    <th className={classes.select}>
+      <Checkbox
+        size="xs"
+        checked={count > 0 && count === keys.length}
+        indeterminate={count > 0 && count < keys.length}
+        onChange={() => selection.onChange(count === keys.length ? new Set() : new Set(keys))}
+        aria-label={t('table.selectAll')}
+      />
+    </th>
+  );
+}

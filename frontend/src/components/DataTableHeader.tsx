@@ -1,0 +1,33 @@
+import type { Column } from './DataTable';
+import { IconSortAscending, IconSortDescending } from './icons';
+import type { Sort } from './sortRows';
+import classes from './DataTable.module.css';
+
+interface HeaderCellProps<Row> {
+  column: Column<Row>;
+  sort: Sort | undefined;
+  onSort: () => void;
+}
+
+export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
+  const direction = sort?.key === column.key ? sort.direction : undefined;
+  const Icon = direction === 'descending' ? IconSortDescending : IconSortAscending;
+  return (
+    <th
+      scope="col"
+      style={{ width: column.width }}
+      data-align={column.align}
+      className={column.isSecondary ? classes.secondary : undefined}
+      aria-sort={column.sortValue ? (direction ?? 'none') : undefined}
+    >
+      {column.sortValue ? (
+        <button type="button" className={classes.sort} onClick={onSort}>
+          {column.header}
+          <Icon size={13} aria-hidden="true" data-active={direction !== undefined} />
+        </button>
+      ) : (
+        column.header
+      )}
+    </th>
+  );
+}

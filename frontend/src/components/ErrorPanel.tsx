@@ -1,0 +1,67 @@
+import { Button, CopyButton } from '@mantine/core';
+import { ApiError, ConnectionLost } from '@/api/errors';
+import { useT } from '@/lib/i18n/context';
+import { IconAlertTriangle, IconRefresh } from './icons';
+import classes from './ErrorPanel.module.css';
+
+interface ErrorPanelProps {
+  error: unknown;
+  onRetry?: () => void;
+}
+
+/** What failed, in the API's own words, with the request id that finds it in the log. */
+export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
+  const t = useT();
+  const isApi = error instanceof ApiError;
+  const message =
+    error instanceof ConnectionLost
+      ? t('error.unreachable')
+      : error instanceof Error
+        ? error.message
+        : String(error);
+  return (
+    <div className={classes.panel} role="alert">
+      <IconAlertTriangle size={18} aria-hidden="true" className={classes.icon} />
+      <div className={classes.text}>
+        {isApi && error.title !== message && <div className={classes.title}>{error.title}</div>}
+        <div>{message}</div>
+        {isApi && <FieldErrors error={error} />}
+        {isApi && error.requestId && <RequestId id={error.requestId} />}
+      </div>
+      {onRetry && (
+        <Button variant="default" leftSection={<IconRefresh size={14} />} onClick={onRetry}>
+          {t('action.retry')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function FieldErrors({ error }: { error: ApiError }) {
+  if (error.fields.length === 0) return null;
+  return (
+    <ul className={classes.fields}>
+      {error.fields.map((item) => (
+        <li key={`${item.field}:${item.detail}`}>
+          {item.field && <code>{item.field}</code>} {item.detail}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function RequestId({ id }: { id: string }) {
+  const t = useT();
+  return (
+    <div className={classes.request}>
+      {t('error.requestId')} <code>{id}</code>{' '}
+      <CopyButton value={id}>
+        {({ copied, copy }) => (
+          <button type="button" className={classes.copy} onClick={copy}>
+            {copied ? t('action.copied') : t('action.copy')}
+          </button>
+        )}
+      </CopyButton>
+    </div>
+  );
+}

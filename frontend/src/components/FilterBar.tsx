@@ -1,0 +1,54 @@
+import { CloseButton, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useState, type ReactNode } from 'react';
+import { useT } from '@/lib/i18n/context';
+import { IconSearch } from './icons';
+import classes from './FilterBar.module.css';
+
+export function FilterBar({ children }: { children: ReactNode }) {
+  return (
+    <div className={classes.bar} role="search">
+      {children}
+    </div>
+  );
+}
+
+interface FilterInputProps {
+  label: string;
+  value: string | undefined;
+  onChange: (value: string | undefined) => void;
+  width?: number;
+}
+
+/** A text filter that reports after a pause in typing; an outside change of the value (back button) is taken over. */
+export function FilterInput({ label, value = '', onChange, width = 190 }: FilterInputProps) {
+  const t = useT();
+  const [text, setText] = useState(value);
+  const [known, setKnown] = useState(value);
+  if (known !== value) {
+    setKnown(value);
+    setText(value);
+  }
+  const report = useDebouncedCallback((next: string) => {
+    const trimmed = next.trim();
+    setKnown(trimmed);
+    onChange(trimmed || undefined);
+  }, 250);
+  const change = (next: string) => {
+    setText(next);
+    report(next);
+  };
+  return (
+    <TextInput
+      aria-label={label}
+      placeholder={label}
+      w={width}
+      leftSection={<IconSearch size={14} />}
+      value={text}
+      onChange={(event) => change(event.currentTarget.value)}
+      rightSection={
+        text && <CloseButton size="xs" aria-label={t('action.clear')} onClick={() => change('')} />
+      }
+    />
+  );
+}

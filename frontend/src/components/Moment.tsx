@@ -1,0 +1,19 @@
+import { useI18n } from '@/lib/i18n/context';
+import { formatLocal, formatRelative, formatUtc } from '@/lib/time';
+import { useNow } from './useNow';
+
+/** A time in the viewer's zone; UTC is on hover. */
+export function Moment({ at, relative }: { at: string | number | null | undefined; relative?: boolean }) {
+  const { language } = useI18n();
+  const now = useNow(relative ? 15_000 : undefined);
+  if (!at) return <span>–</span>;
+  const text = relative ? formatRelative(at, now, language) : formatLocal(at, language);
+  return (
+    <time
+      dateTime={new Date(at).toISOString()}
+      title={`${formatLocal(at, language, true)}\n${formatUtc(at)}`}
+    >
+      {text}
+    </time>
+  );
+}

@@ -1,0 +1,20 @@
+import { Button } from '@mantine/core';
+import type { UseInfiniteQueryResult } from '@tanstack/react-query';
+import { useT } from '@/lib/i18n/context';
+
+/** The next page of a list, while there is one. */
+export function MoreButton({ query }: { query: UseInfiniteQueryResult<unknown> }) {
+  const t = useT();
+  if (!query.hasNextPage) return null;
+  return (
+    <Button
+      variant="subtle"
+      fullWidth
+      radius={0}
+      loading={query.isFetchingNextPage}
+      onClick={() => void query.fetchNextPage()}
+    >
+      {t('action.more')}
+    </Button>
+  );
+}

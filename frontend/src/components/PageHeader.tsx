@@ -1,0 +1,30 @@
+import { useEffect, type ReactNode } from 'react';
+import classes from './PageHeader.module.css';
+
+interface PageHeaderProps {
+  title: string;
+  eyebrow?: ReactNode;
+  status?: ReactNode;
+  description?: ReactNode;
+  actions?: ReactNode;
+}
+
+/** The page's only h1; it also names the browser tab. */
+export function PageHeader({ title, eyebrow, status, description, actions }: PageHeaderProps) {
+  useEffect(() => {
+    document.title = `${title} · Fast Query Cache`;
+  }, [title]);
+  return (
+    <div className={classes.header}>
+      <div className={classes.text}>
+        {eyebrow && <div className={classes.eyebrow}>{eyebrow}</div>}
+        <div className={classes.titleRow}>
+          <h1 className={classes.title}>{title}</h1>
+          {status}
+        </div>
+        {description && <div className={classes.description}>{description}</div>}
+      </div>
+      {actions && <div className={classes.actions}>{actions}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,120 @@
+import { ActionIcon, Button, Group } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useCan } from '@/api/session';
+import { ConfirmModal } from '@/components/ConfirmModal';
+import { DataTable, type Column } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { IconLock, IconPencil, IconPlus, IconTrash } from '@/components/icons';
+import { Moment } from '@/components/Moment';
+import { MoreButton } from '@/components/MoreButton';
+import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
+import { StatusBadge } from '@/components/StatusBadge';
+import { useT, type Translate } from '@/lib/i18n/context';
+import { useUserDelete, usersQuery, type User } from './api';
+import { UserForm } from './UserForm';
+
+type Dialog = { kind: 'form'; user?: User } | { kind: 'delete'; user: User };
+
+export function UserList() {
+  const t = useT();
+  const isAdmin = useCan('admin');
+  const users = useInfiniteQuery({ ...usersQuery, enabled: isAdmin });
+  const remove = useUserDelete();
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => {
+    remove.reset();
+    setDialog(undefined);
+  };
+  if (!isAdmin) return <EmptyState icon={<IconLock size={20} />} title={t('access.adminOnly')} />;
+  return (
+    <Panel
+      flush
+      title={t('access.users')}
+      actions={
+        <Button leftSection={<IconPlus size={14} />} onClick={() => setDialog({ kind: 'form' })}>
+          {t('access.addUser')}
+        </Button>
+      }
+    >
+      <QueryView query={users}>
+        {(rows) => (
+          <DataTable
+            label={t('access.users')}
+            rows={rows}
+            rowKey={(row) => row.id}
+            columns={columnsOf(t, setDialog)}
+          />
+        )}
+      </QueryView>
+      <MoreButton query={users} />
+      {dialog?.kind === 'form' && <UserForm user={dialog.user} onClose={close} />}
+      {dialog?.kind === 'delete' && (
+        <ConfirmModal
+          title={t('access.deleteUser', { name: dialog.user.username })}
+          confirm={t('action.delete')}
+          error={remove.error}
+          isBusy={remove.isPending}
+          onConfirm={() => remove.mutate(dialog.user, { onSuccess: close })}
+          onClose={close}
+        >
+          {t('access.deleteUserHint')}
+        </ConfirmModal>
+      )}
+    </Panel>
+  );
+}
+
+function columnsOf(t: Translate, open: (dialog: Dialog) => void): Column<User>[] {
+  return [
+    {
+      key: 'user',
+      header: t('access.user'),
+      render: (row) => <strong>{row.username}</strong>,
+      sortValue: (row) => row.username,
+    },
+    { key: 'email', header: t('access.email'), render: (row) => row.email || '–', isSecondary: true },
+    { key: 'role', header: t('access.role'), render: (row) => row.role, sortValue: (row) => row.role },
+    {
+      key: 'status',
+      header: t('access.status'),
+      render: (row) => (
+        <StatusBadge tone={row.is_active ? 'ok' : 'neutral'}>
+          {t(row.is_active ? 'access.active' : 'access.inactive')}
+        </StatusBadge>
+      ),
+    },
+    {
+      key: 'login',
+      header: t('access.lastLogin'),
+      render: (row) => (row.last_login ? <Moment at={row.last_login} relative /> : t('state.never')),
+      isSecondary: true,
+    },
+    {
+      key: 'actions',
+      header: '',
+      align: 'right',
+      render: (row) => (
+        <Group gap={4} justify="flex-end" wrap="nowrap">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t('access.editUser', { name: row.username })}
+            onClick={() => open({ kind: 'form', user: row })}
+          >
+            <IconPencil size={15} />
+          </ActionIcon>
+          <ActionIcon
+            variant="subtle"
+            color="red"
+            aria-label={t('access.deleteUser', { name: row.username })}
+            onClick={() => open({ kind: 'delete', user: row })}
+          >
+            <IconTrash size={15} />
+          </ActionIcon>
+        </Group>
+      ),
+    },
+  ];
+}

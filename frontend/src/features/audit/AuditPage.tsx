@@ -1,0 +1,97 @@
+import { Button } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { DataTable, type Column } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { FilterInput, FilterBar } from '@/components/FilterBar';
+import { IconHistory } from '@/components/icons';
+import { Moment } from '@/components/Moment';
+import { MoreButton } from '@/components/MoreButton';
+import { PageHeader } from '@/components/PageHeader';
+import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
+import { useT, type Translate } from '@/lib/i18n/context';
+import { auditQuery, type AuditEvent } from './api';
+import { AuditEventDrawer } from './AuditEventDrawer';
+import type { AuditSearch } from './search';
+
+export function AuditPage() {
+  const t = useT();
+  const search = useSearch({ from: '/console/audit' });
+  const navigate = useNavigate({ from: '/audit' });
+  const events = useInfiniteQuery(auditQuery(search));
+  const change = (next: Partial<AuditSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: !('event' in next) });
+  return (
+    <>
+      <PageHeader title={t('audit.title')} description={t('audit.description')} />
+      <FilterBar>
+        <FilterInput
+          label={t('audit.filterActor')}
+          value={search.actor}
+          onChange={(actor) => change({ actor })}
+        />
+        <FilterInput
+          label={t('audit.filterAction')}
+          value={search.action}
+          onChange={(action) => change({ action })}
+        />
+        <FilterInput
+          label={t('audit.filterTarget')}
+          value={search.target}
+          onChange={(target) => change({ target })}
+        />
+        <FilterInput
+          label={t('audit.request')}
+          value={search.request}
+          onChange={(request) => change({ request })}
+        />
+      </FilterBar>
+      <Panel flush>
+        <QueryView query={events}>
+          {(rows) => (
+            <DataTable
+              label={t('audit.title')}
+              rows={rows}
+              rowKey={(row) => row.id}
+              columns={columnsOf(t, (event) => change({ event }))}
+              empty={
+                <EmptyState
+                  icon={<IconHistory size={20} />}
+                  title={t('audit.empty')}
+                  hint={t('audit.emptyHint')}
+                />
+              }
+            />
+          )}
+        </QueryView>
+        <MoreButton query={events} />
+      </Panel>
+      <AuditEventDrawer id={search.event} onClose={() => change({ event: undefined })} />
+    </>
+  );
+}
+
+function columnsOf(t: Translate, open: (id: string) => void): Column<AuditEvent>[] {
+  return [
+    { key: 'when', header: t('audit.when'), render: (row) => <Moment at={row.created_at} />, width: 170 },
+    { key: 'actor', header: t('audit.actor'), render: (row) => row.actor },
+    {
+      key: 'action',
+      header: t('audit.action'),
+      render: (row) => (
+        <Button
+          variant="transparent"
+          size="compact-xs"
+          px={0}
+          onClick={() => open(row.id)}
+          aria-label={t('audit.details', { action: row.action })}
+        >
+          {row.action}
+        </Button>
+      ),
+    },
+    { key: 'target', header: t('audit.target'), render: (row) => row.target_name || row.target_id },
+    { key: 'address', header: t('audit.address'), render: (row) => row.address, isSecondary: true },
+  ];
+}

@@ -1,0 +1,31 @@
+// Before and after of an audit event, field by field.
+
+export interface DiffRow {
+  field: string;
+  before: string;
+  after: string;
+  isChanged: boolean;
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  return value === null || value === undefined ? {} : { value };
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Changed fields first, then the rest, each in the order recorded. */
+export function auditDiff(before: unknown, after: unknown): DiffRow[] {
+  const old = fieldsOf(before);
+  const now = fieldsOf(after);
+  const fields = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  const rows = fields.map((field) => {
+    const row = { field, before: show(old[field]), after: show(now[field]) };
+    return { ...row, isChanged: row.before !== row.after };
+  });
+  return rows.sort((a, b) => Number(b.isChanged) - Number(a.isChanged));
+}

@@ -1,0 +1,4 @@
+import { PageHeader } from '@/components/PageHeader';
+export function FleetPage() {
+  return <PageHeader title="Fleet" />;
+}

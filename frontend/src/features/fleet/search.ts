@@ -1,0 +1,35 @@
+import { choiceParam, flagParam, textParam, type RawSearch } from '@/lib/searchParams';
+
+export const STATES = [
+  'creating',
+  'running',
+  'changing',
+  'stopped',
+  'unreachable',
+  'failed',
+  'deleting',
+] as const;
+export type State = (typeof STATES)[number];
+
+export interface FleetSearch {
+  search?: string;
+  state?: State;
+  class?: string;
+  tag?: string;
+  drifted?: true;
+  pending?: true;
+  /** Instances without the engine. */
+  bare?: true;
+}
+
+export function fleetSearch(raw: RawSearch): FleetSearch {
+  return {
+    search: textParam(raw, 'search'),
+    state: choiceParam(raw, 'state', STATES),
+    class: textParam(raw, 'class'),
+    tag: textParam(raw, 'tag'),
+    drifted: flagParam(raw, 'drifted'),
+    pending: flagParam(raw, 'pending'),
+    bare: flagParam(raw, 'bare'),
+  };
+}

@@ -1,0 +1,5 @@
+declare module '@tabler/icons-react/dist/esm/icons/*.mjs' {
+  import type { ComponentType, SVGProps } from 'react';
+  const icon: ComponentType<SVGProps<SVGSVGElement> & { size?: number | string; stroke?: number | string }>;
+  export default icon;
+}

@@ -1,0 +1,30 @@
+import { createContext, useContext } from 'react';
+import { en, type MessageKey } from './en';
+import { interpolate, type Params } from './translate';
+
+export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const;
+export type Language = keyof typeof LANGUAGES;
+
+export type Translate = (key: MessageKey, params?: Params) => string;
+
+export interface I18n {
+  language: Language;
+  setLanguage: (language: Language) => void;
+  t: Translate;
+}
+
+export const englishTranslate: Translate = (key, params = {}) => interpolate(en[key], params, 'en');
+
+export const I18nContext = createContext<I18n>({
+  language: 'en',
+  setLanguage: () => undefined,
+  t: englishTranslate,
+});
+
+export function useI18n(): I18n {
+  return useContext(I18nContext);
+}
+
+export function useT(): Translate {
+  return useContext(I18nContext).t;
+}

@@ -1,0 +1,19 @@
+// Message formatting: `{name}` inserts a value, `{count|one form|other form}` picks by plural rule.
+// Deliberately absent: nested messages and markup; a sentence that needs a link is two messages.
+import type { MessageKey } from './en';
+
+export type Messages = Record<MessageKey, string>;
+export type Params = Record<string, string | number>;
+
+const PLACEHOLDER = /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g;
+
+export function interpolate(message: string, params: Params, locale: string): string {
+  return message.replace(PLACEHOLDER, (whole, name: string, one?: string, other?: string) => {
+    const value = params[name];
+    if (value === undefined) return whole;
+    if (one !== undefined && other !== undefined) {
+      return new Intl.PluralRules(locale).select(Number(value)) === 'one' ? one : other;
+    }
+    return typeof value === 'number' ? new Intl.NumberFormat(locale).format(value) : value;
+  });
+}

@@ -1,0 +1,50 @@
+// Numbers, ratios and durations for people. Absent values print as an en dash, never as 0.
+
+export const ABSENT = '–';
+
+type Maybe<T> = T | null | undefined;
+
+export function isPresent(value: Maybe<number>): value is number {
+  return value !== null && value !== undefined && Number.isFinite(value);
+}
+
+export function formatCount(value: Maybe<number>, locale = 'en'): string {
+  if (!isPresent(value)) return ABSENT;
+  return new Intl.NumberFormat(locale, { maximumFractionDigits: value < 10 ? 2 : 0 }).format(value);
+}
+
+/** Short form for tight places: `1284003` -> `1.28M`. */
+export function formatCompact(value: Maybe<number>, locale = 'en'): string {
+  if (!isPresent(value)) return ABSENT;
+  return new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
+}
+
+export function formatRate(value: Maybe<number>, locale = 'en'): string {
+  return isPresent(value) ? `${formatCompact(value, locale)}/s` : ABSENT;
+}
+
+/** A ratio in 0..1 as a percentage. */
+export function formatRatio(value: Maybe<number>, digits = 1): string {
+  return isPresent(value) ? `${(value * 100).toFixed(value === 0 || value === 1 ? 0 : digits)} %` : ABSENT;
+}
+
+const STEPS: [number, string][] = [
+  [86400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+];
+
+/** `93784` seconds -> `1 d 2 h`; below a second `4.2 ms` or `180 µs`. */
+export function formatDuration(seconds: Maybe<number>): string {
+  if (!isPresent(seconds)) return ABSENT;
+  if (seconds === 0) return '0 s';
+  if (seconds < 0.001) return `${Math.round(seconds * 1e6)} µs`;
+  if (seconds < 1) return `${Number((seconds * 1000).toPrecision(2))} ms`;
+  const index = STEPS.findIndex(([size]) => seconds >= size);
+  const [size, unit] = STEPS[index] ?? [1, 's'];
+  const next = STEPS[index + 1];
+  if (!next) return `${Math.floor(seconds)} ${unit}`;
+  const rest = Math.floor((seconds % size) / next[0]);
+  return `${Math.floor(seconds / size)} ${unit}${rest ? ` ${rest} ${next[1]}` : ''}`;
+}

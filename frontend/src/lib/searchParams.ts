@@ -1,0 +1,26 @@
+// Reading what an address carries. Anything unexpected is dropped, so a hand-edited address never breaks a page.
+
+export type RawSearch = Record<string, unknown>;
+
+export function textParam(raw: RawSearch, name: string): string | undefined {
+  const value = raw[name];
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function choiceParam<T extends string>(
+  raw: RawSearch,
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  return choices.find((choice) => choice === raw[name]);
+}
+
+export function numberParam(raw: RawSearch, name: string): number | undefined {
+  const value = Number(raw[name]);
+  return raw[name] !== undefined && Number.isFinite(value) ? value : undefined;
+}
+
+export function flagParam(raw: RawSearch, name: string): true | undefined {
+  return raw[name] === true || raw[name] === 'true' || raw[name] === 1 ? true : undefined;
+}

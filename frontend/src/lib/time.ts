@@ -1,0 +1,42 @@
+// Moments in the viewer's zone; the UTC form is for titles and exports.
+
+type Moment = string | number | Date;
+
+export function formatUtc(moment: Moment): string {
+  return new Date(moment)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, ' UTC');
+}
+
+export function formatLocal(moment: Moment, locale: string, withSeconds = false): string {
+  return new Intl.DateTimeFormat(locale, {
+    year: 'numeric',
+    month: 'short',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: withSeconds ? '2-digit' : undefined,
+    hourCycle: 'h23',
+  }).format(new Date(moment));
+}
+
+const RELATIVE_STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+export function formatRelative(moment: Moment, now: number, locale: string): string {
+  const seconds = (new Date(moment).getTime() - now) / 1000;
+  const [unit, size] = RELATIVE_STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1];
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
+  return format.format(Math.trunc(seconds / size), unit);
+}
+
+/** Value for `<input type="datetime-local">`, which knows no zone. */
+export function toLocalInput(moment: Moment): string {
+  const date = new Date(moment);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

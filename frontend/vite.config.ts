@@ -1,0 +1,15 @@
+// Builds the console into dist/, which the backend serves from its own origin.
+// In development the API of a running backend is proxied, so that cookies and CSRF behave as in production.
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+
+const backendUrl = process.env.FQC_BACKEND_URL ?? 'http://127.0.0.1:8000';
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
+  server: { host: '127.0.0.1', proxy: { '/api': backendUrl, '/readyz': backendUrl } },
+  build: { target: 'es2023', manifest: true, sourcemap: false },
+  test: { include: ['src/**/*.test.ts', 'src/**/*.test.tsx'], environment: 'node' },
+});
