@@ -1,0 +1,216 @@
+"""Runs every suite, two at a time, to the end, and sums up.
+
+A suite is a make target; its output goes to one log under .run/test/, and the numbers in the summary are those that
+the test tools themselves printed there. A suite without such numbers counts as one test, so that a linter counts
+too; a suite that failed counts at least one failure, whatever it printed. Standard library only: it runs before
+anything is installed.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = Path(os.environ.get("RUN_DIR", ROOT / ".run")) / "test"
+WORKERS = 2
+HEARTBEAT_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Suite:
+    name: str
+    target: str
+    # Suites of one lane never run beside each other: they would only wait for the same build folder.
+    lane: str
+
+
+# Longest first within a lane, so that the lanes end together.
+SUITES = [
+    Suite("engine on real servers", "test-engine-server", "rust"),
+    Suite("browser end to end", "e2e", "stack"),
+    Suite("backend on SQLite", "test-backend", "python"),
+    Suite("backend on PostgreSQL", "test-backend-postgres", "python"),
+    Suite("engine", "test-engine", "rust"),
+    Suite("engine models (loom)", "test-engine-models", "rust"),
+    Suite("engine lint", "lint-engine", "rust"),
+    Suite("CLI", "test-cli", "stack"),
+    Suite("Terraform provider", "test-terraform", "stack"),
+    Suite("frontend", "test-frontend", "node"),
+    Suite("lint", "lint-rest", "node"),
+    Suite("generated files", "generate-check", "node"),
+    Suite("house", "test-house", "python"),
+]
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# What cargo, pytest, vitest, playwright and `go test -v` (one line per test) print about their tests.
+_PYTEST = r"^(?!test result)(?:.*?\b)?(\d+) {}\b.* in [\d.]+s"
+COUNTS = {
+    "passed": [
+        r"test result: \w+\. (\d+) passed",
+        _PYTEST.format("passed"),
+        r"^ +Tests +.*?(\d+) passed",
+        r"^ {2}(\d+) passed \(",
+        r"^(---) PASS:",
+    ],
+    "failed": [
+        r"test result: \w+\. \d+ passed; (\d+) failed",
+        _PYTEST.format("failed"),
+        _PYTEST.format("errors?"),
+        r"^ +Tests +(\d+) failed",
+        r"^ {2}(\d+) failed$",
+        r"^(---) FAIL:",
+    ],
+    "skipped": [
+        r"test result: .*; (\d+) ignored",
+        _PYTEST.format("skipped"),
+        r"^ +Tests +.*?(\d+) skipped",
+        r"^ {2}(\d+) skipped$",
+        r"^(---) SKIP:",
+    ],
+}
+
+
+@dataclass
+class Result:
+    suite: Suite
+    exit_code: int
+    seconds: float
+    passed: int
+    failed: int
+    skipped: int
+
+    @property
+    def log(self) -> Path:
+        return log_of(self.suite)
+
+
+def log_of(suite: Suite) -> Path:
+    return LOGS / f"{suite.target}.log"
+
+
+def count(text: str, kind: str) -> int:
+    plain = ESCAPES.sub("", text)
+    found = (hit for pattern in COUNTS[kind] for hit in re.findall(pattern, plain, re.MULTILINE))
+    return sum(1 if hit == "---" else int(hit) for hit in found)
+
+
+def judge(suite: Suite, exit_code: int, seconds: float, text: str) -> Result:
+    passed, failed, skipped = (count(text, kind) for kind in ("passed", "failed", "skipped"))
+    if exit_code == 0:
+        # The tool's own verdict: a failure it printed and then repeated with success is not one.
+        return Result(suite, 0, seconds, passed or 1, 0, skipped)
+    return Result(suite, exit_code, seconds, passed, failed or 1, skipped)
+
+
+def run(suite: Suite) -> Result:
+    begun = time.monotonic()
+    with log_of(suite).open("w") as log:
+        done = subprocess.run(
+            ["make", suite.target], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False
+        )
+    text = log_of(suite).read_text(errors="replace")
+    return judge(suite, done.returncode, time.monotonic() - begun, text)
+
+
+class Board:
+    """Hands out suites so that no lane is used twice at once, and tells what happens."""
+
+    def __init__(self, suites: list[Suite]) -> None:
+        self.waiting = list(suites)
+        self.running: dict[str, tuple[Suite, float]] = {}
+        self.results: list[Result] = []
+        self.changed = threading.Condition()
+
+    def take(self) -> Suite | None:
+        with self.changed:
+            while self.waiting:
+                for suite in self.waiting:
+                    if suite.lane not in self.running:
+                        self.waiting.remove(suite)
+                        self.running[suite.lane] = (suite, time.monotonic())
+                        say(f"{suite.name} ...")
+                        return suite
+                self.changed.wait()
+            return None
+
+    def give_back(self, result: Result) -> None:
+        with self.changed:
+            del self.running[result.suite.lane]
+            self.results.append(result)
+            self.changed.notify_all()
+        say(f"{result.suite.name}: {verdict(result)} in {result.seconds:.0f} s")
+        if result.exit_code:
+            say(tail(result.log))
+
+    def work(self) -> None:
+        while suite := self.take():
+            self.give_back(run(suite))
+
+
+def say(words: str) -> None:
+    print(f"[{time.strftime('%H:%M:%S')}] {words}", flush=True)
+
+
+def verdict(result: Result) -> str:
+    skipped = f", {result.skipped} skipped" if result.skipped else ""
+    return (
+        f"{result.passed} passed, {result.failed} failed{skipped}"
+        if result.exit_code
+        else f"ok, {result.passed} passed{skipped}"
+    )
+
+
+def tail(log: Path, lines: int = 25) -> str:
+    text = ESCAPES.sub("", log.read_text(errors="replace"))
+    return f"the end of {log}:\n" + "\n".join("    " + line for line in text.splitlines()[-lines:])
+
+
+def summary(results: list[Result]) -> str:
+    rows = [("suite", "result", "passed", "failed", "skipped", "seconds", "log")]
+    for result in results:
+        state = "FAILED" if result.exit_code else "ok"
+        numbers = (str(result.passed), str(result.failed), str(result.skipped), f"{result.seconds:.0f}")
+        rows.append((result.suite.name, state, *numbers, os.path.relpath(result.log, ROOT)))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def heartbeat(board: Board, finished: threading.Event) -> None:
+    while not finished.wait(HEARTBEAT_SECONDS):
+        with board.changed:
+            running = [f"{suite.name} ({time.monotonic() - begun:.0f} s)" for suite, begun in board.running.values()]
+        say("still running: " + ", ".join(running))
+
+
+def main() -> int:
+    LOGS.mkdir(parents=True, exist_ok=True)
+    build = Suite("build", "build-all", "build")
+    say("build ...")
+    built = run(build)
+    say(f"build: {verdict(built)} in {built.seconds:.0f} s")
+    if built.exit_code:
+        say(tail(built.log))
+    board = Board(SUITES)
+    finished = threading.Event()
+    threading.Thread(target=heartbeat, args=(board, finished), daemon=True).start()
+    workers = [threading.Thread(target=board.work) for _ in range(WORKERS)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    finished.set()
+    results = [built, *sorted(board.results, key=lambda result: SUITES.index(result.suite))]
+    print("\n" + summary(results))
+    print(f"{sum(result.passed for result in results)} passed, {sum(result.failed for result in results)} failed")
+    return 1 if any(result.exit_code for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

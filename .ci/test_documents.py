@@ -1,0 +1,71 @@
+"""Every link of every document leads somewhere: files, folders and headings of this repository."""
+
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)|<img[^>]+src=\"([^\"]+)\"")
+FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
+ELSEWHERE = re.compile(r"^(https?|mailto):")
+
+
+def documents() -> list[Path]:
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"]
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    return [ROOT / name for name in names if name and (ROOT / name).exists()]
+
+
+def prose(path: Path) -> str:
+    return FENCE.sub("", path.read_text())
+
+
+def anchors(path: Path) -> set[str]:
+    """As the usual viewers derive them: lower case, punctuation dropped, spaces to hyphens."""
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in HEADING.findall(prose(path))}
+
+
+def broken_links(path: Path) -> list[str]:
+    found = []
+    for plain, image in LINK.findall(prose(path)):
+        target = plain or image
+        if ELSEWHERE.match(target):
+            continue
+        name, _, anchor = target.partition("#")
+        other = (path.parent / name).resolve() if name else path
+        is_missing = not other.exists() or (anchor and other.suffix == ".md" and anchor not in anchors(other))
+        if is_missing:
+            found.append(f"{path.relative_to(ROOT)}: {target}")
+    return found
+
+
+class Documents(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        self.assertEqual([], [link for path in documents() for link in broken_links(path)])
+
+    def test_every_page_of_docs_is_in_the_index(self):
+        index = ROOT / "docs" / "README.md"
+        listed = {(index.parent / plain).resolve() for plain, _ in LINK.findall(prose(index))}
+        pages = {path for path in documents() if ROOT / "docs" in path.parents and path != index}
+        self.assertEqual(set(), {str(path.relative_to(ROOT)) for path in pages - listed})
+
+    def test_targets_named_in_documents_exist(self):
+        makefile = (ROOT / "Makefile").read_text()
+        targets = set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE))
+        named = {
+            (str(path.relative_to(ROOT)), target)
+            for path in documents()
+            for target in re.findall(r"(?:^|`)make ([a-z][\w-]*)", path.read_text(), re.MULTILINE)
+        }
+        self.assertEqual(set(), {entry for entry in named if entry[1] not in targets})
+
+    def test_a_broken_link_is_seen(self):
+        sample = ROOT / "docs" / "README.md"
+        self.assertTrue(LINK.search("[gone](nowhere.md#part)"))
+        self.assertFalse((sample.parent / "nowhere.md").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,54 @@
+"""The summary of `make test` says what the tools said."""
+
+import unittest
+from pathlib import Path
+
+from suites import SUITES, Suite, count, judge
+
+OUTPUTS = {
+    "cargo": (
+        "test result: FAILED. 12 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.31s",
+        (12, 2, 1),
+    ),
+    "cargo, several binaries": (
+        "test result: ok. 3 passed; 0 failed; 0 ignored\ntest result: ok. 4 passed; 0 failed; 0 ignored",
+        (7, 0, 0),
+    ),
+    "pytest": ("===== 2 failed, 30 passed, 1 skipped, 4 warnings in 12.01s =====", (30, 2, 1)),
+    "pytest --quiet": ("1 failed, 12 passed, 1 error in 3.20s", (12, 2, 0)),
+    "vitest": (" Test Files  1 failed | 2 passed (3)\n      Tests  1 failed | 41 passed | 2 skipped (44)", (41, 1, 2)),
+    "playwright": ("  1 failed\n    e2e/a.spec.ts:3:1 > x\n  2 skipped\n  17 passed (41.2s)", (17, 1, 2)),
+    "go": (
+        "--- PASS: TestA (0.00s)\n    --- PASS: TestA/inner (0.00s)\n--- FAIL: TestB (1.00s)\n--- SKIP: TestC (0.00s)",
+        (1, 1, 1),
+    ),
+    "coloured": ("\x1b[32m\x1b[1m5 passed\x1b[0m\x1b[32m in 0.02s\x1b[0m", (5, 0, 0)),
+    "a linter": ("All checks passed!", (0, 0, 0)),
+}
+SUITE = Suite("any", "any", "any")
+
+
+class Counting(unittest.TestCase):
+    def test_numbers_are_those_the_tools_printed(self):
+        for tool, (text, expected) in OUTPUTS.items():
+            with self.subTest(tool):
+                self.assertEqual(expected, tuple(count(text, kind) for kind in ("passed", "failed", "skipped")))
+
+    def test_a_suite_without_numbers_counts_once(self):
+        clean, broken = judge(SUITE, 0, 1.0, "fine"), judge(SUITE, 2, 1.0, "make: *** No rule")
+        self.assertEqual((1, 0), (clean.passed, clean.failed))
+        self.assertEqual((0, 1), (broken.passed, broken.failed))
+
+    def test_an_exit_code_counts_as_a_failure_even_if_all_tests_passed(self):
+        self.assertEqual(1, judge(SUITE, 1, 1.0, "5 passed in 0.1s").failed)
+
+
+class Targets(unittest.TestCase):
+    def test_every_suite_is_a_target_that_can_be_run_alone(self):
+        makefile = (Path(__file__).resolve().parents[1] / "Makefile").read_text()
+        for suite in SUITES:
+            self.assertRegex(makefile, rf"(?m)^{suite.target}:")
+
+
+if __name__ == "__main__":
+    unittest.main()

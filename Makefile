@@ -1,0 +1,116 @@
+# Two commands matter: `make up` and `make test`. `make help` lists the rest.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+# Toolchains installed by their own installers are found without a new login.
+export PATH := $(PATH):$(HOME)/.cargo/bin:/usr/local/go/bin
+
+RUN_DIR ?= $(CURDIR)/.run
+PYTHON := .venv/bin/python
+STACK := cd backend && $(PYTHON) -m stack
+CARGO := cd engine && cargo
+PLUGIN := $(or $(CARGO_TARGET_DIR),target)/release/libfqc.so
+
+##@ Use it
+up: ready-run build ## Build everything and start it: console, API, worker, scheduler and two MariaDB servers
+	@$(STACK) up --run-dir "$(RUN_DIR)"
+down: ## Stop everything that `make up` started, and only that
+	@$(STACK) down --run-dir "$(RUN_DIR)"
+reset: ## Stop it and forget its data
+	@$(STACK) reset --run-dir "$(RUN_DIR)"
+demo: ## Run a read-heavy workload against the fleet until Ctrl-C, so that the charts move
+	@$(STACK) demo --run-dir "$(RUN_DIR)"
+status: ## What runs, where, and where its logs are
+	@$(STACK) status --run-dir "$(RUN_DIR)"
+logs: ## Follow the logs
+	@$(STACK) logs --run-dir "$(RUN_DIR)"
+
+##@ Build it
+build: engine backend frontend
+engine: ## Build the plugin into engine/dist/fqc.so
+	@echo "engine: building the plugin"
+	@$(CARGO) build --release --locked --quiet -p fqc-plugin
+# A server may have the old file mapped: `install` puts a new file in its place and never writes into the old one.
+	@cd engine && mkdir -p dist && { cmp -s $(PLUGIN) dist/fqc.so || install -m 755 $(PLUGIN) dist/fqc.so; }
+backend: backend/.venv/ready ## Install the backend and its pinned dependencies into backend/.venv
+frontend: frontend/dist/index.html ## Build the console into frontend/dist
+cli: backend ## Install the `fqc` command into backend/.venv
+	@cd backend && $(PYTHON) -m pip install --quiet --no-deps --editable fqc
+terraform: ## Build the Terraform provider
+	@cd infra/terraform/provider && go build -o bin/terraform-provider-fqc .
+
+backend/.venv/ready: backend/requirements.lock
+	@echo "backend: installing its dependencies"
+	@test -x backend/$(PYTHON) || python3 -m venv backend/.venv
+	@cd backend && $(PYTHON) -m pip install --quiet --requirement requirements.lock
+	@touch $@
+frontend/node_modules/ready: frontend/package-lock.json
+	@echo "frontend: installing its dependencies"
+	@cd frontend && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+frontend/dist/index.html: frontend/node_modules/ready $(shell find frontend/src frontend/public frontend/index.html frontend/vite.config.ts -type f 2>/dev/null)
+	@echo "frontend: building the console"
+	@cd frontend && npm run --silent build -- --logLevel warn
+	@touch $@
+
+##@ Check it
+test: ready-test ## Run every suite and every linter to the end; one summary
+	@python3 .ci/suites.py
+build-all: build cli terraform
+test-engine: ## Engine: unit, model and property tests
+	@$(CARGO) test --locked --workspace --exclude fqc-tests
+test-engine-models: ## Engine: every interleaving of the cache's protocols, by loom
+	@cd engine/crates/cache && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=../../target/loom cargo test --locked --release --lib
+test-engine-server: engine ## Engine: tests against real MariaDB servers
+	@$(CARGO) test --locked -p fqc-tests
+test-backend: backend ## Backend on SQLite
+	@cd backend && $(PYTHON) -m pytest -q
+test-backend-postgres: backend ## Backend on a private PostgreSQL
+	@cd backend && FQC_TEST_DATABASE_URL=private $(PYTHON) -m pytest -q
+test-frontend: frontend/node_modules/ready ## Frontend: unit tests
+	@cd frontend && npm test
+e2e: build ## The console in real Chromium against a real stack
+	@cd frontend && npm run e2e
+test-cli: build cli ## The `fqc` command against a real stack
+	@cd backend/fqc && ../$(PYTHON) -m pytest -q
+test-terraform: build terraform ## The Terraform provider against a real stack
+	@cd infra/terraform/provider && TF_ACC=1 go test -v -timeout 20m ./...
+test-house: backend ## Stack, compose file, documents and this summary
+	@cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider stack/tests ../.ci
+lint: lint-engine lint-rest ## Every linter
+lint-engine:
+	@$(CARGO) fmt --all --check
+	@$(CARGO) clippy --locked --quiet --workspace --all-targets -- -D warnings
+lint-rest: lint-python lint-frontend lint-terraform lint-shell
+lint-python: backend
+	@cd backend && $(PYTHON) -m ruff check . ../.ci && $(PYTHON) -m ruff format --check . ../.ci
+	@cd backend && $(PYTHON) -m mypy && .venv/bin/lint-imports
+lint-frontend: frontend
+	@cd frontend && npm run --silent lint && npm run --silent typecheck && npm run --silent check:size
+lint-terraform:
+	@cd infra/terraform/provider && test -z "$$(gofmt -l .)" && go vet ./...
+lint-shell:
+	@shellcheck scripts/bootstrap .ci/run engine/docker/start engine/docker/is-healthy
+generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
+	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
+	@cd frontend && npm run --silent generate
+	@cd infra/terraform/provider && go generate ./...
+generate-check: backend frontend/node_modules/ready ## Fail when a derived file is not what its source gives
+	@cd backend && $(PYTHON) manage.py spectacular | diff --unified openapi.yaml -
+	@cd frontend && npm run --silent generate:check
+
+##@ Measure it
+bench: engine ready-bench ## The five published tables on this machine (long)
+	@cd engine/bench && ./run full
+bench-quick: engine ready-bench ## A few minutes of the same
+	@cd engine/bench && ./run quick
+
+ready-%:
+	@scripts/bootstrap $*
+help: ## This list
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
+
+.PHONY: up down reset demo status logs build build-all engine backend frontend cli terraform test lint generate bench help \
+	test-engine test-engine-models test-engine-server test-backend test-backend-postgres test-frontend e2e test-cli \
+	test-terraform test-house lint-engine lint-rest lint-python lint-frontend lint-terraform lint-shell generate-check bench-quick
