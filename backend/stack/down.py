@@ -1,0 +1,55 @@
+"""`down` and `reset`: stop everything this stack started, and only that; `reset` forgets its data too."""
+
+import shutil
+
+from stack import fleet, process, record
+from stack.layout import RunDir
+from stack.problem import Problem
+
+# A worker finishes the task it is in; a change set in mid-step must not be cut off without need.
+_GRACE_SECONDS = 20.0
+_STOP_ORDER = ("scheduler", "worker", "web")
+# Kept by `reset`: what did not come from the stack, and the lock that is being held.
+_NOT_OURS = {"test", "stack.lock"}
+
+
+def down(run_dir: RunDir) -> None:
+    if not run_dir.record.exists():
+        return
+    with record.locked(run_dir.lock):
+        stop_everything(run_dir, record.load(run_dir.record))
+
+
+def reset(run_dir: RunDir) -> None:
+    if not run_dir.root.exists():
+        return
+    if not run_dir.record.exists():
+        raise Problem(f"{run_dir.root} holds no stack.json, so it is not a stack's run directory; nothing was removed")
+    with record.locked(run_dir.lock):
+        stop_everything(run_dir, record.load(run_dir.record))
+        for entry in run_dir.root.iterdir():
+            if entry.name not in _NOT_OURS:
+                _remove(entry)
+
+
+def stop_services(run_dir: RunDir, kept: record.Record) -> None:
+    for name in _STOP_ORDER:
+        if identity := kept.processes.pop(name, None):
+            process.stop([identity], _GRACE_SECONDS)
+    record.save(run_dir.record, kept)
+
+
+def stop_everything(run_dir: RunDir, kept: record.Record) -> None:
+    stop_services(run_dir, kept)
+    try:
+        fleet.stop(run_dir, kept)
+    finally:
+        # Whatever outlived its parent, or a fleet that could not be asked.
+        process.stop(process.marked(kept.stack_id), _GRACE_SECONDS)
+
+
+def _remove(entry):
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry)
+    else:
+        entry.unlink()

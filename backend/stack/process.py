@@ -1,0 +1,91 @@
+"""Processes by proved identity.
+
+A pid alone is a guess: after its process ended the kernel may give it to a stranger. A pid with the start time and
+the boot id is unique, so that is what gets recorded and compared. Linux only, through /proc.
+"""
+
+import os
+import signal
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from stack.waiting import wait_until
+
+# In the environment of everything a stack starts, so that grandchildren can be found after their parent is gone.
+MARK = "FQC_STACK_ID"
+
+
+@dataclass(frozen=True)
+class Identity:
+    pid: int
+    started_ticks: int
+    boot_id: str
+
+    def as_dict(self) -> dict[str, int | str]:
+        return asdict(self)
+
+
+def boot_id() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def _stat_fields(pid: int) -> list[str] | None:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    # The command name may hold spaces and brackets; the fields of fixed meaning follow the last bracket.
+    return text[text.rindex(")") + 2 :].split()
+
+
+def identify(pid: int) -> Identity | None:
+    """The identity of a running process; None when it ended, also while it waits to be reaped."""
+    fields = _stat_fields(pid)
+    if fields is None or fields[0] in ("Z", "X"):
+        return None
+    return Identity(pid, int(fields[19]), boot_id())
+
+
+def is_alive(identity: Identity) -> bool:
+    return identify(identity.pid) == identity
+
+
+def send(identity: Identity, number: signal.Signals) -> bool:
+    """Signals exactly this process. A pidfd closes the gap between looking and signalling."""
+    try:
+        handle = os.pidfd_open(identity.pid)
+    except ProcessLookupError:
+        return False
+    try:
+        if not is_alive(identity):
+            return False
+        signal.pidfd_send_signal(handle, number)
+        return True
+    except ProcessLookupError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def stop(identities: list[Identity], grace_seconds: float) -> None:
+    """Asks all to end, waits, and kills those that did not."""
+    for number, patience in ((signal.SIGTERM, grace_seconds), (signal.SIGKILL, 5.0)):
+        asked = [identity for identity in identities if send(identity, number)]
+        if wait_until(lambda asked=asked: not any(map(is_alive, asked)), patience):
+            return
+
+
+def marked(stack_id: str) -> list[Identity]:
+    """Every running process whose environment carries this stack's mark."""
+    wanted = f"{MARK}={stack_id}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            variables = (entry / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if wanted in variables and (identity := identify(int(entry.name))):
+            found.append(identity)
+    return found

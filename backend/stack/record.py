@@ -1,0 +1,69 @@
+"""What a stack remembers between commands: `stack.json` in its run directory, written atomically, and a lock."""
+
+import fcntl
+import json
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stack.ports import Ports
+from stack.problem import Problem
+from stack.process import Identity, is_alive
+
+
+@dataclass
+class Record:
+    stack_id: str = field(default_factory=lambda: secrets.token_hex(16))
+    ports: Ports | None = None
+    fleet_size: int = 0
+    # What the running processes were started from; another value means that they are out of date.
+    revision: str = ""
+    processes: dict[str, Identity] = field(default_factory=dict)
+
+    def running(self) -> dict[str, Identity]:
+        return {name: identity for name, identity in self.processes.items() if is_alive(identity)}
+
+
+def load(path: Path) -> Record:
+    try:
+        stored = json.loads(path.read_text())
+    except FileNotFoundError:
+        return Record()
+    except ValueError as error:
+        raise Problem(f"{path} is damaged ({error}); remove it, then run the command again") from error
+    return Record(
+        stack_id=stored["stack_id"],
+        ports=Ports(**stored["ports"]) if stored["ports"] else None,
+        fleet_size=stored["fleet_size"],
+        revision=stored["revision"],
+        processes={name: Identity(**values) for name, values in stored["processes"].items()},
+    )
+
+
+def save(path: Path, record: Record) -> None:
+    text = json.dumps(
+        {
+            "stack_id": record.stack_id,
+            "ports": record.ports.as_dict() if record.ports else None,
+            "fleet_size": record.fleet_size,
+            "revision": record.revision,
+            "processes": {name: identity.as_dict() for name, identity in record.processes.items()},
+        },
+        indent=2,
+    )
+    draft = path.with_suffix(".new")
+    draft.write_text(text + "\n")
+    draft.replace(path)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One command at a time per run directory."""
+    with path.open("w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Problem(f"another stack command is at work on {path.parent}; wait for it to end") from error
+        yield

@@ -1,0 +1,98 @@
+"""The long-running processes of a stack: how each is started, and how it shows that it is ready."""
+
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from stack.environment import web_address
+from stack.layout import BACKEND, PYTHON, RunDir
+from stack.ports import LOOPBACK, Ports
+from stack.problem import Problem
+from stack.process import Identity, identify
+from stack.waiting import wait_until
+
+_READY_SECONDS = 60.0
+_LOG_TAIL_LINES = 15
+
+
+@dataclass(frozen=True)
+class Service:
+    name: str
+    command: list[str]
+    is_ready: Callable[[], bool]
+
+
+def declare(run_dir: RunDir, ports: Ports) -> list[Service]:
+    """In the order in which they start; they stop in the opposite one."""
+    python = str(PYTHON)
+    celery = [python, "-m", "celery", "--app", "config.celery"]
+    host = ["--host", LOOPBACK, "--port", str(ports.web)]
+    return [
+        Service(
+            "web",
+            [python, "-m", "uvicorn", "config.asgi:application", *host, "--lifespan", "off", "--no-server-header"],
+            lambda: _answers(web_address(ports) + "/readyz"),
+        ),
+        Service(
+            "worker",
+            [*celery, "worker", "--concurrency", "2", "--loglevel", "INFO"],
+            lambda: _mentions(run_dir, "worker", " ready."),
+        ),
+        Service(
+            "scheduler",
+            [*celery, "beat", "--loglevel", "INFO", "--pidfile", ""],
+            lambda: _mentions(run_dir, "scheduler", "beat: Starting"),
+        ),
+    ]
+
+
+def start(service: Service, run_dir: RunDir, environment: Mapping[str, str]) -> Identity:
+    """Starts it in a session of its own, so that it outlives this command and no Ctrl-C of a terminal reaches it."""
+    with run_dir.log(service.name).open("wb") as log:
+        child = subprocess.Popen(
+            service.command,
+            cwd=BACKEND,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    identity = identify(child.pid)
+    if identity is None:
+        raise failure(service.name, run_dir, "ended at once")
+    return identity
+
+
+def await_ready(service: Service, run_dir: RunDir, identity: Identity) -> None:
+    def settled() -> bool:
+        return service.is_ready() or identify(identity.pid) != identity
+
+    in_time = wait_until(settled, _READY_SECONDS)
+    if identify(identity.pid) != identity:
+        raise failure(service.name, run_dir, "ended while it was starting")
+    if not in_time:
+        raise failure(service.name, run_dir, f"was not ready within {_READY_SECONDS:.0f} s")
+
+
+def failure(name: str, run_dir: RunDir, what: str) -> Problem:
+    log = run_dir.log(name)
+    return Problem(f"{name} {what}; the end of its log {log}:\n{tail(log.read_text(errors='replace'))}")
+
+
+def tail(text: str) -> str:
+    return "\n".join("    " + line for line in text.splitlines()[-_LOG_TAIL_LINES:])
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return response.status == 200
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _mentions(run_dir: RunDir, name: str, words: str) -> bool:
+    return words in run_dir.log(name).read_text(errors="replace")

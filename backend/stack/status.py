@@ -1,0 +1,41 @@
+"""What runs, where, and where its log is."""
+
+from dataclasses import dataclass
+
+from stack import fleet, record
+from stack.environment import web_address
+from stack.layout import RunDir
+from stack.process import is_alive
+
+SERVICES = ("web", "worker", "scheduler")
+
+
+@dataclass(frozen=True)
+class ServiceState:
+    name: str
+    is_running: bool
+    pid: int | None
+    log: str
+
+
+@dataclass(frozen=True)
+class State:
+    address: str | None
+    services: list[ServiceState]
+    instances: list[fleet.Instance]
+
+    @property
+    def is_running(self) -> bool:
+        return all(part.is_running for part in [*self.services, *self.instances])
+
+
+def status(run_dir: RunDir) -> State:
+    kept = record.load(run_dir.record)
+    services = [_service(name, kept, run_dir) for name in SERVICES]
+    return State(web_address(kept.ports) if kept.ports else None, services, fleet.listed(run_dir, kept))
+
+
+def _service(name: str, kept: record.Record, run_dir: RunDir) -> ServiceState:
+    identity = kept.processes.get(name)
+    is_running = identity is not None and is_alive(identity)
+    return ServiceState(name, is_running, identity.pid if identity and is_running else None, str(run_dir.log(name)))
