@@ -19,22 +19,15 @@ pub(crate) struct Cells {
 impl Cells {
     pub fn new() -> Self {
         let chunks = std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut()));
-        Cells {
-            chunks,
-            len: Mutex::new(0),
-        }
+        Cells { chunks, len: Mutex::new(0) }
     }
 
     /// Appends `count` zeroes and returns the number of the first.
     pub fn extend(&self, count: u32) -> u32 {
-        let mut len = self
-            .len
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut len = self.len.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let first = *len;
         let end = first.checked_add(count).filter(|&end| end <= CAPACITY);
-        let end =
-            end.unwrap_or_else(|| panic!("{first} cells exist, {count} more exceed {CAPACITY}"));
+        let end = end.unwrap_or_else(|| panic!("{first} cells exist, {count} more exceed {CAPACITY}"));
         for chunk in 0..CHUNKS {
             if start_of(chunk) < end {
                 self.publish(chunk);
@@ -47,9 +40,7 @@ impl Cells {
     fn publish(&self, chunk: usize) {
         // Relaxed: chunks are stored under the mutex that the caller holds.
         if self.chunks[chunk].load(Ordering::Relaxed).is_null() {
-            let words: Box<[AtomicU64]> = (0..size_of_chunk(chunk))
-                .map(|_| AtomicU64::new(0))
-                .collect();
+            let words: Box<[AtomicU64]> = (0..size_of_chunk(chunk)).map(|_| AtomicU64::new(0)).collect();
             let words = Box::into_raw(words).cast::<AtomicU64>();
             // Release pairs with the Acquire in `get`: who sees the pointer sees the zeroes.
             self.chunks[chunk].store(words, Ordering::Release);
@@ -62,10 +53,7 @@ impl Cells {
     pub fn get(&self, number: u32) -> &AtomicU64 {
         let (chunk, place) = locate(number);
         // Acquire pairs with the Release in `publish`.
-        let words = self
-            .chunks
-            .get(chunk)
-            .map_or(std::ptr::null_mut(), |words| words.load(Ordering::Acquire));
+        let words = self.chunks.get(chunk).map_or(std::ptr::null_mut(), |words| words.load(Ordering::Acquire));
         assert!(!words.is_null(), "cell {number} was never allocated");
         // SAFETY: a published chunk has `size_of_chunk(chunk)` words, `locate` stays below that, and chunks are freed only in
         // `drop`, which excludes this borrow.
@@ -116,10 +104,7 @@ mod tests {
                 next += 1;
             }
         }
-        assert_eq!(
-            locate(CAPACITY - 1),
-            (CHUNKS - 1, size_of_chunk(CHUNKS - 1) - 1)
-        );
+        assert_eq!(locate(CAPACITY - 1), (CHUNKS - 1, size_of_chunk(CHUNKS - 1) - 1));
     }
 
     #[test]

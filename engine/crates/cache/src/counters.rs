@@ -18,9 +18,7 @@ pub struct Counter {
 
 impl Counter {
     pub const fn new() -> Self {
-        Counter {
-            slots: [const { Slot(AtomicU64::new(0)) }; SLOTS],
-        }
+        Counter { slots: [const { Slot(AtomicU64::new(0)) }; SLOTS] }
     }
 
     #[inline]

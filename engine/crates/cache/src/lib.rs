@@ -6,9 +6,20 @@
 mod cells;
 mod counters;
 mod entry;
+mod evict;
+mod ghosts;
+mod hash;
+mod memory;
+mod segment;
+mod shape;
+mod shard;
+mod slot;
 mod store;
+mod sweep;
 mod sync;
+mod table;
 mod versions;
+mod writer;
 
 pub use counters::Counter;
 pub use entry::Entry;
@@ -53,9 +64,7 @@ impl fmt::Display for Refusal {
         f.write_str(match self {
             Refusal::NoBudget => "the cache has no memory: raise its size",
             Refusal::TooLarge => "the result is too large for the cache: raise its size",
-            Refusal::Busy => {
-                "the memory freed for the result is still being read: a later result will be stored"
-            }
+            Refusal::Busy => "the memory freed for the result is still being read: a later result will be stored",
         })
     }
 }

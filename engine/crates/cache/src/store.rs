@@ -1,111 +1,284 @@
-use std::collections::HashMap;
-use std::sync::Mutex;
+//! The cache as a whole: the budget shared by all shards, and who has to give when it is used up.
 
-use crate::{CellId, Entry, Key, Meta, Pin, Refusal, Stats, Versions, entry::Block};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
+use crate::entry::Draft;
+use crate::hash::{Hash, Seed};
+use crate::memory::{Memory, collect};
+use crate::shape::{SHARDS, Shape};
+use crate::shard::Shard;
+use crate::writer::{Need, Writer};
+use crate::{CellId, Entry, Key, Meta, Pin, Refusal, Stats, Versions};
+
+/// What exists besides mapped pages, whatever is stored.
+const FIXED_BYTES: u64 = (size_of::<Cache>() + size_of::<Memory>() + SHARDS * size_of::<Shard>()) as u64;
+/// How often an insertion tries again when others take the memory that it made free.
+const ATTEMPTS: usize = 4;
+/// How long `clear` and `resize` wait for readers to let go of memory.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// The stored results. Finding one takes no lock; each change locks one shard.
 pub struct Cache {
-    budget: Mutex<u64>,
-    map: Mutex<HashMap<Vec<u8>, *const Block>>,
-    hasher: foldhash::quality::RandomState,
-}
-
-// SAFETY: blocks are immutable and freed through the epoch.
-unsafe impl Send for Cache {}
-// SAFETY: as above.
-unsafe impl Sync for Cache {}
-
-fn bytes(key: &Key) -> Vec<u8> {
-    let mut bytes = key.context.to_le_bytes().to_vec();
-    bytes.extend(key.parts[0].len().to_le_bytes());
-    bytes.extend(key.parts[0]);
-    bytes.extend(key.parts[1]);
-    bytes
+    seed: Seed,
+    memory: Arc<Memory>,
+    budget_bytes: AtomicU64,
+    /// Number of shards in use, less one. Changes only while all shards are locked.
+    mask: AtomicUsize,
+    segment_bytes: AtomicUsize,
+    shards: Box<[Shard]>,
+    resizing: Mutex<()>,
+    /// The shard whose turn it is to be swept.
+    broom: AtomicUsize,
 }
 
 impl Cache {
+    /// A cache that holds at most `budget_bytes`, everything counted; with 0 it stores nothing.
     pub fn new(budget_bytes: u64) -> Self {
+        let memory = Memory::new(budget_bytes.saturating_sub(FIXED_BYTES));
+        let shape = Shape::of(memory.limit(), memory.page());
         Cache {
-            budget: Mutex::new(budget_bytes),
-            map: Mutex::default(),
-            hasher: Default::default(),
+            seed: Seed::default(),
+            memory,
+            budget_bytes: AtomicU64::new(budget_bytes),
+            mask: AtomicUsize::new(shape.shards - 1),
+            segment_bytes: AtomicUsize::new(shape.segment_bytes),
+            shards: (0..SHARDS).map(|_| Shard::new()).collect(),
+            resizing: Mutex::new(()),
+            broom: AtomicUsize::new(0),
         }
     }
-    pub fn resize(&self, budget_bytes: u64) {
-        *self.budget.lock().unwrap() = budget_bytes;
-        self.clear();
-    }
+
+    // `budget_bytes`, `segment_bytes` and `broom` publish nothing and are read as hints: Relaxed.
+
     pub fn budget(&self) -> u64 {
-        *self.budget.lock().unwrap()
+        self.budget_bytes.load(Ordering::Relaxed)
     }
+
+    /// The hash that the other methods want with this key; good for this cache only.
+    #[inline]
     pub fn hash(&self, key: &Key) -> u64 {
-        use std::hash::BuildHasher;
-        self.hasher.hash_one(bytes(key))
+        self.seed.hash(key)
     }
-    pub fn get<'g>(&self, _hash: u64, key: &Key, _pin: &'g Pin) -> Option<Entry<'g>> {
-        let map = self.map.lock().unwrap();
-        map.get(&bytes(key)).map(|block| Entry {
-            // SAFETY: unlinked blocks outlive the pin.
-            block: unsafe { &**block },
-        })
+
+    /// Finds an entry. The caller tests whether it still is fresh.
+    #[inline]
+    pub fn get<'g>(&self, hash: u64, key: &Key, pin: &'g Pin) -> Option<Entry<'g>> {
+        let hash = Hash(hash);
+        self.shards[self.shard_of(hash)].get(hash, key, pin)
     }
-    pub fn insert(
-        &self,
-        hash: u64,
-        key: &Key,
-        meta: Meta,
-        cells: &[CellId],
-        value: &[u8],
-    ) -> Result<(), Refusal> {
-        let budget = self.budget();
-        if budget == 0 {
+
+    #[inline]
+    fn shard_of(&self, hash: Hash) -> usize {
+        // Relaxed: with an outdated mask a reader looks into a shard that is empty, or misses; writers check it again
+        // under the lock, which orders it.
+        hash.shard(self.mask.load(Ordering::Relaxed))
+    }
+
+    /// Stores a result in place of an older one with the same key, which is gone even if this one is refused.
+    ///
+    /// Not to be called while the thread holds a [`Pin`]: when memory is short it would wait for itself, and refuse.
+    pub fn insert(&self, hash: u64, key: &Key, meta: Meta, cells: &[CellId], value: &[u8]) -> Result<(), Refusal> {
+        let stored = self.try_insert(Hash(hash), key, meta, cells, value);
+        if stored.is_err() {
+            self.remove(hash, key);
+        }
+        stored
+    }
+
+    fn try_insert(&self, hash: Hash, key: &Key, meta: Meta, cells: &[CellId], value: &[u8]) -> Result<(), Refusal> {
+        let limit = self.memory.limit();
+        if limit < 8 * self.memory.page() as u64 {
             return Err(Refusal::NoBudget);
         }
-        if value.len() as u64 > budget / 4 {
-            return Err(Refusal::TooLarge);
+        let draft = Draft::new(hash, key, meta, cells, value);
+        let fits = |draft: &Draft| draft.size() as u64 <= limit / 2;
+        let draft = draft.filter(fits).ok_or(Refusal::TooLarge)?;
+        for _ in 0..ATTEMPTS {
+            let inserted = self.lock(hash).insert(&draft, self.spare());
+            match inserted {
+                Ok(()) => {
+                    self.stay_ahead(hash);
+                    return Ok(());
+                }
+                Err(Need(bytes)) if !self.make_room(bytes, hash) => break,
+                Err(_) => {}
+            }
         }
-        self.remove(hash, key);
-        let mut map = self.map.lock().unwrap();
-        let block = Block {
-            meta,
-            cells: cells.into(),
-            value: value.into(),
-        };
-        map.insert(bytes(key), Box::into_raw(Box::new(block)));
-        Ok(())
+        Err(Refusal::Busy)
     }
-    pub fn remove(&self, _hash: u64, key: &Key) -> bool {
-        let old = self.map.lock().unwrap().remove(&bytes(key));
-        let Some(old) = old else { return false };
-        let old = old as usize;
-        // SAFETY: unlinked, freed once.
-        unsafe {
-            crossbeam_epoch::pin().defer_unchecked(move || drop(Box::from_raw(old as *mut Block)))
-        };
-        true
+
+    fn lock(&self, hash: Hash) -> Writer<'_> {
+        loop {
+            let shard = self.shard_of(hash);
+            let writer = self.lock_shard(shard);
+            if self.shard_of(hash) == shard {
+                return writer;
+            }
+        }
     }
+
+    fn lock_shard(&self, shard: usize) -> Writer<'_> {
+        self.shards[shard].lock(&self.memory, self.segment_bytes.load(Ordering::Relaxed))
+    }
+
+    /// What only evictions may use, to copy survivors into.
+    fn spare(&self) -> u64 {
+        let segments = 2 * self.segment_bytes.load(Ordering::Relaxed) as u64;
+        segments.min(self.memory.limit() / 8)
+    }
+
+    /// Makes `bytes` of the budget free. It fails when nothing is left to evict, or readers cling to what was evicted.
+    fn make_room(&self, bytes: usize, hash: Hash) -> bool {
+        let wanted = bytes as u64 + self.spare();
+        let patience = 64 + 4 * bytes / self.segment_bytes.load(Ordering::Relaxed).max(1);
+        for _ in 0..patience {
+            let limit = self.memory.limit();
+            if self.memory.mapped() + wanted <= limit {
+                return true;
+            }
+            if self.memory.kept() + wanted > limit && !self.evict(self.victim(hash)) {
+                return false;
+            }
+            collect();
+        }
+        false
+    }
+
+    /// Evicts before memory runs out, so that readers have moved on by the time it is needed.
+    fn stay_ahead(&self, hash: Hash) {
+        let soon = self.segment_bytes.load(Ordering::Relaxed) as u64 + self.spare();
+        if self.memory.kept() + soon > self.memory.limit() {
+            self.evict(self.victim(hash));
+        }
+    }
+
+    fn evict(&self, shard: usize) -> bool {
+        self.lock_shard(shard).evict()
+    }
+
+    /// The key's own shard if it holds its fair part, else the one that holds most.
+    fn victim(&self, hash: Hash) -> usize {
+        let own = self.shard_of(hash);
+        let shards = self.mask.load(Ordering::Relaxed) as u64 + 1;
+        let fair = self.memory.limit() / shards;
+        let is_fair = self.shards[own].held() >= fair / 8 * 7;
+        if is_fair { own } else { self.largest() }
+    }
+
+    fn largest(&self) -> usize {
+        (0..SHARDS).max_by_key(|&shard| self.shards[shard].held()).unwrap_or(0)
+    }
+
+    pub fn remove(&self, hash: u64, key: &Key) -> bool {
+        let hash = Hash(hash);
+        self.lock(hash).remove(hash, key)
+    }
+
+    /// Drops everything and gives the memory back.
     pub fn clear(&self) {
-        let all: Vec<_> = self
-            .map
-            .lock()
-            .unwrap()
-            .drain()
-            .map(|(_, block)| block as usize)
-            .collect();
-        for old in all {
-            // SAFETY: unlinked, freed once.
-            unsafe {
-                crossbeam_epoch::pin()
-                    .defer_unchecked(move || drop(Box::from_raw(old as *mut Block)))
-            };
+        for shard in 0..SHARDS {
+            self.lock_shard(shard).clear();
+        }
+        self.settle();
+    }
+
+    /// Changes the budget. What exceeds a smaller one is evicted and given back, within a second if no reader clings to it.
+    /// Between budgets that want different numbers of shards everything is dropped.
+    pub fn resize(&self, budget_bytes: u64) {
+        let _alone = self.resizing.lock().expect("a resize panicked");
+        self.budget_bytes.store(budget_bytes, Ordering::Relaxed);
+        let limit = budget_bytes.saturating_sub(FIXED_BYTES);
+        let shape = Shape::of(limit, self.memory.page());
+        // Under the old limit first, so that evictions can still move what is used.
+        if shape.shards == self.mask.load(Ordering::Relaxed) + 1 {
+            self.shrink(limit);
+        } else {
+            self.reshape(shape.shards);
+        }
+        self.segment_bytes.store(shape.segment_bytes, Ordering::Relaxed);
+        self.memory.set_limit(limit);
+        self.shrink(limit);
+        self.settle();
+    }
+
+    fn reshape(&self, shards: usize) {
+        let mut writers: Vec<_> = (0..SHARDS).map(|shard| self.lock_shard(shard)).collect();
+        writers.iter_mut().for_each(Writer::clear);
+        self.mask.store(shards - 1, Ordering::Relaxed);
+    }
+
+    fn shrink(&self, limit: u64) {
+        while self.memory.kept() > limit {
+            if !self.evict(self.largest()) {
+                // Only tables are left.
+                return (0..SHARDS).for_each(|shard| self.lock_shard(shard).clear());
+            }
+            collect();
         }
     }
-    pub fn sweep(&self, _versions: &Versions, _max_segments: usize) -> usize {
-        0
+
+    /// Waits until given up memory has left the process, if this thread is not itself what keeps it.
+    fn settle(&self) {
+        let start = Instant::now();
+        collect();
+        while self.memory.retired() > 0 && !crossbeam_epoch::is_pinned() && start.elapsed() < SETTLE {
+            std::thread::yield_now();
+            collect();
+        }
     }
+
+    /// Looks through up to `max_segments` segments, going on where the last sweep ended; drops the entries that are no
+    /// longer fresh and gives back segments that hold little else. Returns how many entries it dropped.
+    pub fn sweep(&self, versions: &Versions, max_segments: usize) -> usize {
+        let (mut dropped, mut left) = (0, max_segments);
+        for _ in 0..SHARDS {
+            let shard = self.broom.load(Ordering::Relaxed) % SHARDS;
+            // One segment per locking, so that nobody waits long.
+            while left > 0 {
+                let swept = self.lock_shard(shard).sweep_next(versions);
+                let Some(swept) = swept else { break };
+                dropped += swept;
+                left -= 1;
+            }
+            if left == 0 {
+                break;
+            }
+            self.broom.store(shard + 1, Ordering::Relaxed);
+        }
+        collect();
+        dropped
+    }
+
     pub fn stats(&self) -> Stats {
-        Stats {
-            entries: self.map.lock().unwrap().len() as u64,
-            ..Stats::default()
+        let retired_bytes = self.memory.retired();
+        let used_bytes = self.memory.mapped() + FIXED_BYTES.min(self.budget());
+        let mut stats = Stats { used_bytes, retired_bytes, ..Stats::default() };
+        for shard in &self.shards {
+            let state = shard.state();
+            stats.segments += (state.small.len() + state.main.len()) as u64;
+            stats.entries += state.counts.entries;
+            stats.live_bytes += state.counts.live_bytes;
+            stats.inserts += state.counts.inserts;
+            stats.evictions += state.counts.evictions;
+            stats.swept += state.counts.swept;
         }
+        stats
+    }
+
+    /// Runs `f` while all shards are locked, to show what works without locks.
+    #[doc(hidden)]
+    pub fn with_all_shards_locked<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _writers: Vec<_> = (0..SHARDS).map(|shard| self.lock_shard(shard)).collect();
+        f()
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        // Pinned readers may still use entries: memory leaves by the epoch here, too.
+        (0..SHARDS).for_each(|shard| self.lock_shard(shard).clear());
+        collect();
     }
 }

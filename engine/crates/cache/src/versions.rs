@@ -45,10 +45,7 @@ pub struct Versions {
 
 impl Versions {
     pub fn new() -> Self {
-        Versions {
-            cells: Cells::new(),
-            sequence: AtomicU64::new(0),
-        }
+        Versions { cells: Cells::new(), sequence: AtomicU64::new(0) }
     }
 
     /// A new cell: never changed, nothing in flight.
@@ -72,9 +69,7 @@ impl Versions {
 
     /// A write begins: until its [`open`](Self::open), nothing that depends on the cell is fresh.
     pub fn close(&self, cell: CellId) {
-        update(self.cells.get(cell.0), |word| {
-            if is_stuck(word) { word } else { word + 1 }
-        });
+        update(self.cells.get(cell.0), |word| if is_stuck(word) { word } else { word + 1 });
     }
 
     /// The cell changed; a write in flight stays in flight.
@@ -151,10 +146,7 @@ mod tests {
         let (written, other) = (versions.allocate(), versions.allocate());
         let before = versions.now();
         versions.close(written);
-        assert!(
-            !versions.is_fresh(&[written], versions.now()),
-            "closed while in flight"
-        );
+        assert!(!versions.is_fresh(&[written], versions.now()), "closed while in flight");
         versions.open(written);
         assert!(!versions.is_fresh(&[other, written], before));
         assert!(versions.is_fresh(&[other], before));
@@ -170,10 +162,7 @@ mod tests {
         versions.open(cell);
         assert!(!versions.is_fresh(&[cell], versions.now()));
         versions.advance(cell);
-        assert!(
-            !versions.is_fresh(&[cell], versions.now()),
-            "advancing ends no write"
-        );
+        assert!(!versions.is_fresh(&[cell], versions.now()), "advancing ends no write");
         versions.open(cell);
         assert!(versions.is_fresh(&[cell], versions.now()));
     }

@@ -1,0 +1,49 @@
+//! Fingerprints of entries that were evicted before anyone used them twice. One that is asked for again soon has shown reuse
+//! and goes straight to the main queue.
+//!
+//! Buckets of eight 16-bit fingerprints, each bucket in order of arrival: the ninth pushes out the first. Forgetting and
+//! mistaking (8 in 65536) are harmless, they only misplace an entry.
+
+pub(crate) const BUCKET: usize = 8;
+pub(crate) type Bucket = [u16; BUCKET];
+
+/// A fingerprint is a tag made odd, so that an empty place (zero) matches none.
+fn fingerprint(tag: u16) -> u16 {
+    tag | 1
+}
+
+pub(crate) fn remember(bucket: &mut Bucket, tag: u16) {
+    bucket.rotate_right(1);
+    bucket[0] = fingerprint(tag);
+}
+
+pub(crate) fn contains(bucket: &Bucket, tag: u16) -> bool {
+    bucket.contains(&fingerprint(tag))
+}
+
+/// Whether the tag was remembered; it no longer is.
+pub(crate) fn recall(bucket: &mut Bucket, tag: u16) -> bool {
+    let found = bucket.iter().position(|&ghost| ghost == fingerprint(tag));
+    if let Some(at) = found {
+        bucket[at..].rotate_left(1);
+        bucket[BUCKET - 1] = 0;
+    }
+    found.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_ghost_is_forgotten_first_and_a_recalled_one_at_once() {
+        let mut bucket = Bucket::default();
+        assert!(!recall(&mut bucket, 0));
+        (0..9).for_each(|n| remember(&mut bucket, n * 2));
+        assert!(!recall(&mut bucket, 0), "the ninth pushed it out");
+        assert!(recall(&mut bucket, 2));
+        assert!(!recall(&mut bucket, 2));
+        remember(&mut bucket, 100);
+        assert!(recall(&mut bucket, 4), "the recalled one had left a place");
+    }
+}

@@ -1,0 +1,191 @@
+//! The budget: whole pages taken from and given back to the operating system, never more than the limit.
+//!
+//! Pages that readers may still be using are *retired*: they count as mapped until every reader that could have seen them is
+//! gone, and are then unmapped at once. Nothing is pooled, so what is given up leaves the process.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) struct Memory {
+    limit: AtomicU64,
+    mapped: AtomicU64,
+    /// The part of `mapped` that is only waiting for readers.
+    retired: AtomicU64,
+    page: usize,
+}
+
+impl Memory {
+    pub fn new(limit: u64) -> Arc<Self> {
+        let [limit, mapped, retired] = [limit, 0, 0].map(AtomicU64::new);
+        Arc::new(Memory { limit, mapped, retired, page: system::page_bytes() })
+    }
+
+    // The three numbers are an account, they publish nothing: all accesses are Relaxed. The limit is hard because a
+    // reservation is one atomic update of `mapped`, made before the pages exist and undone after they are gone.
+
+    pub fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    pub fn set_limit(&self, limit: u64) {
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    pub fn mapped(&self) -> u64 {
+        self.mapped.load(Ordering::Relaxed)
+    }
+
+    pub fn retired(&self) -> u64 {
+        self.retired.load(Ordering::Relaxed)
+    }
+
+    /// What stays mapped once all readers have moved on.
+    pub fn kept(&self) -> u64 {
+        self.mapped().saturating_sub(self.retired())
+    }
+
+    pub fn page(&self) -> usize {
+        self.page
+    }
+
+    pub fn round_up(&self, bytes: usize) -> usize {
+        bytes.next_multiple_of(self.page)
+    }
+
+    /// Maps zeroed pages, unless less than `spare` bytes of the budget would remain.
+    pub fn map(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
+        debug_assert!(bytes > 0 && bytes.is_multiple_of(self.page));
+        let limit = self.limit();
+        let reserve = |mapped: u64| {
+            let mapped = mapped + bytes as u64;
+            (mapped.saturating_add(spare) <= limit).then_some(mapped)
+        };
+        self.mapped.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve).ok()?;
+        let pages = system::map(bytes);
+        if pages.is_none() {
+            self.mapped.fetch_sub(bytes as u64, Ordering::Relaxed);
+        }
+        pages
+    }
+
+    /// Unmaps pages as soon as no reader can be using them.
+    ///
+    /// # Safety
+    /// `start` and `bytes` are of one [`map`](Self::map) of this memory, nobody can find the pages from now on but those who
+    /// are pinned already, and this is the only call for them.
+    pub unsafe fn retire(self: &Arc<Self>, start: NonNull<u8>, bytes: usize) {
+        self.retired.fetch_add(bytes as u64, Ordering::Relaxed);
+        let memory = Arc::clone(self);
+        let guard = crossbeam_epoch::pin();
+        let unmap = move || {
+            // SAFETY: the caller says that the pages are ours, and the epoch that no reader is left.
+            unsafe { system::unmap(start, bytes) };
+            memory.mapped.fetch_sub(bytes as u64, Ordering::Relaxed);
+            memory.retired.fetch_sub(bytes as u64, Ordering::Relaxed);
+        };
+        // SAFETY: the closure owns what it uses, and may run on any thread at any later time.
+        unsafe { guard.defer_unchecked(unmap) };
+        guard.flush();
+    }
+}
+
+/// Advances the epoch as far as the present readers allow, which unmaps what they no longer need.
+pub(crate) fn collect() {
+    // Pages retired in one epoch are unmapped two epochs later; a flush advances by at most one.
+    for _ in 0..3 {
+        crossbeam_epoch::pin().flush();
+    }
+}
+
+#[cfg(not(miri))]
+mod system {
+    use std::ptr::{NonNull, null_mut};
+
+    pub fn page_bytes() -> usize {
+        // SAFETY: the call has no preconditions.
+        let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        usize::try_from(bytes).expect("the system knows its page size")
+    }
+
+    pub fn map(bytes: usize) -> Option<NonNull<u8>> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a new anonymous mapping at an address of the system's choice touches no existing memory.
+        let start = unsafe { libc::mmap(null_mut(), bytes, access, kind, -1, 0) };
+        if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
+    }
+
+    /// # Safety
+    /// The pages are of one `map` of this size, and nobody uses them any more.
+    pub unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
+        // SAFETY: passed on to the caller.
+        let result = unsafe { libc::munmap(start.as_ptr().cast(), bytes) };
+        debug_assert_eq!(result, 0);
+    }
+}
+
+/// Miri knows the allocator better than `mmap`.
+#[cfg(miri)]
+mod system {
+    use std::alloc::{Layout, alloc_zeroed, dealloc};
+    use std::ptr::NonNull;
+
+    const PAGE: usize = 4096;
+
+    pub fn page_bytes() -> usize {
+        PAGE
+    }
+
+    pub fn map(bytes: usize) -> Option<NonNull<u8>> {
+        let layout = Layout::from_size_align(bytes, PAGE).ok()?;
+        // SAFETY: the size is not zero.
+        NonNull::new(unsafe { alloc_zeroed(layout) })
+    }
+
+    /// # Safety
+    /// The pages are of one `map` of this size, and nobody uses them any more.
+    pub unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
+        let layout = Layout::from_size_align(bytes, PAGE).expect("was valid when mapped");
+        // SAFETY: passed on to the caller.
+        unsafe { dealloc(start.as_ptr(), layout) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_and_the_spare_are_hard() {
+        let memory = Memory::new(0);
+        let page = memory.page();
+        memory.set_limit(3 * page as u64);
+        assert!(memory.map(4 * page, 0).is_none());
+        assert!(memory.map(3 * page, 1).is_none());
+        let start = memory.map(2 * page, page as u64).expect("fits exactly");
+        assert_eq!(memory.mapped(), 2 * page as u64);
+        // SAFETY: mapped above, known to nobody else.
+        unsafe { memory.retire(start, 2 * page) };
+        while memory.retired() > 0 {
+            collect();
+            std::thread::yield_now();
+        }
+        assert_eq!(memory.mapped(), 0);
+    }
+
+    #[test]
+    fn retired_pages_stay_while_a_reader_is_pinned() {
+        let memory = Memory::new(1 << 20);
+        let page = memory.page();
+        let start = memory.map(page, 0).expect("fits");
+        let pin = crate::pin();
+        // SAFETY: mapped above, known only to this test.
+        unsafe { memory.retire(start, page) };
+        collect();
+        assert_eq!((memory.mapped(), memory.kept()), (page as u64, 0));
+        // SAFETY: the pin is older than the retirement.
+        assert_eq!(unsafe { start.read() }, 0);
+        drop(pin);
+    }
+}

@@ -1,0 +1,46 @@
+//! How a budget is divided: many shards keep writers apart, many segments make eviction gentle, and small budgets cannot
+//! afford both.
+
+/// The most shards there can be.
+pub(crate) const SHARDS: usize = if cfg!(miri) { 4 } else { 64 };
+
+const SHARD_BYTES: u64 = 1 << 20;
+const SEGMENTS_PER_SHARD: u64 = 32;
+const MAX_SEGMENT_BYTES: u64 = 1 << 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// A power of two.
+    pub shards: usize,
+    pub segment_bytes: usize,
+}
+
+impl Shape {
+    pub fn of(limit: u64, page: usize) -> Self {
+        let affordable = (limit / SHARD_BYTES).clamp(1, SHARDS as u64);
+        let shards = 1 << affordable.ilog2();
+        let segment = limit / (shards * SEGMENTS_PER_SHARD);
+        let segment = (segment as usize / page * page).clamp(page, MAX_SEGMENT_BYTES as usize);
+        Shape { shards: shards as usize, segment_bytes: segment }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "fewer shards there")]
+    fn shards_and_segments_grow_with_the_budget() {
+        let shape = |limit| {
+            let Shape { shards, segment_bytes } = Shape::of(limit, 4096);
+            (shards, segment_bytes)
+        };
+        assert_eq!(shape(0), (1, 4096));
+        assert_eq!(shape(64 << 10), (1, 4096));
+        assert_eq!(shape(1 << 20), (1, 32 << 10));
+        assert_eq!(shape(16 << 20), (16, 32 << 10));
+        assert_eq!(shape(1 << 30), (64, 512 << 10));
+        assert_eq!(shape(10_485_760_000), (64, 1 << 20));
+    }
+}

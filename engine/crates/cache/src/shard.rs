@@ -1,0 +1,90 @@
+//! One part of the cache: an index that is searched without a lock, and what its single writer keeps.
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::hash::Hash;
+use crate::memory::Memory;
+use crate::segment::Queue;
+use crate::table::{Head, Table};
+use crate::writer::Writer;
+use crate::{Entry, Key, Pin};
+
+/// Two lines, because processors prefetch them in pairs.
+#[repr(align(128))]
+pub(crate) struct Shard {
+    table: AtomicPtr<Head>,
+    /// Bytes of the segments in both queues, to choose a victim without locks.
+    held: AtomicU64,
+    state: Mutex<State>,
+}
+
+/// What only the holder of the lock touches.
+#[derive(Default)]
+pub(crate) struct State {
+    pub small: Queue,
+    pub main: Queue,
+    /// Slots of the table that are not empty.
+    pub filled: u32,
+    pub counts: Counts,
+    /// The next segment to sweep, counted through `small`, then `main`.
+    pub cursor: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub entries: u64,
+    pub live_bytes: u64,
+    pub inserts: u64,
+    pub evictions: u64,
+    pub swept: u64,
+}
+
+impl Shard {
+    pub fn new() -> Self {
+        Shard { table: AtomicPtr::new(null_mut()), held: AtomicU64::new(0), state: Mutex::default() }
+    }
+
+    #[inline]
+    pub fn get<'g>(&self, hash: Hash, key: &Key, _pin: &'g Pin) -> Option<Entry<'g>> {
+        let table = self.table()?;
+        // SAFETY: what a slot points at is unmapped only after the pins that could have read the slot are gone.
+        let view = |entry: crate::entry::RawEntry| unsafe { entry.view::<'g>() };
+        let (at, slot) = table.find(hash, |entry| view(entry).matches(key))?;
+        table.bump(at, slot);
+        slot.entry().map(view)
+    }
+
+    /// To be used under the lock or a pin.
+    #[inline]
+    pub fn table(&self) -> Option<Table> {
+        // Acquire pairs with the Release in `publish`: who sees a table sees its slots.
+        // SAFETY: a table that was published stays mapped for everyone pinned or locking at this time.
+        unsafe { Table::from_ptr(self.table.load(Ordering::Acquire)) }
+    }
+
+    /// Under the lock.
+    pub fn publish(&self, table: Option<Table>) {
+        // Release pairs with the Acquire in `table`.
+        self.table.store(table.map_or(null_mut(), Table::as_ptr), Ordering::Release);
+    }
+
+    pub fn held(&self) -> u64 {
+        // Relaxed: only a hint, which the lock's holder checks.
+        self.held.load(Ordering::Relaxed)
+    }
+
+    pub fn set_held(&self, bytes: u64) {
+        // Relaxed: see `held`.
+        self.held.store(bytes, Ordering::Relaxed);
+    }
+
+    pub fn lock<'a>(&'a self, memory: &'a Arc<Memory>, segment_bytes: usize) -> Writer<'a> {
+        Writer::new(self, self.state(), memory, segment_bytes)
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("a writer panicked inside this shard")
+    }
+}

@@ -1,0 +1,73 @@
+//! One word of the index: `tag (16 bits) | address of the entry (45 bits) | in main (1) | uses (2)`.
+//!
+//! Entries are aligned to 8 bytes in the lower 48 bits of the address space, so nothing is lost. The word carries all that
+//! changes about an entry, which keeps the entry itself immutable and lets a hit count its use by one compare-and-swap.
+
+use std::ptr::{NonNull, with_exposed_provenance_mut};
+
+use crate::entry::{ALIGN, RawEntry};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slot(pub u64);
+
+const USES: u64 = 0b011;
+const MAIN: u64 = 0b100;
+const ADDRESS: u64 = (1 << 48) - ALIGN as u64;
+
+impl Slot {
+    /// Never used: a search ends here.
+    pub const EMPTY: Slot = Slot(0);
+    /// Used once, free again: a search goes on.
+    pub const REMOVED: Slot = Slot(1);
+    pub const MAX_USES: u64 = USES;
+
+    pub fn new(tag: u16, entry: RawEntry, main: bool, uses: u64) -> Self {
+        // Exposed, because the address comes back out of an integer in `entry`.
+        let address = entry.start().as_ptr().expose_provenance() as u64;
+        assert_eq!(address & !ADDRESS, 0, "the system maps memory beyond 48 bits");
+        debug_assert!(uses <= Self::MAX_USES);
+        Slot(u64::from(tag) << 48 | address | if main { MAIN } else { 0 } | uses)
+    }
+
+    /// `None`: empty or removed.
+    pub fn entry(self) -> Option<RawEntry> {
+        let start = with_exposed_provenance_mut((self.0 & ADDRESS) as usize);
+        NonNull::new(start).map(RawEntry::at)
+    }
+
+    pub fn tag(self) -> u16 {
+        (self.0 >> 48) as u16
+    }
+
+    pub fn is_main(self) -> bool {
+        self.0 & MAIN != 0
+    }
+
+    /// How often the entry was hit since it was stored or last survived an eviction, up to [`MAX_USES`](Self::MAX_USES).
+    pub fn uses(self) -> u64 {
+        self.0 & USES
+    }
+
+    pub fn with_one_use_more(self) -> Self {
+        debug_assert!(self.uses() < Self::MAX_USES);
+        Slot(self.0 + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_fields_come_back() {
+        let word = std::cell::UnsafeCell::new(0u64);
+        let entry = RawEntry::at(NonNull::new(word.get().cast()).expect("not null"));
+        let slot = Slot::new(0xfedc, entry, true, 2);
+        assert_eq!((slot.tag(), slot.is_main(), slot.uses()), (0xfedc, true, 2));
+        assert!(slot.entry() == Some(entry));
+        let slot = slot.with_one_use_more();
+        assert_eq!((slot.tag(), slot.is_main(), slot.uses()), (0xfedc, true, 3));
+        assert!(!Slot::new(0, entry, false, 0).is_main());
+        assert!(Slot::EMPTY.entry().is_none() && Slot::REMOVED.entry().is_none());
+    }
+}

@@ -1,0 +1,63 @@
+//! Finding what died without anyone noticing: entries that no longer are fresh, and segments that hold little else.
+
+use crate::versions::Versions;
+use crate::writer::Writer;
+
+impl Writer<'_> {
+    /// Sweeps one segment; returns how many entries it dropped, or `None` when all segments have had their turn.
+    pub fn sweep_next(&mut self, versions: &Versions) -> Option<usize> {
+        let cursor = self.state.cursor;
+        let small = self.state.small.len();
+        let (main, place) = if cursor < small { (false, cursor) } else { (true, cursor - small) };
+        if place >= self.queue(main).len() {
+            self.state.cursor = 0;
+            self.trim_table();
+            return None;
+        }
+        let (dropped, live_bytes) = self.drop_dead(main, place, versions);
+        if !self.is_worth_keeping(main, place, live_bytes) {
+            self.give_up(main, place);
+        } else {
+            self.state.cursor += 1;
+        }
+        Some(dropped)
+    }
+
+    /// Drops the dead entries of a segment; returns their number, and the bytes of the others.
+    fn drop_dead(&mut self, main: bool, place: usize, versions: &Versions) -> (usize, usize) {
+        let (mut dropped, mut live_bytes) = (0, 0);
+        let Some(segment) = self.queue(main).get(place) else { return (0, 0) };
+        for living in self.living(segment) {
+            // SAFETY: under the lock, what a slot points at is mapped.
+            let view = unsafe { living.entry.view() };
+            if versions.is_fresh(view.cells(), view.stamp()) {
+                live_bytes += living.bytes;
+            } else {
+                self.drop_entry(living.at, living.bytes);
+                dropped += 1;
+            }
+        }
+        self.state.counts.swept += dropped as u64;
+        (dropped, live_bytes)
+    }
+
+    fn is_worth_keeping(&self, main: bool, place: usize, live_bytes: usize) -> bool {
+        let queue = self.queue(main);
+        let is_open = queue.is_open(place);
+        let Some(segment) = queue.get(place) else { return true };
+        live_bytes > 0 && (is_open || segment.is_single() || 2 * live_bytes > segment.entry_bytes())
+    }
+
+    /// Moves what lives in a segment to the young end of its queue and gives the segment up.
+    fn give_up(&mut self, main: bool, place: usize) {
+        let Some(segment) = self.queue_mut(main).take(place) else { return };
+        let moved = self.living(&segment).all(|living| self.relocate(&living));
+        if moved {
+            self.retire(segment);
+        } else {
+            // No memory to move into: what has been moved is dead here, the rest lives on.
+            self.queue_mut(main).push(segment);
+            self.note_held();
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The index of one shard: an open-addressed table that is searched without a lock, and the shard's ghosts behind it.
+//!
+//! One mapping: `Head`, then `capacity` slots, then a bucket of ghosts for every 16 slots. Searches go up from the key's
+//! place until an empty slot. Only the holder of the shard's lock writes slots, but for the use counts, which any reader
+//! raises. A table never grows: a new one is filled and takes its place.
+
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::entry::RawEntry;
+use crate::ghosts::Bucket;
+use crate::hash::{Hash, scale};
+use crate::memory::Memory;
+use crate::slot::Slot;
+
+#[repr(C, align(64))]
+pub(crate) struct Head {
+    bytes: usize,
+    capacity: u32,
+}
+
+const GROUP: usize = 16;
+const GROUP_BYTES: usize = GROUP * size_of::<AtomicU64>() + size_of::<Bucket>();
+
+/// A table that stays mapped as long as the handle is used: by its shard, or by a pinned reader that found it there.
+#[derive(Clone, Copy)]
+pub(crate) struct Table(NonNull<Head>);
+
+impl Table {
+    /// The bytes of a mapping with room for `slots`, and some more.
+    pub fn bytes_for(slots: usize, memory: &Memory) -> usize {
+        memory.round_up(size_of::<Head>() + slots.div_ceil(GROUP) * GROUP_BYTES)
+    }
+
+    /// A table in fresh pages.
+    ///
+    /// # Safety
+    /// `start` is `bytes` zeroed bytes that nobody else uses.
+    pub unsafe fn format(start: NonNull<u8>, bytes: usize) -> Self {
+        let capacity = (bytes - size_of::<Head>()) / GROUP_BYTES * GROUP;
+        let head = Head { bytes, capacity: u32::try_from(capacity).unwrap_or(u32::MAX) };
+        let table = Table(start.cast());
+        // SAFETY: within the pages, and aligned as pages are. Zeroes are valid slots and ghosts.
+        unsafe { table.0.write(head) };
+        table
+    }
+
+    /// # Safety
+    /// `head` is of a table that stays mapped as long as the result is used.
+    pub unsafe fn from_ptr(head: *mut Head) -> Option<Self> {
+        NonNull::new(head).map(Table)
+    }
+
+    pub fn as_ptr(self) -> *mut Head {
+        self.0.as_ptr()
+    }
+
+    pub fn bytes(self) -> usize {
+        // SAFETY: mapped and formatted, see `Table`.
+        unsafe { (*self.0.as_ptr()).bytes }
+    }
+
+    pub fn capacity(self) -> u32 {
+        // SAFETY: mapped and formatted, see `Table`.
+        unsafe { (*self.0.as_ptr()).capacity }
+    }
+
+    pub fn slots<'a>(self) -> &'a [AtomicU64] {
+        // SAFETY: mapped, see `Table`; `format` chose the capacity so that the slots lie within the pages.
+        unsafe {
+            let first = self.0.add(1).cast::<AtomicU64>();
+            slice::from_raw_parts(first.as_ptr(), self.capacity() as usize)
+        }
+    }
+
+    /// The ghosts of the keys around `place`.
+    ///
+    /// # Safety
+    /// The caller holds the shard's lock, and lets go of the last bucket before it asks again.
+    pub unsafe fn bucket<'a>(self, place: u32) -> &'a mut Bucket {
+        let at = scale(place, self.capacity() / GROUP as u32);
+        // SAFETY: `at` is below the number of buckets; the lock makes the borrow unique.
+        unsafe { self.ghosts().add(at).as_mut() }
+    }
+
+    fn ghosts(self) -> NonNull<Bucket> {
+        // SAFETY: the buckets follow the slots, within the pages.
+        unsafe { self.0.add(1).cast::<AtomicU64>().add(self.capacity() as usize).cast() }
+    }
+
+    /// The slot of the entry that `is_it` recognises among those with the hash's tag.
+    #[inline]
+    pub fn find(self, hash: Hash, is_it: impl Fn(RawEntry) -> bool) -> Option<(usize, Slot)> {
+        let tag = hash.tag();
+        self.search(hash.place(), |slot| slot.tag() == tag && slot.entry().is_some_and(&is_it))
+    }
+
+    /// The slot that points at `entry`: there is one exactly as long as the entry can be found.
+    pub fn find_entry(self, place: u32, entry: RawEntry) -> Option<(usize, Slot)> {
+        self.search(place, |slot| slot.entry() == Some(entry))
+    }
+
+    #[inline]
+    fn search(self, place: u32, is_it: impl Fn(Slot) -> bool) -> Option<(usize, Slot)> {
+        let slots = self.slots();
+        let mut at = scale(place, self.capacity());
+        for _ in 0..slots.len() {
+            // Acquire pairs with the Release in `set`: who sees an address sees the entry written there.
+            let slot = Slot(slots[at].load(Ordering::Acquire));
+            if slot == Slot::EMPTY {
+                return None;
+            }
+            if is_it(slot) {
+                return Some((at, slot));
+            }
+            at = if at + 1 == slots.len() { 0 } else { at + 1 };
+        }
+        None
+    }
+
+    /// Counts a use of the entry in `slot`, unless the slot has changed since.
+    #[inline]
+    pub fn bump(self, at: usize, slot: Slot) {
+        if slot.uses() < Slot::MAX_USES {
+            // Relaxed: the new word carries the same address, and a read-modify-write continues the release sequence of
+            // `set`. An equal word means the same entry: its memory cannot be reused while the reader is pinned.
+            let (old, new) = (slot.0, slot.with_one_use_more().0);
+            let order = Ordering::Relaxed;
+            let _ = self.slots()[at].compare_exchange(old, new, order, order);
+        }
+    }
+
+    pub fn set(self, at: usize, slot: Slot) {
+        // Release pairs with the Acquire in `search`. A use counted at this very moment may be lost.
+        self.slots()[at].store(slot.0, Ordering::Release);
+    }
+
+    /// Puts a new slot where its search will come by; returns how many empty slots that took (0 or 1).
+    pub fn add(self, place: u32, slot: Slot) -> u32 {
+        let is_free = |slot: &AtomicU64| self.load(slot).entry().is_none();
+        let slots = self.slots();
+        let from = scale(place, self.capacity());
+        let (before, after) = slots.split_at(from);
+        let at = match after.iter().position(is_free) {
+            Some(at) => from + at,
+            None => before.iter().position(is_free).expect("a table is never full"),
+        };
+        let taken = self.load(&slots[at]) == Slot::EMPTY;
+        self.set(at, slot);
+        u32::from(taken)
+    }
+
+    /// Frees a slot; returns how many slots became empty by that.
+    pub fn free(self, mut at: usize) -> u32 {
+        let slots = self.slots();
+        self.set(at, Slot::REMOVED);
+        let next = if at + 1 == slots.len() { 0 } else { at + 1 };
+        if self.load(&slots[next]) != Slot::EMPTY {
+            return 0;
+        }
+        // No search needs to come past here any more.
+        let mut freed = 0;
+        while self.load(&slots[at]) == Slot::REMOVED {
+            self.set(at, Slot::EMPTY);
+            freed += 1;
+            at = at.checked_sub(1).unwrap_or(slots.len() - 1);
+        }
+        freed
+    }
+
+    /// Copies what `old` holds into this empty table; returns the number of slots.
+    pub fn fill_from(self, old: Table) -> u32 {
+        let mut filled = 0;
+        for slot in old.slots() {
+            let slot = self.load(slot);
+            if let Some(entry) = slot.entry() {
+                // SAFETY: under the shard's lock, what a slot points at is mapped.
+                filled += self.add(unsafe { entry.view() }.place(), slot);
+            }
+        }
+        if self.capacity() == old.capacity() {
+            let (from, to) = (old.ghosts(), self.ghosts());
+            let buckets = self.capacity() as usize / GROUP;
+            // SAFETY: both have so many buckets, and only the holder of the lock ever looks at ghosts.
+            unsafe { to.copy_from_nonoverlapping(from, buckets) };
+        }
+        filled
+    }
+
+    fn load(self, slot: &AtomicU64) -> Slot {
+        // Relaxed: the holder of the shard's lock wrote it, or the one before.
+        Slot(slot.load(Ordering::Relaxed))
+    }
+
+    /// Gives the pages back once no reader uses them.
+    ///
+    /// # Safety
+    /// The table came from `memory`, can no longer be found, and is not used after this.
+    pub unsafe fn retire(self, memory: &Arc<Memory>) {
+        // SAFETY: passed on to the caller.
+        unsafe { memory.retire(self.0.cast(), self.bytes()) };
+    }
+}

@@ -1,0 +1,241 @@
+//! What the holder of a shard's lock does: insert, remove, make room, and keep the index in shape.
+//!
+//! An entry is alive exactly as long as a slot points at it; replacing and removing only change the slot, and the bytes stay
+//! in their segment until that is given up as a whole.
+
+use std::ptr::NonNull;
+use std::sync::{Arc, MutexGuard};
+
+use crate::Key;
+use crate::entry::{Draft, RawEntry};
+use crate::ghosts;
+use crate::hash::Hash;
+use crate::memory::Memory;
+use crate::segment::{HEAD, Queue, Segment};
+use crate::shard::{Shard, State};
+use crate::slot::Slot;
+use crate::table::Table;
+
+/// The budget has no room for so many more bytes.
+#[derive(Debug)]
+pub(crate) struct Need(pub usize);
+
+/// An entry that can be found, and its slot.
+#[derive(Clone, Copy)]
+pub(crate) struct Living {
+    pub at: usize,
+    pub slot: Slot,
+    pub entry: RawEntry,
+    pub place: u32,
+    pub bytes: usize,
+}
+
+pub(crate) struct Writer<'a> {
+    shard: &'a Shard,
+    pub(crate) state: MutexGuard<'a, State>,
+    pub(crate) memory: &'a Arc<Memory>,
+    segment_bytes: usize,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(shard: &'a Shard, state: MutexGuard<'a, State>, memory: &'a Arc<Memory>, segment_bytes: usize) -> Self {
+        Writer { shard, state, memory, segment_bytes }
+    }
+
+    /// Stores an entry, leaving `spare` bytes of the budget for evictions to move entries into.
+    pub fn insert(&mut self, draft: &Draft, spare: u64) -> Result<(), Need> {
+        let found = self.find(draft.hash, draft.key);
+        if found.is_none() {
+            self.reserve_slot(spare)?;
+        }
+        let main = match found {
+            Some((_, slot, _)) => slot.is_main(),
+            None => self.is_ghost(draft.hash),
+        };
+        let at = self.place(main, draft.size(), spare)?;
+        // SAFETY: `place` gave these bytes to nobody else.
+        let entry = unsafe { draft.write(at) };
+        match found {
+            Some((at, slot, old_bytes)) => {
+                self.table().set(at, Slot::new(slot.tag(), entry, main, slot.uses()));
+                self.state.counts.live_bytes -= old_bytes as u64;
+            }
+            None => self.add(draft.hash, entry, main),
+        }
+        self.state.counts.live_bytes += draft.size() as u64;
+        self.state.counts.inserts += 1;
+        Ok(())
+    }
+
+    fn add(&mut self, hash: Hash, entry: RawEntry, main: bool) {
+        if main {
+            // SAFETY: the lock is held, and the borrow ends here.
+            ghosts::recall(unsafe { self.table().bucket(hash.place()) }, hash.tag());
+        }
+        let slot = Slot::new(hash.tag(), entry, main, 0);
+        self.state.filled += self.table().add(hash.place(), slot);
+        self.state.counts.entries += 1;
+    }
+
+    pub fn remove(&mut self, hash: Hash, key: &Key) -> bool {
+        let Some((at, _, bytes)) = self.find(hash, key) else { return false };
+        self.drop_entry(at, bytes);
+        true
+    }
+
+    fn find(&self, hash: Hash, key: &Key) -> Option<(usize, Slot, usize)> {
+        // SAFETY: under the lock, what a slot points at is mapped.
+        let view = |entry: RawEntry| unsafe { entry.view() };
+        let (at, slot) = self.shard.table()?.find(hash, |entry| view(entry).matches(key))?;
+        Some((at, slot, view(slot.entry()?).size()))
+    }
+
+    fn is_ghost(&self, hash: Hash) -> bool {
+        // SAFETY: the lock is held, and the borrow ends here.
+        ghosts::contains(unsafe { self.table().bucket(hash.place()) }, hash.tag())
+    }
+
+    /// After [`reserve_slot`](Self::reserve_slot), and whenever there are entries.
+    pub(crate) fn table(&self) -> Table {
+        self.shard.table().expect("a shard with entries has a table")
+    }
+
+    /// Forgets the entry in the slot `at`.
+    pub(crate) fn drop_entry(&mut self, at: usize, bytes: usize) {
+        let emptied = self.table().free(at);
+        self.state.filled -= emptied;
+        self.state.counts.entries -= 1;
+        self.state.counts.live_bytes -= bytes as u64;
+    }
+
+    pub(crate) fn queue(&self, main: bool) -> &Queue {
+        if main { &self.state.main } else { &self.state.small }
+    }
+
+    pub(crate) fn queue_mut(&mut self, main: bool) -> &mut Queue {
+        if main { &mut self.state.main } else { &mut self.state.small }
+    }
+
+    /// Room for an entry at the young end of a queue.
+    pub(crate) fn place(&mut self, main: bool, size: usize, spare: u64) -> Result<NonNull<u8>, Need> {
+        if self.deserves_single(size) {
+            let mut segment = self.map_segment(self.memory.round_up(HEAD + size), true, spare)?;
+            let at = segment.append(size);
+            self.queue_mut(main).push(segment);
+            self.note_held();
+            return Ok(at.expect("made to measure"));
+        }
+        if let Some(at) = self.queue_mut(main).append(size) {
+            return Ok(at);
+        }
+        let segment = self.map_segment(self.segment_bytes, false, spare)?;
+        self.queue_mut(main).open(segment);
+        self.note_held();
+        Ok(self.queue_mut(main).append(size).expect("smaller than a segment"))
+    }
+
+    /// Large entries would leave much of the segment before them unused.
+    fn deserves_single(&self, size: usize) -> bool {
+        let large = (self.segment_bytes / 4).max(4 * self.memory.page());
+        size > large || HEAD + size > self.segment_bytes
+    }
+
+    fn map_segment(&self, bytes: usize, single: bool, spare: u64) -> Result<Segment, Need> {
+        let start = self.memory.map(bytes, spare).ok_or(Need(bytes))?;
+        // SAFETY: fresh pages of this size.
+        Ok(unsafe { Segment::format(start, bytes, single) })
+    }
+
+    pub(crate) fn segments_bytes(&self) -> u64 {
+        self.state.small.bytes() + self.state.main.bytes()
+    }
+
+    pub(crate) fn note_held(&self) {
+        self.shard.set_held(self.segments_bytes());
+    }
+
+    /// Gives up a segment that was taken out of its queue and that no slot points into.
+    pub(crate) fn retire(&self, segment: Segment) {
+        // SAFETY: the callers have moved or dropped all its entries.
+        unsafe { segment.retire(self.memory) };
+        self.note_held();
+    }
+
+    /// The entries of a segment that can still be found, each as it is when its turn comes. To be used up before the segment
+    /// is retired.
+    pub(crate) fn living(&self, segment: &Segment) -> impl Iterator<Item = Living> + use<> {
+        let table = self.shard.table();
+        let entries = table.map(|_| segment.entries());
+        entries.into_iter().flatten().filter_map(move |entry| {
+            // SAFETY: the segment is mapped, as the caller keeps it.
+            let view = unsafe { entry.view() };
+            let (place, bytes) = (view.place(), view.size());
+            let (at, slot) = table?.find_entry(place, entry)?;
+            Some(Living { at, slot, entry, place, bytes })
+        })
+    }
+
+    /// Moves an entry to the young end of the queue that its (new) slot names.
+    pub(crate) fn relocate(&mut self, living: &Living) -> bool {
+        let Living { at, slot, entry, bytes, .. } = *living;
+        let Ok(copy) = self.place(slot.is_main(), bytes, 0) else { return false };
+        // SAFETY: both are of this size, and `copy` is known to nobody else.
+        unsafe { copy.copy_from_nonoverlapping(entry.start(), bytes) };
+        let moved = Slot::new(slot.tag(), RawEntry::at(copy), slot.is_main(), slot.uses());
+        self.table().set(at, moved);
+        true
+    }
+
+    fn reserve_slot(&mut self, spare: u64) -> Result<(), Need> {
+        let capacity = self.shard.table().map_or(0, Table::capacity);
+        // At three quarters a search that fails looks at eight slots or so, one or two cache lines.
+        if self.state.filled < capacity / 4 * 3 { Ok(()) } else { self.rebuild(spare) }
+    }
+
+    /// Replaces the table by one that is half full.
+    fn rebuild(&mut self, spare: u64) -> Result<(), Need> {
+        let slots = 2 * (self.state.counts.entries as usize + 1);
+        let bytes = Table::bytes_for(slots, self.memory);
+        let start = self.memory.map(bytes, spare).ok_or(Need(bytes))?;
+        // SAFETY: fresh pages of this size.
+        let table = unsafe { Table::format(start, bytes) };
+        self.state.filled = self.shard.table().map_or(0, |old| table.fill_from(old));
+        self.replace_table(Some(table));
+        Ok(())
+    }
+
+    fn replace_table(&mut self, table: Option<Table>) {
+        let old = self.shard.table();
+        self.shard.publish(table);
+        if let Some(old) = old {
+            // SAFETY: just replaced, so it can no longer be found, and `old` ends here.
+            unsafe { old.retire(self.memory) };
+        }
+    }
+
+    /// Gives back a table that has become far too large.
+    pub fn trim_table(&mut self) {
+        let Some(table) = self.shard.table() else { return };
+        let entries = self.state.counts.entries as usize;
+        if entries == 0 {
+            self.state.filled = 0;
+            self.replace_table(None);
+        } else if Table::bytes_for(4 * (entries + 1), self.memory) < table.bytes() {
+            // Without memory for a smaller one the present one stays.
+            let _ = self.rebuild(0);
+        }
+    }
+
+    /// Gives up everything.
+    pub fn clear(&mut self) {
+        self.state.filled = 0;
+        self.state.counts.entries = 0;
+        self.state.counts.live_bytes = 0;
+        self.replace_table(None);
+        for main in [false, true] {
+            while let Some(segment) = self.queue_mut(main).pop() {
+                self.retire(segment);
+            }
+        }
+    }
+}
