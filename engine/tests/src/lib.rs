@@ -3,6 +3,8 @@
 //! Nothing here depends on another crate of the workspace: a mistake in the plugin's own reading of the protocol or
 //! of SQL must not be shared by its judge.
 
+pub mod arguments;
 pub mod client;
+pub mod differential;
 pub mod random;
 pub mod server;

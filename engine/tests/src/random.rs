@@ -38,6 +38,10 @@ impl Random {
         &choices[self.below(choices.len())]
     }
 
+    pub fn word(&mut self, choices: &[&'static str]) -> &'static str {
+        choices[self.below(choices.len())]
+    }
+
     /// The index of one weight, chosen in proportion.
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
         let total: u32 = weights.iter().sum();

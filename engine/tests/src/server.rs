@@ -64,6 +64,7 @@ impl Server {
         };
         copy_tree(&template(&server.mariadbd())?, &server.data())?;
         fs::create_dir(server.plugins())?;
+        fs::create_dir(server.scratch())?;
         if let Some(plugin) = &server.options.plugin {
             fs::copy(plugin, server.plugins().join("fqc.so")).map_err(|error| {
                 io::Error::other(format!(
@@ -193,6 +194,8 @@ impl Server {
         command.args(common_arguments(&mariadbd)).args(SETTINGS);
         command.arg(path_argument("datadir", &self.data()));
         command.arg(path_argument("socket", &self.socket()));
+        // Servers that start remove all scratch tables of this directory: it must not be shared.
+        command.arg(path_argument("tmpdir", &self.scratch()));
         command.arg(path_argument("plugin-dir", &self.plugins()));
         command.arg(path_argument("pid-file", &self.directory.join("pid")));
         command.arg(path_argument(
@@ -246,6 +249,10 @@ impl Server {
 
     fn data(&self) -> PathBuf {
         self.directory.join("data")
+    }
+
+    fn scratch(&self) -> PathBuf {
+        self.directory.join("tmp")
     }
 
     fn plugins(&self) -> PathBuf {

@@ -123,10 +123,7 @@ fn finish(client: &mut Client, login: &Login) -> io::Result<Response> {
             }
             _ => response::Part::Err(response::failure(payload)),
         };
-        return Ok(Response {
-            bytes: raw,
-            parts: vec![part],
-        });
+        return Ok(Response { bytes: raw, parts: vec![part], ..Response::default() });
     }
 }
 

@@ -15,10 +15,11 @@ use std::io;
 use std::time::Duration;
 
 pub use handshake::Login;
-pub use prepared::{Param, Prepared};
+pub use prepared::{Param, Prepared, execute_body};
 pub use response::{Failure, Finish, Part, Response, Rows};
 pub use stream::Endpoint;
 
+pub use decode::Row;
 use packets::Packets;
 
 /// First byte of a command packet.

@@ -45,6 +45,7 @@ impl Client {
             return Ok((reader.response, None));
         }
         let prepared = prepared(&head);
+        reader.response.statement_id = Some(range.start + 1..range.start + 5);
         reader.columns(u64::from(prepared.params))?;
         reader.columns(u64::from(prepared.columns))?;
         Ok((reader.response, Some(prepared)))

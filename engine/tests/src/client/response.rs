@@ -57,6 +57,10 @@ pub enum Part {
 pub struct Response {
     pub bytes: Vec<u8>,
     pub parts: Vec<Part>,
+    /// Where the two bytes of status flags lie, in every OK and EOF packet.
+    pub flags: Vec<Range<usize>>,
+    /// Where the id of a prepared statement lies; servers number them across all sessions.
+    pub statement_id: Option<Range<usize>>,
 }
 
 impl Response {
@@ -137,7 +141,10 @@ impl Reader<'_> {
     fn part(&mut self, local_file: &[u8]) -> io::Result<bool> {
         let range = self.packet()?;
         let part = match self.payload(&range).first() {
-            Some(0x00) => Part::Ok(ok(self.payload(&range))),
+            Some(0x00) => {
+                self.note_flags(&range, true);
+                Part::Ok(ok(self.payload(&range)))
+            }
             Some(0xff) => Part::Err(failure(self.payload(&range))),
             Some(0xfb) => {
                 self.send_file(local_file)?;
@@ -197,7 +204,8 @@ impl Reader<'_> {
             columns.push(decode::column(self.payload(&range), extended));
         }
         if count > 0 && !self.deprecates_eof() {
-            self.packet()?;
+            let range = self.packet()?;
+            self.note_flags(&range, false);
         }
         Ok(columns)
     }
@@ -206,15 +214,32 @@ impl Reader<'_> {
         self.capabilities & capability::DEPRECATE_EOF != 0
     }
 
-    fn ending(&self, range: &Range<usize>) -> Option<Result<Finish, Failure>> {
+    fn ending(&mut self, range: &Range<usize>) -> Option<Result<Finish, Failure>> {
         let payload = self.payload(range);
         match payload.first() {
             Some(0xff) => Some(Err(failure(payload))),
             Some(0xfe) if self.deprecates_eof() && payload.len() < 0xff_ffff => {
-                Some(Ok(ok(payload)))
+                self.note_flags(range, true);
+                Some(Ok(ok(self.payload(range))))
             }
-            Some(0xfe) if payload.len() < 9 => Some(Ok(eof(payload))),
+            Some(0xfe) if payload.len() < 9 => {
+                self.note_flags(range, false);
+                Some(Ok(eof(self.payload(range))))
+            }
             _ => None,
+        }
+    }
+
+    /// In an OK packet two length-encoded numbers come before the flags, in an EOF the count of warnings.
+    fn note_flags(&mut self, range: &Range<usize>, is_ok: bool) {
+        let mut cursor = Cursor::new(&self.response.bytes[range.start + 1..range.end]);
+        match is_ok {
+            true => (cursor.length(), cursor.length()),
+            false => (Some(cursor.int(2)), None),
+        };
+        let at = range.end - cursor.rest().len();
+        if at + 2 <= range.end {
+            self.response.flags.push(at..at + 2);
         }
     }
 }

@@ -1,0 +1,35 @@
+//! `--name value` arguments of the testers' programs.
+
+use std::io;
+use std::path::PathBuf;
+
+pub struct Arguments(Vec<(String, String)>);
+
+impl Arguments {
+    /// Refuses a name that the usage text does not show.
+    pub fn read(usage: &str) -> io::Result<Self> {
+        let mut words = std::env::args().skip(1);
+        let mut pairs = Vec::new();
+        while let Some(name) = words.next() {
+            if !usage.contains(&format!("[{name} ")) {
+                return Err(io::Error::other(format!("unknown argument {name}")));
+            }
+            let value = words.next().ok_or_else(|| io::Error::other(format!("{name} needs a value")))?;
+            pairs.push((name[2..].to_string(), value));
+        }
+        Ok(Self(pairs))
+    }
+
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |pair| pair.0 == name).map(|pair| pair.1.as_str())
+    }
+
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        self.all(name).last().map(PathBuf::from)
+    }
+
+    pub fn number(&self, name: &str, default: u64) -> io::Result<u64> {
+        let Some(value) = self.all(name).last() else { return Ok(default) };
+        value.parse().map_err(|_| io::Error::other(format!("--{name} needs a whole number, not `{value}`")))
+    }
+}

@@ -1,0 +1,52 @@
+//! Runs the differential tester: `differential --plugin ../dist/fqc.so --seed 1 --seconds 60`.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use fqc_tests::arguments::Arguments;
+use fqc_tests::differential::{self, Plan};
+use fqc_tests::server::{Options, Server};
+
+const USAGE: &str = "differential [--seed N] [--statements N] [--seconds S] [--epoch N] [--shrink-seconds S] \
+    [--plugin PATH] [--mariadbd PATH] [--option k=v]...";
+
+fn main() -> ExitCode {
+    match judge() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{error}\nusage: {USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn judge() -> io::Result<ExitCode> {
+    let arguments = Arguments::read(USAGE)?;
+    let default = Plan::default();
+    let plan = Plan {
+        seed: arguments.number("seed", default.seed)?,
+        statements: arguments.number("statements", default.statements)?,
+        time: Duration::from_secs(arguments.number("seconds", default.time.as_secs())?),
+        epoch: arguments.number("epoch", default.epoch)?,
+        shrink_time: Duration::from_secs(arguments.number("shrink-seconds", default.shrink_time.as_secs())?),
+    };
+    let mut options = Options { mariadbd: arguments.path("mariadbd"), plugin: None, arguments: Vec::new() };
+    options.arguments.extend(differential::ARGUMENTS.iter().map(|one| one.to_string()));
+    options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));
+    let plain = Server::start(options.clone())?;
+    let plugin: Option<PathBuf> = arguments.path("plugin");
+    let cached = Server::start(Options { plugin, ..options })?;
+    let (summary, difference) = differential::run(&plain, &cached, &plan)?;
+    print!("{summary}");
+    if let Some(difference) = difference {
+        println!("{difference}");
+        return Ok(ExitCode::FAILURE);
+    }
+    if cached.has_plugin() && summary.hits.unwrap_or(0) == 0 {
+        println!("no hit at all: this run has proved nothing");
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}

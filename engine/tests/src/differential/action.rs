@@ -1,0 +1,103 @@
+//! One step of a history: what one session does. It stands for itself, so that a history with steps removed still runs.
+
+use std::fmt;
+
+use crate::client::{Login, Param, capability};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    Read,
+    Repeat,
+    Write,
+    Transaction,
+    Xa,
+    Lock,
+    Setting,
+    Definition,
+    Routine,
+    Temporary,
+    Account,
+    Connection,
+    Variable,
+    Prepared,
+    Several,
+    Call,
+    Flush,
+    Big,
+    Aftermath,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deed {
+    Query(String),
+    /// Binary protocol: prepared when the session has not done so yet, then executed.
+    Run(String, Vec<Param>),
+    Close(String),
+    Reset(String),
+    /// `LOAD DATA LOCAL` with the content of the file.
+    Load(String, String),
+    /// Written with one system call.
+    Pipeline(Vec<String>),
+    InitDb(String),
+    Ping,
+    ResetConnection,
+    ChangeUser(Account),
+    /// Ends the connection, with or without a goodbye, and opens another in its place.
+    Reconnect(Account, bool),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Account {
+    pub user: &'static str,
+    pub database: Option<String>,
+    pub optional: u64,
+    pub collation: u8,
+}
+
+impl Account {
+    pub fn root() -> Self {
+        Self { user: "root", database: None, optional: capability::DEPRECATE_EOF, collation: 45 }
+    }
+
+    pub fn login(&self) -> Login {
+        Login {
+            user: self.user.into(),
+            password: if self.user == "root" { String::new() } else { "pw".into() },
+            database: self.database.clone(),
+            capabilities: capability::BASE | capability::MULTI_STATEMENTS | self.optional,
+            collation: self.collation,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    pub session: usize,
+    pub kind: Kind,
+    pub deed: Deed,
+}
+
+impl Action {
+    /// Whether the rows of the answer have an order of their own.
+    pub fn is_ordered(&self) -> bool {
+        let ordered = |text: &String| text.contains("ORDER BY id") || text.contains("ORDER BY x.id, y.id");
+        match &self.deed {
+            Deed::Query(text) | Deed::Run(text, _) => ordered(text),
+            Deed::Pipeline(texts) => texts.iter().all(ordered),
+            _ => true,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "[{}] ", self.session)?;
+        match &self.deed {
+            Deed::Query(text) => out.write_str(text),
+            Deed::Run(text, params) => write!(out, "{text}  -- binary, {params:?}"),
+            Deed::Load(text, file) => write!(out, "{text}  -- file {file:?}"),
+            Deed::Pipeline(texts) => write!(out, "{}  -- pipelined", texts.join("  ||  ")),
+            other => write!(out, "-- {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! When two answers count as equal: byte for byte, but for what differs by nature.
+//!
+//! By nature differ: the flag that a statement was slow; the ids of prepared statements; names of scratch tables inside error messages; the order of
+//! rows that nobody asked to be ordered.
+
+use super::lane::Answer;
+use crate::client::{Part, Response};
+
+const QUERY_WAS_SLOW: u16 = 0x0800;
+
+/// `None` when equal, else what differs first.
+pub fn difference(plain: &Answer, cached: &Answer, is_ordered: bool) -> Option<String> {
+    if plain.lost.is_some() != cached.lost.is_some() {
+        return Some(format!("connection: plain {:?}, cached {:?}", plain.lost, cached.lost));
+    }
+    if plain.responses.len() != cached.responses.len() {
+        return Some(format!("{} answers against {}", plain.responses.len(), cached.responses.len()));
+    }
+    let pairs = plain.responses.iter().zip(&cached.responses);
+    pairs.into_iter().find_map(|(plain, cached)| unequal(plain, cached, is_ordered))
+}
+
+fn unequal(plain: &Response, cached: &Response, is_ordered: bool) -> Option<String> {
+    if plain.bytes == cached.bytes {
+        return None;
+    }
+    let (left, right) = (canonical(plain), canonical(cached));
+    if left == right {
+        return None;
+    }
+    if !is_ordered && sorted(plain) == sorted(cached) && without_rows(plain, &left) == without_rows(cached, &right) {
+        return None;
+    }
+    let at = left.iter().zip(&right).position(|(left, right)| left != right);
+    let shorter = left.len().min(right.len());
+    Some(format!("byte {} of {} / {}", at.unwrap_or(shorter), left.len(), right.len()))
+}
+
+/// The bytes with what differs by nature blanked out.
+fn canonical(response: &Response) -> Vec<u8> {
+    let mut bytes = response.bytes.clone();
+    for range in &response.flags {
+        let flags = u16::from_le_bytes([bytes[range.start], bytes[range.start + 1]]) & !QUERY_WAS_SLOW;
+        bytes[range.clone()].copy_from_slice(&flags.to_le_bytes());
+    }
+    if let Some(range) = &response.statement_id {
+        bytes[range.clone()].fill(0);
+    }
+    match response.failure() {
+        Some(failure) if failure.message.contains("#sql") => format!("{} {}", failure.code, failure.state).into_bytes(),
+        _ => bytes,
+    }
+}
+
+fn sorted(response: &Response) -> Vec<&[u8]> {
+    let mut rows = Vec::new();
+    for part in &response.parts {
+        if let Part::Rows(result) = part {
+            rows.extend(result.rows.iter().map(|range| &response.bytes[range.clone()]));
+        }
+    }
+    rows.sort_unstable();
+    rows
+}
+
+fn without_rows(response: &Response, canonical: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::new();
+    let mut from = 0;
+    for part in &response.parts {
+        let Part::Rows(result) = part else { continue };
+        for range in &result.rows {
+            // The header of a row holds its length, which belongs to the row.
+            kept.extend_from_slice(canonical.get(from..range.start.saturating_sub(4)).unwrap_or_default());
+            from = range.end;
+        }
+    }
+    kept.extend_from_slice(canonical.get(from..).unwrap_or_default());
+    kept
+}

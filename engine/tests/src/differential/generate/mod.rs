@@ -1,0 +1,242 @@
+//! The random stream: what comes next, given a seed and the answers so far.
+
+mod connections;
+mod definitions;
+mod expressions;
+mod model;
+mod reads;
+mod routines;
+mod settings;
+mod transactions;
+mod values;
+mod writes;
+
+use std::collections::VecDeque;
+
+use super::action::{Action, Deed, Kind};
+use crate::client::{Param, Response, Row};
+use crate::random::Random;
+use model::{Model, Table};
+
+pub use model::LISTING;
+
+const IN_TRANSACTION: u16 = 0x0001;
+const REMEMBERED: usize = 40;
+
+/// Reads of any session, to be repeated byte for byte on any session.
+#[derive(Default)]
+struct Memory(Vec<Deed>);
+
+impl Memory {
+    fn keep(&mut self, random: &mut Random, deed: &Deed) {
+        match self.0.len() {
+            REMEMBERED => self.0[random.below(REMEMBERED)] = deed.clone(),
+            _ => self.0.push(deed.clone()),
+        }
+    }
+
+    fn pick(&self, random: &mut Random) -> Option<Deed> {
+        if self.0.is_empty() { None } else { Some(random.pick(&self.0).clone()) }
+    }
+}
+
+/// What the generator believes of a session.
+#[derive(Clone, Debug)]
+struct Standing {
+    database: String,
+    in_transaction: bool,
+    is_lost: bool,
+}
+
+pub struct Generator {
+    random: Random,
+    model: Model,
+    memory: Memory,
+    standings: Vec<Standing>,
+    /// Steps already decided on.
+    queue: VecDeque<Action>,
+    /// Parameters gathered so far, while a statement for the binary protocol is being written.
+    bound: Option<Vec<Param>>,
+    /// Whose statement is being written.
+    session: usize,
+}
+
+impl Generator {
+    pub fn new(random: Random, sessions: usize) -> Self {
+        let standing = Standing { database: "d0".into(), in_transaction: false, is_lost: false };
+        let mut generator = Self {
+            random,
+            model: Model::default(),
+            memory: Memory::default(),
+            standings: vec![standing; sessions],
+            queue: VecDeque::new(),
+            bound: None,
+            session: 0,
+        };
+        generator.prelude();
+        generator
+    }
+
+    fn prelude(&mut self) {
+        let mut statements: Vec<String> = ["CREATE DATABASE d0", "CREATE DATABASE d1", "CREATE SEQUENCE d0.s0", "CREATE ROLE r0"].map(String::from).into();
+        for (user, grant) in [("u0", "ALL ON d0.*"), ("u1", "SELECT ON d0.*"), ("u2", "SELECT ON d0.t1")] {
+            statements.push(format!("CREATE USER {user}@'%' IDENTIFIED BY 'pw'"));
+            statements.push(format!("GRANT {grant} TO {user}"));
+        }
+        for name in ["d0.t0", "d0.t1", "d0.t2", "d0.t3", "d0.t4", "d1.t0", "d1.t1"] {
+            statements.push(self.create_table(name).replacen("OR REPLACE ", "", 1));
+        }
+        for text in statements {
+            self.later(0, Kind::Definition, Deed::Query(text));
+        }
+        for session in 0..self.standings.len() {
+            self.later(session, Kind::Connection, Deed::InitDb("d0".into()));
+            self.settle(session);
+        }
+    }
+
+    pub fn next_action(&mut self) -> Action {
+        if let Some(action) = self.queue.pop_front() {
+            return action;
+        }
+        let session = self.random.below(self.standings.len());
+        self.session = session;
+        if self.standings[session].is_lost {
+            self.settle(session);
+            return Action { session, kind: Kind::Connection, deed: Deed::Reconnect(super::action::Account::root(), true) };
+        }
+        let (kind, deed) = self.step(session);
+        if matches!(kind, Kind::Read | Kind::Repeat) {
+            self.aftermath(session);
+        }
+        Action { session, kind, deed }
+    }
+
+    fn step(&mut self, session: usize) -> (Kind, Deed) {
+        if self.standings[session].in_transaction && self.random.percent(12) {
+            return (Kind::Transaction, Deed::Query(self.ending()));
+        }
+        // Only the last two sessions are restless: the others must share entries, or nothing is ever a hit.
+        let restless = if session + 2 >= self.standings.len() { 8 } else { 1 };
+        match self.random.weighted(&[520, 130, 150, 35, 3, 3, 4 * restless, 8, 5, restless, 4, restless, 2 * restless, 8, 12, 5, 2, 3, 3]) {
+            0 => (Kind::Repeat, self.repeat()),
+            1 => (Kind::Read, self.fresh_read()),
+            2 => (Kind::Write, self.prepared_or_text(Self::write)),
+            3 => (Kind::Transaction, Deed::Query(self.transaction(session))),
+            4 => (Kind::Xa, Deed::Query(self.xa(session))),
+            5 => (Kind::Lock, Deed::Query(self.lock(session))),
+            6 => (Kind::Setting, Deed::Query(self.set())),
+            7 => (Kind::Definition, Deed::Query(self.definition())),
+            8 => (Kind::Routine, Deed::Query(self.routine())),
+            9 => (Kind::Temporary, Deed::Query(self.temporary())),
+            10 => (Kind::Account, Deed::Query(self.privilege())),
+            11 => (Kind::Connection, self.connection(session)),
+            12 => (Kind::Variable, self.prepared_or_text(Self::variable)),
+            13 => (Kind::Prepared, Deed::Query(self.text_prepared(session))),
+            14 => (Kind::Several, self.several()),
+            15 => (Kind::Call, self.prepared_or_text(Self::call)),
+            16 => (Kind::Flush, Deed::Query(self.flush())),
+            17 => (Kind::Big, self.prepared_or_text(Self::big)),
+            _ => (Kind::Write, self.load()),
+        }
+    }
+
+    fn repeat(&mut self) -> Deed {
+        match self.memory.pick(&mut self.random) {
+            Some(deed) => deed,
+            None => self.fresh_read(),
+        }
+    }
+
+    fn fresh_read(&mut self) -> Deed {
+        let deed = self.prepared_or_text(Self::read);
+        self.memory.keep(&mut self.random, &deed);
+        deed
+    }
+
+    fn prepared_or_text(&mut self, write: fn(&mut Self) -> String) -> Deed {
+        if !self.random.percent(30) {
+            return Deed::Query(write(self));
+        }
+        self.bound = Some(Vec::new());
+        let text = write(self);
+        let params = self.bound.take().unwrap_or_default();
+        // Where a pattern had no room for a condition, its parameters have nowhere to go.
+        if text.matches('?').count() == params.len() { Deed::Run(text, params) } else { Deed::Query(write(self)) }
+    }
+
+    fn text_prepared(&mut self, session: usize) -> String {
+        let body = if self.random.percent(60) { self.read() } else { self.write() };
+        let text = format!("PREPARE q FROM '{}'", body.replace('\\', "\\\\").replace('\'', "''"));
+        for _ in 0..1 + self.random.below(2) {
+            self.later(session, Kind::Prepared, Deed::Query("EXECUTE q".into()));
+        }
+        text
+    }
+
+    fn several(&mut self) -> Deed {
+        let count = 2 + self.random.below(2);
+        let mut texts = Vec::new();
+        for _ in 0..count {
+            texts.push(match self.memory.pick(&mut self.random) {
+                Some(Deed::Query(text)) if self.random.percent(60) => text,
+                _ if self.random.percent(50) => self.read(),
+                _ => self.write(),
+            });
+        }
+        if self.random.percent(50) { Deed::Pipeline(texts) } else { Deed::Query(texts.join("; ")) }
+    }
+
+    /// What a client may ask about the statement before.
+    fn aftermath(&mut self, session: usize) {
+        if self.random.percent(7) {
+            let text = self.random.word(&[
+                "SELECT FOUND_ROWS()", "SELECT ROW_COUNT()", "SHOW WARNINGS", "SELECT @@warning_count, @@error_count", "SELECT LAST_INSERT_ID()",
+                "SELECT FOUND_ROWS(), ROW_COUNT(), LAST_INSERT_ID(), @@identity", "SHOW COUNT(*) WARNINGS", "SHOW ERRORS", "SELECT @@in_transaction",
+                "SELECT @@last_insert_id, @u", "SELECT DATABASE(), CURRENT_USER(), CURRENT_ROLE()", "GET DIAGNOSTICS @u = NUMBER", "SHOW SESSION STATUS LIKE 'nothing'",
+            ]);
+            self.later(session, Kind::Aftermath, Deed::Query(text.into()));
+        }
+    }
+
+    fn later(&mut self, session: usize, kind: Kind, deed: Deed) {
+        self.queue.push_back(Action { session, kind, deed });
+    }
+
+    fn table(&mut self, with_views: bool) -> Table {
+        let database = self.standings[self.session].database.clone();
+        self.model.pick(&mut self.random, &database, with_views)
+    }
+
+    fn reference(&mut self, table: &Table) -> String {
+        let is_near = table.database == self.standings[self.session].database;
+        match self.random.below(20) {
+            0..=12 if is_near => table.name.clone(),
+            0 | 1 => format!("`{}`.`{}`", table.database, table.name),
+            _ => format!("{}.{}", table.database, table.name),
+        }
+    }
+
+    /// Takes note of an answer; says whether the schema should be read again.
+    pub fn observe(&mut self, action: &Action, responses: &[Response], is_lost: bool) -> bool {
+        let standing = &mut self.standings[action.session];
+        standing.is_lost = is_lost;
+        if let Some(status) = responses.last().and_then(Response::status) {
+            standing.in_transaction = status & IN_TRANSACTION != 0;
+        }
+        match &action.deed {
+            Deed::InitDb(database) if database != "nowhere" => standing.database = database.clone(),
+            Deed::Query(text) if text.starts_with("USE d") => standing.database = text[4..].into(),
+            Deed::ChangeUser(account) | Deed::Reconnect(account, _) => {
+                standing.database = account.database.clone().unwrap_or("d0".into());
+                standing.in_transaction = false;
+            }
+            _ => {}
+        }
+        matches!(action.kind, Kind::Definition | Kind::Routine)
+    }
+
+    pub fn learn(&mut self, rows: Vec<Row>) {
+        self.model.learn(rows);
+    }
+}

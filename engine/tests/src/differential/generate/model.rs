@@ -1,0 +1,92 @@
+//! What the generator knows of the schema: read back from the plain server after each change, never guessed.
+
+use crate::client::Row;
+use crate::random::Random;
+
+pub const LISTING: &str = "SELECT table_schema, table_name, column_name FROM information_schema.columns \
+    WHERE table_schema IN ('d0', 'd1') ORDER BY 1, 2, ordinal_position";
+
+/// The name of a column tells its type, in every table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    Int,
+    Unsigned,
+    Text,
+    Decimal,
+    DateTime,
+    LongText,
+    Blob,
+    Json,
+}
+
+pub fn type_of(column: &str) -> Type {
+    match column {
+        "b" => Type::Unsigned,
+        "c" => Type::Text,
+        "d" => Type::Decimal,
+        "e" => Type::DateTime,
+        "f" => Type::LongText,
+        "g" => Type::Blob,
+        "j" => Type::Json,
+        _ => Type::Int,
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Table {
+    pub database: String,
+    pub name: String,
+    pub columns: Vec<String>,
+}
+
+impl Table {
+    pub fn has(&self, column: &str) -> bool {
+        self.columns.iter().any(|one| one == column)
+    }
+
+    pub fn is_view(&self) -> bool {
+        self.name.starts_with('v')
+    }
+
+    pub fn column(&self, random: &mut Random) -> &str {
+        &self.columns[random.below(self.columns.len())]
+    }
+
+    /// A column that takes a value: not the generated one.
+    pub fn settable(&self, random: &mut Random) -> &str {
+        let choices: Vec<_> = self.columns.iter().filter(|one| *one != "v").collect();
+        if choices.is_empty() { "id" } else { choices[random.below(choices.len())] }
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Model {
+    pub tables: Vec<Table>,
+}
+
+impl Model {
+    pub fn learn(&mut self, rows: Vec<Row>) {
+        self.tables.clear();
+        for row in rows {
+            let mut words = row.into_iter().map(|word| String::from_utf8_lossy(&word.unwrap_or_default()).into_owned());
+            let mut word = || words.next().unwrap_or_default();
+            let (database, name, column) = (word(), word(), word());
+            match self.tables.last_mut() {
+                Some(last) if last.database == database && last.name == name => last.columns.push(column),
+                _ => self.tables.push(Table { database, name, columns: vec![column] }),
+            }
+        }
+    }
+
+    /// Mostly a table of this database; any table when it has none.
+    pub fn pick(&self, random: &mut Random, database: &str, with_views: bool) -> Table {
+        let fits = |table: &&Table| with_views || !table.is_view();
+        let near: Vec<_> = self.tables.iter().filter(fits).filter(|table| table.database == database).collect();
+        let all: Vec<_> = self.tables.iter().filter(fits).collect();
+        let choices = if near.is_empty() || random.percent(10) { all } else { near };
+        if choices.is_empty() {
+            return Table { database: "d0".into(), name: "t0".into(), columns: vec!["id".into()] };
+        }
+        (*random.pick(&choices)).clone()
+    }
+}

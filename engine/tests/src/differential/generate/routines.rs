@@ -1,0 +1,91 @@
+//! Views, triggers, functions and procedures, made and replaced; calls of procedures.
+
+use super::Generator;
+
+impl Generator {
+    pub(super) fn routine(&mut self) -> String {
+        match self.random.weighted(&[30, 6, 22, 6, 18, 4, 16, 4]) {
+            0 => self.view(),
+            1 => format!("DROP VIEW d0.v{}", self.random.below(3)),
+            2 => self.trigger(),
+            3 => format!("DROP TRIGGER d0.g{}", self.random.below(4)),
+            4 => self.function(),
+            5 => format!("DROP FUNCTION d0.fn{}", self.random.below(2)),
+            6 => self.procedure(),
+            _ => format!("DROP PROCEDURE d0.p{}", self.random.below(5)),
+        }
+    }
+
+    pub(super) fn view(&mut self) -> String {
+        let (table, number) = (self.table(true), self.random.below(3));
+        let name = format!("{}.{}", table.database, table.name);
+        let verb = self.random.word(&["CREATE OR REPLACE VIEW", "CREATE OR REPLACE VIEW", "ALTER VIEW"]);
+        let columns: Vec<_> = ["a", "c", "d"].into_iter().filter(|one| table.has(one)).collect();
+        let columns = [&["id"], &columns[..]].concat().join(", ");
+        let body = match self.random.below(8) {
+            0..=2 => format!("SELECT {columns} FROM {name}"),
+            3 => format!("SELECT {columns} FROM {name} WHERE id < {}", self.random.between(5, 40)),
+            4 => format!("SELECT id, COUNT(*) a FROM {name} GROUP BY id"),
+            5 => format!("SELECT id, d0.fn0(id) a FROM {name}"),
+            6 => format!("SELECT {columns}, NOW() e, CURRENT_USER() c2 FROM {name}"),
+            _ => format!("SELECT id, CONNECTION_ID() = @@pseudo_thread_id a FROM {name}"),
+        };
+        let algorithm = self.random.word(&["", " ALGORITHM=MERGE", " ALGORITHM=TEMPTABLE", " SQL SECURITY INVOKER"]);
+        let verb = verb.replacen(" VIEW", &format!("{algorithm} VIEW"), 1);
+        format!("{verb} d0.v{number} AS {body}")
+    }
+
+    fn trigger(&mut self) -> String {
+        let (table, number) = (self.table(false), self.random.below(4));
+        let name = format!("{}.{}", table.database, table.name);
+        let event = self.random.word(&["AFTER INSERT", "AFTER UPDATE", "AFTER DELETE", "BEFORE INSERT", "BEFORE UPDATE"]);
+        let target = self.random.below(6);
+        let body = match self.random.below(5) {
+            0 => format!("UPDATE d0.t{target} SET a = a + 1 WHERE id = 5"),
+            1 => format!("INSERT IGNORE INTO d0.t{target} (a) VALUES (77)"),
+            2 => format!("DELETE FROM d0.t{target} WHERE id = 9"),
+            3 => "SET @u = COALESCE(@u, 0) + 1".into(),
+            _ => format!("UPDATE d0.t{target} SET a = 3 WHERE id BETWEEN 2 AND 4"),
+        };
+        format!("CREATE OR REPLACE TRIGGER d0.g{number} {event} ON {name} FOR EACH ROW {body}")
+    }
+
+    pub(super) fn function(&mut self) -> String {
+        let (number, table) = (self.random.below(2), self.table(true));
+        let name = format!("{}.{}", table.database, table.name);
+        let nature = self.random.word(&["DETERMINISTIC", "NOT DETERMINISTIC", "READS SQL DATA", "MODIFIES SQL DATA"]);
+        let body = match self.random.below(6) {
+            0 => "RETURN x * 2".into(),
+            1 => "RETURN x + 10".into(),
+            2 => format!("RETURN (SELECT COUNT(*) FROM {name})"),
+            3 => format!("RETURN (SELECT MAX(id) FROM {name} WHERE id <= x)"),
+            4 => "RETURN COALESCE(@u, -1)".into(),
+            _ => format!("BEGIN UPDATE {name} SET id = id WHERE id = x; RETURN ROW_COUNT(); END"),
+        };
+        format!("CREATE OR REPLACE FUNCTION d0.fn{number}(x INT) RETURNS INT {nature} {body}")
+    }
+
+    pub(super) fn procedure(&mut self) -> String {
+        let (number, table) = (self.random.below(5), self.table(true));
+        let name = format!("{}.{}", table.database, table.name);
+        let body = match self.random.below(11) {
+            0 => format!("SELECT * FROM {name} WHERE id = x ORDER BY id"),
+            1 => format!("UPDATE {name} SET a = x WHERE id = x"),
+            2 => format!("BEGIN INSERT IGNORE INTO {name} (id) VALUES (x); SELECT COUNT(*) FROM {name}; END"),
+            3 => "SET SESSION div_precision_increment = x".into(),
+            4 => "SET @u = x".into(),
+            5 => format!("BEGIN START TRANSACTION; DELETE FROM {name} WHERE id = x; COMMIT; END"),
+            6 => format!("CREATE TEMPORARY TABLE t{} (id INT PRIMARY KEY, a INT DEFAULT 42)", self.random.below(6)),
+            7 => "SET SESSION time_zone = '+03:00', lc_time_names = 'fr_FR'".into(),
+            8 => format!("BEGIN START TRANSACTION; UPDATE {name} SET a = x WHERE id = x; END"),
+            9 => format!("BEGIN PREPARE q FROM 'SELECT COUNT(*) FROM {name}'; EXECUTE q; DEALLOCATE PREPARE q; END"),
+            _ => format!("ALTER TABLE {name} COMMENT = 'by procedure'"),
+        };
+        format!("CREATE OR REPLACE PROCEDURE d0.p{number}(x INT) {body}")
+    }
+
+    pub(super) fn call(&mut self) -> String {
+        let number = self.random.below(5);
+        format!("CALL d0.p{number}({})", self.small())
+    }
+}

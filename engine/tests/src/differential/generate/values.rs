@@ -1,0 +1,82 @@
+//! Literals, or bound parameters in their place.
+
+use super::Generator;
+use super::model::{Type, type_of};
+use crate::client::Param;
+
+/// Few words, so that conditions match and unique keys clash.
+const WORDS: &[&str] = &["a", "A", "b", "ab", "AB ", "zebra", "straße", "strasse", "ÄÖ", "x''y", "", "0", "12abc", "%", "null"];
+
+pub const KEYS: i64 = 40;
+
+impl Generator {
+    pub(super) fn key(&mut self) -> String {
+        let key = self.random.between(1, KEYS);
+        self.bind(Param::Int(key), key.to_string())
+    }
+
+    pub(super) fn small(&mut self) -> String {
+        let value = self.random.between(-3, 12);
+        self.bind(Param::Int(value), value.to_string())
+    }
+
+    pub(super) fn value_of(&mut self, column: &str) -> String {
+        match type_of(column) {
+            _ if self.random.percent(6) => self.bind(Param::Null, "NULL".into()),
+            Type::Int if column == "id" => self.key(),
+            Type::Int => self.small(),
+            Type::Unsigned => {
+                let value = self.random.draw() % 50 + if self.random.percent(4) { 1 << 63 } else { 0 };
+                self.bind(Param::Unsigned(value), value.to_string())
+            }
+            Type::Decimal => {
+                let value = format!("{}.{:03}", self.random.between(-99, 99), self.random.below(1000));
+                self.bind(Param::Text(value.clone()), value)
+            }
+            Type::DateTime => self.moment(),
+            Type::Json => {
+                let value = format!("{{\"k\": {}, \"w\": \"{}\"}}", self.random.below(9), self.random.below(3));
+                self.bind(Param::Text(value.clone()), format!("'{value}'"))
+            }
+            Type::Text => self.word(),
+            Type::LongText | Type::Blob => self.long_word(),
+        }
+    }
+
+    fn moment(&mut self) -> String {
+        let (month, day) = (self.random.between(1, 12) as u8, self.random.between(1, 28) as u8);
+        let hour = self.random.below(24) as u8;
+        self.bind(Param::DateTime(2024, month, day, hour, 30, 0), format!("'2024-{month:02}-{day:02} {hour:02}:30:00'"))
+    }
+
+    pub(super) fn word(&mut self) -> String {
+        let word = self.random.word(WORDS);
+        self.bind(Param::Text(word.replace("''", "'")), format!("'{word}'"))
+    }
+
+    fn long_word(&mut self) -> String {
+        if self.random.percent(80) {
+            return self.word();
+        }
+        let (length, letter) = (self.random.below(3000), self.random.below(26) as u8 + b'a');
+        match &mut self.bound {
+            Some(params) => {
+                params.push(Param::Blob(vec![letter; length]));
+                "?".into()
+            }
+            None => format!("REPEAT('{}', {length})", letter as char),
+        }
+    }
+
+    /// A parameter when the statement is to be prepared, the literal otherwise. Placeholders come in the order of the
+    /// calls: call in the order of the text.
+    fn bind(&mut self, param: Param, literal: String) -> String {
+        match &mut self.bound {
+            Some(params) => {
+                params.push(param);
+                "?".into()
+            }
+            None => literal,
+        }
+    }
+}

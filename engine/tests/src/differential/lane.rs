@@ -1,0 +1,203 @@
+//! One server and its sessions: carries out the actions and hands back every byte of the answers.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::Duration;
+
+use super::action::{Account, Action, Deed};
+use crate::client::{Client, Param, Prepared, Response, command, execute_body};
+use crate::server::Server;
+
+/// Nothing here may block: every lock timeout is 0.
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+const MOST_PREPARED: usize = 24;
+
+/// What came back for one action.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    pub responses: Vec<Response>,
+    /// The connection ended, or no answer came.
+    pub lost: Option<String>,
+}
+
+struct Session {
+    client: Client,
+    prepared: HashMap<String, Prepared>,
+}
+
+pub struct Lane<'a> {
+    server: &'a Server,
+    admin: Client,
+    sessions: Vec<Session>,
+}
+
+impl<'a> Lane<'a> {
+    pub fn new(server: &'a Server, sessions: usize) -> io::Result<Self> {
+        let mut lane = Self { server, admin: server.admin()?, sessions: Vec::new() };
+        lane.clean()?;
+        for index in 0..sessions {
+            let session = lane.open(index, &Account::root())?;
+            lane.sessions.push(session);
+        }
+        Ok(lane)
+    }
+
+    /// Odd sessions come over TCP, even ones over the unix socket.
+    fn open(&self, index: usize, account: &Account) -> io::Result<Session> {
+        let endpoint = if index % 2 == 1 { self.server.endpoint() } else { self.server.unix_endpoint() };
+        let mut client = Client::connect(&endpoint, &account.login())?;
+        client.set_timeout(Some(ANSWER_LIMIT))?;
+        Ok(Session { client, prepared: HashMap::new() })
+    }
+
+    pub fn admin(&mut self) -> &mut Client {
+        &mut self.admin
+    }
+
+    /// Leaves nothing of an earlier history.
+    fn clean(&mut self) -> io::Result<()> {
+        let admin = &mut self.admin;
+        for row in admin.must("XA RECOVER")?.rows(false) {
+            let name = row[3].clone().unwrap_or_default();
+            admin.must(&format!("XA ROLLBACK '{}'", String::from_utf8_lossy(&name)))?;
+        }
+        for statement in super::RESTORING {
+            admin.must(statement)?;
+        }
+        let listing = "SELECT CONCAT('DROP DATABASE `', schema_name, '`') FROM information_schema.schemata \
+            WHERE schema_name NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys') \
+            UNION ALL SELECT CONCAT(IF(is_role = 'Y', 'DROP ROLE `', 'DROP USER `'), user, '`') FROM mysql.user \
+            WHERE user NOT IN ('root', 'mariadb.sys', 'PUBLIC', 'mysql', '')";
+        for row in admin.must(listing)?.rows(false) {
+            let statement = row[0].clone().unwrap_or_default();
+            admin.must(&String::from_utf8_lossy(&statement))?;
+        }
+        Ok(())
+    }
+
+    /// Sends what can be sent at once, so that both servers work at the same time.
+    pub fn start(&mut self, action: &Action) -> io::Result<()> {
+        let session = &mut self.sessions[action.session];
+        match &action.deed {
+            Deed::Query(text) => session.client.send(command::QUERY, text.as_bytes()),
+            Deed::Load(text, file) => {
+                session.client.local_file = file.clone().into_bytes();
+                session.client.send(command::QUERY, text.as_bytes())
+            }
+            Deed::Pipeline(texts) => {
+                let commands: Vec<_> = texts.iter().map(|text| (command::QUERY, text.as_bytes())).collect();
+                session.client.send_together(&commands)
+            }
+            Deed::Run(text, params) => match session.prepared.get(text) {
+                Some(known) => session.client.send(command::STMT_EXECUTE, &execute_body(known.id, params)),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    pub fn finish(&mut self, action: &Action) -> Answer {
+        let mut answer = Answer::default();
+        if let Err(error) = self.collect(action, &mut answer.responses) {
+            answer.lost = Some(error.kind().to_string());
+        }
+        answer
+    }
+
+    fn collect(&mut self, action: &Action, responses: &mut Vec<Response>) -> io::Result<()> {
+        if let Deed::Reconnect(account, is_abrupt) = &action.deed {
+            return self.reconnect(action.session, account, *is_abrupt);
+        }
+        let Session { client, prepared } = &mut self.sessions[action.session];
+        match &action.deed {
+            Deed::Query(_) | Deed::Load(..) => responses.push(client.read_response()?),
+            Deed::Pipeline(texts) => {
+                for _ in texts {
+                    responses.push(client.read_response()?);
+                }
+            }
+            Deed::Run(text, params) => run(client, prepared, text, params, responses)?,
+            Deed::Close(text) => {
+                if let Some(known) = prepared.remove(text) {
+                    client.close(&known)?;
+                }
+            }
+            Deed::Reset(text) => {
+                if let Some(known) = prepared.get(text) {
+                    responses.push(client.reset(known)?);
+                }
+            }
+            Deed::InitDb(database) => responses.push(client.init_db(database)?),
+            Deed::Ping => responses.push(client.ping()?),
+            Deed::ResetConnection => {
+                prepared.clear();
+                responses.push(client.reset_connection()?);
+            }
+            Deed::ChangeUser(account) => {
+                prepared.clear();
+                responses.push(client.change_user(&account.login())?);
+            }
+            Deed::Reconnect(..) => unreachable!("handled above"),
+        }
+        Ok(())
+    }
+
+    /// The old session must be gone from the server, with its locks and temporary tables, before anything else runs.
+    fn reconnect(&mut self, index: usize, account: &Account, is_abrupt: bool) -> io::Result<()> {
+        let opened = self.open(index, account);
+        let fallback = || self.open(index, &Account::root());
+        let (fresh, outcome) = match opened {
+            Ok(session) => (session, Ok(())),
+            Err(error) => (fallback()?, Err(io::Error::other(error.to_string()))),
+        };
+        let mut old = std::mem::replace(&mut self.sessions[index], fresh).client;
+        let listing = format!("SELECT 1 FROM information_schema.processlist WHERE id = {}", old.thread_id);
+        if !is_abrupt {
+            // A connection that the server has ended already needs no goodbye.
+            let _ = old.send(command::QUIT, &[]);
+        }
+        old.abort();
+        while self.admin.scalar(&listing)?.is_some() {
+            std::thread::yield_now();
+        }
+        outcome
+    }
+}
+
+fn run(
+    client: &mut Client,
+    prepared: &mut HashMap<String, Prepared>,
+    text: &str,
+    params: &[Param],
+    responses: &mut Vec<Response>,
+) -> io::Result<()> {
+    if prepared.contains_key(text) {
+        responses.push(client.read_response()?);
+        return Ok(());
+    }
+    if prepared.len() >= MOST_PREPARED {
+        for (_, known) in prepared.drain() {
+            client.close(&known)?;
+        }
+    }
+    let (response, known) = client.prepare(text)?;
+    responses.push(response);
+    if let Some(known) = known {
+        responses.push(client.execute(&known, params)?);
+        prepared.insert(text.to_string(), known);
+    }
+    Ok(())
+}
+
+impl Drop for Lane<'_> {
+    /// A history that follows must not meet the locks of this one.
+    fn drop(&mut self) {
+        let ids: Vec<_> = self.sessions.iter().map(|session| session.client.thread_id.to_string()).collect();
+        self.sessions.drain(..).for_each(|session| session.client.abort());
+        let listing = format!("SELECT 1 FROM information_schema.processlist WHERE id IN (0, {})", ids.join(","));
+        // A server that has died answers with an error, and holds no locks.
+        while self.admin.scalar(&listing).is_ok_and(|one| one.is_some()) {
+            std::thread::yield_now();
+        }
+    }
+}
