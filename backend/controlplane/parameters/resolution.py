@@ -124,16 +124,24 @@ def _notices(definition: Definition) -> list[Finding]:
     if not definition.is_modifiable:
         return [
             Finding(
-                Severity.BLOCKING, "not_modifiable", name, f"{name} is in the template",
-                "only parameters that may be changed", f"Remove {name} from the template.",
-            )  # fmt: skip
+                Severity.BLOCKING,
+                "not_modifiable",
+                name,
+                f"{name} is in the template",
+                "only parameters that may be changed",
+                f"Remove {name} from the template.",
+            )
         ]
     if definition.needs_restart:
         return [
             Finding(
-                Severity.NOTICE, "restart_needed", name, f"{name} is read when the server starts",
-                "a restart before it takes effect", "Apply with consent to a restart, or leave it pending.",
-            )  # fmt: skip
+                Severity.NOTICE,
+                "restart_needed",
+                name,
+                f"{name} is read when the server starts",
+                "a restart before it takes effect",
+                "Apply with consent to a restart, or leave it pending.",
+            )
         ]
     return []
 

@@ -1,0 +1,150 @@
+"""Rules, where each stands on each instance, the incidents they opened, silences, and the mail that tells of it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.db import models
+from django.db.models import Q
+
+from controlplane.alerts.vocabulary import Comparison, EventKind, MailState, Phase, Scope, Severity
+from controlplane.core.ids import ID_LENGTH, new_id
+from controlplane.fleet.models import Instance
+
+
+def identity(prefix: str) -> models.CharField:
+    return models.CharField(primary_key=True, max_length=ID_LENGTH, default=partial(new_id, prefix), editable=False)
+
+
+class AlertRule(models.Model):
+    id = identity("alr")
+    name = models.CharField(max_length=100, unique=True)
+    description = models.CharField(max_length=500, blank=True)
+    metric = models.CharField(max_length=64)
+    comparison = models.CharField(max_length=2, choices=Comparison.choices)
+    threshold = models.FloatField()
+    for_seconds = models.PositiveIntegerField(default=600, help_text="How long the condition must hold.")
+    minimum_traffic = models.FloatField(default=0, help_text="Of the metric's traffic; below it nothing is judged.")
+    reminder_seconds = models.PositiveIntegerField(default=4 * 3600, help_text="0: no reminders.")
+    severity = models.CharField(max_length=8, choices=Severity.choices, default=Severity.WARNING)
+    scope = models.CharField(max_length=8, choices=Scope.choices, default=Scope.ALL)
+    tags = models.JSONField(default=dict, blank=True)
+    instance = models.ForeignKey(Instance, null=True, on_delete=models.CASCADE, related_name="alert_rules")
+    recipients = models.JSONField(default=list, blank=True, help_text="Empty: those of the settings.")
+    is_enabled = models.BooleanField(default=True)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("name", "id")
+
+
+class RuleOverride(models.Model):
+    """What one instance does differently under a rule."""
+
+    rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="overrides")
+    instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="+")
+    threshold = models.FloatField(null=True)
+    is_exempt = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ("instance_id",)
+        constraints = [models.UniqueConstraint(fields=["rule", "instance"], name="one_override_per_rule_instance")]
+
+
+class Standing(models.Model):
+    """Where a rule stands on an instance. Only rows off the `ok` phase are kept."""
+
+    rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="standings")
+    instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="+")
+    phase = models.CharField(max_length=8, choices=Phase.choices)
+    since = models.FloatField(help_text="When the condition began to hold.")
+    reminded_at = models.FloatField(null=True)
+    recovering_since = models.FloatField(null=True)
+    version = models.PositiveIntegerField(default=1, help_text="Moved by every transition; a stale one loses.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["rule", "instance"], name="one_standing_per_rule_instance")]
+
+
+class Incident(models.Model):
+    """Names and numbers are copied: the incident stays readable when rule and instance are gone."""
+
+    id = identity("inc")
+    rule = models.ForeignKey(AlertRule, null=True, on_delete=models.SET_NULL, related_name="incidents")
+    instance = models.ForeignKey(Instance, null=True, on_delete=models.SET_NULL, related_name="incidents")
+    rule_name = models.CharField(max_length=100)
+    instance_name = models.CharField(max_length=64)
+    metric = models.CharField(max_length=64)
+    comparison = models.CharField(max_length=2, choices=Comparison.choices)
+    threshold = models.FloatField()
+    severity = models.CharField(max_length=8, choices=Severity.choices)
+    opened_value = models.FloatField(null=True)
+    last_value = models.FloatField(null=True)
+    opened_at = models.DateTimeField()
+    resolved_at = models.DateTimeField(null=True)
+    acknowledged_at = models.DateTimeField(null=True)
+    acknowledged_by = models.CharField(max_length=150, blank=True)
+
+    class Meta:
+        ordering = ("-opened_at", "-id")
+        indexes = [
+            models.Index(fields=["-opened_at", "-id"], name="incident_newest"),
+            models.Index(fields=["instance", "-opened_at"], name="incident_instance"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rule", "instance"], condition=Q(resolved_at=None), name="one_open_incident_per_rule_instance"
+            )
+        ]
+
+
+class IncidentEvent(models.Model):
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=12, choices=EventKind.choices)
+    value = models.FloatField(null=True)
+    detail = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ("at", "id")
+
+
+class Silence(models.Model):
+    """No mail for what it covers while it lasts; incidents open and resolve all the same."""
+
+    id = identity("sil")
+    rule = models.ForeignKey(AlertRule, null=True, on_delete=models.CASCADE, related_name="silences")
+    instance = models.ForeignKey(Instance, null=True, on_delete=models.CASCADE, related_name="+")
+    tags = models.JSONField(default=dict, blank=True)
+    reason = models.CharField(max_length=200)
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    created_by = models.CharField(max_length=150)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-starts_at", "-id")
+
+
+class Mail(models.Model):
+    """The outbox: written with the transition it tells of, sent by whoever claims it first."""
+
+    id = identity("mail")
+    incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="mails")
+    transition = models.CharField(max_length=40, unique=True, help_text="What it tells of; a second one is refused.")
+    recipients = models.JSONField()
+    subject = models.CharField(max_length=200)
+    text = models.TextField()
+    html = models.TextField()
+    state = models.CharField(max_length=8, choices=MailState.choices, default=MailState.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField()
+    claimed_at = models.DateTimeField(null=True)
+    sent_at = models.DateTimeField(null=True)
+    error = models.CharField(max_length=500, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["state", "due_at"], name="mail_due")]

@@ -1,0 +1,98 @@
+"""Where a rule would have fired over the past day: the same pure steps, over the minute rollups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from django.utils import timezone
+
+from controlplane.alerts.models import AlertRule
+from controlplane.alerts.phases import OPENED, RESOLVED, Condition, Stand, is_broken, step
+from controlplane.alerts.selectors import rule_instances
+from controlplane.fleet.models import Instance
+from controlplane.metrics.definitions import METRICS, SECONDS
+from controlplane.metrics.models import MinuteRollup
+
+HOURS = 24
+MOST_INSTANCES = 200  # a day of minutes each; more would keep the caller waiting
+
+
+@dataclass
+class Firing:
+    instance_id: str
+    instance_name: str
+    opened_at: datetime
+    opened_value: float | None
+    resolved_at: datetime | None = None
+
+
+def rule_preview(fields: dict[str, Any]) -> dict[str, Any]:
+    overrides = {each["instance_id"]: each for each in fields.pop("overrides")}
+    rule = AlertRule(**fields)
+    scope = rule_instances(rule)
+    examined = list(scope.order_by("name")[:MOST_INSTANCES])
+    return {
+        "hours": HOURS,
+        "instance_count": scope.count(),
+        "examined_count": len(examined),
+        "firings": _firings(rule, examined, overrides),
+    }
+
+
+def _firings(rule: AlertRule, instances: list[Instance], overrides: dict[str, dict[str, Any]]) -> list[Firing]:
+    by_id = {instance.pk: instance for instance in instances}
+    found: list[Firing] = []
+    for instance_id, minutes in groupby(_minutes(rule.metric, list(by_id)), key=itemgetter("instance_id")):
+        override = overrides.get(instance_id, {})
+        if not override.get("is_exempt"):
+            found += _replayed(condition_of(rule, override.get("threshold")), rule.metric, by_id[instance_id], minutes)
+    return found
+
+
+def condition_of(rule: AlertRule, threshold: float | None) -> Condition:
+    return Condition(
+        rule.comparison,
+        rule.threshold if threshold is None else threshold,
+        rule.for_seconds,
+        rule.minimum_traffic,
+        rule.reminder_seconds,
+    )
+
+
+def _minutes(metric: str, instance_ids: list[str]) -> Iterator[dict[str, Any]]:
+    definition = METRICS[metric]
+    columns = definition.columns | {SECONDS}
+    if definition.traffic:
+        columns |= METRICS[definition.traffic].columns
+    since = int(timezone.now().timestamp()) - HOURS * 3600
+    rows = MinuteRollup.objects.filter(instance_id__in=instance_ids, at__gte=since).order_by("instance_id", "at")
+    return rows.values("instance_id", "at", *sorted(columns)).iterator()
+
+
+def _replayed(
+    condition: Condition, metric: str, instance: Instance, minutes: Iterator[dict[str, Any]]
+) -> Iterator[Firing]:
+    definition = METRICS[metric]
+    traffic = METRICS.get(definition.traffic)
+    stand, firing = Stand(), None
+    for row in minutes:
+        value, end = definition.value(row), row["at"] + 60
+        broken = is_broken(condition, value, traffic.value(row) if traffic else None)
+        stand, transition = step(stand, condition, broken, end)
+        if transition == OPENED:
+            firing = Firing(instance.pk, instance.name, _moment(end), value)
+        elif transition == RESOLVED and firing:
+            firing.resolved_at = _moment(end)
+            yield firing
+            firing = None
+    if firing:
+        yield firing
+
+
+def _moment(at: float) -> datetime:
+    return datetime.fromtimestamp(at, UTC)

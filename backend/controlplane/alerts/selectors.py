@@ -1,0 +1,75 @@
+"""Reading alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from controlplane.alerts.models import AlertRule, Incident, Silence
+from controlplane.alerts.vocabulary import Scope
+from controlplane.core.errors import NotFound
+from controlplane.fleet.models import Instance
+from controlplane.fleet.selectors import instance_list, instance_tagged
+
+
+def rule_list() -> QuerySet[AlertRule]:
+    return AlertRule.objects.select_related("instance").prefetch_related("overrides")
+
+
+def rule_get(pk: str) -> AlertRule:
+    found = rule_list().filter(Q(pk=pk) | Q(name=pk)).first()
+    if found is None:
+        raise NotFound(f"There is no alert rule {pk}: list them with GET /api/v1/alert-rules.")
+    return found
+
+
+def rule_instances(rule: AlertRule) -> QuerySet[Instance]:
+    if rule.scope == Scope.INSTANCE:
+        return instance_list().filter(pk=rule.instance_id)
+    if rule.scope == Scope.TAGS:
+        return instance_tagged(rule.tags)
+    return instance_list()
+
+
+def incident_list() -> QuerySet[Incident]:
+    return Incident.objects.all()
+
+
+def incident_get(pk: str) -> Incident:
+    found = Incident.objects.filter(pk=pk).first()
+    if found is None:
+        raise NotFound(f"There is no incident {pk}: list them with GET /api/v1/incidents.")
+    return found
+
+
+def incident_open_for(instance_ids: Iterable[str]) -> QuerySet[Incident]:
+    """What a rollout looks at before it goes on."""
+    return Incident.objects.filter(resolved_at=None, instance_id__in=list(instance_ids))
+
+
+def silence_list() -> QuerySet[Silence]:
+    return Silence.objects.all()
+
+
+def silence_get(pk: str) -> Silence:
+    found = Silence.objects.filter(pk=pk).first()
+    if found is None:
+        raise NotFound(f"There is no silence {pk}: list them with GET /api/v1/silences.")
+    return found
+
+
+def silence_in_force_filter(queryset: QuerySet[Silence], value: bool) -> QuerySet[Silence]:
+    now = timezone.now()
+    in_force = Q(starts_at__lte=now, ends_at__gt=now)
+    return queryset.filter(in_force if value else ~in_force)
+
+
+def silence_in_force(rule: AlertRule, instance: Instance, now: datetime) -> Silence | None:
+    """The first silence that covers this rule on this instance; an empty matcher covers everything."""
+    candidates = Silence.objects.filter(
+        Q(rule=None) | Q(rule=rule), Q(instance=None) | Q(instance=instance), starts_at__lte=now, ends_at__gt=now
+    )
+    return next((each for each in candidates if each.tags.items() <= instance.tags.items()), None)

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.alerts.models import AlertRule, Incident, IncidentEvent, RuleOverride, Silence
+from controlplane.alerts.vocabulary import Comparison, Scope, Severity
+from controlplane.fleet.serializers import TagsField
+from controlplane.metrics.definitions import METRICS
+
+YEAR_SECONDS = 366 * 24 * 3600
+
+
+class FiniteField(serializers.FloatField):
+    def to_internal_value(self, data: Any) -> float:
+        if isinstance(data, bool) or not math.isfinite(value := super().to_internal_value(data)):
+            self.fail("invalid")
+        return value
+
+
+class RecipientsField(serializers.ListField):
+    child = serializers.EmailField(max_length=254)
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=20, **kwargs)
+
+
+class RuleOverrideSerializer(serializers.ModelSerializer[RuleOverride]):
+    instance_id = serializers.CharField(max_length=24)
+    threshold = FiniteField(allow_null=True, required=False, default=None, help_text="null: the rule's own.")
+    is_exempt = serializers.BooleanField(default=False)
+
+    class Meta:
+        model = RuleOverride
+        fields = ("instance_id", "threshold", "is_exempt")
+
+
+class AlertRuleSerializer(serializers.ModelSerializer[AlertRule]):
+    tags = serializers.DictField(child=serializers.CharField())
+    instance_id = serializers.CharField(allow_null=True)
+    recipients = serializers.ListField(child=serializers.EmailField())
+    overrides = RuleOverrideSerializer(many=True)
+    formula = serializers.SerializerMethodField()
+
+    class Meta:
+        model = AlertRule
+        fields = (
+            "id", "name", "description", "metric", "formula", "comparison", "threshold", "for_seconds",
+            "minimum_traffic", "reminder_seconds", "severity", "scope", "tags", "instance_id", "recipients",
+            "overrides", "is_enabled", "version", "created_at", "updated_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    def get_formula(self, rule: AlertRule) -> str:
+        return METRICS[rule.metric].formula
+
+
+class AlertRuleWriteSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=100)
+    description = serializers.CharField(max_length=500, allow_blank=True, default="")
+    metric = serializers.ChoiceField(choices=sorted(METRICS))
+    comparison = serializers.ChoiceField(choices=Comparison.choices)
+    threshold = FiniteField()
+    for_seconds = serializers.IntegerField(min_value=0, max_value=7 * 24 * 3600, default=600)
+    minimum_traffic = FiniteField(min_value=0, default=0, help_text="Per second, of the metric's `traffic`.")
+    reminder_seconds = serializers.IntegerField(min_value=0, max_value=30 * 24 * 3600, default=4 * 3600)
+    severity = serializers.ChoiceField(choices=Severity.choices, default=Severity.WARNING)
+    scope = serializers.ChoiceField(choices=Scope.choices, default=Scope.ALL)
+    tags = TagsField(default=dict, help_text="With scope tags.")
+    instance_id = serializers.CharField(max_length=24, allow_null=True, default=None, help_text="With scope instance.")
+    recipients = RecipientsField(default=list, help_text="Empty: those of the settings.")
+    overrides = RuleOverrideSerializer(many=True, default=list)
+    is_enabled = serializers.BooleanField(default=True)
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        if given.get("scope") == Scope.TAGS and not given.get("tags"):
+            raise serializers.ValidationError({"tags": "name at least one tag, or choose scope all"})
+        if given.get("scope") == Scope.INSTANCE and not given.get("instance_id"):
+            raise serializers.ValidationError({"instance_id": "name the instance, or choose scope all"})
+        ids = [override["instance_id"] for override in given.get("overrides", [])]
+        if len(ids) != len(set(ids)):
+            raise serializers.ValidationError({"overrides": "one override per instance"})
+        return given
+
+
+class IncidentEventSerializer(serializers.ModelSerializer[IncidentEvent]):
+    class Meta:
+        model = IncidentEvent
+        fields = ("at", "kind", "value", "detail")
+        read_only_fields = fields
+
+
+class IncidentSerializer(serializers.ModelSerializer[Incident]):
+    rule_id = serializers.CharField(allow_null=True)
+    instance_id = serializers.CharField(allow_null=True)
+    state = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Incident
+        fields = (
+            "id", "state", "rule_id", "rule_name", "instance_id", "instance_name", "metric", "comparison", "threshold",
+            "severity", "opened_value", "last_value", "opened_at", "resolved_at", "acknowledged_at", "acknowledged_by",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    def get_state(self, incident: Incident) -> str:
+        """open or resolved"""
+        return "resolved" if incident.resolved_at else "open"
+
+
+class IncidentDetailSerializer(IncidentSerializer):
+    timeline = IncidentEventSerializer(source="events", many=True)
+
+    class Meta(IncidentSerializer.Meta):
+        fields = (*IncidentSerializer.Meta.fields, "timeline")
+        read_only_fields = fields
+
+
+class SilenceSerializer(serializers.ModelSerializer[Silence]):
+    rule_id = serializers.CharField(allow_null=True)
+    instance_id = serializers.CharField(allow_null=True)
+    tags = serializers.DictField(child=serializers.CharField())
+
+    class Meta:
+        model = Silence
+        fields = (
+            "id", "rule_id", "instance_id", "tags", "reason", "starts_at", "ends_at", "created_by", "created_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class SilenceCreateSerializer(serializers.Serializer[Any]):
+    """Empty matchers cover everything."""
+
+    rule_id = serializers.CharField(max_length=24, allow_null=True, default=None)
+    instance_id = serializers.CharField(max_length=24, allow_null=True, default=None)
+    tags = TagsField(default=dict)
+    reason = serializers.CharField(max_length=200)
+    starts_at = serializers.DateTimeField(required=False, help_text="Default: now.")
+    duration_seconds = serializers.IntegerField(min_value=60, max_value=YEAR_SECONDS)
+
+
+class FiringSerializer(serializers.Serializer[Any]):
+    instance_id = serializers.CharField()
+    instance_name = serializers.CharField()
+    opened_at = serializers.DateTimeField()
+    resolved_at = serializers.DateTimeField(allow_null=True, help_text="null: still open.")
+    opened_value = serializers.FloatField(allow_null=True)
+
+
+class RulePreviewSerializer(serializers.Serializer[Any]):
+    hours = serializers.IntegerField()
+    instance_count = serializers.IntegerField(help_text="Instances in scope.")
+    examined_count = serializers.IntegerField(help_text="Of these, how many were examined.")
+    firings = FiringSerializer(many=True)
+
+
+class TestMailSerializer(serializers.Serializer[Any]):
+    to = serializers.EmailField(max_length=254)
+
+
+class TestMailSentSerializer(serializers.Serializer[Any]):
+    to = serializers.CharField()
+    server = serializers.CharField(help_text="The SMTP server that took it.")

@@ -1,0 +1,46 @@
+"""The words of alerting."""
+
+from __future__ import annotations
+
+from django.db.models import TextChoices
+
+
+class Comparison(TextChoices):
+    BELOW = "lt", "below"
+    AT_MOST = "le", "at most"
+    ABOVE = "gt", "above"
+    AT_LEAST = "ge", "at least"
+
+
+class Severity(TextChoices):
+    WARNING = "warning", "warning"
+    CRITICAL = "critical", "critical"
+
+
+class Scope(TextChoices):
+    ALL = "all", "all instances"
+    TAGS = "tags", "instances with all of these tags"
+    INSTANCE = "instance", "one instance"
+
+
+class Phase(TextChoices):
+    OK = "ok", "ok"
+    PENDING = "pending", "pending"
+    OPEN = "open", "open"
+
+
+class EventKind(TextChoices):
+    OPENED = "opened", "opened"
+    REMINDED = "reminded", "reminded"
+    RESOLVED = "resolved", "resolved"
+    ACKNOWLEDGED = "acknowledged", "acknowledged"
+    SILENCED = "silenced", "silenced"
+    MAILED = "mailed", "mail sent"
+    MAIL_FAILED = "mail_failed", "mail failed"
+
+
+class MailState(TextChoices):
+    QUEUED = "queued", "queued"
+    SENDING = "sending", "sending"
+    SENT = "sent", "sent"
+    FAILED = "failed", "failed"

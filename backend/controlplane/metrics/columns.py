@@ -1,0 +1,50 @@
+"""What one sample holds, and where on the server it comes from. Pure.
+
+A counter is stored as what it grew by since the sample before, a gauge as it was. With that, any span of time and any
+set of instances adds up: rates and ratios are quotients of sums, never averages of quotients.
+"""
+
+from __future__ import annotations
+
+COUNTERS: dict[str, tuple[str, ...]] = {
+    # column: status variables that are added up
+    "questions": ("Questions",),
+    "selects": ("Com_select",),
+    "writes": ("Com_insert", "Com_update", "Com_delete", "Com_replace", "Com_update_multi", "Com_delete_multi"),
+    "slow_queries": ("Slow_queries",),
+    "hits": ("Qcache_hits",),
+    "inserts": ("Qcache_inserts",),
+    "not_cached": ("Qcache_not_cached",),
+    "lowmem_prunes": ("Qcache_lowmem_prunes",),
+    "misses": ("Fqc_misses",),
+    "invalidations": ("Fqc_invalidations",),
+    "evictions": ("Fqc_evictions",),
+    "saved_bytes": ("Fqc_bytes_saved",),
+    "saved_microseconds": ("Fqc_time_saved_us",),
+    "contained_errors": ("Fqc_contained_errors",),
+    "pool_reads": ("Innodb_buffer_pool_reads",),
+    "pool_read_requests": ("Innodb_buffer_pool_read_requests",),
+}
+
+GAUGES: dict[str, str] = {
+    "free_memory_bytes": "Qcache_free_memory",
+    "cached_queries": "Qcache_queries_in_cache",
+    "free_blocks": "Qcache_free_blocks",
+    "total_blocks": "Qcache_total_blocks",
+    "used_bytes": "Fqc_bytes_used",
+    "connections": "Threads_connected",
+    "running_threads": "Threads_running",
+    "uptime_seconds": "Uptime",
+}
+
+VARIABLES: dict[str, tuple[str, ...]] = {
+    # gauge: global variables, the first one that the server has; the engine's own name comes first
+    "cache_size_bytes": ("fqc_size", "query_cache_size"),
+    "pool_size_bytes": ("innodb_buffer_pool_size",),
+}
+
+LOOKUPS = "lookups"  # a counter made of others: see `intervals`
+COUNTER_COLUMNS = (*COUNTERS, LOOKUPS)
+GAUGE_COLUMNS = (*GAUGES, *VARIABLES)
+STATUS_NAMES = tuple(sorted({name for names in COUNTERS.values() for name in names} | set(GAUGES.values())))
+VARIABLE_NAMES = tuple(sorted({name for names in VARIABLES.values() for name in names}))

@@ -1,0 +1,138 @@
+"""Every metric that can be plotted or alerted on, with its formula. Pure.
+
+A metric is `scale * numerator / denominator`, both sums of columns. One description drives the SQL, the evaluation of
+alerts and the text shown beside the plot, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .columns import COUNTER_COLUMNS
+
+SECONDS = "seconds"
+Terms = Mapping[str, int]  # column -> coefficient
+
+
+@dataclass(frozen=True)
+class MetricDefinition:
+    name: str
+    title: str
+    unit: str
+    kind: str  # rate, ratio, gauge
+    formula: str
+    description: str
+    numerator: Terms
+    denominator: Terms = field(default_factory=dict)  # empty: 1
+    scale: int = 1
+    traffic: str = ""  # the metric by which an alert rule's minimum traffic is judged
+
+    @property
+    def columns(self) -> set[str]:
+        return set(self.numerator) | set(self.denominator)
+
+    def value(self, sums: Mapping[str, float | None]) -> float | None:
+        """None where a column is missing or there was nothing to divide by."""
+        top, bottom = _total(self.numerator, sums), _total(self.denominator, sums) if self.denominator else 1.0
+        return None if top is None or not bottom else self.scale * top / bottom
+
+
+def _total(terms: Terms, sums: Mapping[str, float | None]) -> float | None:
+    total = 0.0
+    for column, coefficient in terms.items():
+        amount = sums.get(column)
+        if amount is None:
+            return None
+        total += coefficient * amount
+    return total
+
+
+def _rate(name: str, column: str, title: str, what: str, unit: str = "per second", scale: int = 1) -> MetricDefinition:
+    formula = f"growth of {what} / seconds"
+    return MetricDefinition(name, title, unit, "rate", formula, title, {column: 1}, {SECONDS: 1}, scale)
+
+
+def _gauge(name: str, column: str, title: str, what: str, unit: str) -> MetricDefinition:
+    return MetricDefinition(name, title, unit, "gauge", what, title, {column: 1})
+
+
+def _ratio(
+    name: str, title: str, formula: str, description: str, numerator: Terms, denominator: Terms, traffic: str = ""
+) -> MetricDefinition:
+    return MetricDefinition(name, title, "percent", "ratio", formula, description, numerator, denominator, 100, traffic)
+
+
+_ALL = (
+    _ratio(
+        "hit_ratio", "Hit ratio", "hits / lookups, lookups = hits + Fqc_misses (without the engine: hits + inserts)",
+        "Of the statements the cache was asked for, those it answered. Statements that can never be cached do not "
+        "count, so a good cache beside much uncacheable work still shows as good.",
+        {"hits": 1}, {"lookups": 1}, "lookups_per_second",
+    ),
+    _ratio(
+        "select_hit_ratio", "Share of reads from the cache", "hits / (hits + inserts + not_cached)",
+        "Of all reads, those answered from the cache. Com_select is not used: MySQL leaves hits out of it, MariaDB "
+        "counts them in.",
+        {"hits": 1}, {"hits": 1, "inserts": 1, "not_cached": 1}, "lookups_per_second",
+    ),
+    _ratio(
+        "buffer_pool_hit_ratio", "Buffer pool hit ratio",
+        "1 - Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests",
+        "Page reads that needed no disk. Below 80 % memory is better spent on the buffer pool than on the cache.",
+        {"pool_read_requests": 1, "pool_reads": -1}, {"pool_read_requests": 1}, "buffer_pool_requests_per_second",
+    ),
+    _ratio(
+        "prune_ratio", "Evictions per insert", "lowmem_prunes / inserts",
+        "Entries dropped for lack of memory per entry stored. Steadily high: the cache is too small.",
+        {"lowmem_prunes": 1}, {"inserts": 1}, "inserts_per_second",
+    ),
+    _ratio(
+        "memory_used_ratio", "Cache memory in use", "1 - Qcache_free_memory / query_cache_size",
+        "Share of query_cache_size that holds entries.",
+        {"cache_size_bytes": 1, "free_memory_bytes": -1}, {"cache_size_bytes": 1},
+    ),
+    _ratio(
+        "fragmentation", "Fragmentation", "Qcache_free_blocks / Qcache_total_blocks",
+        "Free blocks among all blocks. Only the classic cache fragments.",
+        {"free_blocks": 1}, {"total_blocks": 1},
+    ),
+    _ratio(
+        "write_share", "Share of writes", "writes / (writes + reads), writes = insert + update + delete + replace",
+        "Writes close entries; above a third the cache seldom pays.",
+        {"writes": 1}, {"writes": 1, "selects": 1}, "questions_per_second",
+    ),
+    _rate("lookups_per_second", "lookups", "Lookups", "lookups (hits + Fqc_misses, without the engine hits + inserts)"),
+    _rate("hits_per_second", "hits", "Hits", "Qcache_hits"),
+    _rate("inserts_per_second", "inserts", "Inserts", "Qcache_inserts"),
+    _rate("not_cached_per_second", "not_cached", "Not cached", "Qcache_not_cached"),
+    _rate("prunes_per_second", "lowmem_prunes", "Evictions for memory", "Qcache_lowmem_prunes"),
+    _rate("invalidations_per_second", "invalidations", "Invalidations", "Fqc_invalidations"),
+    _rate("evictions_per_second", "evictions", "Evictions", "Fqc_evictions"),
+    _rate("saved_bytes_per_second", "saved_bytes", "Bytes served from the cache", "Fqc_bytes_saved", "bytes per second"),
+    _rate("saved_time", "saved_microseconds", "Server time saved", "Fqc_time_saved_us", "microseconds per second"),
+    _rate("contained_errors_per_second", "contained_errors", "Errors contained by the engine", "Fqc_contained_errors"),
+    _rate("questions_per_second", "questions", "Statements", "Questions"),
+    _rate("selects_per_second", "selects", "Reads", "Com_select"),
+    _rate("writes_per_second", "writes", "Writes", "Com_insert, _update, _delete, _replace and their multi-table forms"),
+    _rate("slow_queries_per_second", "slow_queries", "Slow statements", "Slow_queries"),
+    _rate("buffer_pool_reads_per_second", "pool_reads", "Page reads from disk", "Innodb_buffer_pool_reads"),
+    _rate(
+        "buffer_pool_requests_per_second", "pool_read_requests", "Page reads", "Innodb_buffer_pool_read_requests"
+    ),
+    _gauge("cached_queries", "cached_queries", "Cached results", "Qcache_queries_in_cache", "count"),
+    _gauge("free_memory_bytes", "free_memory_bytes", "Free cache memory", "Qcache_free_memory", "bytes"),
+    _gauge("used_bytes", "used_bytes", "Cache memory held by the engine", "Fqc_bytes_used", "bytes"),
+    _gauge("cache_size_bytes", "cache_size_bytes", "Cache size", "query_cache_size", "bytes"),
+    _gauge("pool_size_bytes", "pool_size_bytes", "Buffer pool size", "innodb_buffer_pool_size", "bytes"),
+    _gauge("connections", "connections", "Connections", "Threads_connected", "count"),
+    _gauge("running_threads", "running_threads", "Running threads", "Threads_running", "count"),
+    _gauge("uptime_seconds", "uptime_seconds", "Uptime", "Uptime", "seconds"),
+)  # fmt: skip
+
+METRICS: Mapping[str, MetricDefinition] = {definition.name: definition for definition in _ALL}
+
+
+def aggregate_of(column: str) -> str:
+    """How a column of many rows becomes one number: what grew adds up, what stands is averaged."""
+    return "SUM" if column in COUNTER_COLUMNS or column == SECONDS else "AVG"

@@ -1,0 +1,73 @@
+"""Samples and their rollups. Times are whole epoch seconds: the same SQL buckets them on every database.
+
+On PostgreSQL `Sample` and `MinuteRollup` are partitioned by time (`partitions`); a partition past its retention is
+dropped instead of deleted row by row. No foreign keys: samples outlive their instance until they expire.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from controlplane.core.ids import ID_LENGTH
+from controlplane.fleet.models import Instance
+from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
+
+
+class Measures(models.Model):
+    """One bucket of time. A counter a server does not have is 0; a gauge it does not have is null."""
+
+    at = models.BigIntegerField()  # start of the bucket; of a sample: when it was taken
+    seconds = models.FloatField(help_text="How much time the counters cover.")
+
+    class Meta:
+        abstract = True
+
+
+for _column in COUNTER_COLUMNS:
+    Measures.add_to_class(_column, models.BigIntegerField(default=0))
+for _column in GAUGE_COLUMNS:
+    Measures.add_to_class(_column, models.FloatField(null=True))
+
+
+class InstanceMeasures(Measures):
+    pk = models.CompositePrimaryKey("instance_id", "at")
+    instance_id = models.CharField(max_length=ID_LENGTH)
+
+    class Meta:
+        abstract = True
+
+
+class Sample(InstanceMeasures):
+    pass
+
+
+class MinuteRollup(InstanceMeasures):
+    pass
+
+
+class HourRollup(InstanceMeasures):
+    pass
+
+
+class FleetMinute(Measures):
+    """All instances together: counters and gauges added up, `seconds` averaged so that rates are those of the fleet."""
+
+    at = models.BigIntegerField(primary_key=True)
+
+
+class Latest(models.Model):
+    """The newest raw reading of an instance, from which the next sample's growth is computed."""
+
+    instance = models.OneToOneField(Instance, on_delete=models.CASCADE, primary_key=True, related_name="latest")
+    at = models.FloatField()
+    readings = models.JSONField(help_text="Counters and gauges as the server said them.")
+    values = models.JSONField(help_text="Every metric over the last interval.")
+    hit_ratio = models.FloatField(null=True)
+    lookups_per_second = models.FloatField(null=True)
+
+
+class Clock(models.Model):
+    """When periodic work is due next. Whoever moves it forward does the work; the others find nothing due."""
+
+    name = models.CharField(primary_key=True, max_length=32)
+    due_at = models.FloatField(default=0)

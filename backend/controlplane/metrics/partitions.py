@@ -1,0 +1,61 @@
+"""Tables partitioned by time, on PostgreSQL; elsewhere plain tables with the same columns.
+
+A row outside every partition is refused by the database, so partitions are made ahead, and again before rows of another
+time (a clock that jumped, history that is loaded) are written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import connection, migrations, models
+
+from controlplane.metrics.models import MinuteRollup, Sample
+
+DAY = 86400
+SPANS: dict[type[models.Model], int] = {Sample: DAY, MinuteRollup: 7 * DAY}
+AHEAD = 2  # partitions beyond the newest row
+
+
+class CreatePartitionedModel(migrations.CreateModel):
+    """CreateModel whose table is partitioned by range of `at` where the database can."""
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        if schema_editor.connection.vendor != "postgresql":
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        model = to_state.apps.get_model(app_label, self.name)
+        statement, parameters = schema_editor.table_sql(model)
+        schema_editor.execute(f"{statement} PARTITION BY RANGE (at)", parameters or None)
+
+
+def partitions_ensure(model: type[models.Model], first_at: int, last_at: int) -> None:
+    """Every row from `first_at` to `last_at`, and of some time after, has a partition to go to."""
+    if connection.vendor != "postgresql":
+        return
+    span, table = SPANS[model], model._meta.db_table
+    with connection.cursor() as cursor:
+        for start in range(first_at // span * span, last_at + (AHEAD + 1) * span, span):
+            # Numbers of our own making: DDL takes no parameters.
+            cursor.execute(
+                f'CREATE TABLE IF NOT EXISTS "{table}_p{start}" PARTITION OF "{table}"'
+                f" FOR VALUES FROM ({start}) TO ({start + span})"
+            )
+
+
+def rows_expire(model: type[models.Model], before_at: int) -> None:
+    """Drop what is older: whole partitions where there are any, rows elsewhere."""
+    if connection.vendor != "postgresql" or model not in SPANS:
+        model._default_manager.filter(at__lt=before_at).delete()
+        return
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        for name, start in _partitions(cursor, table):
+            if start + SPANS[model] <= before_at:
+                cursor.execute(f'DROP TABLE "{name}"')
+
+
+def _partitions(cursor: Any, table: str) -> list[tuple[str, int]]:
+    cursor.execute("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass", [table])
+    names = [name.strip('"') for (name,) in cursor.fetchall()]
+    return [(name, int(name.rpartition("_p")[2])) for name in names]

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.metrics.models import Latest
+from controlplane.metrics.series import MOST_POINTS
+
+
+class MetricDefinitionSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    unit = serializers.CharField()
+    kind = serializers.ChoiceField(choices=["rate", "ratio", "gauge"])
+    formula = serializers.CharField(help_text="Shown beside the plot.")
+    description = serializers.CharField()
+    traffic = serializers.CharField(help_text="The metric that an alert rule's minimum traffic is about; may be empty.")
+
+
+class MetricDefinitionListSerializer(serializers.Serializer[Any]):
+    items = MetricDefinitionSerializer(many=True)
+
+
+class SeriesQuerySerializer(serializers.Serializer[Any]):
+    names = serializers.CharField(max_length=1000, help_text="Names of metrics, separated by commas.")
+    start = serializers.DateTimeField(required=False, help_text="Default: an hour before the end.")
+    end = serializers.DateTimeField(required=False, help_text="Default: now.")
+    points = serializers.IntegerField(min_value=1, max_value=MOST_POINTS, default=300)
+
+    def get_fields(self) -> dict[str, Any]:
+        """`from` is a word of Python's, but the plainest name for a query."""
+        fields = super().get_fields()
+        return {"from": fields.pop("start"), "to": fields.pop("end"), **fields}
+
+
+class MetricSeriesSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    unit = serializers.CharField()
+    formula = serializers.CharField()
+    values = serializers.ListField(
+        child=serializers.FloatField(allow_null=True),
+        help_text="One per time; null: no sample, or nothing to divide by.",
+    )
+
+
+class SeriesSerializer(serializers.Serializer[Any]):
+    times = serializers.ListField(child=serializers.IntegerField(), help_text="Starts of the buckets, epoch seconds.")
+    step_seconds = serializers.IntegerField()
+    resolution = serializers.ChoiceField(choices=["raw", "minute", "hour"])
+    series = MetricSeriesSerializer(many=True)
+
+
+class LatestSerializer(serializers.ModelSerializer[Latest]):
+    instance_id = serializers.CharField()
+    instance_name = serializers.CharField(source="instance.name")
+    at = serializers.FloatField(help_text="Epoch seconds.")
+    values = serializers.DictField(child=serializers.FloatField(allow_null=True), help_text="Every metric by name.")
+
+    class Meta:
+        model = Latest
+        fields = ("instance_id", "instance_name", "at", "values")
+        read_only_fields = fields
+
+
+class ScrapeTargetSerializer(serializers.Serializer[Any]):
+    """Prometheus' http_sd form."""
+
+    targets = serializers.ListField(child=serializers.CharField())
+    labels = serializers.DictField(child=serializers.CharField())

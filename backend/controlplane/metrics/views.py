@@ -1,0 +1,106 @@
+"""Metrics over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.core.errors import Invalid
+from controlplane.core.views import ApiView, ApiViewSet
+from controlplane.fleet.selectors import instance_get, instance_polled
+from controlplane.metrics import selectors
+from controlplane.metrics import serializers as shapes
+from controlplane.metrics.definitions import METRICS
+from controlplane.metrics.discovery import scrape_targets
+from controlplane.metrics.models import Latest
+from controlplane.metrics.series import HOUR, Series, Span, fleet_series, instance_series, span_of, times_of
+from controlplane.settings.selectors import settings_get
+
+LONGEST_SECONDS = 400 * 24 * HOUR
+
+
+class MetricDefinitions(ApiView):
+    @extend_schema(operation_id="metric_definitions_list", responses=shapes.MetricDefinitionListSerializer)
+    def get(self, request: Request) -> Response:
+        return Response({"items": shapes.MetricDefinitionSerializer(METRICS.values(), many=True).data})
+
+
+class InstanceMetrics(ApiView):
+    @extend_schema(
+        operation_id="instance_metrics", parameters=[shapes.SeriesQuerySerializer], responses=shapes.SeriesSerializer
+    )
+    def get(self, request: Request, id: str) -> Response:
+        instance = instance_get(id)
+        query = _query(request)
+        definitions, span = selectors.metrics_named(query["names"]), _span(query)
+        return Response(_rendered(span, instance_series(instance.pk, definitions, span)))
+
+
+class FleetMetrics(ApiView):
+    @extend_schema(
+        operation_id="fleet_metrics", parameters=[shapes.SeriesQuerySerializer], responses=shapes.SeriesSerializer
+    )
+    def get(self, request: Request) -> Response:
+        """All instances together: sums of counters and gauges, ratios of the sums."""
+        query = _query(request)
+        definitions, span = selectors.metrics_named(query["names"]), _span(query, is_fleet=True)
+        return Response(_rendered(span, fleet_series(definitions, span)))
+
+
+class LatestViewSet(mixins.ListModelMixin, ApiViewSet):
+    """The newest values of every instance."""
+
+    queryset = selectors.latest_list()
+    serializer_class = shapes.LatestSerializer
+    ordering = ("instance__name", "pk")
+    filterset_fields = ("instance",)
+
+
+class ScrapeTargets(ApiView):
+    pagination_class = None
+
+    @extend_schema(operation_id="prometheus_targets", responses=shapes.ScrapeTargetSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """The fleet as Prometheus' HTTP service discovery reads it."""
+        return Response(scrape_targets(instance_polled()))
+
+
+def _query(request: Request) -> dict[str, Any]:
+    query = shapes.SeriesQuerySerializer(data=request.query_params)
+    query.is_valid(raise_exception=True)
+    return dict(query.validated_data)
+
+
+def _span(query: dict[str, Any], is_fleet: bool = False) -> Span:
+    last = int(query.get("to", timezone.now()).timestamp())
+    first = int(query["from"].timestamp()) if "from" in query else last - HOUR
+    if not 0 <= first < last:
+        raise Invalid.field("from", "must be before `to`, and after 1970")
+    if last - first > LONGEST_SECONDS:
+        raise Invalid.field("from", "at most 400 days before `to`")
+    # The fleet as a whole is kept by the minute only.
+    poll_seconds = 60 if is_fleet else settings_get().poll_interval_seconds
+    return span_of(first, last, query["points"], poll_seconds)
+
+
+def _rendered(span: Span, found: list[Series]) -> dict[str, Any]:
+    return {
+        "times": times_of(span),
+        "step_seconds": span.step_seconds,
+        "resolution": span.resolution,
+        "series": [
+            {
+                "name": series.definition.name,
+                "title": series.definition.title,
+                "unit": series.definition.unit,
+                "formula": series.definition.formula,
+                "values": series.values,
+            }
+            for series in found
+        ],
+    }
