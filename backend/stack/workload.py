@@ -1,0 +1,178 @@
+"""A small shop's day: many reads that repeat, some that do not, and a few writes. For demonstrations, not for figures.
+
+    FQC_DEMO_PASSWORD=... python -m stack.workload --user demo 127.0.0.1:13306 127.0.0.1:13307
+
+Products are asked for by a Zipf-like popularity, with literal values, as many applications do; the rate is bounded, so
+that a laptop stays usable. Writes touch single rows of the same tables, so that a chart shows what they cost the cache.
+"""
+
+import argparse
+import os
+import random
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from itertools import accumulate
+
+import pymysql
+from pymysql.cursors import Cursor
+
+SCHEMA = "demo"
+PRODUCTS = 4_000
+CATEGORIES = 40
+CONNECTIONS_PER_SERVER = 2
+STATEMENTS_PER_SECOND = 150  # of one connection
+WRITE_SHARE = 0.003
+UNREPEATED_SHARE = 0.05
+_REPORT_SECONDS = 10.0
+
+_POPULARITY = list(accumulate(1.0 / rank for rank in range(1, PRODUCTS + 1)))
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS product (id INT PRIMARY KEY, category INT NOT NULL, name VARCHAR(80) NOT NULL,"
+    " price_cents INT NOT NULL, stock INT NOT NULL, KEY (category)) ENGINE=InnoDB",
+    "CREATE TABLE IF NOT EXISTS review (id INT PRIMARY KEY AUTO_INCREMENT, product INT NOT NULL, stars INT NOT NULL,"
+    " words VARCHAR(200) NOT NULL, KEY (product)) ENGINE=InnoDB",
+)
+
+
+@dataclass(frozen=True)
+class Account:
+    host: str
+    port: int
+    user: str
+    password: str
+
+    def connect(self) -> "pymysql.Connection[Cursor]":
+        return pymysql.connect(
+            host=self.host, port=self.port, user=self.user, password=self.password, autocommit=True, connect_timeout=10
+        )
+
+
+@dataclass
+class Counts:
+    reads: int = 0
+    writes: int = 0
+
+
+def prepare(account: Account) -> None:
+    """Makes the schema and fills it once."""
+    with account.connect() as connection, connection.cursor() as cursor:
+        cursor.execute(f"CREATE DATABASE IF NOT EXISTS {SCHEMA}")
+        cursor.execute(f"USE {SCHEMA}")
+        for table in _TABLES:
+            cursor.execute(table)
+        cursor.execute("SELECT COUNT(*) FROM product")
+        if cursor.fetchall() != ((PRODUCTS,),):
+            cursor.execute(
+                "INSERT IGNORE INTO product"
+                f" SELECT seq, seq MOD {CATEGORIES}, CONCAT('product ', seq), 100 + seq * 7 MOD 9900, 1000"
+                f" FROM seq_1_to_{PRODUCTS}"
+            )
+            cursor.execute(
+                "INSERT INTO review (product, stars, words)"
+                f" SELECT 1 + seq MOD {PRODUCTS}, 1 + seq MOD 5, REPEAT('fine ', 1 + seq MOD 20)"
+                f" FROM seq_1_to_{PRODUCTS * 5}"
+            )
+
+
+def statement(draw: random.Random) -> tuple[str, bool]:
+    """The next statement, and whether it writes."""
+    product = draw.choices(range(1, PRODUCTS + 1), cum_weights=_POPULARITY)[0]
+    kind = draw.random()
+    if kind < WRITE_SHARE / 2:
+        return f"UPDATE product SET stock = stock - 1 WHERE id = {product}", True
+    if kind < WRITE_SHARE:
+        stars = draw.randint(1, 5)
+        return f"INSERT INTO review (product, stars, words) VALUES ({product}, {stars}, 'as described')", True
+    if kind < WRITE_SHARE + UNREPEATED_SHARE:
+        return f"SELECT id, name FROM product WHERE price_cents > {draw.randrange(10**9)} ORDER BY id LIMIT 10", False
+    reads = (
+        f"SELECT name, price_cents, stock FROM product WHERE id = {product}",
+        f"SELECT stars, words FROM review WHERE product = {product} ORDER BY id DESC LIMIT 5",
+        f"SELECT COUNT(*), AVG(stars) FROM review WHERE product = {product}",
+        f"SELECT id, name, price_cents FROM product WHERE category = {product % CATEGORIES} ORDER BY price_cents LIMIT 20",
+    )
+    return draw.choices(reads, weights=(6, 2, 2, 1))[0], False
+
+
+def shop(account: Account, counts: Counts, stop: threading.Event, seed: int) -> None:
+    """One customer's connection; it comes back after the server was restarted."""
+    draw = random.Random(seed)
+    while not stop.is_set():
+        try:
+            with account.connect() as connection, connection.cursor() as cursor:
+                cursor.execute(f"USE {SCHEMA}")
+                _run_at_rate(cursor, draw, counts, stop)
+        except pymysql.MySQLError as error:
+            print(f"demo: {account.host}:{account.port}: {error}; trying again", file=sys.stderr, flush=True)
+            stop.wait(2.0)
+
+
+def _run_at_rate(cursor: Cursor, draw: random.Random, counts: Counts, stop: threading.Event) -> None:
+    due = time.monotonic()
+    while not stop.is_set():
+        sql, is_write = statement(draw)
+        cursor.execute(sql)
+        counts.writes += is_write
+        counts.reads += not is_write
+        due = max(due + 1.0 / STATEMENTS_PER_SECOND, time.monotonic() - 1.0)
+        stop.wait(due - time.monotonic())
+
+
+def run(accounts: list[Account], seconds: float | None) -> None:
+    """Until the time is over or somebody interrupts."""
+    for account in accounts:
+        prepare(account)
+    stop = threading.Event()
+    counts = [Counts() for _ in range(len(accounts) * CONNECTIONS_PER_SERVER)]
+    threads = [
+        threading.Thread(target=shop, args=(accounts[i % len(accounts)], counts[i], stop, i))
+        for i in range(len(counts))
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        _report_until(time.monotonic() + seconds if seconds is not None else None, counts)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def _report_until(end: float | None, counts: list[Counts]) -> None:
+    before = 0
+    while end is None or time.monotonic() < end:
+        pause = _REPORT_SECONDS if end is None else min(_REPORT_SECONDS, end - time.monotonic())
+        time.sleep(max(pause, 0.0))
+        reads, writes = sum(c.reads for c in counts), sum(c.writes for c in counts)
+        print(
+            f"demo: {reads + writes - before} statements in {pause:.0f} s; {reads} reads, {writes} writes so far",
+            flush=True,
+        )
+        before = reads + writes
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m stack.workload", description=__doc__)
+    parser.add_argument("endpoints", nargs="+", metavar="HOST:PORT")
+    parser.add_argument("--user", required=True)
+    parser.add_argument("--seconds", type=float)
+    options = parser.parse_args()
+    password = os.environ.get("FQC_DEMO_PASSWORD")
+    if not password:
+        print("demo: set FQC_DEMO_PASSWORD to the password of the account", file=sys.stderr)
+        return 2
+    ends = [endpoint.rsplit(":", 1) for endpoint in options.endpoints]
+    try:
+        run([Account(host, int(port), options.user, password) for host, port in ends], options.seconds)
+    except pymysql.MySQLError as error:
+        print(f"demo: cannot prepare the schema {SCHEMA}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
