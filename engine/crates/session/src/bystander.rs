@@ -1,0 +1,61 @@
+//! A server thread whose bytes are not seen: a connection older than the plugin or compressed, an event, an applier.
+//!
+//! Nothing is served to it, but its writes count. What it locks for writing is closed until the server shows that its
+//! transaction has ended; of one whose past is unknown, every statement may end a transaction that wrote anything.
+
+use crate::command::closing;
+use crate::engine::Engine;
+use crate::writes::Writes;
+use sql::{Kind, LexMode};
+
+pub struct Bystander {
+    writes: Writes,
+    is_past_unknown: bool,
+}
+
+impl Bystander {
+    /// `is_new`: everything that it ever did has been reported here.
+    pub fn new(is_new: bool) -> Bystander {
+        Bystander { writes: Writes::default(), is_past_unknown: !is_new }
+    }
+
+    pub fn on_table(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
+        if is_read_only || crate::session::is_server_own(db, name) {
+            return;
+        }
+        self.writes.close(engine, engine.tables.find(&engine.versions, db, name).cell);
+        if db == b"mysql" {
+            self.writes.close_everything(engine);
+        }
+    }
+
+    pub fn on_table_defined(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
+        self.writes.close_everything(engine);
+        self.on_table(engine, db, name, false);
+    }
+
+    pub fn on_logged(&mut self, engine: &Engine, text: &[u8]) {
+        let statement = sql::classify(text, LexMode::default());
+        if self.is_past_unknown || closing(&statement.kind).everything {
+            self.writes.close_everything(engine);
+        }
+    }
+
+    /// A command has ended, and its client may have been told already.
+    pub fn on_status(&mut self, engine: &Engine, text: &[u8], is_in_transaction: bool, is_locked: bool) {
+        self.writes.is_locked = is_locked;
+        let ended = !is_in_transaction
+            || matches!(sql::classify(text, LexMode::default()).kind, Kind::Commit(_) | Kind::Rollback(_));
+        if ended {
+            self.is_past_unknown = false;
+            self.writes.open(engine);
+        } else {
+            self.writes.open_everything(engine);
+        }
+    }
+
+    pub fn on_end(&mut self, engine: &Engine) {
+        self.writes.is_locked = false;
+        self.writes.open(engine);
+    }
+}

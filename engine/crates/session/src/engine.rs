@@ -1,0 +1,192 @@
+//! What all sessions of a server share: the store, the versions, the tables, the settings and the counters.
+
+use crate::catalogue::Catalogue;
+use crate::context::Contexts;
+use crate::reason::Reasons;
+use crate::tables::Tables;
+use cache::{Cache, CellId, Counter, Versions};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+pub struct Engine {
+    pub cache: Cache,
+    pub versions: Versions,
+    pub tables: Tables,
+    pub catalogue: Catalogue,
+    pub contexts: Contexts,
+    pub settings: Settings,
+    pub counts: Counts,
+    pub reasons: Reasons,
+    /// The cell that every entry depends on: closed by whatever may touch anything (DDL, privileges, globals).
+    pub everything: CellId,
+    /// A monotonic clock in nanoseconds, for the cost of misses.
+    pub clock: fn() -> u64,
+}
+
+#[derive(Default)]
+pub struct Settings {
+    /// Entries may be served and stored. False without memory, after a contained fault, and while unloading.
+    is_on: AtomicBool,
+    is_faulty: AtomicBool,
+    limit: AtomicU64,
+    size: AtomicU64,
+    global_type: AtomicU64,
+    defers_begin: AtomicBool,
+    /// The server spells table names in its events as it stores them, whatever their case in a statement.
+    tells_case: AtomicBool,
+    /// Rises when something begins or ends to change what new sessions inherit.
+    inherited: AtomicU64,
+    /// How many such changes are under way.
+    changing: AtomicU64,
+}
+
+/// A count that FLUSH STATUS sets back to zero.
+#[derive(Default)]
+pub struct Tally {
+    counter: Counter,
+    flushed: AtomicU64,
+}
+
+impl Tally {
+    pub fn add(&self, n: u64) {
+        self.counter.add(n);
+    }
+
+    pub fn sum(&self) -> u64 {
+        self.counter.sum().saturating_sub(self.flushed.load(Ordering::Relaxed))
+    }
+
+    pub fn flush(&self) {
+        self.flushed.store(self.counter.sum(), Ordering::Relaxed);
+    }
+}
+
+#[derive(Default)]
+pub struct Counts {
+    pub hits: Tally,
+    /// Reads that went to the server while the cache was on for them.
+    pub misses: Tally,
+    pub inserts: Tally,
+    pub not_cached: Tally,
+    pub invalidations: Tally,
+    pub saved_ns: Tally,
+    pub saved_bytes: Tally,
+}
+
+impl Counts {
+    /// FLUSH STATUS.
+    pub fn flush(&self) {
+        let all = [&self.hits, &self.misses, &self.inserts, &self.not_cached, &self.invalidations];
+        all.into_iter().chain([&self.saved_ns, &self.saved_bytes]).for_each(Tally::flush);
+    }
+}
+
+impl Engine {
+    pub fn new(clock: fn() -> u64) -> Engine {
+        let versions = Versions::new();
+        let everything = versions.allocate();
+        Engine {
+            cache: Cache::new(0),
+            versions,
+            tables: Tables::default(),
+            catalogue: Catalogue::default(),
+            contexts: Contexts::default(),
+            settings: Settings::default(),
+            counts: Counts::default(),
+            reasons: Reasons::default(),
+            everything,
+            clock,
+        }
+    }
+
+    /// Forgets everything that was known of the server: for a second load into the same process.
+    pub fn forget(&self) {
+        self.versions.advance(self.everything);
+        self.cache.clear();
+        self.catalogue.outdate();
+    }
+
+    pub fn note_refusal(&self, reason: impl Into<crate::Reason>) {
+        self.counts.not_cached.add(1);
+        self.reasons.count(reason.into());
+    }
+}
+
+impl Settings {
+    pub fn is_on(&self) -> bool {
+        // Relaxed, here and below: a switch orders nothing; validity is the versions' alone.
+        self.is_on.load(Ordering::Relaxed) && !self.is_faulty()
+    }
+
+    pub fn switch(&self, on: bool) {
+        self.is_on.store(on, Ordering::Relaxed);
+    }
+
+    /// A fault was contained: nothing is served or stored any more in this process.
+    pub fn fail(&self) {
+        self.is_faulty.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_faulty(&self) -> bool {
+        self.is_faulty.load(Ordering::Relaxed)
+    }
+
+    pub fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    pub fn set_limit(&self, bytes: u64) {
+        self.limit.store(bytes, Ordering::Relaxed);
+    }
+
+    pub fn size(&self) -> u64 {
+        self.size.load(Ordering::Relaxed)
+    }
+
+    pub fn set_size(&self, bytes: u64) {
+        self.size.store(bytes, Ordering::Relaxed);
+    }
+
+    pub fn global_type(&self) -> u8 {
+        self.global_type.load(Ordering::Relaxed) as u8
+    }
+
+    pub fn set_global_type(&self, value: u8) {
+        self.global_type.store(u64::from(value), Ordering::Relaxed);
+    }
+
+    pub fn defers_begin(&self) -> bool {
+        self.defers_begin.load(Ordering::Relaxed)
+    }
+
+    pub fn set_defers_begin(&self, value: bool) {
+        self.defers_begin.store(value, Ordering::Relaxed);
+    }
+
+    pub fn tells_case(&self) -> bool {
+        self.tells_case.load(Ordering::Relaxed)
+    }
+
+    pub fn set_tells_case(&self, value: bool) {
+        self.tells_case.store(value, Ordering::Relaxed);
+    }
+
+    pub fn inherited(&self) -> u64 {
+        // SeqCst, with the three below: a session that connects compares two readings with the changes between them.
+        self.inherited.load(Ordering::SeqCst)
+    }
+
+    /// Whether nothing that a session inherits has changed since `inherited` gave this number, or is changing.
+    pub fn is_unchanged_since(&self, number: u64) -> bool {
+        self.changing.load(Ordering::SeqCst) == 0 && self.inherited() == number
+    }
+
+    pub fn begin_change(&self) {
+        self.changing.fetch_add(1, Ordering::SeqCst);
+        self.inherited.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub fn end_change(&self) {
+        self.inherited.fetch_add(1, Ordering::SeqCst);
+        self.changing.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,52 @@
+//! The prepared statements of one connection, in the binary protocol.
+
+use sql::Statement;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub struct Prepared {
+    pub text: Arc<[u8]>,
+    pub statement: Arc<Statement>,
+    pub parameters: u16,
+    /// Two bytes for each parameter, as last bound.
+    pub types: Vec<u8>,
+    /// Values have come in pieces since the last execution.
+    pub has_long_data: bool,
+    /// The identity under which it was prepared.
+    pub context: u64,
+}
+
+#[derive(Debug, Default)]
+pub struct Statements {
+    by_id: HashMap<u32, Prepared>,
+    last: Option<u32>,
+}
+
+/// MariaDB: the statement that was prepared last.
+const LAST: u32 = u32::MAX;
+
+impl Statements {
+    pub fn insert(&mut self, id: u32, prepared: Prepared) {
+        self.last = Some(id);
+        self.by_id.insert(id, prepared);
+    }
+
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut Prepared> {
+        let id = if id == LAST { self.last? } else { id };
+        self.by_id.get_mut(&id)
+    }
+
+    pub fn remove(&mut self, id: u32) {
+        self.by_id.remove(&id);
+    }
+
+    pub fn clear(&mut self) {
+        *self = Statements::default();
+    }
+
+    /// A prepare has failed: nothing is known of "the last one".
+    pub fn forget_last(&mut self) {
+        self.last = None;
+    }
+}

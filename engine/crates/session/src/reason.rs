@@ -1,0 +1,87 @@
+//! Why a statement was not served or not stored. Each reason is counted; `SHOW FQC REASONS` explains them.
+
+use cache::Counter;
+
+macro_rules! reasons {
+    ($($variant:ident $name:literal $text:literal;)*) => {
+        /// What a session, a table or a response has against it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Own { $($variant,)* }
+
+        const OWN: &[(&str, &str)] = &[$(($name, $text),)*];
+    };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    Own(Own),
+    Text(sql::Refusal),
+}
+
+impl From<Own> for Reason {
+    fn from(own: Own) -> Self {
+        Reason::Own(own)
+    }
+}
+
+impl Reason {
+    fn index(self) -> usize {
+        match self {
+            Reason::Own(own) => own as usize,
+            Reason::Text(refusal) => OWN.len() + refusal as usize,
+        }
+    }
+}
+
+reasons! {
+    Demand "demand" "query_cache_type is DEMAND and the statement does not say SQL_CACHE";
+    NoCacheHint "sql_no_cache" "the statement says SQL_NO_CACHE";
+    NoTable "no_table_read" "the statement read no table";
+    TableUnknown "table_unknown" "a table was seen for the first time; its engine is being looked up";
+    TableEngine "table_engine" "a table's engine, type or generated column does not qualify";
+    SystemTable "system_table" "a table of a system schema was read";
+    View "view" "the statement names a view";
+    WroteTable "wrote_table" "the statement locked a table for writing";
+    OwnWrites "own_writes" "the transaction itself has written a table of the statement";
+    Snapshot "snapshot" "the moment of the transaction's snapshot is not known";
+    Isolation "isolation" "reads of this isolation level are never cached";
+    TemporaryTables "temporary_tables" "the session has used temporary tables";
+    LockedTables "locked_tables" "the session is under LOCK TABLES";
+    SessionState "session_settings" "the session's settings are not known";
+    Changed "changed" "a table changed, or was being changed, while the statement ran";
+    TooLarge "too_large" "the result is larger than query_cache_limit or than its share of the cache";
+    NoMemory "no_memory" "query_cache_size is too small to store anything";
+    Warnings "warnings" "the statement raised warnings";
+    Failed "failed" "the statement failed";
+    Response "response" "the response is not a single complete result";
+    Cursor "cursor" "a cursor was asked for, or parameters were sent in pieces";
+    StatementContext "statement_context" "the session's settings changed since the statement was prepared";
+    MetadataCached "metadata_cached" "the client keeps column metadata of prepared statements itself";
+    Fragmented "fragmented" "the command arrived in pieces";
+}
+
+/// One counter for each reason.
+pub struct Reasons {
+    counters: Vec<Counter>,
+}
+
+impl Default for Reasons {
+    fn default() -> Self {
+        Reasons { counters: (0..OWN.len() + sql::Refusal::ALL.len()).map(|_| Counter::default()).collect() }
+    }
+}
+
+impl Reasons {
+    pub fn count(&self, reason: Reason) {
+        self.counters[reason.index()].add(1);
+    }
+
+    /// Name, count and explanation of every reason that ever occurred.
+    pub fn list(&self) -> Vec<(&'static str, u64, &'static str)> {
+        let own = OWN.iter().zip(&self.counters).map(|(&(name, text), counter)| (name, counter.sum(), text));
+        let text = sql::Refusal::ALL
+            .iter()
+            .map(|refusal| (refusal.name(), self.counters[Reason::Text(*refusal).index()].sum(), refusal.explain()));
+        own.chain(text).filter(|(_, count, _)| *count > 0).collect()
+    }
+}

@@ -1,0 +1,55 @@
+//! A read on its way through the server: what it touches, and its response.
+
+use crate::reason::{Own, Reason};
+use crate::tables::Verdict;
+use cache::{CellId, Stamp};
+
+#[derive(Debug)]
+pub struct Recording {
+    pub hash: u64,
+    pub context: u64,
+    pub text: Vec<u8>,
+    pub parameters: Vec<u8>,
+    pub stamp: Stamp,
+    pub generation: u64,
+    pub started_ns: u64,
+    pub cells: Vec<CellId>,
+    pub all_snapshot: bool,
+    /// By its text it reads rows of exactly one scan: with rows in the result, InnoDB has opened a snapshot.
+    pub opens_snapshot: bool,
+    /// Set by the first thing that speaks against storing; the rest is not recorded.
+    pub refusal: Option<Reason>,
+    pub response: Vec<u8>,
+}
+
+impl Recording {
+    pub fn refuse(&mut self, reason: impl Into<Reason>) {
+        if self.refusal.is_none() {
+            self.refusal = Some(reason.into());
+            self.response = Vec::new();
+        }
+    }
+
+    pub fn depend_on(&mut self, cell: CellId, verdict: Verdict) {
+        match verdict {
+            Verdict::Snapshot => {}
+            Verdict::Plain => self.all_snapshot = false,
+            Verdict::Unknown => self.refuse(Own::TableUnknown),
+            Verdict::Unfit => self.refuse(Own::TableEngine),
+        }
+        if !self.cells.contains(&cell) {
+            self.cells.push(cell);
+        }
+    }
+
+    pub fn record(&mut self, bytes: &[u8], limit: u64) {
+        if self.refusal.is_some() {
+            return;
+        }
+        if (self.response.len() + bytes.len()) as u64 > limit {
+            self.refuse(Own::TooLarge);
+            return;
+        }
+        self.response.extend_from_slice(bytes);
+    }
+}

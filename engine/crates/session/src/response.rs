@@ -1,0 +1,373 @@
+//! A response on its way to the client: what it says of the statement's end, and what is done then.
+
+use crate::command::Layout;
+use crate::engine::Engine;
+use crate::reason::Own;
+use crate::recording::Recording;
+use crate::session::Session;
+use crate::surface::Rendering;
+use crate::transaction::Snapshot;
+use crate::variables::Effect as Understood;
+use cache::{Key, Meta, Refusal, Stamp};
+use sql::{Flush, Kind, Statement};
+use std::sync::Arc;
+use wire::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, status};
+
+/// What the host does with bytes of a response.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Reply {
+    Send,
+    /// The client must not see them.
+    Swallow,
+    /// These go to the client in place of all that was swallowed of this response.
+    Replace(Vec<u8>),
+}
+
+pub(crate) enum Purpose {
+    /// The client's own command.
+    Client,
+    /// A deferred BEGIN is made good.
+    Begin,
+    /// As is a deferred BEGIN, with the snapshot opened at once; the stamp was noted before.
+    OpenSnapshot(Stamp),
+    /// FOUND_ROWS() is made to say what the client saw.
+    Unseen,
+}
+
+pub(crate) enum Effect {
+    None,
+    Statement(Arc<Statement>),
+    Prepare { text: Arc<[u8]>, statement: Arc<Statement>, context: u64 },
+    ChangeUser { charset: Option<u16>, inherited: u64 },
+    Reset { inherited: u64 },
+}
+
+/// A command that the server is busy with.
+pub(crate) struct Running {
+    pub tracker: ResponseTracker,
+    pub purpose: Purpose,
+    pub effect: Effect,
+    pub read: Option<Recording>,
+    /// How the response is to be changed; it is held back until it is complete.
+    pub rendering: Option<Rendering>,
+    pub held: Vec<u8>,
+    /// Noted before the server had the command.
+    pub moment: Stamp,
+    pub may_run_others: bool,
+    /// The client's bytes belong to the response (a local file, an authentication).
+    pub is_exchange: bool,
+}
+
+impl Running {
+    pub fn new(purpose: Purpose, expect: Expect, capabilities: u64, moment: Stamp) -> Running {
+        Running {
+            tracker: ResponseTracker::new(expect, capabilities),
+            purpose,
+            effect: Effect::None,
+            read: None,
+            rendering: None,
+            held: Vec::new(),
+            moment,
+            may_run_others: false,
+            is_exchange: false,
+        }
+    }
+
+    fn is_hidden(&self) -> bool {
+        !matches!(self.purpose, Purpose::Client)
+    }
+}
+
+/// A read whose response has been sent: it may be stored now.
+pub(crate) struct Finished {
+    recording: Recording,
+    outcome: Outcome,
+}
+
+/// What a storable result may say besides the transaction's state.
+const HARMLESS_STATUS: u16 = status::IN_TRANS
+    | status::AUTOCOMMIT
+    | status::NO_GOOD_INDEX
+    | status::NO_INDEX
+    | status::NO_BACKSLASH_ESCAPES
+    | status::SLOW
+    | status::IN_TRANS_READONLY
+    | status::ANSI_QUOTES;
+
+impl Session {
+    /// Bytes of the server, before the client gets them.
+    pub fn on_response(&mut self, engine: &Engine, bytes: &[u8]) -> Reply {
+        let Some(running) = self.running.as_mut() else { return Reply::Send };
+        let progress = running.tracker.feed(bytes);
+        if let Some(recording) = &mut running.read {
+            recording.record(bytes, engine.settings.limit());
+        }
+        let is_held = running.rendering.is_some();
+        if is_held {
+            running.held.extend_from_slice(bytes);
+        }
+        let is_hidden = running.is_hidden();
+        match progress {
+            Progress::Done(outcome) => return self.finish(engine, outcome),
+            Progress::LocalInfile => running.is_exchange = true,
+            Progress::More => {}
+            Progress::Confused => {
+                let held = std::mem::take(&mut running.held);
+                self.abandon(engine);
+                return if is_held { Reply::Replace(held) } else { Reply::Send };
+            }
+        }
+        self.writes.advance(engine);
+        if is_held || is_hidden { Reply::Swallow } else { Reply::Send }
+    }
+
+    /// The server reads what is not a command.
+    pub fn is_in_exchange(&self) -> bool {
+        self.running.as_ref().is_some_and(|running| running.is_exchange)
+    }
+
+    fn finish(&mut self, engine: &Engine, outcome: Outcome) -> Reply {
+        let Some(running) = self.running.take() else { return Reply::Send };
+        let was_open = self.transaction.is_open;
+        if let Some(flags) = outcome.status {
+            self.status = flags;
+            self.transaction.is_open = flags & status::IN_TRANS != 0;
+            self.transaction.autocommit = flags & status::AUTOCOMMIT != 0;
+        }
+        let has_failed = matches!(outcome.kind, OutcomeKind::Err { .. });
+        self.apply(engine, &running, &outcome, has_failed);
+        self.end_writes(engine, &running, has_failed);
+        self.note_snapshot(&running, &outcome, was_open, has_failed);
+        let reply = match (&running.purpose, &running.rendering) {
+            (Purpose::Client, None) => Reply::Send,
+            (Purpose::Client, Some(rendering)) => {
+                Reply::Replace(rendering.apply(&running.held, self.capabilities).unwrap_or(running.held))
+            }
+            _ => Reply::Swallow,
+        };
+        if let Some(recording) = running.read {
+            self.finished = Some(Finished { recording, outcome });
+        }
+        reply
+    }
+
+    /// Tables open again. In a transaction they are remembered, to be closed again when it may commit.
+    fn end_writes(&mut self, engine: &Engine, running: &Running, has_failed: bool) {
+        let kind = match &running.effect {
+            Effect::Statement(statement) => Some(&statement.kind),
+            _ => None,
+        };
+        let ends = matches!(kind, Some(Kind::Commit(_) | Kind::Rollback(_) | Kind::Begin(_))) && !has_failed;
+        if matches!(kind, Some(Kind::LockTables)) && !has_failed {
+            self.writes.is_locked = true;
+        }
+        if ends || !self.transaction.is_open && !has_failed {
+            self.transaction.written.clear();
+        } else {
+            for cell in self.writes.cells() {
+                if *cell != engine.everything && !self.transaction.written.contains(cell) {
+                    self.transaction.written.push(*cell);
+                }
+            }
+        }
+        if matches!(kind, Some(Kind::UnlockTables)) && !has_failed {
+            self.writes.is_locked = false;
+        }
+        if !self.writes.is_empty() {
+            self.writes.open(engine);
+        }
+    }
+
+    fn note_snapshot(&mut self, running: &Running, outcome: &Outcome, was_open: bool, has_failed: bool) {
+        if let Purpose::OpenSnapshot(moment) = running.purpose {
+            self.transaction.snapshot = if has_failed { Snapshot::Unknown } else { Snapshot::Open(moment) };
+            return;
+        }
+        if !self.transaction.is_open {
+            self.transaction.snapshot = Snapshot::Unknown;
+            return;
+        }
+        if has_failed {
+            // A deadlock, say, has rolled the transaction back: the flags are told with the next success.
+            self.transaction.snapshot = Snapshot::Unknown;
+            return;
+        }
+        let kind = match (&running.effect, &running.purpose) {
+            (_, Purpose::Begin) => return self.transaction.snapshot = Snapshot::NotYet,
+            (Effect::Statement(statement), _) => &statement.kind,
+            _ => return,
+        };
+        match kind {
+            Kind::Begin(begin) if begin.consistent_snapshot => self.transaction.snapshot = Snapshot::Open(running.moment),
+            Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => self.transaction.snapshot = Snapshot::NotYet,
+            Kind::Read(_) => {
+                if !was_open {
+                    self.transaction.snapshot = Snapshot::NotYet;
+                }
+                self.transaction.after_read(running.moment, has_read_rows(running.read.as_ref(), outcome));
+            }
+            _ => self.transaction.after_other(),
+        }
+    }
+
+    fn apply(&mut self, engine: &Engine, running: &Running, outcome: &Outcome, has_failed: bool) {
+        match &running.effect {
+            Effect::None => {}
+            Effect::Statement(statement) => self.apply_statement(engine, statement, has_failed),
+            Effect::Prepare { text, statement, context } => match outcome.kind {
+                OutcomeKind::Prepared { id, params, .. } => {
+                    let (text, statement) = (text.clone(), statement.clone());
+                    let prepared = crate::prepared::Prepared {
+                        text,
+                        statement,
+                        parameters: params,
+                        types: Vec::new(),
+                        has_long_data: false,
+                        context: *context,
+                    };
+                    self.statements.insert(id, prepared);
+                }
+                _ => self.statements.forget_last(),
+            },
+            Effect::ChangeUser { charset, inherited } => {
+                self.charset = charset.unwrap_or(self.charset);
+                self.account = None;
+                self.begin_anew(engine, *inherited);
+                if has_failed {
+                    self.abandon(engine);
+                }
+            }
+            Effect::Reset { inherited } => self.begin_anew(engine, *inherited),
+        }
+    }
+
+    fn apply_statement(&mut self, engine: &Engine, statement: &Statement, has_failed: bool) {
+        match &statement.kind {
+            // One that failed may have been applied in part.
+            Kind::Set(assignments) if has_failed => {
+                if !assignments.iter().all(|a| matches!(a.target, sql::Target::Global(_))) {
+                    self.lose_settings(engine, assignments);
+                }
+            }
+            Kind::Set(assignments) => self.apply_settings(engine, assignments),
+            Kind::CreateTemporary => self.has_temporary_tables = true,
+            Kind::Compound | Kind::Execute | Kind::Multiple | Kind::Opaque => {
+                // Anything may have been set or created inside.
+                self.become_private(engine);
+                self.has_temporary_tables |= matches!(statement.kind, Kind::Multiple | Kind::Opaque | Kind::Execute);
+            }
+            Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
+                if matches!(statement.kind, Kind::ResetQueryCache) {
+                    engine.cache.clear();
+                }
+            }
+            Kind::Flush(Flush::Status) if !has_failed => engine.counts.flush(),
+            _ => {}
+        }
+    }
+
+    fn lose_settings(&mut self, engine: &Engine, assignments: &[sql::Assignment]) {
+        if assignments.iter().any(|a| matches!(&a.target, sql::Target::Session(name) if name == b"sql_mode")) {
+            self.variables.knowledge = crate::variables::Knowledge::Lost;
+        }
+        self.become_private(engine);
+    }
+
+    fn apply_settings(&mut self, engine: &Engine, assignments: &[sql::Assignment]) {
+        let inherited = engine.settings.inherited();
+        for assignment in assignments {
+            match self.variables.apply(assignment, inherited) {
+                Understood::Nothing => {}
+                Understood::Changed => self.forget_contexts(),
+                Understood::NotUnderstood => self.become_private(engine),
+            }
+        }
+    }
+
+    /// The server asks for the next command: whatever ran has ended, even if its response was not understood.
+    pub(crate) fn settle(&mut self, engine: &Engine) {
+        let Some(running) = self.running.take() else { return };
+        self.end_writes(engine, &running, true);
+        if let Effect::Statement(statement) = &running.effect {
+            self.apply_statement(engine, statement, true);
+            self.transaction.after_other();
+        }
+    }
+
+    /// The response has been sent: the time to store it.
+    pub fn after_send(&mut self, engine: &Engine) {
+        let Some(Finished { mut recording, outcome }) = self.finished.take() else { return };
+        self.check(engine, &mut recording, &outcome);
+        let layout = Layout::describe(
+            outcome.status_offsets.as_slice(),
+            recording.response.len(),
+            recording.opens_snapshot && has_read_rows(Some(&recording), &outcome),
+        );
+        match (recording.refusal, layout) {
+            (Some(reason), _) => engine.note_refusal(reason),
+            (None, None) => engine.note_refusal(Own::Response),
+            (None, Some(layout)) => store(engine, &recording, &outcome, layout),
+        }
+        recording.response.clear();
+        self.scratch = recording.response;
+    }
+
+    fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
+        let flags = outcome.status.unwrap_or(0);
+        match outcome.kind {
+            OutcomeKind::ResultSet { .. } => {}
+            OutcomeKind::Err { .. } => return recording.refuse(Own::Failed),
+            _ => return recording.refuse(Own::Response),
+        }
+        if outcome.warnings != 0 {
+            recording.refuse(Own::Warnings);
+        } else if outcome.results != 1 || outcome.more_results_seen || flags & !HARMLESS_STATUS != 0 {
+            recording.refuse(Own::Response);
+        } else if !outcome.metadata_follows {
+            recording.refuse(Own::MetadataCached);
+        } else if recording.cells.len() < 2 {
+            recording.refuse(Own::NoTable);
+        } else if self.has_temporary_tables {
+            recording.refuse(Own::TemporaryTables);
+        } else if self.transaction.written.iter().any(|cell| recording.cells.contains(cell)) {
+            recording.refuse(Own::OwnWrites);
+        }
+        if recording.refusal.is_none() {
+            self.check_catalogue(engine, recording);
+        }
+    }
+
+    fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
+        match engine.catalogue.facts() {
+            Some(facts) if facts.generation == recording.generation => {
+                if sql::mentions(&recording.text, self.variables.mode, |name| facts.views.contains(name)) {
+                    recording.refuse(Own::View);
+                }
+            }
+            _ => recording.refuse(Own::Changed),
+        }
+        if !engine.versions.is_fresh(&recording.cells, recording.stamp) {
+            recording.refuse(Own::Changed);
+        }
+    }
+}
+
+fn has_read_rows(recording: Option<&Recording>, outcome: &Outcome) -> bool {
+    let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
+    recording.is_some_and(|r| r.refusal.is_none() && r.all_snapshot && r.opens_snapshot && r.cells.len() > 1) && has_rows
+}
+
+fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) {
+    let rows = match outcome.kind {
+        OutcomeKind::ResultSet { rows, .. } => rows,
+        _ => 0,
+    };
+    let cost_ns = (engine.clock)().saturating_sub(recording.started_ns);
+    let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0 };
+    let key = Key { context: recording.context, parts: [&recording.text, &recording.parameters] };
+    match engine.cache.insert(recording.hash, &key, meta, &recording.cells, &recording.response) {
+        Ok(()) => engine.counts.inserts.add(1),
+        Err(Refusal::TooLarge) => engine.note_refusal(Own::TooLarge),
+        Err(Refusal::NoBudget | Refusal::Busy) => engine.note_refusal(Own::NoMemory),
+    }
+}

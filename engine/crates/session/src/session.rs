@@ -1,0 +1,348 @@
+//! One connection: who it is, where it stands, and the facts that the server tells of it.
+
+use crate::Own;
+use crate::context::Identity;
+use crate::engine::Engine;
+use crate::prepared::Statements;
+use crate::response::{Finished, Running};
+use crate::surface::Pending;
+use crate::tables::{Table, Verdict};
+use crate::transaction::{Isolation, Transaction};
+use crate::variables::{Knowledge, Variables};
+use crate::writes::Writes;
+use sql::{Charset, Kind, LexMode};
+use std::sync::Arc;
+use wire::{ClientHello, Greeting, capability, status};
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// From the greeting to the end of the authentication.
+    Greeting,
+    Commands,
+    /// Not understood, compressed, or older than the plugin: every byte passes, nothing is concluded.
+    Foreign,
+}
+
+/// The account whose privileges apply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    pub user: Vec<u8>,
+    pub host: Vec<u8>,
+}
+
+/// What the server says of the session at the end of a statement.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadFacts<'a> {
+    pub isolation: i32,
+    pub in_lock_tables: bool,
+    pub database: &'a [u8],
+    pub collation: u32,
+    /// The session's `fqc_type`.
+    pub cache_type: u8,
+}
+
+pub struct Session {
+    pub(crate) phase: Phase,
+    pub(crate) server_capabilities: u64,
+    pub(crate) capabilities: u64,
+    pub(crate) charset: u16,
+    pub(crate) account: Option<Account>,
+    pub(crate) database: Vec<u8>,
+    pub(crate) database_known: bool,
+    pub(crate) cache_type: u8,
+    pub(crate) inherited: u64,
+    /// What `Settings::inherited` said before the server began to set the session up.
+    accepted_under: u64,
+    pub(crate) variables: Variables,
+    pub(crate) transaction: Transaction,
+    pub(crate) writes: Writes,
+    pub(crate) statements: Statements,
+    pub(crate) status: u16,
+    pub(crate) has_temporary_tables: bool,
+    /// Rows of a served result that the server does not know of: what FOUND_ROWS() must say.
+    pub(crate) unseen: Option<Pending>,
+    pub(crate) running: Option<Running>,
+    pub(crate) finished: Option<Finished>,
+    /// Numbers of the identity for the text and the binary protocol; none while it must be computed anew.
+    contexts: Option<[u64; 2]>,
+    /// The last tables met, to spare the registry a look-up.
+    met: Vec<Arc<Table>>,
+    pub(crate) scratch: Vec<u8>,
+}
+
+const MET: usize = 16;
+
+/// Tables of schema `mysql` that the server itself reads or writes along with other statements.
+const SERVER_OWN: &[&[u8]] = &[
+    b"table_stats", b"table_stat", b"column_stats", b"column_stat", b"index_stats", b"index_stat",
+    b"innodb_table_stats", b"innodb_index_stats", b"proc", b"event", b"gtid_slave_pos", b"general_log", b"slow_log",
+    b"transaction_registry",
+];
+
+impl Default for Session {
+    fn default() -> Self {
+        Session {
+            phase: Phase::Greeting,
+            server_capabilities: 0,
+            capabilities: 0,
+            charset: 0,
+            account: None,
+            database: Vec::new(),
+            database_known: false,
+            cache_type: 0,
+            inherited: 0,
+            accepted_under: 0,
+            variables: Variables::new(LexMode::default()),
+            transaction: Transaction::default(),
+            writes: Writes::default(),
+            statements: Statements::default(),
+            status: status::AUTOCOMMIT,
+            has_temporary_tables: false,
+            unseen: None,
+            running: None,
+            finished: None,
+            contexts: None,
+            met: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+}
+
+impl Session {
+    /// A connection that the server has just accepted, and not yet looked at.
+    pub fn accepted(engine: &Engine) -> Session {
+        Session { accepted_under: engine.settings.inherited(), ..Session::default() }
+    }
+
+    /// The server's first packet. False if this is not the beginning of a client connection.
+    pub fn on_greeting(&mut self, bytes: &[u8]) -> bool {
+        let greeting = wire::Packet::parse(bytes)
+            .filter(|packet| packet.header.sequence == 0)
+            .and_then(|packet| Greeting::parse(packet.payload));
+        self.server_capabilities = greeting.as_ref().map_or(0, |greeting| greeting.capabilities);
+        greeting.is_some()
+    }
+
+    /// The client's answer to the greeting, or, inside TLS, its second half. True if TLS begins now.
+    pub fn on_hello(&mut self, engine: &Engine, payload: &[u8]) -> bool {
+        let Some(hello) = ClientHello::parse(payload) else {
+            self.abandon(engine);
+            return false;
+        };
+        if hello.ssl_requested {
+            return true;
+        }
+        self.capabilities = hello.capabilities & self.server_capabilities;
+        self.charset = hello.charset;
+        if self.capabilities & (capability::COMPRESS | capability::ZSTD_COMPRESS) != 0 {
+            self.abandon(engine);
+        }
+        false
+    }
+
+    /// The server has authenticated this connection.
+    pub fn on_connected(&mut self, engine: &Engine, account: Account, facts: &ThreadFacts) {
+        if self.phase == Phase::Foreign {
+            return;
+        }
+        self.account = Some(account);
+        self.begin_anew(engine, self.accepted_under);
+        self.take_facts(facts);
+        self.phase = Phase::Commands;
+    }
+
+    /// Another user or a reset: settings, transaction, temporary tables and prepared statements are gone.
+    pub(crate) fn begin_anew(&mut self, engine: &Engine, accepted_under: u64) {
+        self.inherited = accepted_under;
+        let ignore_space = self.capabilities & capability::IGNORE_SPACE != 0;
+        let charset = Charset::of_collation(self.charset);
+        self.variables = Variables::new(LexMode { ignore_space, charset, ..LexMode::default() });
+        self.transaction = Transaction::default();
+        self.statements.clear();
+        self.has_temporary_tables = false;
+        self.unseen = None;
+        self.contexts = None;
+        if !engine.settings.is_unchanged_since(accepted_under) {
+            self.become_private(engine);
+        }
+    }
+
+    pub fn on_type(&mut self, cache_type: u8) {
+        self.cache_type = cache_type;
+        self.contexts = None;
+    }
+
+    /// At the end of a statement, on the thread that ran it.
+    pub fn on_status(&mut self, engine: &Engine, facts: &ThreadFacts) {
+        self.take_facts(facts);
+        if self.writes.is_locked && !facts.in_lock_tables {
+            self.writes.is_locked = false;
+            if self.running.is_none() {
+                self.writes.open(engine);
+            }
+        }
+    }
+
+    fn take_facts(&mut self, facts: &ThreadFacts) {
+        self.transaction.isolation = Isolation::from_number(facts.isolation);
+        self.writes.is_locked |= facts.in_lock_tables;
+        if self.database != facts.database || !self.database_known {
+            self.database = facts.database.to_vec();
+            self.database_known = true;
+            self.contexts = None;
+        }
+        if self.cache_type != facts.cache_type {
+            self.on_type(facts.cache_type);
+        }
+        let charset = Charset::of_collation(facts.collation as u16);
+        if charset != self.variables.mode.charset {
+            self.variables.mode.charset = charset;
+            self.contexts = None;
+        }
+    }
+
+    /// A statement on this session's thread locks a table.
+    pub fn on_table(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
+        if is_server_own(db, name) {
+            return;
+        }
+        let table = self.table(engine, db, name);
+        if !is_read_only {
+            self.on_write(engine, &table);
+        }
+        let verdict = table.verdict(engine.catalogue.generation());
+        if verdict == Verdict::Unknown {
+            engine.tables.ask(&table);
+        }
+        if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
+            if !is_read_only {
+                recording.refuse(Own::WroteTable);
+            } else if is_system_schema(db) {
+                recording.refuse(Own::SystemTable);
+            } else {
+                recording.depend_on(table.cell, verdict);
+            }
+        }
+    }
+
+    fn on_write(&mut self, engine: &Engine, table: &Table) {
+        self.writes.close(engine, table.cell);
+        if table.db == b"mysql" {
+            self.writes.close_everything(engine);
+        }
+    }
+
+    /// A table is created, dropped, renamed or altered.
+    pub fn on_table_defined(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
+        let table = self.table(engine, db, name);
+        self.writes.close(engine, table.cell);
+        if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
+            recording.refuse(Own::WroteTable);
+        }
+    }
+
+    /// The server logs a statement that it is about to run, also one inside a routine.
+    pub fn on_logged(&mut self, engine: &Engine, text: &[u8]) {
+        if !self.running.as_ref().is_some_and(|running| running.may_run_others) {
+            return;
+        }
+        let statement = sql::classify(text, self.variables.mode);
+        self.close_for(engine, &statement.kind);
+        match statement.kind {
+            Kind::CreateTemporary => self.has_temporary_tables = true,
+            Kind::Set(_) | Kind::SetTransaction(_) => self.become_private(engine),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn become_private(&mut self, engine: &Engine) {
+        if self.variables.knowledge != Knowledge::Lost {
+            self.variables.knowledge = Knowledge::Private(engine.contexts.private());
+        }
+        self.contexts = None;
+    }
+
+    pub(crate) fn forget_contexts(&mut self) {
+        self.contexts = None;
+    }
+
+    /// The connection ends: whatever it was doing has ended too.
+    pub fn on_close(&mut self, engine: &Engine) {
+        self.writes.is_locked = false;
+        for cell in std::mem::take(&mut self.transaction.written) {
+            self.writes.close(engine, cell);
+        }
+        self.writes.open(engine);
+        self.running = None;
+        self.phase = Phase::Foreign;
+    }
+
+    /// Nothing can be concluded about this connection any more: its bytes pass, and what it holds closed stays closed
+    /// until it ends.
+    pub fn abandon(&mut self, engine: &Engine) {
+        for cell in std::mem::take(&mut self.transaction.written) {
+            self.writes.close(engine, cell);
+        }
+        self.running = None;
+        self.phase = Phase::Foreign;
+    }
+
+    pub fn is_foreign(&self) -> bool {
+        self.phase == Phase::Foreign
+    }
+
+    pub fn is_in_commands(&self) -> bool {
+        self.phase == Phase::Commands
+    }
+
+    fn table(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> Arc<Table> {
+        if let Some(table) = self.met.iter().find(|table| table.name == name && table.db == db) {
+            return table.clone();
+        }
+        let table = engine.tables.find(&engine.versions, db, name);
+        if self.met.len() == MET {
+            self.met.remove(0);
+        }
+        self.met.push(table.clone());
+        table
+    }
+
+    /// The identity's number for the text (false) or binary (true) protocol; none if the session must not be cached.
+    pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
+        if self.contexts.is_none() {
+            self.contexts = self.compute_contexts(engine);
+        }
+        self.contexts.map(|numbers| numbers[usize::from(is_binary)])
+    }
+
+    fn compute_contexts(&self, engine: &Engine) -> Option<[u64; 2]> {
+        let account = self.account.as_ref()?;
+        if self.variables.knowledge == Knowledge::Lost || !self.database_known {
+            return None;
+        }
+        let mut identity = Identity::default();
+        identity.push(&account.user).push(&account.host).push(&self.database);
+        identity.push(&(self.capabilities & capability::RESPONSE_SHAPING).to_le_bytes());
+        identity.push(&self.charset.to_le_bytes());
+        identity.push(&[self.cache_type, u8::from(self.variables.mode.ignore_space)]);
+        identity.push(&self.inherited.to_le_bytes());
+        if let Knowledge::Private(number) = self.variables.knowledge {
+            identity.push(&number.to_le_bytes());
+        }
+        for (name, value) in self.variables.iter() {
+            identity.push(name).push(value);
+        }
+        let text = engine.contexts.number(identity.bytes());
+        identity.push(b"binary");
+        Some([text, engine.contexts.number(identity.bytes())])
+    }
+}
+
+pub(crate) fn is_server_own(db: &[u8], name: &[u8]) -> bool {
+    db == b"mysql" && SERVER_OWN.contains(&name)
+}
+
+fn is_system_schema(db: &[u8]) -> bool {
+    [&b"mysql"[..], b"information_schema", b"performance_schema", b"sys"].iter().any(|s| s.eq_ignore_ascii_case(db))
+}

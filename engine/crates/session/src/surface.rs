@@ -1,0 +1,129 @@
+//! What a user sees in SQL: MySQL's names for the cache's variables, and `SHOW FQC`.
+
+mod report;
+
+use crate::Decision;
+use crate::command::query_packet;
+use crate::engine::Engine;
+use crate::session::Session;
+use sql::surface::Renamed;
+use sql::{FqcTopic, Kind, LexMode, Show, ShowScope, Statement};
+use std::sync::Arc;
+use wire::Expect;
+
+/// Rows of a result that was served without the server knowing of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pending {
+    pub rows: u64,
+}
+
+impl Pending {
+    /// A statement that leaves the server as the served one would have: so many rows found, no warnings.
+    pub fn statement(self) -> Vec<u8> {
+        match self.rows {
+            0 => b"SELECT 1 FROM DUAL WHERE FALSE".to_vec(),
+            1 => b"SELECT 1".to_vec(),
+            rows => format!(
+                "SELECT 1 FROM JSON_TABLE(CONCAT('[', REPEAT('1,', {}), '1]'), '$[*]' COLUMNS (a INT PATH '$')) AS t",
+                rows - 1
+            )
+            .into_bytes(),
+        }
+    }
+}
+
+/// How a response is changed before the client gets it.
+pub(crate) enum Rendering {
+    /// Column names that were translated for the server.
+    Names(Vec<Renamed>),
+    /// Values of the server's own, switched-off query cache.
+    Values(Vec<(&'static str, String)>),
+    /// The statement was only a test of privileges: with a result, this one is sent instead.
+    Report(Vec<u8>),
+}
+
+impl Rendering {
+    pub fn apply(&self, response: &[u8], capabilities: u64) -> Option<Vec<u8>> {
+        match self {
+            Rendering::Names(renamed) => {
+                let names: Vec<_> = renamed.iter().map(|name| (name.ours.as_bytes(), name.theirs.as_slice())).collect();
+                wire::surface::rename_columns(response, capabilities, &names)
+            }
+            Rendering::Values(values) => {
+                let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                wire::surface::replace_values(response, capabilities, &values)
+            }
+            Rendering::Report(report) => (response.get(4) != Some(&0xFF)).then(|| report.clone()),
+        }
+    }
+}
+
+/// Needs the PROCESS privilege and touches nothing else.
+const PROCESS_TEST: &[u8] = b"SELECT 1 FROM information_schema.INNODB_METRICS LIMIT 0";
+
+pub(crate) fn intercept(session: &mut Session, engine: &Engine, statement: &Arc<Statement>, text: &[u8]) -> Option<Decision> {
+    let (packet, rendering) = match &statement.kind {
+        Kind::Show(Show::Fqc { topic, .. }) => {
+            let report = report::build(session, engine, *topic);
+            (Some(query_packet(PROCESS_TEST)), Rendering::Report(report))
+        }
+        Kind::Show(Show::Variables { scope, .. }) => (None, Rendering::Values(values(session, engine, *scope))),
+        _ => {
+            let rewrite = sql::surface::rewrite(text, session.variables.mode)?;
+            let statement = Arc::new(sql::classify(&rewrite.text, session.variables.mode));
+            session.forward(engine, &statement, Expect::Query, None);
+            session.hold(Rendering::Names(rewrite.renamed));
+            return Some(Decision::Replace(query_packet(&rewrite.text)));
+        }
+    };
+    session.forward(engine, statement, Expect::Query, None);
+    session.hold(rendering);
+    Some(packet.map_or(Decision::Forward, Decision::Replace))
+}
+
+/// What `SHOW VARIABLES` must say in place of the server's own, switched-off cache.
+fn values(session: &Session, engine: &Engine, scope: ShowScope) -> Vec<(&'static str, String)> {
+    let type_number = match scope {
+        ShowScope::Global => engine.settings.global_type(),
+        ShowScope::Session => session.cache_type,
+    };
+    let type_name = ["OFF", "ON", "DEMAND"][usize::from(type_number.min(2))];
+    vec![
+        ("query_cache_type", type_name.to_owned()),
+        ("query_cache_size", engine.settings.size().to_string()),
+        ("query_cache_limit", engine.settings.limit().to_string()),
+    ]
+}
+
+/// One plain scan: a single SELECT without aggregates, set operations or derived tables.
+pub(crate) fn is_single_scan(text: &[u8], mode: LexMode) -> bool {
+    const OTHERS: &[&[u8]] = &[
+        b"union", b"intersect", b"except", b"count", b"sum", b"min", b"max", b"avg", b"group_concat", b"std", b"stddev",
+        b"stddev_pop", b"stddev_samp", b"variance", b"var_pop", b"var_samp", b"bit_and", b"bit_or", b"bit_xor",
+        b"json_arrayagg", b"json_objectagg", b"with", b"values", b"over", b"right",
+    ];
+    let selects = std::cell::Cell::new(0);
+    let has_other = sql::mentions(text, mode, |word| {
+        selects.set(selects.get() + u32::from(word == b"select"));
+        OTHERS.contains(&word)
+    });
+    !has_other && selects.get() == 1
+}
+
+impl Session {
+    fn hold(&mut self, rendering: Rendering) {
+        if let Some(running) = &mut self.running {
+            running.rendering = Some(rendering);
+        }
+    }
+}
+
+pub(crate) fn topic_name(topic: FqcTopic) -> &'static str {
+    match topic {
+        FqcTopic::Status => "STATUS",
+        FqcTopic::Queries => "QUERIES",
+        FqcTopic::Tables => "TABLES",
+        FqcTopic::Reasons => "REASONS",
+        FqcTopic::Curve => "CURVE",
+    }
+}

@@ -1,0 +1,65 @@
+//! `SHOW FQC STATUS | REASONS | ...`: answers in words.
+
+use super::topic_name;
+use crate::engine::Engine;
+use crate::session::Session;
+use sql::FqcTopic;
+
+type Rows = Vec<Vec<Option<String>>>;
+
+pub fn build(session: &Session, engine: &Engine, topic: FqcTopic) -> Vec<u8> {
+    let (columns, rows): (&[&str], Rows) = match topic {
+        FqcTopic::Status => (&["Item", "Value"], status(session, engine)),
+        FqcTopic::Reasons => (&["Reason", "Count", "Meaning"], reasons(engine)),
+        other => {
+            let text = format!("SHOW FQC {} is not offered by this version of the engine", topic_name(other));
+            return wire::ErrPacket::build(1, 1235, b"42000", &text);
+        }
+    };
+    wire::surface::text_result(columns, &rows, session.capabilities, session.status_now())
+}
+
+fn row<const N: usize>(values: [&str; N]) -> Vec<Option<String>> {
+    values.iter().map(|value| Some((*value).to_owned())).collect()
+}
+
+fn status(session: &Session, engine: &Engine) -> Rows {
+    let counts = &engine.counts;
+    let stats = engine.cache.stats();
+    vec![
+        row(["Cache", verdict(session, engine)]),
+        row(["Size in bytes", &engine.cache.budget().to_string()]),
+        row(["Used bytes", &stats.used_bytes.to_string()]),
+        row(["Results stored", &stats.entries.to_string()]),
+        row(["Hits", &counts.hits.sum().to_string()]),
+        row(["Inserts", &counts.inserts.sum().to_string()]),
+        row(["Not cached", &counts.not_cached.sum().to_string()]),
+        row(["Time saved in seconds", &format!("{:.3}", counts.saved_ns.sum() as f64 / 1e9)]),
+    ]
+}
+
+/// Whether this session is served, and if not, what to do.
+fn verdict(session: &Session, engine: &Engine) -> &'static str {
+    let settings = &engine.settings;
+    if settings.is_faulty() {
+        "OFF: a fault was contained, see the error log; restart the server to use the cache again"
+    } else if settings.size() == 0 {
+        "OFF: query_cache_size is 0; SET GLOBAL query_cache_size = 67108864"
+    } else if session.cache_type == 0 && settings.global_type() == 0 {
+        "OFF: query_cache_type is OFF; SET GLOBAL query_cache_type = 1, then connect again"
+    } else if session.cache_type == 0 {
+        "ON for new connections, OFF for this one: SET SESSION query_cache_type = 1"
+    } else if session.has_temporary_tables {
+        "ON, but not for this connection: it has used temporary tables"
+    } else if engine.catalogue.facts().is_none() {
+        "ON, but nothing is stored yet: the server's catalogue is being read"
+    } else {
+        "ON"
+    }
+}
+
+fn reasons(engine: &Engine) -> Rows {
+    let mut list = engine.reasons.list();
+    list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
+    list.into_iter().map(|(name, count, text)| row([name, &count.to_string(), text])).collect()
+}

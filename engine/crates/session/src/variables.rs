@@ -1,0 +1,148 @@
+//! What a session has SET, as far as it can change a result: variable -> value, the last one wins, so that two sessions
+//! with the same settings share entries.
+
+use sql::{Assignment, Charset, LexMode, Target, Value};
+use std::collections::BTreeMap;
+
+/// Variables that no result depends on, or whose effect is known from the server's own facts (autocommit, isolation).
+const IGNORED: &[&[u8]] = &[
+    b"autocommit",
+    b"foreign_key_checks",
+    b"fqc_limit",
+    b"fqc_min_res_unit",
+    b"fqc_size",
+    b"fqc_strip_comments",
+    b"fqc_type",
+    b"fqc_wlock_invalidate",
+    b"idle_readonly_transaction_timeout",
+    b"idle_transaction_timeout",
+    b"idle_write_transaction_timeout",
+    b"innodb_lock_wait_timeout",
+    b"interactive_timeout",
+    b"lock_wait_timeout",
+    b"long_query_time",
+    b"net_read_timeout",
+    b"net_write_timeout",
+    b"profiling",
+    b"query_cache_strip_comments",
+    b"query_cache_type",
+    b"query_cache_wlock_invalidate",
+    b"slow_query_log",
+    b"sql_log_bin",
+    b"sql_notes",
+    b"sql_safe_updates",
+    b"transaction_isolation",
+    b"transaction_read_only",
+    b"tx_isolation",
+    b"tx_read_only",
+    b"unique_checks",
+    b"wait_timeout",
+];
+
+/// With these the server tells a client of changes in its responses: such sessions are left alone.
+const TRACKERS: &[&[u8]] =
+    &[b"session_track_transaction_info", b"session_track_state_change", b"session_track_system_variables", b"session_track_schema"];
+
+const CHARACTER_SETS: [&[u8]; 4] =
+    [b"character_set_client", b"character_set_connection", b"character_set_results", b"collation_connection"];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Knowledge {
+    /// All settings are known: the session shares entries with those that have the same.
+    Shared,
+    /// Something was set that is not understood: its entries are its own, under this number.
+    Private(u64),
+    /// Not even how to split a text into words is known, or the session asked for reports: nothing is cached.
+    Lost,
+}
+
+#[derive(Clone, Debug)]
+pub struct Variables {
+    set: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub mode: LexMode,
+    pub knowledge: Knowledge,
+}
+
+/// Whether an assignment changed the identity, and how far it was understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    Nothing,
+    Changed,
+    /// The value is not known.
+    NotUnderstood,
+}
+
+impl Variables {
+    pub fn new(mode: LexMode) -> Variables {
+        Variables { set: BTreeMap::new(), mode, knowledge: Knowledge::Shared }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.set.iter().map(|(name, value)| (name.as_slice(), value.as_slice()))
+    }
+
+    /// Applies an assignment that the server has accepted. `inherited` numbers the globals that DEFAULT stands for.
+    pub fn apply(&mut self, assignment: &Assignment, inherited: u64) -> Effect {
+        match &assignment.target {
+            Target::UserVariable if assignment.value == Value::Complex => Effect::NotUnderstood,
+            Target::UserVariable | Target::OneShot(_) | Target::Global(_) | Target::Password | Target::DefaultRole => {
+                Effect::Nothing
+            }
+            Target::Session(name) => self.set_session(name, &assignment.value, inherited),
+            Target::Names { collation } => self.set_names(&assignment.value, collation.as_deref(), inherited),
+            // Its effect depends on the database that is current now.
+            Target::Charset => {
+                self.mode.charset = assignment.value.plain().map_or(Charset::Unreadable, Charset::of_name);
+                Effect::NotUnderstood
+            }
+            Target::Role => self.set_plain(b"role", &assignment.value, inherited),
+        }
+    }
+
+    fn set_session(&mut self, name: &[u8], value: &Value, inherited: u64) -> Effect {
+        if IGNORED.contains(&name) {
+            return Effect::Nothing;
+        }
+        if TRACKERS.contains(&name) {
+            self.knowledge = Knowledge::Lost;
+            return Effect::Changed;
+        }
+        if name == b"sql_mode" {
+            match self.mode.with_sql_mode(value) {
+                Some(mode) => self.mode = mode,
+                None => self.knowledge = Knowledge::Lost,
+            }
+        }
+        if name == b"character_set_client" {
+            self.mode.charset = value.plain().map_or(Charset::Unreadable, Charset::of_name);
+        }
+        self.set_plain(name, value, inherited)
+    }
+
+    fn set_plain(&mut self, name: &[u8], value: &Value, inherited: u64) -> Effect {
+        let value = match (value, value.plain()) {
+            (_, Some(bytes)) => [b"=", bytes].concat(),
+            (Value::Default, _) => format!("default {inherited}").into_bytes(),
+            _ => return Effect::NotUnderstood,
+        };
+        self.set.insert(name.to_vec(), value);
+        Effect::Changed
+    }
+
+    /// SET NAMES replaces what was set for the four character sets one by one.
+    fn set_names(&mut self, value: &Value, collation: Option<&[u8]>, inherited: u64) -> Effect {
+        self.forget_character_sets();
+        self.mode.charset = value.plain().map_or(Charset::Unreadable, Charset::of_name);
+        if let Some(collation) = collation {
+            self.set.insert(b"names collate".to_vec(), collation.to_vec());
+        }
+        self.set_plain(b"names", value, inherited)
+    }
+
+    fn forget_character_sets(&mut self) {
+        let own: [&[u8]; 2] = [b"names", b"names collate"];
+        for name in CHARACTER_SETS.iter().chain(&own) {
+            self.set.remove(*name);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The tables that this session holds closed, and the order in which they open again.
+
+use crate::engine::Engine;
+use cache::CellId;
+
+#[derive(Debug, Default)]
+pub struct Writes {
+    closed: Vec<CellId>,
+    /// LOCK TABLES is in force: what is closed stays closed until it ends.
+    pub is_locked: bool,
+    /// The statement defines tables: what the catalogue said of them must be asked for again.
+    pub defines: bool,
+}
+
+impl Writes {
+    pub fn close(&mut self, engine: &Engine, cell: CellId) {
+        if !self.closed.contains(&cell) {
+            engine.versions.close(cell);
+            self.closed.push(cell);
+        }
+    }
+
+    /// The statement may touch anything: definitions, privileges, and what new sessions inherit.
+    pub fn close_everything(&mut self, engine: &Engine) {
+        if !self.is_closed(engine.everything) {
+            engine.settings.begin_change();
+            self.close(engine, engine.everything);
+        }
+    }
+
+    pub fn is_closed(&self, cell: CellId) -> bool {
+        self.closed.contains(&cell)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.closed.is_empty()
+    }
+
+    pub fn cells(&self) -> &[CellId] {
+        &self.closed
+    }
+
+    /// Bytes of a response are about to leave while the statement still runs.
+    pub fn advance(&self, engine: &Engine) {
+        for cell in &self.closed {
+            engine.versions.advance(*cell);
+        }
+    }
+
+    /// The statement has ended.
+    pub fn open(&mut self, engine: &Engine) {
+        if std::mem::take(&mut self.defines) {
+            engine.catalogue.outdate();
+        }
+        self.open_everything(engine);
+        if self.is_locked {
+            self.advance(engine);
+            return;
+        }
+        engine.counts.invalidations.add(self.closed.len() as u64);
+        for cell in self.closed.drain(..) {
+            engine.versions.open(cell);
+        }
+    }
+
+    /// What could touch anything has ended; single tables stay closed.
+    pub fn open_everything(&mut self, engine: &Engine) {
+        if let Some(at) = self.closed.iter().position(|cell| *cell == engine.everything) {
+            self.closed.swap_remove(at);
+            engine.catalogue.outdate();
+            engine.versions.open(engine.everything);
+            engine.settings.end_change();
+        }
+    }
+}
