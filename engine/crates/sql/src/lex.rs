@@ -1,1 +1,307 @@
+//! Tokens, split as the server splits them. A lexer is a small copyable position: looking ahead is copying it.
 
+mod quoted;
+
+use crate::{Charset, LexMode};
+pub(crate) use quoted::unquoted;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenKind {
+    /// Unquoted, a keyword perhaps.
+    Word,
+    /// Unquoted, directly after a dot: never a keyword.
+    Member,
+    /// Quoted identifier.
+    Quoted,
+    /// String literal.
+    Text,
+    /// N'...' and the like, whose character set is not the connection's, and hexadecimal or binary literals.
+    Special,
+    Number,
+    /// `@`, a user variable's or an account's.
+    At,
+    /// `@@`
+    AtAt,
+    /// `:=`
+    Assign,
+    Equal,
+    Open,
+    Close,
+    Comma,
+    Dot,
+    Semicolon,
+    /// Every other operator, one byte at a time; `?` and `*` too.
+    Operator,
+    /// A whole `/*! ... */`: the server's version decides whether its content counts.
+    ExecutableComment,
+    /// Not to be split with certainty.
+    Broken,
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Token<'a> {
+    pub kind: TokenKind,
+    /// With its quotes.
+    pub text: &'a [u8],
+    pub start: usize,
+}
+
+impl Token<'_> {
+    /// Whether it is this keyword, given in lower case.
+    pub fn is(&self, keyword: &str) -> bool {
+        self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(keyword.as_bytes())
+    }
+
+    pub fn is_any(&self, keywords: &[&str]) -> bool {
+        keywords.iter().any(|keyword| self.is(keyword))
+    }
+
+    pub fn is_name(&self) -> bool {
+        matches!(self.kind, TokenKind::Word | TokenKind::Member | TokenKind::Quoted)
+    }
+
+    pub fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lexer<'a> {
+    text: &'a [u8],
+    mode: LexMode,
+    position: usize,
+    /// The last token was a dot, and nothing is between it and the position.
+    is_after_dot: bool,
+}
+
+impl<'a> Lexer<'a> {
+    pub fn new(text: &'a [u8], mode: LexMode) -> Self {
+        Lexer { text, mode, position: 0, is_after_dot: false }
+    }
+
+    pub fn mode(&self) -> LexMode {
+        self.mode
+    }
+
+    pub fn text(&self) -> &'a [u8] {
+        self.text
+    }
+
+    pub fn peek(&self) -> Token<'a> {
+        { *self }.next()
+    }
+
+    /// Never ends by itself: after the last token come only `End`s.
+    pub fn next(&mut self) -> Token<'a> {
+        let is_after_dot = std::mem::take(&mut self.is_after_dot);
+        let start = self.position;
+        if let Some(broken) = self.skip_blank() {
+            return broken;
+        }
+        let is_member = is_after_dot && self.position == start;
+        let start = self.position;
+        let kind = self.scan(is_member);
+        self.is_after_dot = kind == TokenKind::Dot;
+        Token { kind, text: &self.text[start..self.position], start }
+    }
+
+    /// Consumes the keyword if it is next.
+    pub fn accept(&mut self, keyword: &str) -> bool {
+        self.accept_if(|token| token.is(keyword))
+    }
+
+    pub fn accept_any(&mut self, keywords: &[&str]) -> bool {
+        self.accept_if(|token| token.is_any(keywords))
+    }
+
+    pub fn accept_kind(&mut self, kind: TokenKind) -> bool {
+        self.accept_if(|token| token.kind == kind)
+    }
+
+    /// Whether nothing but blanks and semicolons follows.
+    pub fn is_at_end(&self) -> bool {
+        let token = self.peek();
+        match token.kind {
+            TokenKind::End => true,
+            TokenKind::Semicolon => is_blank_tail(&self.text[token.end()..]),
+            _ => false,
+        }
+    }
+
+    /// Whether the bytes left are such that the server strips them.
+    pub fn is_exhausted(&self) -> bool {
+        is_blank_tail(&self.text[self.position..])
+    }
+
+    fn accept_if(&mut self, is_wanted: impl Fn(&Token) -> bool) -> bool {
+        let mut ahead = *self;
+        let accepted = is_wanted(&ahead.next());
+        if accepted {
+            *self = ahead;
+        }
+        accepted
+    }
+
+    fn byte(&self, ahead: usize) -> Option<u8> {
+        self.text.get(self.position + ahead).copied()
+    }
+
+    /// Skips spaces and comments; an executable or unfinished comment is a token.
+    fn skip_blank(&mut self) -> Option<Token<'a>> {
+        loop {
+            let start = self.position;
+            let kind = match (self.byte(0), self.byte(1)) {
+                (Some(b' ' | b'\t'..=b'\r'), _) => {
+                    self.position += 1;
+                    continue;
+                }
+                (Some(b'#'), _) => self.line_comment(),
+                (Some(b'-'), Some(b'-')) if self.byte(2).is_none_or(|byte| byte <= b' ' || byte == 0x7F) => {
+                    self.line_comment()
+                }
+                (Some(b'/'), Some(b'*')) => self.block_comment(),
+                _ => return None,
+            };
+            if let Some(kind) = kind {
+                return Some(Token { kind, text: &self.text[start..self.position], start });
+            }
+        }
+    }
+
+    /// The server ends such a comment, and then the statement, at a NUL.
+    fn line_comment(&mut self) -> Option<TokenKind> {
+        let rest = &self.text[self.position..];
+        let end = rest.iter().position(|byte| matches!(byte, b'\n' | 0));
+        self.position += end.unwrap_or(rest.len());
+        (self.byte(0) == Some(0)).then(|| self.broken())
+    }
+
+    fn block_comment(&mut self) -> Option<TokenKind> {
+        let body = &self.text[self.position + 2..];
+        let Some(end) = body.windows(2).position(|pair| pair == b"*/") else {
+            return Some(self.broken());
+        };
+        self.position += end + 4;
+        let is_executable = body.starts_with(b"!") || body.starts_with(b"M!");
+        if !is_executable {
+            return None;
+        }
+        // Executed or skipped, it ends at the same place only if nothing in it could hide the end.
+        let hides = |byte: &u8| matches!(byte, b'\'' | b'"' | b'`' | b';' | b'#' | b'-' | b'/' | b'\\' | 0);
+        Some(if body[..end].iter().any(hides) { self.broken() } else { TokenKind::ExecutableComment })
+    }
+
+    fn broken(&mut self) -> TokenKind {
+        self.position = self.text.len();
+        TokenKind::Broken
+    }
+
+    fn scan(&mut self, is_member: bool) -> TokenKind {
+        let Some(first) = self.byte(0) else {
+            return TokenKind::End;
+        };
+        if is_member && is_word_byte(first) {
+            return self.word(TokenKind::Member);
+        }
+        match first {
+            b'0'..=b'9' => self.number_or_word(),
+            b'.' if self.byte(1).is_some_and(|byte| byte.is_ascii_digit()) => self.fraction(),
+            b'x' | b'X' | b'b' | b'B' if self.byte(1) == Some(b'\'') => self.digits_literal(),
+            b'n' | b'N' if self.byte(1) == Some(b'\'') => self.national_text(),
+            _ if is_word_byte(first) => self.word(TokenKind::Word),
+            b'\'' => self.quoted(b'\'', TokenKind::Text),
+            b'"' if self.mode.ansi_quotes => self.quoted(b'"', TokenKind::Quoted),
+            b'"' => self.quoted(b'"', TokenKind::Text),
+            b'`' => self.quoted(b'`', TokenKind::Quoted),
+            _ => self.symbol(first),
+        }
+    }
+
+    fn symbol(&mut self, first: u8) -> TokenKind {
+        let (kind, length) = match (first, self.byte(1)) {
+            (b'@', Some(b'@')) => (TokenKind::AtAt, 2),
+            (b'@', _) => (TokenKind::At, 1),
+            (b':', Some(b'=')) => (TokenKind::Assign, 2),
+            (b'=', _) => (TokenKind::Equal, 1),
+            (b'(', _) => (TokenKind::Open, 1),
+            (b')', _) => (TokenKind::Close, 1),
+            (b',', _) => (TokenKind::Comma, 1),
+            (b'.', _) => (TokenKind::Dot, 1),
+            (b';', _) => (TokenKind::Semicolon, 1),
+            (b'\\', Some(b'N')) => (TokenKind::Operator, 2),
+            (b'!' | b'%'..=b'/' | b':'..=b'?' | b'[' | b']' | b'^' | b'{'..=b'~', _) => (TokenKind::Operator, 1),
+            _ => return self.broken(),
+        };
+        self.position += length;
+        kind
+    }
+
+    fn word(&mut self, kind: TokenKind) -> TokenKind {
+        let rest = &self.text[self.position..];
+        let length = rest.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(rest.len());
+        let is_plain = self.mode.charset == Charset::Utf8 || rest[..length].is_ascii();
+        self.position += length;
+        if is_plain { kind } else { self.broken() }
+    }
+
+    /// `12`, `1.5`, `1e5`, `0x1F`, `0b1`, and the identifiers that begin with a digit.
+    fn number_or_word(&mut self) -> TokenKind {
+        let rest = &self.text[self.position..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        match (rest.get(digits), exponent_length(&rest[digits..])) {
+            (_, Some(length)) => self.advance(digits + length, TokenKind::Number),
+            (Some(b'.'), _) => {
+                self.position += digits;
+                self.fraction()
+            }
+            (Some(byte), _) if is_word_byte(*byte) => {
+                let is_literal = rest[0] == b'0' && digits == 1 && is_prefixed_literal(rest);
+                self.word(if is_literal { TokenKind::Special } else { TokenKind::Word })
+            }
+            _ => self.advance(digits, TokenKind::Number),
+        }
+    }
+
+    /// From the dot on.
+    fn fraction(&mut self) -> TokenKind {
+        let rest = &self.text[self.position + 1..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let exponent = exponent_length(&rest[digits..]).unwrap_or(0);
+        self.advance(1 + digits + exponent, TokenKind::Number)
+    }
+
+    fn advance(&mut self, length: usize, kind: TokenKind) -> TokenKind {
+        self.position += length;
+        kind
+    }
+}
+
+/// Letters, digits, `_`, `$` and everything beyond ASCII.
+pub(crate) fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
+}
+
+/// The server strips these from the end of a text before it looks for further statements.
+fn is_blank_tail(tail: &[u8]) -> bool {
+    tail.iter().all(|byte| matches!(byte, b' ' | b'\t'..=b'\r' | b';'))
+}
+
+fn exponent_length(rest: &[u8]) -> Option<usize> {
+    let (b'e' | b'E', tail) = rest.split_first()? else {
+        return None;
+    };
+    let sign = usize::from(matches!(tail.first(), Some(b'+' | b'-')));
+    let digits = tail[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (digits > 0).then_some(1 + sign + digits)
+}
+
+/// `0x1F` or `0b01`, up to the end of the word.
+fn is_prefixed_literal(rest: &[u8]) -> bool {
+    let length = rest.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(rest.len());
+    match rest[..length].split_at_checked(2) {
+        Some((b"0x", digits)) => !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit),
+        Some((b"0b", digits)) => !digits.is_empty() && digits.iter().all(|digit| matches!(digit, b'0' | b'1')),
+        _ => false,
+    }
+}

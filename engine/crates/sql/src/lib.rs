@@ -7,6 +7,7 @@
 //! classified as if it were well formed; it then fails on the server and is never stored.
 
 mod charset;
+mod classify;
 mod ddl;
 mod function;
 mod lex;
@@ -21,12 +22,8 @@ pub mod surface;
 mod transaction;
 
 pub use charset::Charset;
+pub use classify::classify;
 pub use mentions::mentions;
 pub use mode::LexMode;
 pub use refusal::Refusal;
 pub use statement::*;
-
-/// Classifies one command text.
-pub fn classify(text: &[u8], mode: LexMode) -> Statement {
-    statement::classify(text, mode)
-}

@@ -1,10 +1,23 @@
 //! Asking a text whether it names something, for facts that only the caller knows (unsafe views, routines).
 
-use crate::LexMode;
+use crate::lex::{Lexer, TokenKind, unquoted};
+use crate::{Charset, LexMode};
 
 /// Whether a word or quoted identifier of the text, without its quotes and in ASCII lower case, is in the set.
-/// A text that cannot be split into tokens mentions everything.
+/// A text that cannot be split into tokens with certainty mentions everything. Letters beyond ASCII keep their
+/// case: names that have any must be taken as mentioned.
 pub fn mentions(text: &[u8], mode: LexMode, is_in_set: impl Fn(&[u8]) -> bool) -> bool {
-    let _ = (text, mode, is_in_set);
-    true
+    if mode.oracle || mode.charset == Charset::Unreadable {
+        return true;
+    }
+    let mut lexer = Lexer::new(text, mode);
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            TokenKind::End => return false,
+            TokenKind::Broken | TokenKind::ExecutableComment => return true,
+            _ if token.is_name() && is_in_set(&unquoted(&token, false).to_ascii_lowercase()) => return true,
+            _ => {}
+        }
+    }
 }

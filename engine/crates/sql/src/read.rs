@@ -1,1 +1,252 @@
+//! Walks the tokens of a statement once: where it ends, what it asks, and what speaks against keeping its result.
+//!
+//! No grammar: each token is judged by itself and the two before it. The first objection is the reason.
 
+use crate::function::{self, Verdict};
+use crate::lex::{Lexer, Token, TokenKind, unquoted};
+use crate::{Hint, Refusal};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Single,
+    Multiple,
+    /// Not to be split into tokens, or with parts that the server may skip.
+    Broken,
+}
+
+/// What a walk has found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Findings {
+    pub ending: Ending,
+    pub refusal: Option<Refusal>,
+    pub hint: Hint,
+    pub reads_diagnostics: bool,
+    pub has_executable_comment: bool,
+}
+
+/// The names that databases of the server's own have.
+const SYSTEM_SCHEMAS: [&[u8]; 4] = [b"information_schema", b"mysql", b"performance_schema", b"sys"];
+
+/// No keyword and no function in the tables is longer.
+const LONGEST_WORD: usize = 40;
+
+/// Parentheses that are followed; deeper ones are refused.
+const DEEPEST: u32 = 63;
+
+struct Walk<'a> {
+    lexer: Lexer<'a>,
+    previous: Token<'a>,
+    before: Token<'a>,
+    depth: u32,
+    /// One bit for each open parenthesis: the arguments of CONVERT.
+    converts: u64,
+    /// Between the WITH at the beginning and its statement.
+    is_in_with: bool,
+    has_table: bool,
+    found: Findings,
+}
+
+/// Walks the rest of a text.
+pub(crate) fn walk(lexer: Lexer) -> Findings {
+    let nothing = Token { kind: TokenKind::Semicolon, text: &[], start: 0 };
+    let mut walk = Walk {
+        lexer,
+        previous: nothing,
+        before: nothing,
+        depth: 0,
+        converts: 0,
+        is_in_with: lexer.peek().is("with"),
+        has_table: false,
+        found: Findings {
+            ending: Ending::Single,
+            refusal: None,
+            hint: Hint::None,
+            reads_diagnostics: false,
+            has_executable_comment: false,
+        },
+    };
+    walk.run();
+    walk.found
+}
+
+impl Walk<'_> {
+    fn run(&mut self) {
+        loop {
+            let token = self.lexer.next();
+            match token.kind {
+                TokenKind::End => break,
+                TokenKind::Semicolon if self.lexer.is_exhausted() => break,
+                TokenKind::Semicolon => self.found.ending = Ending::Multiple,
+                TokenKind::Broken => self.found.ending = Ending::Broken,
+                _ => self.token(&token),
+            }
+            if self.found.ending != Ending::Single {
+                self.found.reads_diagnostics = true;
+                return;
+            }
+            self.before = std::mem::replace(&mut self.previous, token);
+        }
+        if !self.has_table {
+            self.refuse(Refusal::NoTable);
+        }
+    }
+
+    fn token(&mut self, token: &Token) {
+        match token.kind {
+            TokenKind::Word => self.word(token),
+            TokenKind::Open => self.open(token),
+            TokenKind::Close => self.close(),
+            TokenKind::Dot => self.dot(),
+            TokenKind::At | TokenKind::Assign => self.refuse(Refusal::UserVariable),
+            TokenKind::AtAt => self.refuse(Refusal::SystemVariable),
+            TokenKind::Text if self.previous.is("time") => self.refuse(Refusal::CurrentDate),
+            TokenKind::Operator if token.text == b"{" => self.refuse(Refusal::Unrecognised),
+            TokenKind::ExecutableComment => {
+                self.found.has_executable_comment = true;
+                self.refuse(Refusal::ExecutableComment);
+            }
+            TokenKind::Member if self.is_system_variable() => self.diagnostics_of(token),
+            _ => {}
+        }
+    }
+
+    fn word(&mut self, token: &Token) {
+        let mut buffer = [0; LONGEST_WORD];
+        let Some(word) = lowered(token.text, &mut buffer) else {
+            return;
+        };
+        if self.is_system_variable() {
+            self.diagnostics_of(token);
+        }
+        if self.previous.is("for") {
+            self.after_for(word);
+        }
+        if let Some(refusal) = function::niladic(word) {
+            self.refuse(refusal);
+        }
+        self.keyword(word);
+    }
+
+    /// Words with a meaning of their own, wherever they are: all are reserved, but for the hints.
+    fn keyword(&mut self, word: &[u8]) {
+        match word {
+            b"from" | b"table" => self.has_table = true,
+            b"select" if self.depth == 0 => self.is_in_with = false,
+            b"into" => self.refuse(Refusal::Into),
+            b"procedure" => self.refuse(Refusal::Procedure),
+            b"lock" => self.refuse(Refusal::LockingRead),
+            b"sql_calc_found_rows" => self.refuse(Refusal::CalcFoundRows),
+            b"sql_no_cache" => self.found.hint = Hint::SqlNoCache,
+            b"sql_cache" if self.found.hint == Hint::None => self.found.hint = Hint::SqlCache,
+            b"for" if self.previous.is("value") && self.before.is_any(&["next", "previous"]) => {
+                self.refuse(Refusal::SequenceValue);
+            }
+            b"alter" | b"call" | b"create" | b"delete" | b"drop" | b"grant" | b"load" | b"rename" | b"revoke"
+            | b"set" | b"trigger" | b"write" => self.refuse(Refusal::Unrecognised),
+            b"update" if !self.previous.is("for") => self.refuse(Refusal::Unrecognised),
+            _ => {}
+        }
+    }
+
+    fn after_for(&mut self, word: &[u8]) {
+        match word {
+            b"update" | b"share" => self.refuse(Refusal::LockingRead),
+            b"system_time" => self.refuse(Refusal::SystemTime),
+            // Index hints.
+            b"join" | b"order" | b"group" => {}
+            // SUBSTRING(... FROM ... FOR ...)
+            _ if self.depth > 0 => {}
+            _ => self.refuse(Refusal::Unrecognised),
+        }
+    }
+
+    fn open(&mut self, token: &Token) {
+        let is_convert = self.previous.is("convert");
+        self.time_type();
+        if self.previous.is_name() && !self.is_table_expression_name() {
+            self.call(token);
+        }
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            self.refuse(Refusal::Unrecognised);
+        }
+        let bit = 1u64.checked_shl(self.depth).unwrap_or(0);
+        self.converts = if is_convert { self.converts | bit } else { self.converts & !bit };
+    }
+
+    fn close(&mut self) {
+        self.time_type();
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// `WITH name (columns) AS`: further names only in the list at the beginning.
+    fn is_table_expression_name(&self) -> bool {
+        self.before.is_any(&["with", "recursive"])
+            || self.is_in_with && self.depth == 0 && self.before.kind == TokenKind::Comma
+    }
+
+    fn call(&mut self, open: &Token) {
+        let mut buffer = [0; LONGEST_WORD];
+        let name = match lowered(self.previous.text, &mut buffer) {
+            Some(name) if self.previous.kind == TokenKind::Word => name,
+            // Quoted, qualified and endless names are never built in.
+            _ => b"",
+        };
+        // Whether it is a call depends on the text between: the server looks at the next byte alone.
+        let between = &self.lexer.text()[self.previous.end()..open.start];
+        let is_tight = between.is_empty() || self.lexer.mode().ignore_space && between.trim_ascii().is_empty();
+        let refusal = match function::verdict(name) {
+            Verdict::Safe => return,
+            Verdict::SafeIfTight if is_tight => return,
+            Verdict::SafeIfTight => Refusal::UnknownFunction,
+            Verdict::Refused(refusal) => refusal,
+        };
+        self.found.reads_diagnostics |= refusal == Refusal::UnknownFunction || function::reads_diagnostics(name);
+        self.refuse(refusal);
+    }
+
+    /// `AS TIME`, and `CONVERT(..., TIME)`.
+    fn time_type(&mut self) {
+        let is_type = self.before.is("as") || self.before.kind == TokenKind::Comma && self.is_in_convert();
+        if self.previous.is("time") && is_type {
+            self.refuse(Refusal::CurrentDate);
+        }
+    }
+
+    fn is_in_convert(&self) -> bool {
+        1u64.checked_shl(self.depth).is_some_and(|bit| self.converts & bit != 0)
+    }
+
+    fn dot(&mut self) {
+        if self.previous.is_name() {
+            let name = unquoted(&self.previous, false);
+            if SYSTEM_SCHEMAS.iter().any(|schema| schema.eq_ignore_ascii_case(&name)) {
+                self.refuse(Refusal::SystemSchema);
+            }
+        }
+    }
+
+    /// Whether the next word is the name after `@@`, or its scope.
+    fn is_system_variable(&self) -> bool {
+        self.previous.kind == TokenKind::AtAt
+            || self.previous.kind == TokenKind::Dot && self.before.is_any(&["session", "local", "global"])
+    }
+
+    fn diagnostics_of(&mut self, token: &Token) {
+        let mut buffer = [0; LONGEST_WORD];
+        let name = lowered(token.text, &mut buffer);
+        self.found.reads_diagnostics |= name.is_some_and(function::reads_diagnostics);
+    }
+
+    fn refuse(&mut self, refusal: Refusal) {
+        self.found.refusal.get_or_insert(refusal);
+    }
+}
+
+/// In lower case, unless it is too long to be known.
+fn lowered<'b>(text: &[u8], buffer: &'b mut [u8; LONGEST_WORD]) -> Option<&'b [u8]> {
+    let word = buffer.get_mut(..text.len())?;
+    word.copy_from_slice(text);
+    word.make_ascii_lowercase();
+    Some(word)
+}

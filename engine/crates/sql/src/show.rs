@@ -1,1 +1,78 @@
+//! SHOW, as far as its answer is ours to give or change.
 
+use crate::lex::{Lexer, TokenKind, unquoted};
+use crate::{Filter, FqcTopic, Show, ShowScope};
+
+/// After SHOW.
+pub(crate) fn show(lexer: &mut Lexer) -> Show {
+    match known(lexer) {
+        Some(show) => show,
+        None => Show::Other,
+    }
+}
+
+fn known(lexer: &mut Lexer) -> Option<Show> {
+    if lexer.accept("fqc") {
+        let topic = topic(lexer)?;
+        return Some(Show::Fqc { topic, filter: filter(lexer) });
+    }
+    if lexer.accept("count") {
+        return count(lexer);
+    }
+    if lexer.accept("warnings") {
+        return Some(Show::Warnings);
+    }
+    if lexer.accept("errors") {
+        return Some(Show::Errors);
+    }
+    variables(lexer)
+}
+
+fn variables(lexer: &mut Lexer) -> Option<Show> {
+    let scope = if lexer.accept("global") {
+        ShowScope::Global
+    } else {
+        lexer.accept_any(&["session", "local"]);
+        ShowScope::Session
+    };
+    if lexer.accept("status") {
+        return Some(Show::Status { scope, filter: filter(lexer) });
+    }
+    lexer.accept("variables").then_some(())?;
+    Some(Show::Variables { scope, filter: filter(lexer) })
+}
+
+/// `COUNT(*) WARNINGS`
+fn count(lexer: &mut Lexer) -> Option<Show> {
+    lexer.accept_kind(TokenKind::Open).then_some(())?;
+    (lexer.next().text == b"*" && lexer.accept_kind(TokenKind::Close)).then_some(())?;
+    if lexer.accept("errors") {
+        return Some(Show::CountErrors);
+    }
+    lexer.accept("warnings").then_some(Show::CountWarnings)
+}
+
+fn topic(lexer: &mut Lexer) -> Option<FqcTopic> {
+    const TOPICS: [(&str, FqcTopic); 5] = [
+        ("status", FqcTopic::Status),
+        ("queries", FqcTopic::Queries),
+        ("tables", FqcTopic::Tables),
+        ("reasons", FqcTopic::Reasons),
+        ("curve", FqcTopic::Curve),
+    ];
+    let word = lexer.next();
+    TOPICS.iter().find(|(name, _)| word.is(name)).map(|(_, topic)| *topic)
+}
+
+fn filter(lexer: &Lexer) -> Filter {
+    if lexer.is_at_end() {
+        return Filter::None;
+    }
+    let mut lexer = *lexer;
+    let is_like = lexer.accept("like");
+    let pattern = lexer.next();
+    if is_like && pattern.kind == TokenKind::Text && lexer.is_at_end() {
+        return Filter::Like(unquoted(&pattern, !lexer.mode().no_backslash_escapes).into_owned());
+    }
+    Filter::Other
+}

@@ -1,6 +1,6 @@
 //! What a statement can be. The kinds say what a statement may change or commit, not how it is written.
 
-use crate::{LexMode, Refusal};
+use crate::Refusal;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
@@ -234,8 +234,4 @@ pub enum DdlScope {
 pub struct TableName {
     pub db: Option<Vec<u8>>,
     pub name: Vec<u8>,
-}
-
-pub(crate) fn classify(_text: &[u8], _mode: LexMode) -> Statement {
-    Statement { kind: Kind::Opaque, reads_diagnostics: true }
 }

@@ -1,6 +1,10 @@
 //! Users write `query_cache_size`; the server knows `fqc_size`. Texts are translated on their way in.
+//!
+//! Only names in the position of a system variable: after `@@`, or on the left side of SET. Strings, columns and
+//! comments stay as they are.
 
-use crate::LexMode;
+use crate::lex::{Lexer, Token, TokenKind, unquoted};
+use crate::{Charset, LexMode};
 
 /// The names that tools know, and ours.
 pub const ALIASES: [(&str, &str); 6] = [
@@ -12,6 +16,8 @@ pub const ALIASES: [(&str, &str); 6] = [
     ("query_cache_wlock_invalidate", "fqc_wlock_invalidate"),
 ];
 
+const COMMON_PREFIX: &[u8] = b"query_cache_";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrite {
     pub text: Vec<u8>,
@@ -21,12 +27,139 @@ pub struct Rewrite {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
-    /// As the user wrote it.
+    /// As the user wrote it, without quotes.
     pub theirs: Vec<u8>,
     pub ours: &'static str,
 }
 
 /// Replaces the known names where they stand for system variables: `None` if there are none.
-pub fn rewrite(_text: &[u8], _mode: LexMode) -> Option<Rewrite> {
-    None
+pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
+    if mode.oracle || mode.charset == Charset::Unreadable || !may_mention_alias(text) {
+        return None;
+    }
+    let mut out = Rewrite { text: Vec::new(), renamed: Vec::new() };
+    let mut copied = 0;
+    let mut position = Position::StatementStart;
+    let mut lexer = Lexer::new(text, mode);
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            TokenKind::End => break,
+            TokenKind::Broken => return None,
+            _ => {}
+        }
+        if let Some(ours) = alias(&token).filter(|_| position.is_variable(&lexer)) {
+            out.text.extend_from_slice(&text[copied..token.start]);
+            out.text.extend_from_slice(ours.as_bytes());
+            copied = token.end();
+            out.note(&token, ours);
+        }
+        position = position.after(&token);
+    }
+    if out.renamed.is_empty() {
+        return None;
+    }
+    out.text.extend_from_slice(&text[copied..]);
+    Some(out)
+}
+
+impl Rewrite {
+    fn note(&mut self, token: &Token, ours: &'static str) {
+        let theirs = unquoted(token, false).into_owned();
+        if !self.renamed.iter().any(|known| known.theirs == theirs) {
+            self.renamed.push(Renamed { theirs, ours });
+        }
+    }
+}
+
+/// What the next token may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Position {
+    StatementStart,
+    /// On the left side of an assignment of SET.
+    Target,
+    /// On its right side, within so many parentheses.
+    Value(u32),
+    /// After `@@`, and where the text goes on after that.
+    Variable(Resume),
+    /// After the scope that followed `@@`.
+    Scoped(Resume),
+    Elsewhere,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Resume {
+    Target,
+    Value(u32),
+    Elsewhere,
+}
+
+impl Position {
+    /// Whether a name here is a system variable's.
+    fn is_variable(self, lexer: &Lexer) -> bool {
+        match self {
+            Position::Variable(_) | Position::Scoped(_) => true,
+            Position::Target => matches!(lexer.peek().kind, TokenKind::Equal | TokenKind::Assign),
+            Position::StatementStart | Position::Value(_) | Position::Elsewhere => false,
+        }
+    }
+
+    fn after(self, token: &Token) -> Position {
+        let is_scope = token.is_any(&["global", "session", "local"]);
+        match (self, token.kind) {
+            (_, TokenKind::Semicolon) => Position::StatementStart,
+            (_, TokenKind::AtAt) => Position::Variable(self.resume()),
+            (Position::StatementStart, _) if token.is("set") => Position::Target,
+            (Position::StatementStart, _) => Position::Elsewhere,
+            (Position::Variable(resume), _) if is_scope => Position::Scoped(resume),
+            (Position::Scoped(_), TokenKind::Dot) => self,
+            (Position::Variable(resume) | Position::Scoped(resume), _) => resume.position().after_plain(token),
+            _ => self.after_plain(token),
+        }
+    }
+
+    /// Within SET, or outside of it.
+    fn after_plain(self, token: &Token) -> Position {
+        match (self, token.kind) {
+            (Position::Target, TokenKind::Equal | TokenKind::Assign) => Position::Value(0),
+            (Position::Value(0), TokenKind::Comma) => Position::Target,
+            (Position::Value(0), _) if token.is("for") => Position::StatementStart,
+            (Position::Value(depth), TokenKind::Open) => Position::Value(depth.saturating_add(1)),
+            (Position::Value(depth), TokenKind::Close) => Position::Value(depth.saturating_sub(1)),
+            _ => self,
+        }
+    }
+
+    fn resume(self) -> Resume {
+        match self {
+            Position::Target => Resume::Target,
+            Position::Value(depth) => Resume::Value(depth),
+            Position::Variable(resume) | Position::Scoped(resume) => resume,
+            Position::StatementStart | Position::Elsewhere => Resume::Elsewhere,
+        }
+    }
+}
+
+impl Resume {
+    fn position(self) -> Position {
+        match self {
+            Resume::Target => Position::Target,
+            Resume::Value(depth) => Position::Value(depth),
+            Resume::Elsewhere => Position::Elsewhere,
+        }
+    }
+}
+
+fn alias(token: &Token) -> Option<&'static str> {
+    if !token.is_name() {
+        return None;
+    }
+    let name = unquoted(token, false);
+    let found = ALIASES.iter().find(|(theirs, _)| theirs.as_bytes().eq_ignore_ascii_case(&name));
+    found.map(|(_, ours)| *ours)
+}
+
+/// Spares the lexer for nearly every text.
+fn may_mention_alias(text: &[u8]) -> bool {
+    text.windows(COMMON_PREFIX.len()).any(|window| window[5] == b'_' && window.eq_ignore_ascii_case(COMMON_PREFIX))
 }

@@ -1,0 +1,194 @@
+//! From the first keyword to the kind. Statements whose tail matters must match to their last token.
+
+use crate::lex::{Lexer, TokenKind, unquoted};
+use crate::read::{Ending, Findings, walk};
+use crate::{Charset, Flush, Kind, LexMode, Read, Show, Statement, ddl, set, show, transaction};
+
+/// Classifies one command text.
+pub fn classify(text: &[u8], mode: LexMode) -> Statement {
+    if mode.oracle || mode.charset == Charset::Unreadable {
+        return opaque();
+    }
+    statement(Lexer::new(text, mode), true)
+}
+
+fn opaque() -> Statement {
+    Statement { kind: Kind::Opaque, reads_diagnostics: true }
+}
+
+/// `may_nest`: SET STATEMENT may be around another statement, once.
+fn statement(lexer: Lexer, may_nest: bool) -> Statement {
+    let found = walk(after_written_table(lexer));
+    let kind = match found.ending {
+        Ending::Broken => return opaque(),
+        Ending::Multiple => Kind::Multiple,
+        Ending::Single if is_read(lexer) => Kind::Read(Read { refusal: found.refusal, hint: found.hint }),
+        Ending::Single if found.has_executable_comment => return opaque(),
+        Ending::Single => by_keyword(lexer, may_nest).unwrap_or(Kind::Opaque),
+    };
+    Statement { reads_diagnostics: reads_diagnostics(&kind, &found), kind }
+}
+
+fn reads_diagnostics(kind: &Kind, found: &Findings) -> bool {
+    match kind {
+        Kind::Call | Kind::Execute | Kind::Compound | Kind::Multiple | Kind::Opaque => true,
+        Kind::Show(show) => {
+            matches!(show, Show::Warnings | Show::Errors | Show::CountWarnings | Show::CountErrors)
+        }
+        Kind::SetStatement(inner) => found.reads_diagnostics || inner.reads_diagnostics,
+        _ => found.reads_diagnostics,
+    }
+}
+
+/// Past the header of INSERT and REPLACE, where a parenthesis after the table is no call.
+fn after_written_table(lexer: Lexer) -> Lexer {
+    let mut ahead = lexer;
+    if !ahead.accept_any(&["insert", "replace"]) {
+        return lexer;
+    }
+    while ahead.accept_any(&["low_priority", "high_priority", "delayed", "ignore", "into"]) {}
+    if !ahead.peek().is_name() {
+        return lexer;
+    }
+    ahead.next();
+    if ahead.accept_kind(TokenKind::Dot) {
+        ahead.next();
+    }
+    ahead
+}
+
+fn is_read(mut lexer: Lexer) -> bool {
+    while lexer.accept_kind(TokenKind::Open) {}
+    if lexer.peek().is("with") { !writes_after_with(lexer) } else { lexer.accept_any(&["select", "values", "table"]) }
+}
+
+/// Whether the first verb outside of parentheses changes rows; its text may also depend on the version.
+fn writes_after_with(mut lexer: Lexer) -> bool {
+    let mut depth = 0u32;
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            TokenKind::End | TokenKind::Broken => return false,
+            TokenKind::ExecutableComment => return true,
+            TokenKind::Open => depth += 1,
+            TokenKind::Close => depth = depth.saturating_sub(1),
+            _ if depth > 0 => {}
+            _ if token.is_any(&["insert", "update", "delete", "replace"]) => return true,
+            _ if token.is_any(&["select", "values"]) => return false,
+            _ => {}
+        }
+    }
+}
+
+fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
+    let first = lexer.next();
+    if first.kind == TokenKind::End || first.kind == TokenKind::Semicolon {
+        return Some(Kind::Empty);
+    }
+    let word = if first.kind == TokenKind::Word { first.text.to_ascii_lowercase() } else { return None };
+    let lexer = &mut lexer;
+    let kind = match word.as_slice() {
+        b"insert" | b"replace" => return written(lexer),
+        b"update" | b"delete" | b"with" => return Some(Kind::Write),
+        b"load" => return lexer.accept_any(&["data", "xml"]).then_some(Kind::Write),
+        b"begin" => transaction::begin(lexer),
+        b"show" => return Some(Kind::Show(show::show(lexer))),
+        b"explain" | b"desc" | b"describe" => return Some(Kind::Explain),
+        b"analyze" => return analyze(lexer),
+        b"create" => return Some(ddl::create(lexer)),
+        b"drop" => return Some(ddl::drop(lexer)),
+        b"alter" => return Some(ddl::alter(lexer)),
+        b"truncate" => return Some(ddl::truncate(lexer)),
+        b"check" | b"optimize" | b"repair" => return Some(ddl::maintain(lexer)),
+        b"rename" | b"grant" | b"revoke" | b"install" | b"uninstall" => return Some(ddl::everything()),
+        b"handler" => return Some(Kind::Handler),
+        b"call" => return Some(Kind::Call),
+        b"execute" if lexer.accept("immediate") => return Some(Kind::Compound),
+        b"execute" => return Some(Kind::Execute),
+        b"prepare" => return Some(Kind::Prepare),
+        b"deallocate" => return Some(Kind::Deallocate),
+        b"if" | b"case" | b"loop" | b"while" | b"repeat" | b"for" => return Some(Kind::Compound),
+        b"do" => return Some(Kind::Do),
+        b"kill" => return Some(Kind::Kill),
+        b"flush" => return Some(Kind::Flush(flush(lexer))),
+        b"checksum" | b"help" => return Some(Kind::Harmless),
+        b"get" => return diagnostics(lexer),
+        b"lock" => return lexer.accept_any(&["table", "tables"]).then_some(Kind::LockTables),
+        b"xa" => return transaction::xa(lexer),
+        b"set" if lexer.accept("statement") => return set_statement(lexer, may_nest),
+        b"set" => set::set(lexer)?,
+        b"start" => transaction::start(lexer)?,
+        b"commit" => Kind::Commit(transaction::completion(lexer)?),
+        b"rollback" => transaction::rollback(lexer)?,
+        b"savepoint" => named(lexer, Kind::Savepoint)?,
+        b"release" if lexer.accept("savepoint") => named(lexer, Kind::ReleaseSavepoint)?,
+        b"use" => Kind::Use(name(lexer)?),
+        b"unlock" if lexer.accept_any(&["table", "tables"]) => Kind::UnlockTables,
+        b"reset" if lexer.accept("query") && lexer.accept("cache") => Kind::ResetQueryCache,
+        _ => return None,
+    };
+    lexer.is_at_end().then_some(kind)
+}
+
+/// INSERT DELAYED writes later, by another thread: nobody knows when.
+fn written(lexer: &mut Lexer) -> Option<Kind> {
+    (!lexer.peek().is("delayed")).then_some(Kind::Write)
+}
+
+/// ANALYZE runs the statement that it explains.
+fn analyze(lexer: &mut Lexer) -> Option<Kind> {
+    if lexer.peek().is_any(&["table", "tables", "local", "no_write_to_binlog"]) {
+        return Some(ddl::maintain(lexer));
+    }
+    if lexer.accept("format") {
+        lexer.next();
+        lexer.next();
+    }
+    if lexer.peek().is_any(&["update", "delete", "insert", "replace"]) {
+        lexer.next();
+        return written(lexer);
+    }
+    is_read(*lexer).then_some(Kind::Explain)
+}
+
+fn diagnostics(lexer: &mut Lexer) -> Option<Kind> {
+    lexer.accept_any(&["current", "stacked"]);
+    lexer.accept("diagnostics").then_some(Kind::Harmless)
+}
+
+fn flush(lexer: &mut Lexer) -> Flush {
+    lexer.accept_any(&["no_write_to_binlog", "local"]);
+    let flush = if lexer.accept("query") && lexer.accept("cache") {
+        Flush::QueryCache
+    } else {
+        lexer.accept_any(&["global", "session"]);
+        if lexer.accept("status") { Flush::Status } else { Flush::Other }
+    };
+    if lexer.is_at_end() { flush } else { Flush::Other }
+}
+
+/// After SET STATEMENT: assignments, FOR, a statement.
+fn set_statement(lexer: &mut Lexer, may_nest: bool) -> Option<Kind> {
+    may_nest.then_some(())?;
+    let mut depth = 0u32;
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            TokenKind::End => return None,
+            TokenKind::Open => depth += 1,
+            TokenKind::Close => depth = depth.saturating_sub(1),
+            _ if depth == 0 && token.is("for") => break,
+            _ => {}
+        }
+    }
+    Some(Kind::SetStatement(Box::new(statement(*lexer, false))))
+}
+
+fn named(lexer: &mut Lexer, kind: Kind) -> Option<Kind> {
+    name(lexer).map(|_| kind)
+}
+
+fn name(lexer: &mut Lexer) -> Option<Vec<u8>> {
+    let token = lexer.next();
+    token.is_name().then(|| unquoted(&token, false).into_owned())
+}
