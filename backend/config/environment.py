@@ -100,6 +100,7 @@ class Environment:
     connect_timeout_seconds: int
     statement_timeout_seconds: int
     local_port_base: int
+    change_lease_seconds: int
     log_level: str
     trusted_proxies: int
 
@@ -130,6 +131,7 @@ def read() -> Environment:
         connect_timeout_seconds=_number("FQC_CONNECT_TIMEOUT_SECONDS", 5, 1, 120),
         statement_timeout_seconds=_number("FQC_STATEMENT_TIMEOUT_SECONDS", 30, 1, 3600),
         local_port_base=_number("FQC_LOCAL_PORT_BASE", 33100, 1024, 65000),
+        change_lease_seconds=_number("FQC_CHANGE_LEASE_SECONDS", 180, 1, 3600),
         log_level=_text("FQC_LOG_LEVEL", "INFO").upper(),
         trusted_proxies=_number("FQC_TRUSTED_PROXIES", 0, 0, 10),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -15,9 +16,7 @@ def kept_secret(path: Path) -> str:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(48))
-        try:
-            os.link(draft, path)  # fails if another process was first; its secret then counts
-        except FileExistsError:
-            pass
+        with suppress(FileExistsError):  # another process was first; its secret counts
+            os.link(draft, path)
         draft.unlink()
     return path.read_text().strip()

@@ -127,7 +127,21 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "controlplane.core.contract.add_problem_responses",
     ],
-    "ENUM_NAME_OVERRIDES": {},
+    "ENUM_NAME_OVERRIDES": {
+        "Role": "controlplane.accounts.roles.Role",
+        "FindingSeverity": ["blocking", "advice", "notice"],
+        "InstanceState": "controlplane.fleet.states.State",
+        "Provider": "controlplane.fleet.states.Provider",
+        "ChangeState": "controlplane.changes.states.ChangeState",
+        "ChangeKind": "controlplane.changes.states.Kind",
+        "StepKind": "controlplane.changes.states.StepKind",
+        "StepState": "controlplane.changes.states.StepState",
+        "When": "controlplane.changes.states.When",
+        "CacheType": [(1, "1"), (2, "2")],
+        "SizeRule": "controlplane.prerequisites.serializers.SIZE_RULES",
+        "AlertSeverity": "controlplane.alerts.vocabulary.Severity",
+        "AlertScope": "controlplane.alerts.vocabulary.Scope",
+    },
 }
 
 ENDPOINT_NETWORKS = ENV.endpoint_networks
@@ -137,6 +151,7 @@ LOCAL_PORT_BASE = ENV.local_port_base
 CONNECT_TIMEOUT_SECONDS = ENV.connect_timeout_seconds
 STATEMENT_TIMEOUT_SECONDS = ENV.statement_timeout_seconds
 TOKEN_LIFETIME_DAYS = ENV.token_lifetime_days
+CHANGE_LEASE_SECONDS = ENV.change_lease_seconds
 FOUR_EYES_DEFAULT = ENV.is_four_eyes
 BROKER_URL = ENV.broker_url
 

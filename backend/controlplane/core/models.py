@@ -17,3 +17,13 @@ class KeptAnswer(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["actor_id", "key"], name="one_answer_per_key")]
+
+
+class Event(models.Model):
+    """Kept for an hour, so that a browser that was away catches up by the last id it saw."""
+
+    id = models.BigAutoField(primary_key=True)
+    topic = models.CharField(max_length=32)  # change, instance, fleet_apply, samples, incident
+    subject = models.CharField(max_length=64)
+    facts = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)

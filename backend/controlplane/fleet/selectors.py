@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from controlplane.core.errors import NotFound
 from controlplane.fleet.models import Instance, InstanceClass
@@ -13,17 +13,27 @@ def instance_list() -> QuerySet[Instance]:
     return Instance.objects.select_related("instance_class")
 
 
+def instance_list_counted() -> QuerySet[Instance]:
+    """With how many parameters drifted and how many wait for a restart."""
+    return instance_list().annotate(
+        drifted_count=Count("parameters", filter=Q(parameters__is_drifted=True)),
+        pending_restart_count=Count("parameters", filter=Q(parameters__is_pending_restart=True)),
+    )
+
+
 def instance_polled() -> QuerySet[Instance]:
     """The instances that should answer a poll."""
     return instance_list().filter(state__in=POLLED)
 
 
 def instance_tagged(tags: dict[str, str]) -> QuerySet[Instance]:
-    return instance_list().filter(Q(*[Q(**{f"tags__{name}": value}) for name, value in tags.items()]))
+    return instance_list().filter(**{f"tags__{name}": value for name, value in tags.items()})
 
 
-def instance_get(pk: str) -> Instance:
-    found = instance_list().filter(Q(pk=pk) | Q(name=pk)).order_by("created_at").first()
+def instance_get(pk: str, *, counted: bool = False) -> Instance:
+    """By id or by name."""
+    every = instance_list_counted() if counted else instance_list()
+    found = every.filter(Q(pk=pk) | Q(name=pk)).order_by("created_at").first()
     if found is None:
         raise NotFound(f"There is no instance {pk}: list them with GET /api/v1/instances.")
     return found

@@ -76,6 +76,16 @@ class Server:
         except (pymysql.MySQLError, OSError) as error:
             raise translate(error, self.place) from error
 
+    def named_rows(self, statement: str) -> list[dict[str, str | None]]:
+        """Rows by column name, every value as text."""
+        try:
+            with self.connection.cursor() as cursor:
+                cursor.execute(statement)
+                names = [column[0] for column in cursor.description or ()]
+                return [dict(zip(names, map(_text, row), strict=True)) for row in cursor.fetchall()]
+        except (pymysql.MySQLError, OSError) as error:
+            raise translate(error, self.place) from error
+
     def run(self, statement: str, arguments: Iterable[Any] | None = None) -> None:
         self.rows(statement, arguments)
 
@@ -157,19 +167,9 @@ def open_server(endpoint: Endpoint, limits: Limits) -> Server:
 
 
 @contextmanager
-def connect(endpoint: Endpoint, limits: Limits | None = None) -> Iterator[Server]:
-    server = open_server(endpoint, limits or usual_limits())
+def connect(endpoint: Endpoint, limits: Limits) -> Iterator[Server]:
+    server = open_server(endpoint, limits)
     try:
         yield server
     finally:
         server.close()
-
-
-def usual_limits() -> Limits:
-    from django.conf import settings
-
-    return Limits(
-        networks=tuple(settings.ENDPOINT_NETWORKS),
-        connect_seconds=settings.CONNECT_TIMEOUT_SECONDS,
-        statement_seconds=settings.STATEMENT_TIMEOUT_SECONDS,
-    )

@@ -1,0 +1,92 @@
+"""The enable flow: buffer pool to 90 %, size by the chosen rule, then the type. And its way back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controlplane.changes.plan import Situation, is_expression_for
+from controlplane.changes.planning import Preview, preview_wanted, situation_of
+from controlplane.core.errors import Refused
+from controlplane.fleet.models import Instance
+from controlplane.prerequisites.check import instance_check
+from controlplane.prerequisites.findings import InstanceFinding
+from controlplane.prerequisites.sizing import cache_size_bytes, reduced_expression
+from controlplane.prerequisites.status import cache_curve
+
+POOL, SIZE, TYPE = "innodb_buffer_pool_size", "query_cache_size", "query_cache_type"
+
+
+def preview_enable(
+    instance: Instance,
+    *,
+    rule: str,
+    type: int = 1,
+    shrink_buffer_pool: bool = True,
+    allow_restart: bool = False,
+    **sizing: Any,
+) -> Preview:
+    checked = instance_check(instance)
+    instance.refresh_from_db()  # the check notes what it reads of the engine
+    situation = situation_of(instance)
+    wanted: dict[str, str | None] = {}
+    if shrink_buffer_pool:
+        wanted[POOL] = _shrunk_pool(situation)
+    wanted[SIZE] = str(_size(instance, situation, rule, sizing))
+    wanted[TYPE] = str(type)
+    findings = tuple(each for each in checked["findings"] if each.severity != "notice")
+    return preview_wanted(
+        instance, situation, wanted, allow_restart=allow_restart, more_findings=_without_gate(findings)
+    )
+
+
+def _without_gate(findings: tuple[InstanceFinding, ...]) -> tuple[InstanceFinding, ...]:
+    """The plan brings the gate's findings itself."""
+    return tuple(each for each in findings if not each.is_blocking)
+
+
+def _shrunk_pool(situation: Situation) -> str:
+    """An expression stays one, so that it follows the next resize."""
+    submitted = situation.configured.get(POOL)
+    if submitted and is_expression_for(situation.line, POOL, submitted):
+        return reduced_expression(submitted)
+    return str(int(submitted or _running(situation, POOL)) * 9 // 10 // 1024 * 1024)
+
+
+def _running(situation: Situation, name: str) -> str:
+    value = situation.running.get(name)
+    if value is None:
+        raise Refused(f"{name} is not known: the server does not answer. Try again when it does.", code="server_silent")
+    return value
+
+
+def _size(instance: Instance, situation: Situation, rule: str, sizing: dict[str, Any]) -> int:
+    return cache_size_bytes(
+        rule,
+        pool_bytes=int(_running(situation, POOL)),
+        result_set_bytes=sizing.get("result_set_bytes"),
+        size_bytes=sizing.get("size_bytes"),
+        curve=sizing.get("curve") or _curve(instance, rule),
+    )
+
+
+def _curve(instance: Instance, rule: str) -> list[tuple[int, float]]:
+    return cache_curve(instance) if rule == "curve" else []
+
+
+def preview_disable(instance: Instance, *, restore_buffer_pool: bool) -> Preview:
+    situation = situation_of(instance)
+    wanted: dict[str, str | None] = {TYPE: "0", SIZE: "0"}
+    before = _pool_before_enabling(instance) if restore_buffer_pool else None
+    if before is not None:
+        wanted[POOL] = before
+    return preview_wanted(instance, situation, wanted, allow_restart=False)
+
+
+def _pool_before_enabling(instance: Instance) -> str | None:
+    """What the last enabling replaced, unless somebody has set the pool since."""
+    enabling = instance.changes.filter(kind="enable", state="applied").order_by("-created_at").first()
+    line = enabling and enabling.lines.filter(name=POOL).first()
+    if not line:
+        return None
+    now = instance.parameters.filter(name=POOL).values_list("submitted", flat=True).first()
+    return (line.old_submitted or line.old_value) if now == line.new_submitted else None

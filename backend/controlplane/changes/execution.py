@@ -1,0 +1,156 @@
+"""Running a change set: claim it, run its steps, read back, keep the outcome, or undo.
+
+A claim is one conditional update, so of two workers one does nothing. Every step first renews the lease, which fails
+once somebody else has taken over: a worker that slept through its lease stops without touching the server.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from datetime import datetime, timedelta
+
+import structlog
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from controlplane.changes import outcome
+from controlplane.changes.models import ChangeSet, ChangeStep
+from controlplane.changes.selectors import change_get
+from controlplane.changes.states import AT_WORK, ChangeState, StepState
+from controlplane.changes.steps import Run, StepFailed, do_step, undo_step, verify
+from controlplane.core.errors import Problem
+from controlplane.core.request_context import acting_as
+
+log = structlog.get_logger(__name__)
+
+
+class LeaseLost(Exception):
+    """Somebody else has taken the change over."""
+
+
+class Aborted(Exception):
+    """Somebody asked for an end."""
+
+
+def worker_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"[:100]
+
+
+def lease_end() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.CHANGE_LEASE_SECONDS)
+
+
+def claim(change_id: str) -> ChangeSet | None:
+    """The change, if it was due and nobody else had it, and no other change is at work on its instance."""
+    now = timezone.now()
+    due = ChangeSet.objects.filter(pk=change_id, state=ChangeState.APPROVED, not_before__lte=now)
+    try:
+        with transaction.atomic():
+            won = due.update(
+                state=ChangeState.APPLYING,
+                claimed_by=worker_name(),
+                lease_until=lease_end(),
+                started_at=now,
+                version=F("version") + 1,
+            )
+    except IntegrityError:
+        return None  # the sweep tries again when the other one has ended
+    return change_get(change_id) if won else None
+
+
+def renew(change: ChangeSet) -> None:
+    held = ChangeSet.objects.filter(pk=change.pk, claimed_by=change.claimed_by, state__in=AT_WORK)
+    if not held.update(lease_until=lease_end()):
+        raise LeaseLost(change.pk)
+
+
+def change_run(change_id: str) -> None:
+    change = claim(change_id)
+    if change is None:
+        return
+    with acting_as(change.approved_by or change.created_by, change.created_by_id):
+        try:
+            _run(change)
+        except LeaseLost:
+            log.warning("change_taken_over", change=change.pk)
+
+
+def _run(change: ChangeSet) -> None:
+    run = Run(change, lambda: renew(change))
+    try:
+        outcome.begin(change)
+        run.check_unmoved()
+        for step in change.steps.all():
+            _refuse_if_aborted(change)
+            _do(run, step)
+        _advance(change)
+        verify(run)
+        outcome.applied(run)
+    except Aborted:
+        undo(run, "aborted", "Somebody asked for an end.")
+    except Problem as error:
+        undo(run, error.code, error.detail)
+    except LeaseLost:
+        raise
+    except Exception as error:
+        log.exception("change_broke", change=change.pk)
+        undo(run, "internal", f"{type(error).__name__}: {error}")
+    finally:
+        run.close()
+
+
+def _refuse_if_aborted(change: ChangeSet) -> None:
+    if ChangeSet.objects.filter(pk=change.pk, is_abort_requested=True).exists():
+        raise Aborted
+
+
+def _advance(change: ChangeSet) -> None:
+    renew(change)
+    change.state = ChangeState.VERIFYING
+    ChangeSet.objects.filter(pk=change.pk).update(state=ChangeState.VERIFYING)
+    outcome.tell(change)
+
+
+def _do(run: Run, step: ChangeStep) -> None:
+    renew(run.change)
+    _mark(step, StepState.RUNNING, started_at=timezone.now())
+    outcome.tell(run.change)
+    try:
+        do_step(run, step)
+    except Problem as error:
+        _mark(step, StepState.FAILED, detail=error.detail, finished_at=timezone.now())
+        raise
+    _mark(step, StepState.DONE, finished_at=timezone.now())
+
+
+def _mark(step: ChangeStep, state: StepState, **facts: object) -> None:
+    step.state = state
+    for name, value in facts.items():
+        setattr(step, name, value)
+    step.save(update_fields=["state", "old", "detail", "started_at", "finished_at"])
+
+
+def undo(run: Run, code: str, detail: str) -> None:
+    """Take back every step that was begun, whatever became of it. What cannot be taken back is said."""
+    failures = []
+    for step in undo_order(list(run.change.steps.all())):
+        try:
+            renew(run.change)
+            undo_step(run, step)
+            _mark(step, StepState.UNDONE)
+        except (Problem, StepFailed) as error:
+            failures.append(f"{step.kind} {step.name}: {error}".strip())
+    outcome.undone(run, code, detail, failures)
+
+
+def undo_order(steps: list[ChangeStep]) -> list[ChangeStep]:
+    """Backwards; but if a restart was begun, the old configuration and a restart come first: the server may be down."""
+    begun = [step for step in reversed(steps) if step.state != StepState.PENDING]
+    if not any(step.kind == "restart" for step in begun):
+        return begun
+    first = ["install_engine", "write_configuration", "restart"]
+    return sorted(begun, key=lambda step: first.index(step.kind) if step.kind in first else len(first))

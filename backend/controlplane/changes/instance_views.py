@@ -1,0 +1,98 @@
+"""Everything that alters an instance: each request makes a change set and answers with it."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.accounts.permissions import ViewerOnly
+from controlplane.changes import cache_planning, services
+from controlplane.changes.serializers import (
+    CacheDisableSerializer,
+    CacheEnableSerializer,
+    CacheSizingSerializer,
+    ChangePreviewSerializer,
+    ChangeSerializer,
+    ProxySerializer,
+    ResizeSerializer,
+    RestartSerializer,
+    UpgradeSerializer,
+)
+from controlplane.changes.views import change_answer, checked
+from controlplane.core.etag import check_if_match
+from controlplane.core.views import ApiView
+from controlplane.fleet.selectors import instance_get
+from controlplane.fleet.serializers import InstanceCreateSerializer, InstanceSerializer
+from controlplane.fleet.views import InstanceReading, shown
+
+CHANGE = {202: ChangeSerializer}
+
+
+class InstanceViewSet(InstanceReading):
+    @extend_schema(request=InstanceCreateSerializer, responses={202: InstanceSerializer})
+    def create(self, request: Request) -> Response:
+        """Register an endpoint, or have a local server made. Its state says when it is ready."""
+        instance = services.instance_create(**checked(InstanceCreateSerializer, request))
+        return shown(instance.pk, 202)
+
+    @extend_schema(responses=CHANGE)
+    def destroy(self, request: Request, pk: str) -> Response:
+        """Forget an external instance; stop a local one and delete its data."""
+        instance = instance_get(pk)
+        check_if_match(request, instance.version)
+        return change_answer(services.instance_delete(instance), 202)
+
+
+class Restart(ApiView):
+    @extend_schema(operation_id="instances_restart", request=RestartSerializer, responses=CHANGE)
+    def post(self, request: Request, pk: str) -> Response:
+        """Restart the server; static parameters that wait for it take effect."""
+        return change_answer(services.change_restart(instance_get(pk), **checked(RestartSerializer, request)), 202)
+
+
+class Resize(ApiView):
+    @extend_schema(operation_id="instances_resize", request=ResizeSerializer, responses=CHANGE)
+    def post(self, request: Request, pk: str) -> Response:
+        """Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on."""
+        return change_answer(services.change_resize(instance_get(pk), **checked(ResizeSerializer, request)), 202)
+
+
+class Upgrade(ApiView):
+    @extend_schema(operation_id="instances_upgrade", request=UpgradeSerializer, responses=CHANGE)
+    def post(self, request: Request, pk: str) -> Response:
+        """Install the engine, or replace it with this control plane's version."""
+        return change_answer(services.change_upgrade(instance_get(pk), **checked(UpgradeSerializer, request)), 202)
+
+
+class Proxy(ApiView):
+    @extend_schema(operation_id="instances_proxy", request=ProxySerializer, responses=CHANGE)
+    def post(self, request: Request, pk: str) -> Response:
+        """Enable or disable the dedicated proxy."""
+        return change_answer(services.change_proxy(instance_get(pk), **checked(ProxySerializer, request)), 202)
+
+
+class CachePreview(ApiView):
+    permission_classes = (ViewerOnly,)
+
+    @extend_schema(
+        operation_id="instances_cache_preview", request=CacheSizingSerializer, responses=ChangePreviewSerializer
+    )
+    def post(self, request: Request, pk: str) -> Response:
+        """What enabling the fast query cache would do."""
+        preview = cache_planning.preview_enable(instance_get(pk), **checked(CacheSizingSerializer, request))
+        return Response(ChangePreviewSerializer(preview).data)
+
+
+class CacheEnable(ApiView):
+    @extend_schema(operation_id="instances_cache_enable", request=CacheEnableSerializer, responses=CHANGE)
+    def post(self, request: Request, pk: str) -> Response:
+        """Enable the fast query cache: buffer pool to 90 %, size by the rule, type."""
+        return change_answer(services.change_enable(instance_get(pk), **checked(CacheEnableSerializer, request)), 202)
+
+
+class CacheDisable(ApiView):
+    @extend_schema(operation_id="instances_cache_disable", request=CacheDisableSerializer, responses=CHANGE)
+    def post(self, request: Request, pk: str) -> Response:
+        """Disable the fast query cache and give its memory back."""
+        return change_answer(services.change_disable(instance_get(pk), **checked(CacheDisableSerializer, request)), 202)

@@ -1,0 +1,107 @@
+"""How a change set ends: the rows of the change, its instance and the audit trail move in one transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from controlplane.audit.services import audit_record
+from controlplane.changes.models import ChangeSet
+from controlplane.changes.states import ChangeState, Kind
+from controlplane.changes.steps import Run
+from controlplane.core.events import event_publish
+from controlplane.fleet import services as fleet
+from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.fleet.selectors import class_get
+from controlplane.fleet.states import State
+
+MEANWHILE = {Kind.CREATE: State.CREATING, Kind.DELETE: State.DELETING}
+
+
+def tell(change: ChangeSet) -> None:
+    event_publish("change", change.pk, {"state": change.state, "instance": change.instance_id, "kind": change.kind})
+
+
+def begin(change: ChangeSet) -> None:
+    if change.instance is not None:
+        fleet.instance_state_set(change.instance, MEANWHILE.get(Kind(change.kind), State.CHANGING))
+    tell(change)
+
+
+@transaction.atomic
+def applied(run: Run) -> None:
+    change, instance = run.change, run.instance
+    if not _end(change, ChangeState.APPLIED):
+        return
+    _keep_parameters(run)
+    for step in change.steps.all():
+        if step.kind == "set_class" and step.new:
+            Instance.objects.filter(pk=instance.pk).update(instance_class=class_get(step.new))
+        if step.kind == "set_proxy":
+            Instance.objects.filter(pk=instance.pk).update(proxy_enabled=step.new == "true")
+    if change.kind == Kind.DELETE:
+        fleet.instance_forget(instance)
+        return
+    fleet.instance_version_bump(instance)
+    fleet.instance_state_set(instance, State.RUNNING)
+
+
+def _keep_parameters(run: Run) -> None:
+    """What is configured from now on."""
+    if run.has_restarted:
+        run.instance.parameters.update(is_pending_restart=False)
+    for line in run.lines:
+        if line.new_submitted is None:
+            run.instance.parameters.filter(name=line.name).delete()
+            continue
+        is_pending = line.needs_restart and not run.has_restarted and line.new_value != line.old_value
+        InstanceParameter.objects.update_or_create(
+            instance=run.instance,
+            name=line.name,
+            defaults={
+                "submitted": line.new_submitted,
+                "resolved": line.new_value or "",
+                "running": line.old_value if is_pending else line.new_value,
+                "is_pending_restart": is_pending,
+                "is_drifted": False,
+            },
+        )
+
+
+@transaction.atomic
+def undone(run: Run, code: str, detail: str, failures: list[str]) -> None:
+    """Rolled back if every step could be; failed, with what is left, if not."""
+    change = run.change
+    state = ChangeState.FAILED if failures else ChangeState.ROLLED_BACK
+    left = f" Could not be undone: {'; '.join(failures)}. Look at the server." if failures else ""
+    if _end(change, state, code, detail + left):
+        _leave_instance(change, run.instance, failures)
+
+
+def _leave_instance(change: ChangeSet, instance: Instance, failures: list[str]) -> None:
+    """A change moves the version also when it fails: what was planned beside it must be planned anew."""
+    if change.kind == Kind.CREATE:
+        fleet.instance_state_set(instance, State.FAILED, change.outcome_detail)
+    elif failures:
+        fleet.instance_state_set(instance, State.UNREACHABLE, change.outcome_detail)
+    else:
+        fleet.instance_state_set(instance, State.RUNNING)
+    fleet.instance_version_bump(instance)
+
+
+def _end(change: ChangeSet, state: ChangeState, code: str = "", detail: str = "") -> bool:
+    """Only who still holds the change may end it."""
+    facts: dict[str, Any] = {"state": state, "outcome_code": code, "outcome_detail": detail}
+    held = ChangeSet.objects.filter(pk=change.pk, claimed_by=change.claimed_by, finished_at=None)
+    if not held.update(finished_at=timezone.now(), lease_until=None, version=F("version") + 1, **facts):
+        return False
+    before = change.state
+    change.state, change.outcome_code, change.outcome_detail = state, code, detail
+    audit_record(
+        f"change.{state.value}", change, before={"state": before}, after={**facts, "instance": change.instance_name}
+    )
+    tell(change)
+    return True

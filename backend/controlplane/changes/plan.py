@@ -1,0 +1,156 @@
+"""What a change of parameters means, as lines, findings and ordered steps. Pure.
+
+Steps are ordered so that memory is never over-committed in the middle: the cache is switched off first and on last,
+what shrinks goes before what grows. A value that already runs needs no step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from controlplane.catalogue.definition import Definition
+from controlplane.catalogue.line import Line
+from controlplane.catalogue.normal import NotOfType, integer, normal
+from controlplane.catalogue.sameness import is_same
+from controlplane.parameters.expressions import compile_expression
+from controlplane.parameters.findings import Finding, Severity
+from controlplane.parameters.memory import SHARED
+from controlplane.parameters.resolution import Resolution, resolve, takes_expression
+
+CACHE_TYPE = "query_cache_type"
+
+
+@dataclass(frozen=True)
+class PlannedLine:
+    name: str
+    unit: str
+    old_submitted: str | None
+    new_submitted: str | None
+    old_value: str | None
+    new_value: str | None
+    needs_restart: bool
+    is_running: bool  # the server runs the new value already
+
+
+@dataclass(frozen=True)
+class Step:
+    kind: str
+    name: str = ""
+    old: str | None = None
+    new: str | None = None
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What is known about an instance when a change is planned."""
+
+    line: Line
+    variables: Mapping[str, int]
+    configured: Mapping[str, str]  # name -> submitted
+    running: Mapping[str, str]
+    is_live: bool  # running values were read from the server just now
+    is_local: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    lines: list[PlannedLine] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+
+
+def plan(situation: Situation, wanted: Mapping[str, str | None], *, allow_restart: bool) -> Plan:
+    """`wanted`: name to submitted text; None resets to the default."""
+    texts = {name: _text(situation.line, name, text) for name, text in wanted.items()}
+    given = {name: text for name, text in texts.items() if text is not None}
+    kept = {name: text for name, text in situation.configured.items() if name not in wanted}
+    resolution = resolve(situation.line, kept | given, situation.variables)
+    lines = _lines(situation, wanted, resolution)
+    findings = [each for each in resolution.findings if not each.parameter or each.parameter in wanted]
+    findings += _not_on_server(situation, lines)
+    return Plan(lines, findings, steps_of(lines, situation, allow_restart=allow_restart))
+
+
+def _text(line: Line, name: str, submitted: str | None) -> str | None:
+    definition = line.get(name)
+    return definition.default if submitted is None and definition else submitted
+
+
+def _lines(situation: Situation, wanted: Mapping[str, str | None], resolution: Resolution) -> list[PlannedLine]:
+    resolved = {value.name: value.resolved for value in resolution.values}
+    lines = []
+    for name, submitted in wanted.items():
+        definition = situation.line.get(name)
+        old = situation.configured.get(name)
+        if definition is None or (submitted is None and old is None):
+            continue
+        line = _line(definition, old, submitted, resolved.get(name), situation)
+        if line.old_submitted != line.new_submitted or not line.is_running:
+            lines.append(line)
+    return lines
+
+
+def _line(
+    definition: Definition, old: str | None, new: str | None, value: str | None, situation: Situation
+) -> PlannedLine:
+    running = situation.running.get(definition.name)
+    same = value is not None and running is not None and is_same(definition, value, running, situation.running)
+    return PlannedLine(
+        definition.name, definition.unit, old, new, shown(definition, running), value, definition.needs_restart, same
+    )
+
+
+def shown(definition: Definition, running: str | None) -> str | None:
+    try:
+        return None if running is None else normal(definition, running)
+    except NotOfType:
+        return running
+
+
+def _not_on_server(situation: Situation, lines: list[PlannedLine]) -> list[Finding]:
+    if not situation.is_live:
+        return []
+    return [
+        Finding(
+            Severity.BLOCKING, "not_on_server", line.name, f"the server has no variable {line.name}",
+            "a parameter that this server has", f"Leave {line.name} out for this instance.",
+        )
+        for line in lines
+        if line.old_value is None
+    ]  # fmt: skip
+
+
+def steps_of(lines: list[PlannedLine], situation: Situation, *, allow_restart: bool) -> list[Step]:
+    dynamic = [line for line in lines if not line.needs_restart and not line.is_running]
+    steps = [Step("set_global", line.name, line.old_value, line.new_value) for line in sorted(dynamic, key=_turn)]
+    if situation.is_local and lines:
+        steps.append(Step("write_configuration"))
+    waits = any(line.needs_restart and not line.is_running for line in lines)
+    if situation.is_local and waits and allow_restart:
+        steps.append(Step("restart"))
+    return steps
+
+
+def _turn(line: PlannedLine) -> tuple[int, str]:
+    if line.name == CACHE_TYPE:
+        return (0 if line.new_value == "0" else 4, line.name)
+    if line.name in SHARED:
+        return (1 if _number(line.new_value) < _number(line.old_value) else 3, line.name)
+    return (2, line.name)
+
+
+def _number(text: str | None) -> int:
+    try:
+        return integer(text or "0")
+    except NotOfType:
+        return 0
+
+
+def is_expression_for(line: Line, name: str, text: str) -> bool:
+    definition = line.get(name)
+    return definition is not None and takes_expression(definition, text)
+
+
+def value_of(text: str, variables: Mapping[str, int]) -> int:
+    return compile_expression(text).evaluate(variables)

@@ -1,0 +1,152 @@
+"""Previews: what is asked, the situation it meets, and the plan that follows. Nothing is stored or altered here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from controlplane.changes.plan import Plan, PlannedLine, Situation, Step, plan
+from controlplane.core.errors import FieldError, Refused
+from controlplane.fleet.definitions import instance_line
+from controlplane.fleet.models import Instance, InstanceClass
+from controlplane.fleet.showing import running_values
+from controlplane.fleet.states import Provider
+from controlplane.parameters.findings import Severity
+from controlplane.parameters.selectors import template_get, template_values
+from controlplane.prerequisites.findings import Action, InstanceFinding, of_parameters
+from controlplane.prerequisites.gate import gate_findings
+
+TURNS_CACHE_ON = ("query_cache_type", "query_cache_size")
+
+
+@dataclass(frozen=True)
+class Preview:
+    instance: str
+    instance_version: int
+    is_live: bool
+    needs_restart: bool
+    lines: list[PlannedLine] = field(default_factory=list)
+    steps: list[dict[str, object]] = field(default_factory=list)
+    findings: list[InstanceFinding] = field(default_factory=list)
+
+    @property
+    def is_blocked(self) -> bool:
+        return any(finding.is_blocking for finding in self.findings)
+
+    def refuse_if_blocked(self) -> None:
+        blocking = [finding for finding in self.findings if finding.is_blocking]
+        if blocking:
+            first = blocking[0]
+            raise Refused(
+                f"{first.seen}; needed: {first.needed}. {first.remedy}",
+                code=first.code,
+                errors=[FieldError(each.parameter, each.code, f"{each.seen}. {each.remedy}") for each in blocking],
+            )
+
+
+def wanted_values(
+    instance: Instance,
+    parameters: Mapping[str, str | None],
+    template: str | None = None,
+    template_version: int | None = None,
+    replace: bool = False,
+) -> dict[str, str | None]:
+    """The template's values, then the parameters given; `replace` resets what neither names."""
+    wanted: dict[str, str | None] = {}
+    if replace:
+        wanted |= dict.fromkeys(instance.parameters.values_list("name", flat=True))
+    if template:
+        wanted |= template_values(template_get(template), template_version)
+    return wanted | dict(parameters)
+
+
+def situation_of(instance: Instance, target: InstanceClass | None = None) -> Situation:
+    rows = list(instance.parameters.all())
+    live = running_values(instance)
+    known = {row.name: row.running for row in rows if row.running is not None}
+    return Situation(
+        line=instance_line(instance),
+        variables=(target or instance.instance_class).variables,
+        configured={row.name: row.submitted for row in rows},
+        running=known if live is None else live,
+        is_live=live is not None,
+        is_local=instance.provider == Provider.LOCAL,
+    )
+
+
+def preview_parameters(
+    instance: Instance,
+    *,
+    parameters: Mapping[str, str | None],
+    template: str | None = None,
+    template_version: int | None = None,
+    replace: bool = False,
+    allow_restart: bool = False,
+) -> Preview:
+    wanted = wanted_values(instance, parameters, template, template_version, replace)
+    return preview_wanted(instance, situation_of(instance), wanted, allow_restart=allow_restart)
+
+
+def preview_wanted(
+    instance: Instance,
+    situation: Situation,
+    wanted: Mapping[str, str | None],
+    *,
+    allow_restart: bool,
+    first_steps: tuple[Step, ...] = (),
+    more_findings: tuple[InstanceFinding, ...] = (),
+) -> Preview:
+    found = plan(situation, wanted, allow_restart=allow_restart)
+    findings = [*more_findings, *of_parameters(found.findings), *_cache_gate(instance, found)]
+    findings += _pending(instance, found, allow_restart) + _silent(instance, situation)
+    return build(instance, [*first_steps, *found.steps], situation.is_live, found.lines, findings)
+
+
+def build(
+    instance: Instance,
+    steps: list[Step],
+    is_live: bool,
+    lines: list[PlannedLine] | None = None,
+    findings: list[InstanceFinding] | None = None,
+) -> Preview:
+    numbered = [
+        {"position": position, "kind": step.kind, "name": step.name, "old": step.old, "new": step.new}
+        for position, step in enumerate(steps, start=1)
+    ]
+    restarts = any(step.kind == "restart" for step in steps)
+    return Preview(instance.pk, instance.version, is_live, restarts, lines or [], numbered, findings or [])
+
+
+def _cache_gate(instance: Instance, found: Plan) -> list[InstanceFinding]:
+    """Whoever turns the cache on must pass the same gate, also by a template."""
+    turned_on = [line for line in found.lines if line.name in TURNS_CACHE_ON and line.new_value not in (None, "0")]
+    return [each for each in gate_findings(instance) if each.is_blocking] if turned_on else []
+
+
+def _pending(instance: Instance, found: Plan, allow_restart: bool) -> list[InstanceFinding]:
+    waiting = [line for line in found.lines if line.needs_restart and not line.is_running]
+    if not waiting or (allow_restart and instance.provider == Provider.LOCAL):
+        return []
+    remedy = "Allow the restart with this change, or restart the instance later."
+    action = Action(route="restart")
+    if instance.provider == Provider.EXTERNAL:
+        remedy = "Write these lines to the server's configuration and restart it with its own tools."
+        action = Action(statements=tuple(f"{line.name} = {line.new_value}" for line in waiting))
+    names = ", ".join(line.name for line in waiting)
+    return [
+        InstanceFinding(
+            Severity.ADVICE, "pending_restart", "", f"{names} will wait for a restart", "a restart", remedy,
+            action=action,
+        )
+    ]  # fmt: skip
+
+
+def _silent(instance: Instance, situation: Situation) -> list[InstanceFinding]:
+    if situation.is_live:
+        return []
+    return [
+        InstanceFinding(
+            Severity.ADVICE, "server_silent", "", f"{instance.name} did not answer: old values are the last known ones",
+            "an answer from the server", "Apply when the server can be reached.",
+        )
+    ]  # fmt: skip

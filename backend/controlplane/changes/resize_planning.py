@@ -1,0 +1,47 @@
+"""Another class: every configured expression is resolved anew; a literal query_cache_size does not follow by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from controlplane.changes.plan import Step, is_expression_for
+from controlplane.changes.planning import Preview, preview_wanted, situation_of
+from controlplane.fleet.models import Instance, InstanceClass
+from controlplane.parameters.findings import Severity
+from controlplane.prerequisites.findings import Action, InstanceFinding
+
+SIZE = "query_cache_size"
+
+
+def preview_resize(
+    instance: Instance, target: InstanceClass, decisions: Mapping[str, str | None], allow_restart: bool
+) -> Preview:
+    situation = situation_of(instance, target)
+    follows = {
+        name: text for name, text in situation.configured.items() if is_expression_for(situation.line, name, text)
+    }
+    reminder = _undecided(situation.configured.get(SIZE), decisions, is_followed=SIZE in follows)
+    return preview_wanted(
+        instance,
+        situation,
+        {**follows, **decisions},
+        allow_restart=allow_restart,
+        first_steps=(Step("set_class", old=instance.instance_class.name, new=target.name),),
+        more_findings=tuple(reminder),
+    )
+
+
+def _undecided(size: str | None, decisions: Mapping[str, str | None], *, is_followed: bool) -> list[InstanceFinding]:
+    if size in (None, "0") or SIZE in decisions or is_followed:
+        return []
+    return [
+        InstanceFinding(
+            Severity.BLOCKING,
+            "cache_size_undecided",
+            SIZE,
+            seen=f"{SIZE} is the literal {size}, which does not follow the class",
+            needed="a decision",
+            remedy=f"Name {SIZE} in the request: a new value, an expression, or {size} again to keep it.",
+            action=Action(route="resize", body={"parameters": {SIZE: str(size)}}),
+        )
+    ]

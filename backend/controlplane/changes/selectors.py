@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from controlplane.changes.models import ChangeLine, ChangeSet
+from controlplane.core.errors import NotFound
+from controlplane.fleet.models import Instance
+
+
+def change_list() -> QuerySet[ChangeSet]:
+    return ChangeSet.objects.all()
+
+
+def change_get(pk: str) -> ChangeSet:
+    found = ChangeSet.objects.select_related("instance__instance_class").prefetch_related("lines", "steps")
+    change = found.filter(pk=pk).first()
+    if change is None:
+        raise NotFound(f"There is no change set {pk}: list them with GET /api/v1/changes.")
+    return change
+
+
+def line_list(instance: Instance, name: str) -> QuerySet[ChangeLine]:
+    """The history of an instance's parameters: lines of changes that have ended, newest first."""
+    lines = (
+        ChangeLine.objects.select_related("change").filter(change__instance=instance).exclude(change__finished_at=None)
+    )
+    return lines.filter(name=name) if name else lines

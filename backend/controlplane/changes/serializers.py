@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
+from controlplane.changes.states import When
+from controlplane.fleet.serializers import MAX_BYTES
+from controlplane.prerequisites.serializers import SIZE_RULES, InstanceFindingSerializer
+
+PARAMETER_NAME = r"\A[a-z][a-z0-9_]{0,63}\Z"
+
+
+class ChangeLineSerializer(serializers.ModelSerializer[ChangeLine]):
+    class Meta:
+        model = ChangeLine
+        fields = ("name", "unit", "old_submitted", "new_submitted", "old_value", "new_value", "needs_restart")
+        read_only_fields = fields
+
+
+class PlannedStepSerializer(serializers.ModelSerializer[ChangeStep]):
+    class Meta:
+        model = ChangeStep
+        fields = ("position", "kind", "name", "old", "new")
+        read_only_fields = fields
+
+
+class ChangeStepSerializer(PlannedStepSerializer):
+    class Meta(PlannedStepSerializer.Meta):
+        fields = (*PlannedStepSerializer.Meta.fields, "state", "detail", "started_at", "finished_at")
+        read_only_fields = fields
+
+
+class ChangeSummarySerializer(serializers.ModelSerializer[ChangeSet]):
+    instance = serializers.CharField(source="instance_id", allow_null=True)
+    reverts = serializers.CharField(source="reverts_id", allow_null=True)
+
+    class Meta:
+        model = ChangeSet
+        fields = (
+            "id", "instance", "instance_name", "kind", "state", "note", "needs_restart", "needs_second_person",
+            "when", "at", "not_before", "created_by", "approved_by", "reverts", "is_abort_requested", "outcome_code",
+            "outcome_detail", "version", "created_at", "started_at", "finished_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+
+
+class ChangeSerializer(ChangeSummarySerializer):
+    lines = ChangeLineSerializer(many=True)
+    steps = ChangeStepSerializer(many=True)
+    findings = InstanceFindingSerializer(many=True)
+    progress = serializers.SerializerMethodField()
+
+    class Meta(ChangeSummarySerializer.Meta):
+        fields = (*ChangeSummarySerializer.Meta.fields, "lines", "steps", "findings", "progress")
+        read_only_fields = fields
+
+    def get_progress(self, change: ChangeSet) -> dict[str, int]:
+        steps = list(change.steps.all())
+        return {"done": sum(step.state == "done" for step in steps), "total": len(steps)}
+
+
+class ChangePreviewSerializer(serializers.Serializer[Any]):
+    instance = serializers.CharField()
+    instance_version = serializers.IntegerField()
+    is_live = serializers.BooleanField(help_text="Whether old values were read from the server just now.")
+    is_blocked = serializers.BooleanField()
+    needs_restart = serializers.BooleanField()
+    lines = ChangeLineSerializer(many=True)
+    steps = PlannedStepSerializer(many=True)
+    findings = InstanceFindingSerializer(many=True)
+
+
+class ParametersField(serializers.DictField):
+    """Name to submitted value; null resets to the default."""
+
+    child = serializers.CharField(max_length=4096, allow_null=True, allow_blank=True, trim_whitespace=False)
+
+    def to_internal_value(self, data: Any) -> Any:
+        values = super().to_internal_value(data)
+        if len(values) > 500:
+            raise serializers.ValidationError("at most 500 parameters at once")
+        for name in values:
+            serializers.RegexField(PARAMETER_NAME).run_validation(name)
+        return values
+
+
+class TimingSerializer(serializers.Serializer[Any]):
+    when = serializers.ChoiceField(choices=When.choices, default=When.NOW)
+    at = serializers.DateTimeField(required=False, allow_null=True, default=None, help_text="For `when: at`.")
+    note = serializers.CharField(max_length=500, required=False, allow_blank=True, default="")
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        if (given.get("when") == When.AT) != (given.get("at") is not None):
+            raise serializers.ValidationError({"at": "goes with `when: at`, and only with it"})
+        return given
+
+
+class ApplySerializer(TimingSerializer):
+    apply = serializers.BooleanField(default=True, help_text="Approve at once; false leaves it previewed.")
+
+
+class ConsentSerializer(serializers.Serializer[Any]):
+    allow_restart = serializers.BooleanField(default=False, help_text="Restart the server if a parameter needs it.")
+
+
+class WantedParametersSerializer(ConsentSerializer):
+    parameters = ParametersField(default=dict)
+    template = serializers.CharField(max_length=64, required=False, allow_null=True, default=None)
+    template_version = serializers.IntegerField(
+        min_value=1, max_value=2**31 - 1, required=False, allow_null=True, default=None
+    )
+    replace = serializers.BooleanField(default=False, help_text="Reset what is configured and not named here.")
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        given = super().validate(given)
+        if not given["parameters"] and not given["template"] and not given["replace"]:
+            raise serializers.ValidationError({"parameters": "name at least one parameter, or a template"})
+        return given
+
+
+class PreviewRequestSerializer(WantedParametersSerializer):
+    instance = serializers.CharField(max_length=64)
+
+
+class ChangeRequestSerializer(WantedParametersSerializer, ApplySerializer):
+    apply = serializers.BooleanField(default=False, help_text="Approve at once; false leaves it previewed.")
+
+
+class RestartSerializer(ApplySerializer):
+    pass
+
+
+class ResizeSerializer(ApplySerializer, ConsentSerializer):
+    instance_class = serializers.CharField(max_length=64)
+    parameters = ParametersField(default=dict, help_text="Decisions that go with the new class.")
+
+
+class UpgradeSerializer(ApplySerializer):
+    pass
+
+
+class ProxySerializer(ApplySerializer):
+    enabled = serializers.BooleanField()
+
+
+class CacheSizingSerializer(ConsentSerializer):
+    rule = serializers.ChoiceField(choices=SIZE_RULES, default="buffer_pool")
+    result_set_bytes = serializers.IntegerField(min_value=1024, max_value=MAX_BYTES, required=False)
+    size_bytes = serializers.IntegerField(min_value=1024, max_value=10485760000, required=False)
+    type = serializers.ChoiceField(choices=[(1, "1"), (2, "2")], default=1)
+    shrink_buffer_pool = serializers.BooleanField(default=True, help_text="To 90 % of its present setting.")
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        given = super().validate(given)
+        needs = {"result_set": "result_set_bytes", "explicit": "size_bytes"}.get(given["rule"])
+        if needs and needs not in given:
+            raise serializers.ValidationError({needs: f"the rule {given['rule']} needs it"})
+        return given
+
+
+class CacheEnableSerializer(CacheSizingSerializer, ApplySerializer):
+    pass
+
+
+class CacheDisableSerializer(ApplySerializer):
+    restore_buffer_pool = serializers.BooleanField(default=True, help_text="Undo what enabling took from it.")
+
+
+class ParameterHistorySerializer(ChangeLineSerializer):
+    change = serializers.CharField(source="change_id")
+    kind = serializers.CharField(source="change.kind")
+    state = serializers.CharField(source="change.state")
+    actor = serializers.CharField(source="change.created_by")
+    at = serializers.DateTimeField(source="change.finished_at")
+
+    class Meta(ChangeLineSerializer.Meta):
+        fields = (*ChangeLineSerializer.Meta.fields, "change", "kind", "state", "actor", "at")
+        read_only_fields = fields

@@ -1,0 +1,255 @@
+"""Making change sets and deciding about them. Running them is `execution`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from controlplane.audit.services import audit_record
+from controlplane.changes import cache_planning, planning, resize_planning
+from controlplane.changes.delivery import deliver
+from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
+from controlplane.changes.plan import Step
+from controlplane.changes.planning import Preview
+from controlplane.changes.states import AT_WORK, WAITING, ChangeState, Kind, When
+from controlplane.changes.windows import window_opening
+from controlplane.core.errors import Conflict, Denied, Refused
+from controlplane.core.events import event_publish
+from controlplane.core.request_context import caller
+from controlplane.fleet import services as fleet
+from controlplane.fleet.models import Instance
+from controlplane.fleet.selectors import class_get
+from controlplane.fleet.states import Provider, State
+from controlplane.prerequisites.gate import INSTALL
+from controlplane.prerequisites.serializers import InstanceFindingSerializer
+from controlplane.settings.selectors import settings_get
+
+
+@transaction.atomic
+def change_make(
+    instance: Instance, kind: Kind, preview: Preview, *, note: str = "", reverts: ChangeSet | None = None
+) -> ChangeSet:
+    """Keep a preview as a change set; a blocked one is refused."""
+    preview.refuse_if_blocked()
+    who = caller()
+    change = ChangeSet.objects.create(
+        instance=instance,
+        instance_name=instance.name,
+        kind=kind,
+        note=note,
+        findings=[_finding_facts(each) for each in preview.findings],
+        instance_version=preview.instance_version,
+        needs_restart=preview.needs_restart,
+        needs_second_person=preview.needs_restart and settings_get().is_four_eyes,
+        created_by=who.actor,
+        created_by_id=who.actor_id,
+        reverts=reverts,
+    )
+    ChangeLine.objects.bulk_create(
+        ChangeLine(
+            change=change,
+            name=line.name,
+            unit=line.unit,
+            old_submitted=line.old_submitted,
+            new_submitted=line.new_submitted,
+            old_value=line.old_value,
+            new_value=line.new_value,
+            needs_restart=line.needs_restart,
+        )
+        for line in preview.lines
+    )
+    ChangeStep.objects.bulk_create(ChangeStep(change=change, **step) for step in preview.steps)
+    audit_record("change.previewed", change, after=change_facts(change))
+    publish(change)
+    return change
+
+
+def _finding_facts(finding: Any) -> dict[str, Any]:
+    return dict(InstanceFindingSerializer(finding).data)
+
+
+def change_facts(change: ChangeSet) -> dict[str, Any]:
+    lines = {line.name: [line.old_submitted, line.new_submitted] for line in change.lines.all()}
+    return {"kind": change.kind, "state": change.state, "instance": change.instance_name, "lines": lines}
+
+
+def publish(change: ChangeSet) -> None:
+    event_publish("change", change.pk, {"state": change.state, "instance": change.instance_id, "kind": change.kind})
+
+
+def _start(change: ChangeSet, *, apply: bool, when: str, at: datetime | None) -> ChangeSet:
+    """Approve what was just made, unless it takes a second person."""
+    if not apply or change.needs_second_person:
+        ChangeSet.objects.filter(pk=change.pk).update(when=when, at=at)
+        return change
+    return change_approve(change, when, at)
+
+
+@transaction.atomic
+def change_approve(change: ChangeSet, when: str = When.NOW, at: datetime | None = None) -> ChangeSet:
+    change = ChangeSet.objects.select_for_update().get(pk=change.pk)
+    if change.state != ChangeState.PREVIEWED:
+        raise Conflict(f"{change.pk} is {change.state}: only a previewed one can be approved.", code="wrong_state")
+    if change.needs_second_person and caller().actor_id == change.created_by_id:
+        raise Denied("Restarts take a second person: have somebody else approve.", code="second_person_needed")
+    _refuse_if_moved(change)
+    change.state, change.when, change.at = ChangeState.APPROVED, when, at
+    change.approved_by = caller().actor
+    change.not_before = _not_before(change, when, at)
+    change.version += 1
+    change.save()
+    audit_record("change.approved", change, after={"when": when, "not_before": change.not_before.isoformat()})
+    publish(change)
+    if when == When.NOW:
+        transaction.on_commit(lambda: deliver(change.pk))
+    return change
+
+
+def _refuse_if_moved(change: ChangeSet) -> None:
+    if change.instance is None or change.instance.version != change.instance_version:
+        raise Conflict("The instance has changed since the preview: make a new one.", code="instance_moved")
+
+
+def _not_before(change: ChangeSet, when: str, at: datetime | None) -> datetime:
+    now, instance = timezone.now(), change.instance
+    if when == When.AT and at is not None:
+        return max(at, now)
+    if when == When.WINDOW and instance is not None:
+        return window_opening(now, instance.window_weekday, instance.window_start, instance.window_minutes)
+    return now
+
+
+def change_apply_now(change: ChangeSet) -> ChangeSet:
+    if change.state == ChangeState.PREVIEWED:
+        return change_approve(change)
+    moved = ChangeSet.objects.filter(pk=change.pk, state=ChangeState.APPROVED).update(not_before=timezone.now())
+    if not moved:
+        raise Conflict(f"{change.pk} is {change.state}: there is nothing to start.", code="wrong_state")
+    deliver(change.pk)
+    return change
+
+
+@transaction.atomic
+def change_abort(change: ChangeSet) -> ChangeSet:
+    given_up = ChangeSet.objects.filter(pk=change.pk, state__in=WAITING)
+    if given_up.update(state=ChangeState.ABORTED, finished_at=timezone.now(), version=F("version") + 1):
+        change.state = ChangeState.ABORTED
+        _release_new_instance(change)
+    elif not ChangeSet.objects.filter(pk=change.pk, state__in=AT_WORK).update(is_abort_requested=True):
+        raise Conflict(f"{change.pk} is {change.state}: there is nothing to abort.", code="wrong_state")
+    audit_record("change.aborted", change, before={"state": change.state})
+    publish(change)
+    return change
+
+
+def _release_new_instance(change: ChangeSet) -> None:
+    if change.kind == Kind.CREATE and change.instance is not None:
+        fleet.instance_state_set(change.instance, State.FAILED, "its creation was aborted")
+
+
+def change_parameters(instance: Instance, *, apply: bool, when: str, at: Any, note: str, **wanted: Any) -> ChangeSet:
+    _refuse_unless_settled(instance)
+    change = change_make(instance, Kind.PARAMETERS, planning.preview_parameters(instance, **wanted), note=note)
+    return _start(change, apply=apply, when=when, at=at)
+
+
+def change_enable(instance: Instance, *, apply: bool, when: str, at: Any, note: str, **sizing: Any) -> ChangeSet:
+    _refuse_unless_settled(instance)
+    preview = cache_planning.preview_enable(instance, **sizing)
+    return _start(change_make(instance, Kind.ENABLE, preview, note=note), apply=apply, when=when, at=at)
+
+
+def change_disable(
+    instance: Instance, *, apply: bool, when: str, at: Any, note: str, restore_buffer_pool: bool
+) -> ChangeSet:
+    _refuse_unless_settled(instance)
+    preview = cache_planning.preview_disable(instance, restore_buffer_pool=restore_buffer_pool)
+    return _start(change_make(instance, Kind.DISABLE, preview, note=note), apply=apply, when=when, at=at)
+
+
+def change_resize(
+    instance: Instance,
+    *,
+    instance_class: str,
+    parameters: Mapping[str, str | None],
+    allow_restart: bool,
+    apply: bool,
+    when: str,
+    at: Any,
+    note: str,
+) -> ChangeSet:
+    _refuse_unless_settled(instance)
+    preview = resize_planning.preview_resize(instance, class_get(instance_class), parameters, allow_restart)
+    return _start(change_make(instance, Kind.RESIZE, preview, note=note), apply=apply, when=when, at=at)
+
+
+def _plain(instance: Instance, kind: Kind, steps: list[Step], note: str, timing: dict[str, Any]) -> ChangeSet:
+    preview = planning.build(instance, steps, is_live=False)
+    return _start(change_make(instance, kind, preview, note=note), **timing)
+
+
+def change_restart(instance: Instance, *, note: str, **timing: Any) -> ChangeSet:
+    _refuse_unless_local(instance, "Restart it with its own tools; what is pending is noticed at the next poll.")
+    return _plain(instance, Kind.RESTART, [Step("write_configuration"), Step("restart")], note, timing)
+
+
+def change_upgrade(instance: Instance, *, note: str, **timing: Any) -> ChangeSet:
+    _refuse_unless_local(instance, "Run on it: " + " ".join(INSTALL))
+    # A loaded library stays in memory until the server restarts.
+    replaces = instance.minor_version is not None
+    steps = [Step("install_engine", old=str(instance.minor_version or "") or None)]
+    return _plain(instance, Kind.UPGRADE, steps + [Step("restart")] * replaces, note, timing)
+
+
+def change_proxy(instance: Instance, *, enabled: bool, note: str, **timing: Any) -> ChangeSet:
+    _refuse_unless_settled(instance)
+    step = Step("set_proxy", old=str(instance.proxy_enabled).lower(), new=str(enabled).lower())
+    return _plain(instance, Kind.PROXY, [step], note, timing)
+
+
+def change_revert(change: ChangeSet) -> ChangeSet:
+    """A new, applied-at-once change set with what the given one replaced."""
+    instance = change.instance
+    if change.state != ChangeState.APPLIED or instance is None:
+        raise Conflict(f"{change.pk} is {change.state}: only an applied one can be rolled back.", code="wrong_state")
+    _refuse_unless_settled(instance)
+    wanted = {line.name: line.old_submitted or line.old_value for line in change.lines.all()}
+    if not wanted:
+        raise Conflict(f"{change.pk} changed no parameter: there is nothing to restore.", code="nothing_to_restore")
+    preview = planning.preview_parameters(instance, parameters=wanted, allow_restart=change.needs_restart)
+    made = change_make(instance, Kind.REVERT, preview, note=f"restores what {change.pk} replaced", reverts=change)
+    return _start(made, apply=True, when=When.NOW, at=None)
+
+
+def instance_create(*, instance_class: str, **facts: Any) -> Instance:
+    window = facts.pop("maintenance_window", {})
+    with transaction.atomic():
+        if facts["provider"] == Provider.LOCAL:
+            facts |= fleet.local_endpoint(facts["name"])
+        instance = fleet.instance_record(instance_class=class_get(instance_class), **facts, **window)
+        local = [Step("provision"), Step("install_engine"), Step("connect")]
+        steps = local if instance.provider == Provider.LOCAL else [Step("connect")]
+        _plain(instance, Kind.CREATE, steps, "", {"apply": True, "when": When.NOW, "at": None})
+    return instance
+
+
+def instance_delete(instance: Instance) -> ChangeSet:
+    if instance.changes.filter(state__in=AT_WORK).exists():
+        raise Conflict(f"A change is at work on {instance.name}: abort it first.", code="change_at_work")
+    return _plain(instance, Kind.DELETE, [Step("deprovision")], "", {"apply": True, "when": When.NOW, "at": None})
+
+
+def _refuse_unless_settled(instance: Instance) -> None:
+    if instance.state in (State.CREATING, State.DELETING):
+        raise Conflict(f"{instance.name} is {instance.state}: wait until it is done.", code="instance_busy")
+
+
+def _refuse_unless_local(instance: Instance, remedy: str) -> None:
+    _refuse_unless_settled(instance)
+    if instance.provider != Provider.LOCAL:
+        raise Refused(f"{instance.name} is not run by this control plane. {remedy}", code="not_local")

@@ -1,0 +1,216 @@
+"""What each kind of step does to a server, how it is taken back, and how the whole is verified.
+
+Nothing else in the control plane alters a server.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from django.conf import settings
+
+from controlplane.catalogue.definition import Definition
+from controlplane.catalogue.sameness import is_same
+from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
+from controlplane.core.errors import Conflict, Problem
+from controlplane.fleet.connection import address_of, limits
+from controlplane.fleet.definitions import instance_line
+from controlplane.fleet.local import local_server
+from controlplane.fleet.models import Instance
+from controlplane.fleet.observation import learn_line, note_identity, read_identity
+from controlplane.fleet.states import Provider
+from controlplane.gateway.engine import install_engine
+from controlplane.gateway.server import Server, open_server
+
+RESIZE_SECONDS = 600
+LOOK_EVERY_SECONDS = 0.1
+
+
+class StepFailed(Problem):
+    status, code, title = 502, "step_failed", "A step failed"
+
+
+class NotVerified(Problem):
+    status, code, title = 502, "verification_failed", "The server does not run what was set"
+
+
+class Run:
+    """One execution: the change, its instance, one connection, and the lease to renew during long waits."""
+
+    def __init__(self, change: ChangeSet, renew: Callable[[], None]) -> None:
+        if change.instance is None:
+            raise Conflict(f"The instance of {change.pk} is gone.", code="instance_gone")
+        self.change, self.renew = change, renew
+        self.instance: Instance = change.instance
+        self.lines: list[ChangeLine] = list(change.lines.all())
+        self.has_restarted = False
+        self._server: Server | None = None
+
+    @property
+    def server(self) -> Server:
+        if self._server is None:
+            self._server = open_server(address_of(self.instance), limits())
+        return self._server
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        self._server = None
+
+    def definition(self, name: str) -> Definition:
+        found = instance_line(self.instance).get(name)
+        if found is None:
+            raise StepFailed(f"{name} is not in the catalogue of {self.instance.name}.")
+        return found
+
+    def check_unmoved(self) -> None:
+        """What was previewed is what is applied: the instance and the old values must still be the same."""
+        if self.instance.version != self.change.instance_version:
+            raise Conflict("The instance has changed since the preview: make a new one.", code="instance_moved")
+
+    def reads(self, name: str, value: str) -> bool:
+        """Whether the server runs `value`, give or take its rounding."""
+        found = self.server.variable(name)
+        return found is not None and is_same(self.definition(name), value, found, self._rounding(name))
+
+    def _rounding(self, name: str) -> dict[str, str]:
+        parts = [part for part in self.definition(name).rounds_to if isinstance(part, str)]
+        return {part: self.server.variable(part) or "1" for part in parts}
+
+
+def do_step(run: Run, step: ChangeStep) -> None:
+    DO[step.kind](run, step)
+
+
+def undo_step(run: Run, step: ChangeStep) -> None:
+    UNDO[step.kind](run, step)
+
+
+def verify(run: Run) -> None:
+    """Every line once more, after all steps: what waits for a restart is left out."""
+    for line in run.lines:
+        if line.new_value is None or (line.needs_restart and not run.has_restarted):
+            continue
+        if not run.reads(line.name, line.new_value):
+            found = run.server.variable(line.name)
+            raise NotVerified(f"{line.name} was set to {line.new_value}, but the server runs {found}.")
+
+
+def _set_global(run: Run, step: ChangeStep) -> None:
+    definition = run.definition(step.name)  # only names of the catalogue reach a statement
+    running = run.server.variable(step.name)
+    if step.old is None:
+        step.old = running
+    elif running is None or not is_same(definition, step.old, running, run._rounding(step.name)):
+        raise Conflict(f"{step.name} was {step.old} at the preview and is {running} now.", code="instance_moved")
+    _assign(run, step.name, step.new)
+
+
+def _assign(run: Run, name: str, value: str | None) -> None:
+    if value is None:
+        run.server.set_global_default(name)
+        return
+    run.server.set_global(name, value)
+    _await_value(run, name, value)
+
+
+def _await_value(run: Run, name: str, value: str) -> None:
+    """Some servers resize the buffer pool behind the statement's back: the next step waits for the end of it."""
+    deadline = time.monotonic() + RESIZE_SECONDS
+    while not run.reads(name, value):
+        if name != "innodb_buffer_pool_size" or time.monotonic() > deadline:
+            raise NotVerified(f"{name} was set to {value}, but the server runs {run.server.variable(name)}.")
+        run.renew()
+        time.sleep(LOOK_EVERY_SECONDS)
+
+
+def _restore_global(run: Run, step: ChangeStep) -> None:
+    if step.old is not None and not run.reads(step.name, step.old):
+        _assign(run, step.name, step.old)
+
+
+def _configured(run: Run, *, with_lines: bool) -> dict[str, str]:
+    values = dict(run.instance.parameters.values_list("name", "resolved"))
+    for line in run.lines if with_lines else ():
+        if line.new_submitted is None:
+            values.pop(line.name, None)
+        elif line.new_value is not None:
+            values[line.name] = line.new_value
+    return values
+
+
+def _write_configuration(run: Run, step: ChangeStep) -> None:
+    local_server(run.instance).configure(_configured(run, with_lines=True))
+
+
+def _restore_configuration(run: Run, step: ChangeStep) -> None:
+    local_server(run.instance).configure(_configured(run, with_lines=False))
+
+
+def _restart(run: Run, step: ChangeStep) -> None:
+    run.close()
+    run.has_restarted = True
+    local_server(run.instance).restart()
+    note_identity(run.instance, read_identity(run.server))
+
+
+def _nothing(run: Run, step: ChangeStep) -> None:
+    """Recorded with the outcome: class and proxy are facts of the control plane, not of the server."""
+
+
+def _provision(run: Run, step: ChangeStep) -> None:
+    server = local_server(run.instance)
+    server.make(_configured(run, with_lines=True))
+    run.renew()
+    server.start()
+
+
+def _remove(run: Run, step: ChangeStep) -> None:
+    run.close()
+    if run.instance.provider == Provider.LOCAL:
+        local_server(run.instance).remove()
+
+
+def _install_engine(run: Run, step: ChangeStep) -> None:
+    install_engine(local_server(run.instance), run.server, settings.ENGINE_LIBRARY)
+    _connect(run, step)
+
+
+def _connect(run: Run, step: ChangeStep) -> None:
+    identity = read_identity(run.server)
+    note_identity(run.instance, identity)
+    learn_line(run.server, identity.engine_version)
+    step.new = identity.engine_version
+
+
+def _leave(run: Run, step: ChangeStep) -> None:
+    """An installed engine stays: it serves nothing until it is switched on."""
+
+
+def _cannot(run: Run, step: ChangeStep) -> None:
+    raise StepFailed("data that was deleted does not come back.")
+
+
+DO: dict[str, Callable[[Run, ChangeStep], None]] = {
+    "set_global": _set_global,
+    "write_configuration": _write_configuration,
+    "restart": _restart,
+    "set_class": _nothing,
+    "set_proxy": _nothing,
+    "provision": _provision,
+    "install_engine": _install_engine,
+    "connect": _connect,
+    "deprovision": _remove,
+}
+UNDO: dict[str, Callable[[Run, ChangeStep], None]] = {
+    "set_global": _restore_global,
+    "write_configuration": _restore_configuration,
+    "restart": _restart,
+    "set_class": _nothing,
+    "set_proxy": _nothing,
+    "provision": _remove,
+    "install_engine": _leave,
+    "connect": _leave,
+    "deprovision": _cannot,
+}

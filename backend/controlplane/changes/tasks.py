@@ -1,0 +1,18 @@
+"""Delivery of change sets to workers. A task that runs twice, late or not at all loses nothing."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from controlplane.changes import execution, upkeep
+
+
+@shared_task(name="changes.apply")
+def change_apply(change_id: str) -> None:
+    execution.change_run(change_id)
+
+
+@shared_task(name="changes.sweep")
+def changes_sweep() -> None:
+    """Changes that are due and undelivered, and those whose worker is gone."""
+    upkeep.sweep()

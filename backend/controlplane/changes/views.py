@@ -1,0 +1,128 @@
+"""Change sets over HTTP: preview, make, approve, abort, roll back, read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import django_filters
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins
+from rest_framework.decorators import action
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.accounts.permissions import ViewerOnly
+from controlplane.changes import planning, selectors, services
+from controlplane.changes.models import ChangeLine, ChangeSet
+from controlplane.changes.serializers import (
+    ChangePreviewSerializer,
+    ChangeRequestSerializer,
+    ChangeSerializer,
+    ChangeSummarySerializer,
+    ParameterHistorySerializer,
+    PreviewRequestSerializer,
+    TimingSerializer,
+)
+from controlplane.changes.states import ChangeState, Kind
+from controlplane.core.views import ApiView, ApiViewSet, with_etag
+from controlplane.fleet.selectors import instance_get
+
+
+def checked(serializer: type[Any], request: Request) -> dict[str, Any]:
+    given = serializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    return dict(given.validated_data)
+
+
+def change_answer(change: ChangeSet, status: int = 200) -> Response:
+    change = selectors.change_get(change.pk)
+    return with_etag(ChangeSerializer(change).data, change.version, status)
+
+
+class ChangePreview(ApiView):
+    permission_classes = (ViewerOnly,)
+
+    @extend_schema(operation_id="changes_preview", request=PreviewRequestSerializer, responses=ChangePreviewSerializer)
+    def post(self, request: Request) -> Response:
+        """What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing."""
+        given = checked(PreviewRequestSerializer, request)
+        preview = planning.preview_parameters(instance_get(given.pop("instance")), **given)
+        return Response(ChangePreviewSerializer(preview).data)
+
+
+class InstanceChanges(ListAPIView[ChangeSet], ApiView):
+    queryset = ChangeSet.objects.none()
+    serializer_class = ChangeSummarySerializer
+
+    def get_queryset(self) -> Any:
+        return selectors.change_list().filter(instance=instance_get(self.kwargs["pk"]))
+
+    @extend_schema(operation_id="instances_changes_list")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        operation_id="instances_changes_create", request=ChangeRequestSerializer, responses={201: ChangeSerializer}
+    )
+    def post(self, request: Request, pk: str) -> Response:
+        """Make a change set of parameters, and approve it if `apply` says so."""
+        return change_answer(
+            services.change_parameters(instance_get(pk), **checked(ChangeRequestSerializer, request)), 201
+        )
+
+
+class ParameterHistory(ListAPIView[ChangeLine], ApiView):
+    """Who changed which parameter when, from what to what."""
+
+    queryset = ChangeLine.objects.none()
+    serializer_class = ParameterHistorySerializer
+    ordering = ("-id",)
+
+    def get_queryset(self) -> Any:
+        return selectors.line_list(instance_get(self.kwargs["pk"]), self.request.query_params.get("name", ""))
+
+
+class ChangeFilter(django_filters.FilterSet):
+    state = django_filters.MultipleChoiceFilter(choices=ChangeState.choices)
+    kind = django_filters.ChoiceFilter(choices=Kind.choices)
+    instance = django_filters.CharFilter("instance_id")
+
+    class Meta:
+        model = ChangeSet
+        fields = ("created_by",)
+
+
+class ChangeViewSet(mixins.ListModelMixin, ApiViewSet):
+    queryset = ChangeSet.objects.all()
+    serializer_class = ChangeSummarySerializer
+    filterset_class = ChangeFilter
+
+    @extend_schema(responses=ChangeSerializer)
+    def retrieve(self, request: Request, pk: str) -> Response:
+        return change_answer(selectors.change_get(pk))
+
+    @extend_schema(request=TimingSerializer, responses=ChangeSerializer)
+    @action(detail=True, methods=["post"])
+    def approve(self, request: Request, pk: str) -> Response:
+        """Let it run: now, in the instance's maintenance window, or at a time."""
+        timing = checked(TimingSerializer, request)
+        return change_answer(services.change_approve(selectors.change_get(pk), timing["when"], timing["at"]))
+
+    @extend_schema(request=None, responses=ChangeSerializer)
+    @action(detail=True, methods=["post"])
+    def apply(self, request: Request, pk: str) -> Response:
+        """Approve if that is still to be done, and run now, whatever was scheduled."""
+        return change_answer(services.change_apply_now(selectors.change_get(pk)))
+
+    @extend_schema(request=None, responses=ChangeSerializer)
+    @action(detail=True, methods=["post"])
+    def abort(self, request: Request, pk: str) -> Response:
+        """Give it up. One that is at work undoes what it did."""
+        return change_answer(services.change_abort(selectors.change_get(pk)))
+
+    @extend_schema(request=None, responses={201: ChangeSerializer})
+    @action(detail=True, methods=["post"])
+    def rollback(self, request: Request, pk: str) -> Response:
+        """A new change set that restores what an applied one replaced."""
+        return change_answer(services.change_revert(selectors.change_get(pk)), 201)

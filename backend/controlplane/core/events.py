@@ -1,0 +1,11 @@
+"""Something happened: rows written in the transaction of what happened, told to browsers as server-sent events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controlplane.core.models import Event
+
+
+def event_publish(topic: str, subject: str, facts: dict[str, Any]) -> None:
+    Event.objects.create(topic=topic, subject=subject, facts=facts)

@@ -1,0 +1,48 @@
+"""How an instance is reached: the gateway's connection, within the networks that an admin allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from django.conf import settings as process_settings
+
+from controlplane.fleet.models import Instance
+from controlplane.gateway.server import Limits, Server, open_server
+from controlplane.settings.selectors import settings_get
+
+
+@dataclass(frozen=True)
+class Address:
+    """What the gateway needs of an instance, with the password opened."""
+
+    host: str
+    port: int
+    username: str
+    password: str = field(repr=False)
+    is_tls_required: bool = False
+    tls_ca: str = ""
+
+
+def address_of(instance: Instance) -> Address:
+    return Address(
+        instance.host, instance.port, instance.username, instance.password, instance.is_tls_required, instance.tls_ca
+    )
+
+
+def limits() -> Limits:
+    return Limits(
+        networks=tuple(settings_get().endpoint_networks),
+        connect_seconds=process_settings.CONNECT_TIMEOUT_SECONDS,
+        statement_seconds=process_settings.STATEMENT_TIMEOUT_SECONDS,
+    )
+
+
+@contextmanager
+def connected(instance: Instance) -> Iterator[Server]:
+    server = open_server(address_of(instance), limits())
+    try:
+        yield server
+    finally:
+        server.close()

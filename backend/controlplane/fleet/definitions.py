@@ -1,0 +1,83 @@
+"""Which definitions hold for an instance, as one line.
+
+The line read from such a server knows every variable it has and which need a restart; the instance's own line (5.7)
+knows the managed service's bounds. The cache's parameters follow the engine: with it, none of them needs a restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+
+from controlplane.catalogue.definition import Definition
+from controlplane.catalogue.line import Line
+from controlplane.catalogue.models import EngineLine
+from controlplane.catalogue.selectors import line_get
+from controlplane.catalogue.server_variables import line_id
+from controlplane.fleet.models import Instance
+
+CACHE_PREFIX = "query_cache_"
+
+
+def instance_line(instance: Instance) -> Line:
+    return instance_lines([instance])[instance.pk]
+
+
+def instance_lines(instances: Iterable[Instance]) -> dict[str, Line]:
+    """For many instances at the cost of one query."""
+    wanted = list(instances)
+    servers = _server_lines({_server_line_id(each.engine_version) for each in wanted})
+    return {
+        each.pk: _merged(
+            _ById(line_get(each.engine_line)),
+            servers.get(_server_line_id(each.engine_version)),
+            each.minor_version is not None,
+        )
+        for each in wanted
+    }
+
+
+def _server_lines(ids: set[str]) -> dict[str, _ById]:
+    known = EngineLine.objects.filter(id__in=ids).values_list("id", flat=True)
+    return {id: _ById(line_get(id)) for id in known}
+
+
+def _server_line_id(version: str) -> str:
+    try:
+        return line_id(version)[0]
+    except ValueError:
+        return ""
+
+
+class _ById:
+    """A line as a key: lines are replaced as a whole, so the object stands for its content."""
+
+    def __init__(self, line: Line) -> None:
+        self.line = line
+
+    def __hash__(self) -> int:
+        return id(self.line)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.line is self.line
+
+
+@lru_cache(maxsize=64)
+def _merged(own: _ById, server: _ById | None, has_engine: bool) -> Line:
+    names = set(server.line.definitions) if server else set(own.line.definitions)
+    names |= {name for name in own.line.definitions if name.startswith(CACHE_PREFIX)}
+    merged = {name: _choose(name, own.line, server and server.line, has_engine) for name in sorted(names)}
+    return replace(own.line, definitions=merged)
+
+
+def _choose(name: str, own: Line, server: Line | None, has_engine: bool) -> Definition:
+    mine = own.definitions.get(name)
+    if mine and name.startswith(CACHE_PREFIX):
+        return replace(mine, needs_restart=mine.needs_restart and not has_engine)
+    if server is None:
+        return own.definitions[name]
+    found = server.definitions[name]
+    if mine and "{" in mine.allowed.notation:
+        return replace(found, allowed=mine.allowed, rounds_to=found.rounds_to or mine.rounds_to)
+    return found

@@ -1,0 +1,46 @@
+"""What lists of instances may be narrowed by. `tag=name:value`, repeatable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import django_filters
+from django.db.models import QuerySet
+
+from controlplane.core.errors import Invalid
+from controlplane.fleet.models import Instance
+
+
+class InstanceFilter(django_filters.FilterSet):
+    search = django_filters.CharFilter(method="filter_search", max_length=100)
+    instance_class = django_filters.CharFilter("instance_class__name")
+    tag = django_filters.CharFilter(method="filter_tag", help_text="name:value")
+    has_engine = django_filters.BooleanFilter("minor_version", "isnull", exclude=True)
+    is_drifted = django_filters.BooleanFilter(method="filter_drifted")
+    is_pending_restart = django_filters.BooleanFilter(method="filter_pending")
+
+    class Meta:
+        model = Instance
+        fields = ("state", "provider", "engine_line", "proxy_enabled")
+
+    def filter_search(self, queryset: QuerySet[Instance], name: str, value: str) -> QuerySet[Instance]:
+        return queryset.filter(name__icontains=value) | queryset.filter(host__icontains=value)
+
+    def filter_tag(self, queryset: QuerySet[Instance], name: str, value: str) -> QuerySet[Instance]:
+        for text in self.data.getlist("tag") if hasattr(self.data, "getlist") else [value]:
+            tag, colon, wanted = text.partition(":")
+            if not colon or not tag.isidentifier() or "__" in tag:
+                raise Invalid.field("tag", "write name:value")
+            queryset = queryset.filter(**{f"tags__{tag}": wanted})
+        return queryset
+
+    def filter_drifted(self, queryset: QuerySet[Instance], name: str, value: bool) -> QuerySet[Instance]:
+        return _having(queryset, value, is_drifted=True)
+
+    def filter_pending(self, queryset: QuerySet[Instance], name: str, value: bool) -> QuerySet[Instance]:
+        return _having(queryset, value, is_pending_restart=True)
+
+
+def _having(queryset: QuerySet[Instance], wanted: bool, **parameter: Any) -> QuerySet[Instance]:
+    ids = Instance.objects.filter(**{f"parameters__{name}": value for name, value in parameter.items()}).values("pk")
+    return queryset.filter(pk__in=ids) if wanted else queryset.exclude(pk__in=ids)

@@ -1,0 +1,12 @@
+"""The local server behind an instance of the `local` provider."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from controlplane.fleet.models import Instance
+from controlplane.gateway.local import LocalServer
+
+
+def local_server(instance: Instance) -> LocalServer:
+    return LocalServer(settings.LOCAL_ROOT / instance.pk, instance.port, instance.username, instance.password)

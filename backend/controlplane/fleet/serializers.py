@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.validators import RegexValidator
+from rest_framework import serializers
+
+from controlplane.fleet.models import Instance, InstanceClass
+from controlplane.fleet.states import Provider
+
+NAME = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]{1,63}\Z", "a letter, then 1 to 63 letters, digits or _ . -")
+TAG = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_-]{0,62}\Z", "a letter, then up to 62 letters, digits or _ -")
+HOST = RegexValidator(r"\A[A-Za-z0-9]([A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?\Z|\A::1?\Z", "a host name or an address")
+GIB = 1024**3
+MAX_BYTES = 2**53 - 1  # what every JSON reader keeps exactly
+
+
+class InstanceClassSerializer(serializers.ModelSerializer[InstanceClass]):
+    variables = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+
+    class Meta:
+        model = InstanceClass
+        fields = (
+            "id", "name", "cpu_count", "memory_bytes", "memory_reserve_bytes", "max_connections", "storage_bytes",
+            "variables", "version", "created_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class InstanceClassWriteSerializer(serializers.Serializer[InstanceClass]):
+    name = serializers.CharField(max_length=64, validators=[NAME])
+    cpu_count = serializers.IntegerField(min_value=1, max_value=1024)
+    memory_bytes = serializers.IntegerField(min_value=128 * 1024**2, max_value=MAX_BYTES)
+    memory_reserve_bytes = serializers.IntegerField(min_value=0, max_value=MAX_BYTES, default=0)
+    max_connections = serializers.IntegerField(min_value=1, max_value=100000)
+    storage_bytes = serializers.IntegerField(min_value=GIB, max_value=MAX_BYTES)
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        if given["memory_reserve_bytes"] >= given["memory_bytes"]:
+            raise serializers.ValidationError({"memory_reserve_bytes": "must be less than memory_bytes"})
+        return given
+
+
+class WindowSerializer(serializers.Serializer[Instance]):
+    weekday = serializers.IntegerField(
+        source="window_weekday", min_value=0, max_value=6, allow_null=True, help_text="0 is Monday; null: every day."
+    )
+    start = serializers.TimeField(source="window_start", format="%H:%M", help_text="UTC")
+    minutes = serializers.IntegerField(source="window_minutes", min_value=15, max_value=1440)
+
+
+class EndpointSerializer(serializers.Serializer[Instance]):
+    host = serializers.CharField()
+    port = serializers.IntegerField()
+    username = serializers.CharField()
+    is_tls_required = serializers.BooleanField()
+
+
+class InstanceSerializer(serializers.ModelSerializer[Instance]):
+    instance_class = serializers.CharField(source="instance_class.name")
+    endpoint = EndpointSerializer(source="*")
+    maintenance_window = WindowSerializer(source="*")
+    tags = serializers.DictField(child=serializers.CharField())
+    has_engine = serializers.SerializerMethodField()
+    minor_version = serializers.IntegerField(allow_null=True, help_text="@@fqc_minor_version; null without the engine.")
+    drifted_count = serializers.IntegerField(default=0)
+    pending_restart_count = serializers.IntegerField(default=0)
+
+    class Meta:
+        model = Instance
+        fields = (
+            "id", "name", "provider", "endpoint", "instance_class", "engine_line", "engine_version", "compatibility",
+            "minor_version", "has_engine", "proxy_enabled", "tags", "state", "state_reason", "maintenance_window",
+            "drifted_count", "pending_restart_count", "version", "server_started_at", "last_seen_at",
+            "created_at", "updated_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    def get_has_engine(self, instance: Instance) -> bool:
+        return instance.minor_version is not None
+
+
+class TagsField(serializers.DictField):
+    child = serializers.CharField(max_length=200, allow_blank=True)
+
+    def to_internal_value(self, data: Any) -> Any:
+        tags = super().to_internal_value(data)
+        if len(tags) > 50:
+            raise serializers.ValidationError("an instance has at most 50 tags")
+        for name in tags:
+            TAG(name)
+        return tags
+
+
+class InstanceCreateSerializer(serializers.Serializer[Instance]):
+    """`local` takes a name and a class; `external` takes the endpoint and its account too."""
+
+    name = serializers.CharField(max_length=64, validators=[NAME])
+    provider = serializers.ChoiceField(choices=Provider.choices)
+    instance_class = serializers.CharField(max_length=64)
+    host = serializers.CharField(max_length=253, required=False, validators=[HOST])
+    port = serializers.IntegerField(min_value=1, max_value=65535, required=False)
+    username = serializers.CharField(max_length=80, required=False)
+    password = serializers.CharField(
+        max_length=256, required=False, write_only=True, allow_blank=True, trim_whitespace=False
+    )
+    is_tls_required = serializers.BooleanField(default=False)
+    tls_ca = serializers.CharField(max_length=100_000, required=False, allow_blank=True, default="")
+    engine_line = serializers.CharField(max_length=16, default="5.7")
+    proxy_enabled = serializers.BooleanField(default=False)
+    tags = TagsField(default=dict)
+    maintenance_window = WindowSerializer(required=False)
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        endpoint = ("host", "port", "username", "password")
+        if given["provider"] == Provider.EXTERNAL:
+            missing = {name: "an external instance needs it" for name in endpoint if name not in given}
+        else:
+            missing = {name: "a local instance gets its own" for name in endpoint if name in given}
+        if missing:
+            raise serializers.ValidationError(missing)
+        return given
+
+
+class InstanceUpdateSerializer(serializers.Serializer[Instance]):
+    """What may be altered without touching the server."""
+
+    name = serializers.CharField(max_length=64, validators=[NAME], required=False)
+    host = serializers.CharField(max_length=253, required=False, validators=[HOST])
+    port = serializers.IntegerField(min_value=1, max_value=65535, required=False)
+    username = serializers.CharField(max_length=80, required=False)
+    password = serializers.CharField(
+        max_length=256, required=False, write_only=True, allow_blank=True, trim_whitespace=False
+    )
+    is_tls_required = serializers.BooleanField(required=False)
+    tls_ca = serializers.CharField(max_length=100_000, required=False, allow_blank=True)
+    tags = TagsField(required=False)
+    maintenance_window = WindowSerializer(required=False)
+
+
+class InstanceParameterSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    type = serializers.CharField()
+    unit = serializers.CharField(allow_blank=True)
+    description = serializers.CharField(allow_blank=True)
+    default = serializers.CharField(allow_null=True)
+    allowed = serializers.CharField(allow_blank=True, help_text="[a-b], [x|y] or ~pattern; empty: any value.")
+    divisor = serializers.IntegerField()
+    is_modifiable = serializers.BooleanField()
+    needs_restart = serializers.BooleanField()
+    configured = serializers.CharField(allow_null=True, help_text="Byte for byte as it was submitted.")
+    resolved = serializers.CharField(allow_null=True, help_text="What the instance's class makes of it.")
+    running = serializers.CharField(allow_null=True, help_text="What the server says now; null if it does not answer.")
+    is_pending_restart = serializers.BooleanField()
+    is_drifted = serializers.BooleanField()
+    updated_at = serializers.DateTimeField(allow_null=True)
+
+
+class InstanceParametersSerializer(serializers.Serializer[Any]):
+    is_live = serializers.BooleanField(help_text="Whether the running values were read from the server just now.")
+    items = InstanceParameterSerializer(many=True)
+
+
+class FleetSummarySerializer(serializers.Serializer[Any]):
+    instance_count = serializers.IntegerField()
+    by_state = serializers.DictField(child=serializers.IntegerField())
+    without_engine_count = serializers.IntegerField()
+    drifted_count = serializers.IntegerField()
+    pending_restart_count = serializers.IntegerField()

@@ -1,0 +1,107 @@
+"""Changes to what is recorded about instances and classes. None of them alters a server: change sets do."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from controlplane.audit.services import audit_record
+from controlplane.core.errors import Conflict
+from controlplane.fleet.models import Instance, InstanceClass
+from controlplane.fleet.states import State
+from controlplane.gateway.local import is_free
+
+CLASS_FACTS = ("name", "cpu_count", "memory_bytes", "memory_reserve_bytes", "max_connections", "storage_bytes")
+INSTANCE_FACTS = (
+    "name", "provider", "host", "port", "username", "is_tls_required", "engine_line", "proxy_enabled", "tags", "state",
+    "window_weekday", "window_minutes",
+)  # fmt: skip
+
+
+def instance_facts(instance: Instance) -> dict[str, Any]:
+    facts = {name: getattr(instance, name) for name in INSTANCE_FACTS}
+    return {**facts, "window_start": str(instance.window_start), "instance_class": instance.instance_class.name}
+
+
+def _class_facts(row: InstanceClass) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in CLASS_FACTS}
+
+
+@transaction.atomic
+def class_create(**facts: Any) -> InstanceClass:
+    if InstanceClass.objects.filter(name=facts["name"]).exists():
+        raise Conflict(f"There is a class {facts['name']} already: choose another name.", code="name_taken")
+    row = InstanceClass.objects.create(**facts)
+    audit_record("instance_class.created", row, after=_class_facts(row))
+    return row
+
+
+@transaction.atomic
+def class_delete(row: InstanceClass) -> None:
+    if row.instances.exists():
+        raise Conflict(f"Class {row.name} is in use: resize its instances first.", code="class_in_use")
+    audit_record("instance_class.deleted", row, before=_class_facts(row))
+    row.delete()
+
+
+@transaction.atomic
+def instance_record(*, password: str = "", **facts: Any) -> Instance:
+    """A new row; its server is made or reached by a change set."""
+    if Instance.objects.filter(name=facts["name"]).exists():
+        raise Conflict(f"There is an instance {facts['name']} already: choose another name.", code="name_taken")
+    instance = Instance(**facts)
+    instance.password = password
+    instance.save()
+    audit_record("instance.created", instance, after=instance_facts(instance))
+    return instance
+
+
+@transaction.atomic
+def instance_update(instance: Instance, changes: dict[str, Any]) -> Instance:
+    instance = Instance.objects.select_for_update().get(pk=instance.pk)
+    before = instance_facts(instance)
+    if instance.provider == "local" and changes.keys() & {"host", "port", "username", "password"}:
+        raise Conflict("The endpoint and account of a local instance are its own.", code="local_endpoint")
+    taken = Instance.objects.filter(name=changes.get("name", "")).exclude(pk=instance.pk)
+    if taken.exists():
+        raise Conflict(f"There is an instance {changes['name']} already: choose another name.", code="name_taken")
+    for name, value in {**changes.pop("maintenance_window", {}), **changes}.items():
+        setattr(instance, name, value)
+    instance.version += 1
+    instance.save()
+    audit_record("instance.updated", instance, before=before, after=instance_facts(instance))
+    return instance
+
+
+@transaction.atomic
+def instance_state_set(instance: Instance, state: State, reason: str = "", **facts: Any) -> None:
+    """Where a change set or a poll finds the instance; `facts` are further columns that go with it."""
+    before = {"state": instance.state, "reason": instance.state_reason}
+    Instance.objects.filter(pk=instance.pk).update(state=state, state_reason=reason[:500], **facts)
+    for name, value in {"state": state, "state_reason": reason[:500], **facts}.items():
+        setattr(instance, name, value)
+    if before["state"] != state:
+        audit_record("instance.state_changed", instance, before=before, after={"state": state, "reason": reason})
+
+
+def instance_version_bump(instance: Instance) -> None:
+    """Configured state has moved: plans made before no longer hold."""
+    Instance.objects.filter(pk=instance.pk).update(version=F("version") + 1)
+    instance.refresh_from_db(fields=["version"])
+
+
+@transaction.atomic
+def instance_forget(instance: Instance) -> None:
+    audit_record("instance.deleted", instance, before=instance_facts(instance))
+    instance.delete()
+
+
+def local_endpoint(name: str) -> dict[str, Any]:
+    """Where a local server of this name will listen, and its account."""
+    used = set(Instance.objects.filter(provider="local").values_list("port", flat=True))
+    port = next(port for port in range(settings.LOCAL_PORT_BASE, 65536) if port not in used and is_free(port))
+    return {"host": "127.0.0.1", "port": port, "username": "fqc", "password": secrets.token_urlsafe(24)}

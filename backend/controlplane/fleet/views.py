@@ -1,0 +1,106 @@
+"""Instance classes, and instances as far as no server is altered: reading, and what is recorded about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, Q
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.accounts.permissions import ReadViewerWriteAdmin
+from controlplane.core.etag import check_if_match
+from controlplane.core.views import ApiView, ApiViewSet, with_etag
+from controlplane.fleet import selectors, services, showing
+from controlplane.fleet.filters import InstanceFilter
+from controlplane.fleet.models import Instance, InstanceClass, InstanceParameter
+from controlplane.fleet.serializers import (
+    FleetSummarySerializer,
+    InstanceClassSerializer,
+    InstanceClassWriteSerializer,
+    InstanceParametersSerializer,
+    InstanceSerializer,
+    InstanceUpdateSerializer,
+)
+
+
+class InstanceClassViewSet(mixins.ListModelMixin, ApiViewSet):
+    queryset = InstanceClass.objects.all()
+    serializer_class = InstanceClassSerializer
+    permission_classes = (ReadViewerWriteAdmin,)
+    ordering = ("name",)
+
+    @extend_schema(request=InstanceClassWriteSerializer, responses={201: InstanceClassSerializer})
+    def create(self, request: Request) -> Response:
+        given = InstanceClassWriteSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        return Response(InstanceClassSerializer(services.class_create(**given.validated_data)).data, status=201)
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        return Response(InstanceClassSerializer(selectors.class_get(pk)).data)
+
+    def destroy(self, request: Request, pk: str) -> Response:
+        services.class_delete(selectors.class_get(pk))
+        return Response(status=204)
+
+
+class InstanceReading(mixins.ListModelMixin, ApiViewSet):
+    """Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views)."""
+
+    queryset = selectors.instance_list()
+    serializer_class = InstanceSerializer
+    filterset_class = InstanceFilter
+    ordering = ("name",)
+    if_match_methods = ("PATCH", "DELETE")
+
+    def get_queryset(self) -> Any:
+        return selectors.instance_list_counted()
+
+    @extend_schema(responses=InstanceSerializer)
+    def retrieve(self, request: Request, pk: str) -> Response:
+        return shown(pk)
+
+    @extend_schema(request=InstanceUpdateSerializer, responses=InstanceSerializer)
+    def partial_update(self, request: Request, pk: str) -> Response:
+        instance = selectors.instance_get(pk)
+        check_if_match(request, instance.version)
+        given = InstanceUpdateSerializer(data=request.data, partial=True)
+        given.is_valid(raise_exception=True)
+        services.instance_update(instance, given.validated_data)
+        return shown(instance.pk)
+
+
+def shown(pk: str, status: int = 200) -> Response:
+    instance = selectors.instance_get(pk, counted=True)
+    return with_etag(InstanceSerializer(instance).data, instance.version, status)
+
+
+class InstanceParametersView(ApiView):
+    @extend_schema(operation_id="instances_parameters_list", responses=InstanceParametersSerializer)
+    def get(self, request: Request, pk: str) -> Response:
+        """Every parameter: what may be set, what is configured, and what the server runs now."""
+        instance = selectors.instance_get(pk)
+        is_live, items = showing.parameter_rows(instance)
+        return with_etag({"is_live": is_live, "items": items}, instance.version)
+
+
+class FleetSummaryView(ApiView):
+    @extend_schema(operation_id="fleet_summary", responses=FleetSummarySerializer)
+    def get(self, request: Request) -> Response:
+        """The fleet in a few numbers."""
+        states = dict(Instance.objects.values_list("state").annotate(count=Count("id")).order_by())
+        parameters = InstanceParameter.objects.aggregate(
+            drifted_count=Count("instance", filter=Q(is_drifted=True), distinct=True),
+            pending_restart_count=Count("instance", filter=Q(is_pending_restart=True), distinct=True),
+        )
+        without_engine = Instance.objects.filter(minor_version=None).count()
+        return Response(
+            {
+                "instance_count": sum(states.values()),
+                "by_state": states,
+                "without_engine_count": without_engine,
+                **parameters,
+            }
+        )

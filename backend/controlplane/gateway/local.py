@@ -1,0 +1,209 @@
+"""MariaDB servers on this control plane's own machine: one folder each, loopback only, own account.
+
+<root>/<name>/my.cnf          what the control plane needs of the server
+              configured.cnf  what people configured; rewritten by change sets
+              data/ plugins/ error.log server.pid server.sock
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pymysql
+
+from controlplane.gateway import process
+from controlplane.gateway.errors import GatewayError
+
+READY_SECONDS = 60
+ENGINE_FILE = "fqc.so"
+# Written as the engine's own names: under the old ones the server would configure its own cache.
+ENGINE_NAMES = {
+    "query_cache_type": "fqc_type",
+    "query_cache_size": "fqc_size",
+    "query_cache_limit": "fqc_limit",
+}
+
+
+class LocalServerError(GatewayError):
+    status, code, title = 502, "local_server_failed", "The local server failed"
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
+    if found is None:
+        raise LocalServerError(f"{name} is not installed: install the package mariadb-server.")
+    return found
+
+
+@dataclass(frozen=True)
+class LocalServer:
+    folder: Path
+    port: int
+    username: str
+    password: str
+
+    @property
+    def defaults(self) -> Path:
+        return self.folder / "my.cnf"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "error.log"
+
+    @property
+    def pid(self) -> int | None:
+        return process.running_pid(self.folder / "server.pid", f"--defaults-file={self.defaults}")
+
+    @property
+    def is_made(self) -> bool:
+        return (self.folder / "data" / "mysql").is_dir()
+
+    def make(self, configured: Mapping[str, str]) -> None:
+        """Folder, configuration, empty databases. Safe to repeat after a failure in the middle."""
+        (self.folder / "plugins").mkdir(parents=True, exist_ok=True)
+        self.defaults.write_text(self._base_configuration())
+        self.configure(configured)
+        if not self.is_made:
+            self._install_databases()
+        self._write_account()
+
+    def _base_configuration(self) -> str:
+        machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        lines = [
+            "[mariadbd]",
+            f"datadir={self.folder / 'data'}",
+            f"socket={self.folder / 'server.sock'}",
+            f"pid-file={self.folder / 'server.pid'}",
+            f"log-error={self.log}",
+            f"plugin-dir={self.folder / 'plugins'}",
+            f"lc-messages-dir={_messages()}",
+            f"port={self.port}",
+            "bind-address=127.0.0.1",
+            "skip-name-resolve",
+            "skip-log-bin",
+            "innodb-log-file-size=32M",
+            "query-cache-type=0",
+            "query-cache-size=0",
+            # Address space only: without it the pool cannot grow beyond its size at the start.
+            f"loose-innodb-buffer-pool-size-max={machine_bytes // 1024**2}M",
+            f"!include {self.folder / 'configured.cnf'}",
+        ]
+        return "\n".join([*lines[:1], f"user={pwd.getpwuid(os.geteuid()).pw_name}", *lines[1:]]) + "\n"
+
+    def configure(self, configured: Mapping[str, str]) -> None:
+        """What people configured, for the next start. Replaced in one move: a reader sees the old file or the new."""
+        lines = ["[mariadbd]"]
+        for name, value in sorted(configured.items()):
+            option = "loose-" + ENGINE_NAMES[name] if name in ENGINE_NAMES else name
+            lines.append(f"{option}={_option(value)}")
+        draft = self.folder / "configured.cnf.new"
+        draft.write_text("\n".join(lines) + "\n")
+        draft.replace(self.folder / "configured.cnf")
+
+    def _install_databases(self) -> None:
+        shutil.rmtree(self.folder / "data", ignore_errors=True)
+        done = subprocess.run(
+            [
+                _program("mariadb-install-db"),
+                f"--datadir={self.folder / 'data'}",
+                f"--user={pwd.getpwuid(os.geteuid()).pw_name}",
+                "--auth-root-authentication-method=socket",
+                "--skip-test-db",
+                "--skip-name-resolve",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        if done.returncode:
+            raise LocalServerError(f"mariadb-install-db failed in {self.folder}: {done.stderr.strip()[-500:]}")
+
+    def _write_account(self) -> None:
+        """The server runs this file at its first start; it is removed as soon as the account works."""
+        file = self.folder / "account.sql"
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        account = f"'{self.username}'@'127.0.0.1'"
+        with os.fdopen(descriptor, "w") as text:
+            text.write(f"CREATE OR REPLACE USER {account} IDENTIFIED BY '{self.password}';\n")
+            text.write(f"GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION;\n")
+
+    def start(self) -> None:
+        """Returns when the account can log in; says what the server's log says if that does not happen."""
+        if self.pid is None:
+            command = [_program("mariadbd"), f"--defaults-file={self.defaults}"]
+            account = self.folder / "account.sql"
+            process.start_detached(command + [f"--init-file={account}"] * account.exists(), self.log)
+        _await(self._answers, READY_SECONDS, self._failure)
+        (self.folder / "account.sql").unlink(missing_ok=True)
+
+    def _answers(self) -> bool:
+        try:
+            pymysql.connect(
+                host="127.0.0.1", port=self.port, user=self.username, password=self.password, connect_timeout=5
+            ).close()
+        except pymysql.MySQLError:
+            return False
+        return True
+
+    def _failure(self) -> str:
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        said = [line for line in lines if "[ERROR]" in line][-3:] or lines[-3:]
+        return f"the server in {self.folder} did not start: " + " | ".join(said)
+
+    def stop(self, *, force: bool = False) -> None:
+        pid = self.pid
+        if pid is not None:
+            process.stop(pid, force=force)
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def install_engine_file(self, library: Path) -> None:
+        """Beside the old file first, then in its place: a running server keeps the old one mapped."""
+        if not library.is_file():
+            raise LocalServerError(f"{library} does not exist: build the engine, or set FQC_ENGINE_LIBRARY.")
+        draft = self.folder / "plugins" / f"{ENGINE_FILE}.new"
+        shutil.copyfile(library, draft)
+        draft.replace(self.folder / "plugins" / ENGINE_FILE)
+
+    def remove(self) -> None:
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _messages() -> str:
+    return "/usr/share/mysql"
+
+
+def _option(value: str) -> str:
+    if "\n" in value or "\r" in value:
+        raise LocalServerError("a value with a line break cannot be written to a configuration file.")
+    is_plain = value.replace("_", "").replace("-", "").replace(".", "").isalnum()
+    return value if is_plain else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _await(is_met: Callable[[], bool], seconds: float, failure: Callable[[], str]) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_met():
+        if time.monotonic() > deadline:
+            raise LocalServerError(failure())
+        time.sleep(0.05)  # between two questions to a server that is starting

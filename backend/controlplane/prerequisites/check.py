@@ -1,0 +1,47 @@
+"""The check of an instance against its live server: the gate, then advice on memory, hit ratio and tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+
+from controlplane.fleet.connection import connected
+from controlplane.fleet.models import Instance
+from controlplane.fleet.observation import note_identity, read_identity
+from controlplane.gateway.errors import GatewayError
+from controlplane.parameters.findings import Severity
+from controlplane.prerequisites.findings import InstanceFinding
+from controlplane.prerequisites.gate import gate_findings
+from controlplane.prerequisites.readings import Readings, read
+from controlplane.prerequisites.rules import advice_findings
+
+
+def instance_check(instance: Instance) -> dict[str, Any]:
+    try:
+        readings = observe(instance)
+        findings = gate_findings(instance) + advice_findings(readings)
+    except GatewayError as error:
+        findings = [*gate_findings(instance), _unreachable(error)]
+    return {
+        "is_ready": not any(finding.is_blocking for finding in findings),
+        "checked_at": timezone.now(),
+        "findings": findings,
+    }
+
+
+def observe(instance: Instance) -> Readings:
+    with connected(instance) as server:
+        note_identity(instance, read_identity(server))
+        return read(server, instance.instance_class.variables["DBInstanceClassMemory"])
+
+
+def _unreachable(error: GatewayError) -> InstanceFinding:
+    return InstanceFinding(
+        Severity.BLOCKING,
+        error.code,
+        "",
+        seen=error.detail,
+        needed="an answer from the server",
+        remedy="Mend what the server or the account says, then check again." if error.is_permanent else "Try again.",
+    )

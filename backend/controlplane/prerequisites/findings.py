@@ -1,0 +1,33 @@
+"""A finding about an instance: like one about parameters, with the action that mends it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from controlplane.parameters.findings import Finding, Severity
+
+
+@dataclass(frozen=True)
+class Action:
+    """`route` is under the instance and takes `body` by POST; `statements` are for a person to run on the server."""
+
+    route: str = ""
+    body: dict[str, Any] = field(default_factory=dict)
+    statements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class InstanceFinding(Finding):
+    action: Action | None = None
+
+    @property
+    def is_blocking(self) -> bool:
+        return self.severity is Severity.BLOCKING
+
+
+def of_parameters(findings: Iterable[Finding]) -> list[InstanceFinding]:
+    return [
+        InstanceFinding(**{each.name: getattr(finding, each.name) for each in fields(Finding)}) for finding in findings
+    ]

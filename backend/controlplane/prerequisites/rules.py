@@ -1,0 +1,122 @@
+"""Advice before the cache is enabled, from readings of the server. Pure. None of it blocks."""
+
+from __future__ import annotations
+
+from controlplane.parameters.findings import Severity
+from controlplane.parameters.memory import budget_bytes
+from controlplane.prerequisites.findings import Action, InstanceFinding
+from controlplane.prerequisites.readings import Readings, TableUse
+
+LEAST_POOL_HIT_RATIO = 0.8
+LEAST_POOL_READS = 1000  # before that the ratio says nothing
+WRITE_HEAVY = 0.5  # rows changed per row read
+READ_MOSTLY = 0.05
+LEAST_TABLE_ROWS = 1000
+SIZE_SLACK = 2  # twice the advised size is still unremarkable
+MIB = 1024**2
+
+
+def advice_findings(readings: Readings) -> list[InstanceFinding]:
+    found = [
+        _pool_hit_ratio(readings),
+        _memory(readings),
+        _size(readings),
+        *_tables(readings),
+        _classic_cache(readings),
+    ]
+    return [finding for finding in found if finding is not None]
+
+
+def pool_hit_ratio(readings: Readings) -> float | None:
+    """1 - Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests, since the server started."""
+    requests = readings.number("Innodb_buffer_pool_read_requests")
+    if requests < LEAST_POOL_READS:
+        return None
+    return 1 - readings.number("Innodb_buffer_pool_reads") / requests
+
+
+def _pool_hit_ratio(readings: Readings) -> InstanceFinding | None:
+    ratio = pool_hit_ratio(readings)
+    if ratio is None:
+        return None
+    is_met = ratio >= LEAST_POOL_HIT_RATIO
+    return InstanceFinding(
+        Severity.NOTICE if is_met else Severity.ADVICE,
+        "buffer_pool_hit_ratio",
+        "innodb_buffer_pool_size",
+        seen=f"buffer pool hit ratio {ratio:.1%}",
+        needed=f"at least {LEAST_POOL_HIT_RATIO:.0%}",
+        remedy="" if is_met else "Give the buffer pool more memory before a cache takes some from it.",
+    )
+
+
+def _memory(readings: Readings) -> InstanceFinding | None:
+    needed, has = budget_bytes(readings.variables), readings.class_memory_bytes
+    if needed <= has:
+        return None
+    pool = readings.number("innodb_buffer_pool_size")
+    smaller = max(128 * MIB, (pool - (needed - has)) // MIB * MIB)
+    return InstanceFinding(
+        Severity.ADVICE,
+        "memory_tight",
+        "innodb_buffer_pool_size",
+        seen=f"buffer pool, caches and connections may take {needed // MIB} MiB",
+        needed=f"at most {has // MIB} MiB, the memory of the class",
+        remedy="Shrink the buffer pool, or resize the instance.",
+        action=Action(route="changes", body={"parameters": {"innodb_buffer_pool_size": str(smaller)}}),
+    )
+
+
+def _size(readings: Readings) -> InstanceFinding | None:
+    size, pool = readings.number("query_cache_size"), readings.number("innodb_buffer_pool_size")
+    advised = pool // 10
+    if size <= advised * SIZE_SLACK:
+        return None
+    return InstanceFinding(
+        Severity.ADVICE,
+        "cache_size_unusual",
+        "query_cache_size",
+        seen=f"query_cache_size is {size // MIB} MiB",
+        needed=f"about {advised // MIB} MiB, 10 % of the buffer pool, or 20 % of the size of the result sets",
+        remedy="Check the size against the predicted hit ratio.",
+    )
+
+
+def is_write_heavy(table: TableUse) -> bool:
+    return table.rows_changed >= LEAST_TABLE_ROWS and table.rows_changed > table.rows_read * WRITE_HEAVY
+
+
+def is_read_mostly(table: TableUse) -> bool:
+    return table.rows_read >= LEAST_TABLE_ROWS and table.rows_changed <= table.rows_read * READ_MOSTLY
+
+
+def _tables(readings: Readings) -> list[InstanceFinding]:
+    return [
+        InstanceFinding(
+            Severity.ADVICE,
+            "table_write_heavy",
+            "",
+            seen=f"{table.schema}.{table.table}: {table.rows_changed} rows changed, {table.rows_read} read",
+            needed="mostly reads",
+            remedy="Use query_cache_type 2 and SQL_CACHE only on tables that are read much and written little.",
+        )
+        for table in readings.tables
+        if is_write_heavy(table)
+    ]
+
+
+def _classic_cache(readings: Readings) -> InstanceFinding | None:
+    """Without the engine, these names are the server's own cache with its global lock."""
+    if "fqc_minor_version" in readings.variables or readings.number("query_cache_size") == 0:
+        return None
+    if readings.variables.get("query_cache_type", "OFF").upper() in ("OFF", "0"):
+        return None
+    return InstanceFinding(
+        Severity.ADVICE,
+        "classic_cache_on",
+        "query_cache_type",
+        seen="the server's own query cache is on",
+        needed="the server's own query cache off",
+        remedy="Install the engine: it takes the settings over and switches the server's own cache off.",
+        action=Action(route="upgrade"),
+    )

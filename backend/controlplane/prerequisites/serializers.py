@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.parameters.serializers import FindingSerializer
+
+SIZE_RULES = ("result_set", "buffer_pool", "curve", "explicit")
+
+
+class ActionSerializer(serializers.Serializer[Any]):
+    route = serializers.CharField(allow_blank=True, help_text="Under the instance, to POST `body` to; may be empty.")
+    body = serializers.DictField()
+    statements = serializers.ListField(child=serializers.CharField(), help_text="For a person to run on the server.")
+
+
+class InstanceFindingSerializer(FindingSerializer):
+    """A finding with what mends it."""
+
+    action = ActionSerializer(allow_null=True)
+
+
+class PrerequisitesSerializer(serializers.Serializer[Any]):
+    is_ready = serializers.BooleanField(help_text="Nothing blocks enabling the fast query cache.")
+    checked_at = serializers.DateTimeField()
+    findings = InstanceFindingSerializer(many=True)
+
+
+class CacheStatusSerializer(serializers.Serializer[Any]):
+    has_engine = serializers.BooleanField()
+    is_enabled = serializers.BooleanField()
+    version = serializers.CharField(allow_null=True)
+    minor_version = serializers.IntegerField(allow_null=True)
+    type = serializers.CharField(allow_null=True)
+    size_bytes = serializers.IntegerField(allow_null=True)
+    limit_bytes = serializers.IntegerField(allow_null=True)
+    hit_ratio = serializers.FloatField(allow_null=True, help_text="hits / (hits + inserts + not_cached), since start")
+    counters = serializers.DictField(child=serializers.CharField(), help_text="Qcache_* and Fqc_* as the server says.")
+    reasons = serializers.ListField(child=serializers.DictField(child=serializers.CharField(allow_null=True)))
+
+
+class SizeProposalSerializer(serializers.Serializer[Any]):
+    rule = serializers.ChoiceField(choices=SIZE_RULES)
+    size_bytes = serializers.IntegerField(allow_null=True)
+    explanation = serializers.CharField()
+
+
+class CurvePointSerializer(serializers.Serializer[Any]):
+    size_bytes = serializers.IntegerField()
+    hit_ratio = serializers.FloatField()
+
+
+class TableAdviceSerializer(serializers.Serializer[Any]):
+    schema = serializers.CharField()
+    table = serializers.CharField()
+    rows_read = serializers.IntegerField()
+    rows_changed = serializers.IntegerField()
+    advice = serializers.ChoiceField(choices=["sql_cache", "leave_out", "neutral"])
+    explanation = serializers.CharField()
+
+
+class CacheAdviceSerializer(serializers.Serializer[Any]):
+    findings = InstanceFindingSerializer(many=True)
+    sizes = SizeProposalSerializer(many=True)
+    curve = CurvePointSerializer(many=True, help_text="Predicted hit ratio by size; empty if the engine has none yet.")
+    tables = TableAdviceSerializer(many=True)
+    tables_note = serializers.CharField(allow_blank=True, help_text="Why there is nothing on tables, if so.")
+
+
+class CacheQueriesSerializer(serializers.Serializer[Any]):
+    is_available = serializers.BooleanField(help_text="Whether the engine offers figures per statement.")
+    note = serializers.CharField(allow_blank=True)
+    items = serializers.ListField(child=serializers.DictField(child=serializers.CharField(allow_null=True)))
+
+
+class TrialRequestSerializer(serializers.Serializer[Any]):
+    statement = serializers.CharField(max_length=65536, help_text="One SELECT; it runs in a read-only session.")
+    database = serializers.RegexField(r"\A[A-Za-z0-9_$-]{1,64}\Z", required=False)
+    repetitions = serializers.IntegerField(min_value=2, max_value=1000, default=20)
+
+
+class TrialLatencySerializer(serializers.Serializer[Any]):
+    median_microseconds = serializers.IntegerField()
+    p95_microseconds = serializers.IntegerField()
+
+
+class TrialSerializer(serializers.Serializer[Any]):
+    repetitions = serializers.IntegerField()
+    hits = serializers.IntegerField()
+    inserts = serializers.IntegerField()
+    not_cached = serializers.IntegerField()
+    uncached = TrialLatencySerializer()
+    cached = TrialLatencySerializer()
+    is_counting_shared = serializers.BooleanField(help_text="Counters are the server's: other sessions count too.")
+    detail = serializers.CharField()

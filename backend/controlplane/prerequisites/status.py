@@ -1,0 +1,70 @@
+"""The cache as the server has it now: settings, counters, the engine's own reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controlplane.fleet.connection import connected
+from controlplane.fleet.models import Instance
+from controlplane.fleet.observation import note_identity, read_identity
+from controlplane.gateway.errors import RefusedStatement
+from controlplane.gateway.server import Server
+
+NO_REPORT = "The engine on this server does not offer this report: upgrade its minor version."
+SETTINGS = ("query_cache_type", "query_cache_size", "query_cache_limit")
+
+
+def cache_status(instance: Instance) -> dict[str, Any]:
+    with connected(instance) as server:
+        note_identity(instance, read_identity(server))
+        counters = server.status("Qcache%") | server.status("Fqc%")
+        kind, size, limit = (server.variable(name) for name in SETTINGS)
+        reasons = report(server, "REASONS") or []
+        version = server.variable("fqc_version")
+    has_engine = instance.minor_version is not None
+    return {
+        "has_engine": has_engine,
+        "is_enabled": has_engine and kind not in (None, "0", "OFF") and size not in (None, "0"),
+        "version": version,
+        "minor_version": instance.minor_version,
+        "type": kind,
+        "size_bytes": size and int(size),
+        "limit_bytes": limit and int(limit),
+        "hit_ratio": hit_ratio(counters),
+        "counters": counters,
+        "reasons": reasons,
+    }
+
+
+def hit_ratio(counters: dict[str, str]) -> float | None:
+    hits, inserts, others = (int(counters.get(f"Qcache_{name}", "0")) for name in ("hits", "inserts", "not_cached"))
+    lookups = hits + inserts + others
+    return hits / lookups if lookups else None
+
+
+def report(server: Server, name: str) -> list[dict[str, str | None]] | None:
+    """SHOW FQC <name> as rows by column name; None if the server has no such report."""
+    try:
+        return server.named_rows(f"SHOW FQC {name}")
+    except RefusedStatement:
+        return None
+
+
+def cache_queries(instance: Instance) -> dict[str, Any]:
+    with connected(instance) as server:
+        items = report(server, "QUERIES")
+    return {"is_available": items is not None, "note": "" if items is not None else NO_REPORT, "items": items or []}
+
+
+def cache_curve(instance: Instance) -> list[tuple[int, float]]:
+    """Predicted hit ratio by size, from the engine's sketch; empty if it has none."""
+    with connected(instance) as server:
+        rows = report(server, "CURVE") or []
+    return [point for point in map(_point, rows) if point is not None]
+
+
+def _point(row: dict[str, str | None]) -> tuple[int, float] | None:
+    columns = {name.lower(): value for name, value in row.items()}
+    size = next((columns[name] for name in ("size_bytes", "size", "bytes") if columns.get(name)), None)
+    ratio = next((columns[name] for name in ("hit_ratio", "predicted_hit_ratio") if columns.get(name)), None)
+    return (int(size), float(ratio)) if size and ratio else None

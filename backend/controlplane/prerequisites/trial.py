@@ -1,0 +1,73 @@
+"""A trial on one connection: the same statement with the session's cache off, then on, before anything global changes.
+
+The session is read-only and is closed afterwards. Counters are the server's, so traffic of others shows in them.
+"""
+
+from __future__ import annotations
+
+import re
+from statistics import median
+from time import perf_counter_ns
+from typing import Any
+
+from controlplane.core.errors import Conflict, Invalid
+from controlplane.fleet.connection import connected
+from controlplane.fleet.models import Instance
+from controlplane.gateway.server import Server
+
+READS = re.compile(r"\s*\(*\s*(select|with)\b", re.IGNORECASE)
+COUNTED = ("hits", "inserts", "not_cached")
+
+
+def trial_run(instance: Instance, *, statement: str, repetitions: int, database: str | None = None) -> dict[str, Any]:
+    if not READS.match(statement):
+        raise Invalid.field("statement", "write one SELECT")
+    with connected(instance) as server:
+        if server.variable("fqc_minor_version") is None:
+            raise Conflict(f"{instance.name} has no engine: upgrade its minor version first.", code="minor_version")
+        _prepare(server, database)
+        uncached = _timed(server, statement, repetitions, cache_type=0)
+        before = _counters(server)
+        cached = _timed(server, statement, repetitions, cache_type=1)
+        delta = {name: value - before[name] for name, value in _counters(server).items()}
+        size = int(server.variable("query_cache_size") or 0)
+    return {
+        "repetitions": repetitions,
+        **delta,
+        "uncached": uncached,
+        "cached": cached,
+        "is_counting_shared": True,
+        "detail": _verdict(delta, repetitions, size),
+    }
+
+
+def _prepare(server: Server, database: str | None) -> None:
+    if database:
+        server.run(f"USE `{database}`")
+    server.run("SET SESSION TRANSACTION READ ONLY")
+
+
+def _timed(server: Server, statement: str, repetitions: int, *, cache_type: int) -> dict[str, int]:
+    server.set_session("query_cache_type", cache_type)
+    taken = []
+    for _ in range(repetitions):
+        start = perf_counter_ns()
+        server.rows(statement)
+        taken.append((perf_counter_ns() - start) // 1000)
+    taken.sort()
+    return {"median_microseconds": int(median(taken)), "p95_microseconds": taken[(len(taken) * 95 - 1) // 100]}
+
+
+def _counters(server: Server) -> dict[str, int]:
+    status = server.status("Qcache%")
+    return {name: int(status.get(f"Qcache_{name}", "0")) for name in COUNTED}
+
+
+def _verdict(delta: dict[str, int], repetitions: int, size_bytes: int) -> str:
+    if size_bytes == 0:
+        return "query_cache_size is 0, so nothing can be kept: the trial shows the cost of a miss alone."
+    if delta["hits"] >= repetitions - 1:
+        return "Every repetition after the first was served from the cache."
+    if delta["not_cached"] >= repetitions:
+        return "The engine does not cache this statement: see the reasons in the cache's status."
+    return f"{delta['hits']} of {repetitions} repetitions were served from the cache."

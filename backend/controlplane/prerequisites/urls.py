@@ -1,0 +1,11 @@
+from django.urls import path
+
+from controlplane.prerequisites import views
+
+urlpatterns = [
+    path("instances/<str:pk>/prerequisites", views.PrerequisitesView.as_view()),
+    path("instances/<str:pk>/cache/status", views.CacheStatusView.as_view()),
+    path("instances/<str:pk>/cache/advice", views.CacheAdviceView.as_view()),
+    path("instances/<str:pk>/cache/queries", views.CacheQueriesView.as_view()),
+    path("instances/<str:pk>/cache/trial", views.CacheTrialView.as_view()),
+]

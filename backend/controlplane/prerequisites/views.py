@@ -1,0 +1,56 @@
+"""Checks, status, advice and the trial of the fast query cache. None of them alters a server."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.core.views import ApiView
+from controlplane.fleet.selectors import instance_get
+from controlplane.prerequisites import advice, check, status, trial
+from controlplane.prerequisites.serializers import (
+    CacheAdviceSerializer,
+    CacheQueriesSerializer,
+    CacheStatusSerializer,
+    PrerequisitesSerializer,
+    TrialRequestSerializer,
+    TrialSerializer,
+)
+
+
+class PrerequisitesView(ApiView):
+    @extend_schema(operation_id="instances_prerequisites", responses=PrerequisitesSerializer)
+    def get(self, request: Request, pk: str) -> Response:
+        """Whether the fast query cache may be enabled, checked against the live server."""
+        return Response(PrerequisitesSerializer(check.instance_check(instance_get(pk))).data)
+
+
+class CacheStatusView(ApiView):
+    @extend_schema(operation_id="instances_cache_status", responses=CacheStatusSerializer)
+    def get(self, request: Request, pk: str) -> Response:
+        """The cache's settings and counters as the server has them now."""
+        return Response(CacheStatusSerializer(status.cache_status(instance_get(pk))).data)
+
+
+class CacheAdviceView(ApiView):
+    @extend_schema(operation_id="instances_cache_advice", responses=CacheAdviceSerializer)
+    def get(self, request: Request, pk: str) -> Response:
+        """How large the cache should be by each rule, and which tables gain from it."""
+        return Response(CacheAdviceSerializer(advice.cache_advice(instance_get(pk))).data)
+
+
+class CacheQueriesView(ApiView):
+    @extend_schema(operation_id="instances_cache_queries", responses=CacheQueriesSerializer)
+    def get(self, request: Request, pk: str) -> Response:
+        """The engine's figures per shape of statement, as far as it offers them."""
+        return Response(CacheQueriesSerializer(status.cache_queries(instance_get(pk))).data)
+
+
+class CacheTrialView(ApiView):
+    @extend_schema(operation_id="instances_cache_trial", request=TrialRequestSerializer, responses=TrialSerializer)
+    def post(self, request: Request, pk: str) -> Response:
+        """Try the cache with one statement on one connection of its own; nothing global changes."""
+        given = TrialRequestSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        return Response(TrialSerializer(trial.trial_run(instance_get(pk), **given.validated_data)).data)
