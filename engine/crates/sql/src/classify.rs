@@ -31,7 +31,8 @@ fn statement(lexer: Lexer, may_nest: bool) -> Statement {
 
 fn reads_diagnostics(kind: &Kind, found: &Findings) -> bool {
     match kind {
-        Kind::Call | Kind::Execute | Kind::Compound | Kind::Multiple | Kind::Opaque => true,
+        // Harmless includes GET DIAGNOSTICS.
+        Kind::Harmless | Kind::Call | Kind::Execute | Kind::Compound | Kind::Multiple | Kind::Opaque => true,
         Kind::Show(show) => {
             matches!(show, Show::Warnings | Show::Errors | Show::CountWarnings | Show::CountErrors)
         }
@@ -91,7 +92,7 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
         b"insert" | b"replace" => return written(lexer),
         b"update" | b"delete" | b"with" => return Some(Kind::Write),
         b"load" => return lexer.accept_any(&["data", "xml"]).then_some(Kind::Write),
-        b"begin" => transaction::begin(lexer),
+        b"begin" => return Some(transaction::begin(lexer)),
         b"show" => return Some(Kind::Show(show::show(lexer))),
         b"explain" | b"desc" | b"describe" => return Some(Kind::Explain),
         b"analyze" => return analyze(lexer),

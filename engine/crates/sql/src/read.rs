@@ -130,8 +130,12 @@ impl Walk<'_> {
     /// Words with a meaning of their own, wherever they are: all are reserved, but for the hints.
     fn keyword(&mut self, word: &[u8]) {
         match word {
-            b"from" | b"table" => self.has_table = true,
-            b"select" if self.depth == 0 => self.is_in_with = false,
+            b"from" => self.has_table = true,
+            b"table" => {
+                self.has_table = true;
+                self.is_in_with &= self.depth > 0;
+            }
+            b"select" | b"values" => self.is_in_with &= self.depth > 0,
             b"into" => self.refuse(Refusal::Into),
             b"procedure" => self.refuse(Refusal::Procedure),
             b"lock" => self.refuse(Refusal::LockingRead),
@@ -163,6 +167,10 @@ impl Walk<'_> {
     fn open(&mut self, token: &Token) {
         let is_convert = self.previous.is("convert");
         self.time_type();
+        if self.depth == 0 && self.previous.kind == TokenKind::Close {
+            // `WITH ... AS (...) (SELECT ...)`
+            self.is_in_with = false;
+        }
         if self.previous.is_name() && !self.is_table_expression_name() {
             self.call(token);
         }
@@ -188,7 +196,7 @@ impl Walk<'_> {
     fn call(&mut self, open: &Token) {
         let mut buffer = [0; LONGEST_WORD];
         let name = match lowered(self.previous.text, &mut buffer) {
-            Some(name) if self.previous.kind == TokenKind::Word => name,
+            Some(name) if self.previous.kind == TokenKind::Word && self.before.kind != TokenKind::Dot => name,
             // Quoted, qualified and endless names are never built in.
             _ => b"",
         };

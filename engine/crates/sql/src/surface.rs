@@ -78,6 +78,8 @@ enum Position {
     StatementStart,
     /// On the left side of an assignment of SET.
     Target,
+    /// After the `@` of a user variable on its left side.
+    UserVariable,
     /// On its right side, within so many parentheses.
     Value(u32),
     /// After `@@`, and where the text goes on after that.
@@ -100,7 +102,7 @@ impl Position {
         match self {
             Position::Variable(_) | Position::Scoped(_) => true,
             Position::Target => matches!(lexer.peek().kind, TokenKind::Equal | TokenKind::Assign),
-            Position::StatementStart | Position::Value(_) | Position::Elsewhere => false,
+            _ => false,
         }
     }
 
@@ -121,7 +123,8 @@ impl Position {
     /// Within SET, or outside of it.
     fn after_plain(self, token: &Token) -> Position {
         match (self, token.kind) {
-            (Position::Target, TokenKind::Equal | TokenKind::Assign) => Position::Value(0),
+            (Position::Target, TokenKind::At) => Position::UserVariable,
+            (Position::Target | Position::UserVariable, TokenKind::Equal | TokenKind::Assign) => Position::Value(0),
             (Position::Value(0), TokenKind::Comma) => Position::Target,
             (Position::Value(0), _) if token.is("for") => Position::StatementStart,
             (Position::Value(depth), TokenKind::Open) => Position::Value(depth.saturating_add(1)),
@@ -135,7 +138,7 @@ impl Position {
             Position::Target => Resume::Target,
             Position::Value(depth) => Resume::Value(depth),
             Position::Variable(resume) | Position::Scoped(resume) => resume,
-            Position::StatementStart | Position::Elsewhere => Resume::Elsewhere,
+            Position::StatementStart | Position::UserVariable | Position::Elsewhere => Resume::Elsewhere,
         }
     }
 }

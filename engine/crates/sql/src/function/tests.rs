@@ -1,5 +1,4 @@
 use super::names::{REFUSED, SAFE, SYNTAX, TIGHT};
-use super::*;
 
 fn is_sorted_lower(names: &[&str]) -> bool {
     names.is_sorted() && names.iter().all(|name| name.bytes().all(|byte| !byte.is_ascii_uppercase()))

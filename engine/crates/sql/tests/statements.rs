@@ -1,0 +1,418 @@
+//! Every kind of statement that is not a read.
+
+use sql::{Begin, Completion, DdlScope, Filter, Flush, FqcTopic, Isolation, Kind, LexMode};
+use sql::{SetTransaction, Show, ShowScope, TableName, TransactionScope, Xa, classify};
+
+fn kind(text: &str) -> Kind {
+    classify(text.as_bytes(), LexMode::default()).kind
+}
+
+fn assert_kinds(cases: &[(Kind, &[&str])]) {
+    for (expected, texts) in cases {
+        for text in *texts {
+            assert_eq!(kind(text), *expected, "{text}");
+            assert_eq!(kind(&format!("{text} ; ")), *expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn transactions_are_understood() {
+    let snapshot = Begin { consistent_snapshot: true, ..Begin::default() };
+    let read_only = Begin { read_only: true, ..Begin::default() };
+    let read_write = Begin { read_write: true, ..Begin::default() };
+    assert_kinds(&[
+        (Kind::Begin(Begin::default()), &["BEGIN", "begin work", "START TRANSACTION", "/* x */ BEGIN -- y"]),
+        (Kind::Begin(snapshot), &["START TRANSACTION WITH CONSISTENT SNAPSHOT"]),
+        (Kind::Begin(read_only), &["START TRANSACTION READ ONLY"]),
+        (Kind::Begin(read_write), &["start transaction read write"]),
+        (
+            Kind::Begin(Begin { read_only: true, ..snapshot }),
+            &[
+                "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+                "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT",
+            ],
+        ),
+        (Kind::Commit(Completion::default()), &["COMMIT", "commit work"]),
+        (Kind::Commit(Completion { chain: Some(true), release: None }), &["COMMIT AND CHAIN"]),
+        (Kind::Commit(Completion { chain: Some(false), release: Some(true) }), &["COMMIT WORK AND NO CHAIN RELEASE"]),
+        (Kind::Commit(Completion { chain: None, release: Some(false) }), &["COMMIT NO RELEASE"]),
+        (Kind::Rollback(Completion::default()), &["ROLLBACK", "rollback work"]),
+        (Kind::Rollback(Completion { chain: Some(true), release: None }), &["ROLLBACK AND CHAIN"]),
+        (Kind::RollbackToSavepoint, &["ROLLBACK TO a", "ROLLBACK WORK TO SAVEPOINT `a b`"]),
+        (Kind::Savepoint, &["SAVEPOINT a"]),
+        (Kind::ReleaseSavepoint, &["RELEASE SAVEPOINT a"]),
+        (Kind::Xa(Xa::Start), &["XA START 'x'", "XA BEGIN 'x','y',3"]),
+        (Kind::Xa(Xa::End), &["XA END 'x'"]),
+        (Kind::Xa(Xa::Prepare), &["XA PREPARE 'x'"]),
+        (Kind::Xa(Xa::Commit), &["XA COMMIT 'x' ONE PHASE"]),
+        (Kind::Xa(Xa::Rollback), &["XA ROLLBACK x'31'"]),
+        (Kind::Xa(Xa::Recover), &["XA RECOVER"]),
+        (
+            Kind::Opaque,
+            &[
+                "COMMIT x",
+                "COMMIT AND x",
+                "ROLLBACK TO",
+                "START SLAVE",
+                "START TRANSACTION x",
+                "SAVEPOINT",
+                "XA x",
+                "SAVEPOINT a b",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn isolation_levels_are_understood() {
+    let set = |scope, isolation, read_only| Kind::SetTransaction(SetTransaction { scope, isolation, read_only });
+    use TransactionScope::{Global, Next, Session};
+    assert_kinds(&[
+        (set(Next, Some(Isolation::ReadCommitted), None), &["SET TRANSACTION ISOLATION LEVEL READ COMMITTED"]),
+        (
+            set(Session, Some(Isolation::RepeatableRead), Some(true)),
+            &[
+                "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+                "SET LOCAL TRANSACTION READ ONLY, ISOLATION LEVEL REPEATABLE READ",
+            ],
+        ),
+        (set(Global, Some(Isolation::Serializable), None), &["SET GLOBAL TRANSACTION ISOLATION LEVEL SERIALIZABLE"]),
+        (
+            set(Session, Some(Isolation::ReadUncommitted), None),
+            &["set session transaction isolation level read uncommitted"],
+        ),
+        (set(Next, None, Some(false)), &["SET TRANSACTION READ WRITE"]),
+        (Kind::Opaque, &["SET TRANSACTION", "SET TRANSACTION ISOLATION LEVEL x", "SET SESSION TRANSACTION READ x"]),
+    ]);
+}
+
+#[test]
+fn writes_are_understood() {
+    assert_kinds(&[
+        (
+            Kind::Write,
+            &[
+                "INSERT INTO t VALUES (1)",
+                "insert t set a=1",
+                "INSERT INTO db.t (a, b) SELECT a, b FROM u ON DUPLICATE KEY UPDATE a=VALUES(a)",
+                "INSERT IGNORE t (a) VALUES (1) RETURNING a",
+                "REPLACE INTO t VALUES (1)",
+                "UPDATE t SET a=1 WHERE id=2",
+                "DELETE FROM t WHERE id=2",
+                "DELETE t FROM t JOIN u USING (id)",
+                "LOAD DATA LOCAL INFILE 'x' INTO TABLE t",
+                "LOAD XML INFILE 'x' INTO TABLE t",
+                "WITH x AS (SELECT 1) UPDATE t JOIN x SET a=1",
+                "WITH x AS (SELECT 1) DELETE FROM t",
+                "WITH x AS (SELECT REPLACE(a,1,2) FROM t) INSERT INTO t SELECT * FROM x",
+                "ANALYZE UPDATE t SET a=1",
+                "ANALYZE FORMAT=JSON DELETE FROM t",
+            ],
+        ),
+        (
+            Kind::Opaque,
+            &[
+                "INSERT DELAYED INTO t VALUES (1)",
+                "REPLACE DELAYED t VALUES (1)",
+                "LOAD INDEX INTO CACHE t",
+                "INSERT /*! IGNORE */ INTO t VALUES (1)",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn routine_kinds_are_told_apart() {
+    assert_kinds(&[
+        (Kind::Call, &["CALL p(1)", "call db.p"]),
+        (Kind::Execute, &["EXECUTE s", "EXECUTE s USING @a, @b"]),
+        (Kind::Prepare, &["PREPARE s FROM 'DROP TABLE t; x'"]),
+        (Kind::Deallocate, &["DEALLOCATE PREPARE s", "DROP PREPARE s"]),
+        (
+            Kind::Compound,
+            &["EXECUTE IMMEDIATE 'x'", "BEGIN NOT ATOMIC COMMIT END", "IF 1 THEN COMMIT END IF", "BEGIN COMMIT"],
+        ),
+        (Kind::Do, &["DO 1", "DO f(1)", "DO RELEASE_LOCK('a')"]),
+        (
+            Kind::Explain,
+            &[
+                "EXPLAIN SELECT 1",
+                "DESC t",
+                "DESCRIBE t a",
+                "EXPLAIN UPDATE t SET a=1",
+                "ANALYZE SELECT * FROM t",
+                "ANALYZE FORMAT=JSON SELECT 1",
+            ],
+        ),
+        (Kind::Handler, &["HANDLER t OPEN", "HANDLER t READ FIRST"]),
+        (Kind::LockTables, &["LOCK TABLES t READ, u WRITE", "LOCK TABLE t READ"]),
+        (Kind::UnlockTables, &["UNLOCK TABLES", "UNLOCK TABLE"]),
+        (Kind::Kill, &["KILL 5", "KILL QUERY 5", "KILL USER a"]),
+        (Kind::Use(b"db".to_vec()), &["USE db", "use `db`"]),
+        (Kind::Flush(Flush::QueryCache), &["FLUSH QUERY CACHE", "FLUSH LOCAL QUERY CACHE"]),
+        (Kind::Flush(Flush::Status), &["FLUSH STATUS", "flush no_write_to_binlog status"]),
+        (
+            Kind::Flush(Flush::Other),
+            &["FLUSH TABLES", "FLUSH PRIVILEGES", "FLUSH STATUS, TABLES", "FLUSH TABLES WITH READ LOCK"],
+        ),
+        (Kind::ResetQueryCache, &["RESET QUERY CACHE"]),
+        (
+            Kind::Harmless,
+            &[
+                "HELP 'select'",
+                "CHECKSUM TABLE t",
+                "GET DIAGNOSTICS @a = NUMBER",
+                "GET CURRENT DIAGNOSTICS @a = ROW_COUNT",
+            ],
+        ),
+        (
+            Kind::CreateTemporary,
+            &[
+                "CREATE TEMPORARY TABLE t (a INT)",
+                "CREATE OR REPLACE TEMPORARY TABLE t SELECT 1",
+                "CREATE TEMPORARY SEQUENCE s",
+            ],
+        ),
+        (Kind::DropTemporary, &["DROP TEMPORARY TABLE t", "DROP TEMPORARY TABLE IF EXISTS t"]),
+        (Kind::Empty, &["", " ", "-- x\n", "/* x */", ";", ";; "]),
+    ]);
+}
+
+#[test]
+fn what_is_not_understood_is_opaque() {
+    assert_kinds(&[(
+        Kind::Opaque,
+        &[
+            "SHUTDOWN",
+            "RESET MASTER",
+            "RESET QUERY CACHE, MASTER",
+            "PURGE BINARY LOGS TO 'x'",
+            "CHANGE MASTER TO MASTER_HOST='x'",
+            "BINLOG 'x'",
+            "BACKUP STAGE START",
+            "CACHE INDEX t IN c",
+            "SIGNAL SQLSTATE '45000'",
+            "label: BEGIN END",
+            "nonsense",
+            "USE",
+            "USE a b",
+            "LOCK INSTANCE FOR BACKUP",
+            "STOP SLAVE",
+            "'text'",
+            "(INSERT INTO t VALUES (1))",
+            "`select` 1",
+            "/*!40101 SET NAMES utf8 */",
+            "/*! DROP TABLE t */",
+            "SELECT 1 /*! ' */ ; DROP TABLE t -- ' */",
+            "WITH x AS (SELECT 1) /*! DELETE FROM t */ SELECT 1",
+            "SELECT 'unfinished",
+            "SELECT `unfinished",
+            "SELECT 1 /* unfinished",
+            "SELECT x'1",
+            "SELECT 1 \0 FROM t",
+            "SELECT 1 -- \0\nFROM t",
+            "SELECT \\ FROM t",
+            "SELECT `a\0b` FROM t",
+        ],
+    )]);
+}
+
+#[test]
+fn several_statements_are_multiple() {
+    for text in [
+        "SELECT 1; SELECT 2",
+        "SELECT 1 FROM t; -- x",
+        "BEGIN; COMMIT",
+        ";SELECT 1",
+        "SET a=1; SET b=2",
+        "SELECT ';' FROM t; x",
+        "CREATE PROCEDURE p() BEGIN SELECT 1; END",
+        "BEGIN NOT ATOMIC COMMIT; END",
+        "SELECT 1;/*! x */",
+    ] {
+        assert_eq!(kind(text), Kind::Multiple, "{text}");
+        assert!(classify(text.as_bytes(), LexMode::default()).reads_diagnostics, "{text}");
+    }
+}
+
+fn tables(names: &[&str]) -> Kind {
+    let name = |name: &str| match name.split_once('.') {
+        Some((db, name)) => TableName { db: Some(db.into()), name: name.into() },
+        None => TableName { db: None, name: name.into() },
+    };
+    Kind::Ddl(DdlScope::Tables(names.iter().map(|text| name(text)).collect()))
+}
+
+#[test]
+fn definitions_of_plain_tables_name_them() {
+    assert_kinds(&[
+        (
+            tables(&["t"]),
+            &[
+                "TRUNCATE t",
+                "TRUNCATE TABLE t",
+                "truncate table `t` WAIT 5",
+                "CREATE TABLE t (a INT)",
+                "CREATE OR REPLACE TABLE t (a INT)",
+                "CREATE TABLE IF NOT EXISTS t LIKE u",
+                "CREATE TABLE t SELECT * FROM u",
+                "DROP TABLE t",
+                "DROP TABLE IF EXISTS t CASCADE",
+                "ALTER TABLE t ADD COLUMN b INT",
+                "ALTER ONLINE TABLE t ENGINE=InnoDB",
+                "ALTER IGNORE TABLE IF EXISTS t DROP COLUMN b",
+                "ALTER TABLE t DROP PARTITION p0",
+                "ALTER TABLE t TRUNCATE PARTITION p0",
+                "ALTER TABLE t DISCARD TABLESPACE",
+                "CREATE INDEX i ON t (a)",
+                "CREATE UNIQUE INDEX i USING BTREE ON t (a)",
+                "CREATE OR REPLACE INDEX IF NOT EXISTS i ON t (a)",
+                "CREATE FULLTEXT INDEX i ON t (a)",
+                "DROP INDEX i ON t",
+                "DROP INDEX IF EXISTS i ON t",
+                "ANALYZE TABLE t",
+                "OPTIMIZE LOCAL TABLE t",
+                "REPAIR TABLE t QUICK",
+                "CHECK TABLE t EXTENDED",
+                "ANALYZE NO_WRITE_TO_BINLOG TABLE t",
+            ],
+        ),
+        (
+            tables(&["d.t"]),
+            &["TRUNCATE d.t", "DROP TABLE d . t", "ALTER TABLE `d`.`t` ADD b INT", "CREATE INDEX i ON d.t (a)"],
+        ),
+        (tables(&["a", "d.b"]), &["DROP TABLES a, d.b", "OPTIMIZE TABLE a, `d`.`b`", "CHECK TABLES a, d.b"]),
+    ]);
+}
+
+#[test]
+fn all_other_definitions_touch_everything() {
+    let texts: &[&str] = &[
+        "RENAME TABLE a TO b",
+        "RENAME USER a TO b",
+        "ALTER TABLE t RENAME TO u",
+        "ALTER TABLE t EXCHANGE PARTITION p WITH TABLE u",
+        "ALTER TABLE t CONVERT PARTITION p TO TABLE u",
+        "ALTER TABLE t UNION=(a,b)",
+        "ALTER DATABASE d CHARACTER SET utf8",
+        "ALTER VIEW v AS SELECT 1",
+        "ALTER EVENT e ENABLE",
+        "ALTER SEQUENCE s RESTART",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE OR REPLACE VIEW v AS SELECT 1",
+        "DROP VIEW v",
+        "DROP DATABASE d",
+        "CREATE DATABASE d",
+        "CREATE FUNCTION f() RETURNS INT RETURN 1",
+        "DROP FUNCTION f",
+        "CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET NEW.a=1",
+        "DROP TRIGGER x",
+        "CREATE USER u",
+        "CREATE DEFINER=root@localhost VIEW v AS SELECT 1",
+        "GRANT SELECT ON t TO u",
+        "REVOKE ALL ON t FROM u",
+        "INSTALL SONAME 'x'",
+        "UNINSTALL PLUGIN x",
+        "CREATE SEQUENCE s",
+        "DROP SEQUENCE s",
+        "CHECK VIEW v",
+        "REPAIR VIEW v",
+        "CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'x')",
+        "DROP TABLE",
+        "TRUNCATE 'x'",
+        "CREATE INDEX ON",
+        "CREATE ROLE r",
+        "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO COMMIT",
+    ];
+    assert_kinds(&[(Kind::Ddl(DdlScope::Everything), texts)]);
+}
+
+#[test]
+fn show_is_understood_where_its_answer_is_ours() {
+    let (session, global) = (ShowScope::Session, ShowScope::Global);
+    let like = |pattern: &str| Filter::Like(pattern.into());
+    let show = Kind::Show;
+    assert_kinds(&[
+        (
+            show(Show::Status { scope: session, filter: Filter::None }),
+            &["SHOW STATUS", "SHOW SESSION STATUS", "show local status"],
+        ),
+        (show(Show::Status { scope: global, filter: like("Qcache%") }), &["SHOW GLOBAL STATUS LIKE 'Qcache%'"]),
+        (
+            show(Show::Variables { scope: session, filter: like("query\\_cache%") }),
+            &["SHOW VARIABLES LIKE 'query\\_cache%'"],
+        ),
+        (
+            show(Show::Variables { scope: global, filter: Filter::Other }),
+            &["SHOW GLOBAL VARIABLES WHERE Variable_name='a'"],
+        ),
+        (show(Show::Warnings), &["SHOW WARNINGS", "SHOW WARNINGS LIMIT 3"]),
+        (show(Show::Errors), &["SHOW ERRORS"]),
+        (show(Show::CountWarnings), &["SHOW COUNT(*) WARNINGS"]),
+        (show(Show::CountErrors), &["SHOW COUNT( * ) ERRORS"]),
+        (show(Show::Fqc { topic: FqcTopic::Status, filter: Filter::None }), &["SHOW FQC STATUS", "show fqc status"]),
+        (show(Show::Fqc { topic: FqcTopic::Queries, filter: like("%a%") }), &["SHOW FQC QUERIES LIKE '%a%'"]),
+        (show(Show::Fqc { topic: FqcTopic::Tables, filter: Filter::None }), &["SHOW FQC TABLES"]),
+        (show(Show::Fqc { topic: FqcTopic::Reasons, filter: Filter::None }), &["SHOW FQC REASONS"]),
+        (show(Show::Fqc { topic: FqcTopic::Curve, filter: Filter::Other }), &["SHOW FQC CURVE x"]),
+        (
+            show(Show::Other),
+            &[
+                "SHOW TABLES",
+                "SHOW CREATE TABLE t",
+                "SHOW FQC x",
+                "SHOW MASTER STATUS",
+                "SHOW",
+                "SHOW COUNT(1) WARNINGS",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn set_statement_carries_the_statement_within() {
+    let Kind::SetStatement(inner) =
+        kind("SET STATEMENT max_statement_time=(SUBSTRING('1' FROM 1 FOR 1)) FOR SELECT a FROM t")
+    else {
+        panic!("not a SET STATEMENT");
+    };
+    assert!(matches!(inner.kind, Kind::Read(read) if read.refusal.is_none()));
+    let Kind::SetStatement(inner) = kind("SET STATEMENT a=1 FOR SET STATEMENT b=2 FOR COMMIT") else {
+        panic!("not a SET STATEMENT");
+    };
+    assert_eq!(inner.kind, Kind::Opaque);
+    assert_eq!(kind("SET STATEMENT a=1"), Kind::Opaque);
+}
+
+#[test]
+fn statements_that_ask_about_the_one_before_are_known() {
+    for (text, expected) in [
+        ("SHOW WARNINGS", true),
+        ("SHOW ERRORS", true),
+        ("SHOW COUNT(*) WARNINGS", true),
+        ("SHOW STATUS", false),
+        ("GET DIAGNOSTICS @n = ROW_COUNT", true),
+        ("CALL p()", true),
+        ("EXECUTE s", true),
+        ("EXECUTE IMMEDIATE 'x'", true),
+        ("nonsense", true),
+        ("INSERT INTO t (a) VALUES (1)", false),
+        ("INSERT INTO d.t(a) VALUES (1)", false),
+        ("INSERT INTO t VALUES (FOUND_ROWS())", true),
+        ("REPLACE t (a) VALUES (f())", true),
+        ("UPDATE t SET a=ROW_COUNT()", true),
+        ("UPDATE t SET a=CONCAT(b)", false),
+        ("SET @a = FOUND_ROWS()", true),
+        ("SET @a = @@warning_count", true),
+        ("SET a = 1", false),
+        ("DO f()", true),
+        ("BEGIN", false),
+        ("COMMIT", false),
+        ("USE d", false),
+        ("PREPARE s FROM 'x'", false),
+        ("SET STATEMENT a=1 FOR SELECT ROW_COUNT()", true),
+    ] {
+        assert_eq!(classify(text.as_bytes(), LexMode::default()).reads_diagnostics, expected, "{text}");
+    }
+}
