@@ -10,6 +10,12 @@ enum Scope {
     Global,
 }
 
+impl Scope {
+    fn target(self, name: Vec<u8>) -> Target {
+        if self == Scope::Global { Target::Global(name) } else { Target::Session(name) }
+    }
+}
+
 /// After SET.
 pub(crate) fn set(lexer: &mut Lexer) -> Option<Kind> {
     if lexer.peek().is("transaction") {
@@ -28,20 +34,18 @@ pub(crate) fn set(lexer: &mut Lexer) -> Option<Kind> {
 
 fn assignments(lexer: &mut Lexer) -> Option<Vec<Assignment>> {
     let mut assignments = Vec::new();
+    // The last scope that was written holds for the names after it, but not for those after `@@`.
+    let mut last_scope = Scope::Session;
     loop {
-        assignments.push(assignment(lexer)?);
+        last_scope = scope(lexer).unwrap_or(last_scope);
+        assignments.push(assignment(lexer, last_scope)?);
         if !lexer.accept_kind(TokenKind::Comma) {
             return Some(assignments);
         }
     }
 }
 
-fn assignment(lexer: &mut Lexer) -> Option<Assignment> {
-    if let Some(scope) = scope(lexer) {
-        let name = variable_name(lexer)?;
-        let target = if scope == Scope::Global { Target::Global(name) } else { Target::Session(name) };
-        return assigned(lexer, target);
-    }
+fn assignment(lexer: &mut Lexer, scope: Scope) -> Option<Assignment> {
     if lexer.accept_kind(TokenKind::AtAt) {
         let target = system_variable(lexer)?;
         return assigned(lexer, target);
@@ -54,7 +58,7 @@ fn assignment(lexer: &mut Lexer) -> Option<Assignment> {
         return special;
     }
     let name = variable_name(lexer)?;
-    assigned(lexer, Target::Session(name))
+    assigned(lexer, scope.target(name))
 }
 
 fn scope(lexer: &mut Lexer) -> Option<Scope> {
@@ -71,8 +75,7 @@ fn system_variable(lexer: &mut Lexer) -> Option<Target> {
         && ahead.accept_kind(TokenKind::Dot)
     {
         *lexer = ahead;
-        let name = variable_name(lexer)?;
-        return Some(if scope == Scope::Global { Target::Global(name) } else { Target::Session(name) });
+        return variable_name(lexer).map(|name| scope.target(name));
     }
     let name = variable_name(lexer)?;
     let is_for_next_transaction = matches!(

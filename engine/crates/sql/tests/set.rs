@@ -118,6 +118,21 @@ fn lists_keep_their_order() {
 }
 
 #[test]
+fn a_scope_holds_for_the_names_after_it() {
+    assert_eq!(
+        set("SET GLOBAL a=1, b=2, @@c=3, d=4, SESSION e=5, f=6"),
+        [
+            (global("a"), number("1")),
+            (global("b"), number("2")),
+            (session("c"), number("3")),
+            (global("d"), number("4")),
+            (session("e"), number("5")),
+            (session("f"), number("6")),
+        ]
+    );
+}
+
+#[test]
 fn malformed_and_foreign_forms_are_opaque() {
     for text in [
         "SET",
@@ -136,6 +151,7 @@ fn malformed_and_foreign_forms_are_opaque() {
         "SET @@=1",
         "SET DEFAULT a",
         "SET a=1,,b=2",
+        "SET GLOBAL GLOBAL a=1",
     ] {
         assert_eq!(classify(text.as_bytes(), LexMode::default()).kind, Kind::Opaque, "{text}");
     }
