@@ -61,7 +61,7 @@ build-all: build cli terraform
 test-engine: ## Engine: unit, model and property tests
 	@$(CARGO) test --locked --workspace --exclude fqc-tests
 test-engine-models: ## Engine: every interleaving of the cache's protocols, by loom
-	@cd engine/crates/cache && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=../../target/loom cargo test --locked --release --lib
+	@cd engine && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --locked --release -p fqc-cache --test loom
 test-engine-server: engine ## Engine: tests against real MariaDB servers
 	@$(CARGO) test --locked -p fqc-tests
 test-backend: backend ## Backend on SQLite
