@@ -56,22 +56,13 @@ impl Server {
     /// Starts a server and, where a plugin is given, installs it the way a user would.
     pub fn start(options: Options) -> io::Result<Self> {
         let directory = fresh_directory()?;
-        let mut server = Self {
-            options,
-            directory,
-            port: free_port()?,
-            child: None,
-        };
+        let mut server = Self { options, directory, port: free_port()?, child: None };
         copy_tree(&template(&server.mariadbd())?, &server.data())?;
         fs::create_dir(server.plugins())?;
         fs::create_dir(server.scratch())?;
         if let Some(plugin) = &server.options.plugin {
-            fs::copy(plugin, server.plugins().join("fqc.so")).map_err(|error| {
-                io::Error::other(format!(
-                    "cannot copy the plugin {}: {error}",
-                    plugin.display()
-                ))
-            })?;
+            fs::copy(plugin, server.plugins().join("fqc.so"))
+                .map_err(|error| io::Error::other(format!("cannot copy the plugin {}: {error}", plugin.display())))?;
         }
         server.launch()?;
         if server.options.plugin.is_some() {
@@ -82,9 +73,7 @@ impl Server {
 
     pub fn install_plugin(&self) -> io::Result<()> {
         let installed = self.admin()?.must("INSTALL SONAME 'fqc'");
-        installed
-            .map(drop)
-            .map_err(|error| io::Error::other(format!("{error}\n{}", self.error_log())))
+        installed.map(drop).map_err(|error| io::Error::other(format!("{error}\n{}", self.error_log())))
     }
 
     pub fn endpoint(&self) -> Endpoint {
@@ -105,9 +94,7 @@ impl Server {
     }
 
     pub fn is_running(&mut self) -> bool {
-        self.child
-            .as_mut()
-            .is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+        self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
     }
 
     pub fn pid(&self) -> Option<u32> {
@@ -128,19 +115,12 @@ impl Server {
         let begun = Instant::now();
         while begun.elapsed() < STOP_LIMIT {
             if let Some(status) = child.try_wait()? {
-                return if status.success() {
-                    Ok(())
-                } else {
-                    Err(io::Error::other(self.death(&status.to_string())))
-                };
+                return if status.success() { Ok(()) } else { Err(io::Error::other(self.death(&status.to_string()))) };
             }
             thread::sleep(POLL);
         }
         self.child = Some(child);
-        Err(io::Error::other(format!(
-            "the server did not end within {STOP_LIMIT:?}\n{}",
-            self.error_log()
-        )))
+        Err(io::Error::other(format!("the server did not end within {STOP_LIMIT:?}\n{}", self.error_log())))
     }
 
     pub fn kill9(&mut self) -> io::Result<()> {
@@ -176,15 +156,11 @@ impl Server {
         let stat = self.proc("stat")?;
         let after_name = stat.rsplit(") ").next().unwrap_or("");
         let ticks: u64 = field::<u64>(after_name, 11)? + field::<u64>(after_name, 12)?;
-        Ok(Duration::from_secs_f64(
-            ticks as f64 / system_value(libc::_SC_CLK_TCK) as f64,
-        ))
+        Ok(Duration::from_secs_f64(ticks as f64 / system_value(libc::_SC_CLK_TCK) as f64))
     }
 
     fn proc(&self, name: &str) -> io::Result<String> {
-        let pid = self
-            .pid()
-            .ok_or_else(|| io::Error::other("the server does not run"))?;
+        let pid = self.pid().ok_or_else(|| io::Error::other("the server does not run"))?;
         fs::read_to_string(format!("/proc/{pid}/{name}"))
     }
 
@@ -198,17 +174,9 @@ impl Server {
         command.arg(path_argument("tmpdir", &self.scratch()));
         command.arg(path_argument("plugin-dir", &self.plugins()));
         command.arg(path_argument("pid-file", &self.directory.join("pid")));
-        command.arg(path_argument(
-            "log-error",
-            &self.directory.join("error.log"),
-        ));
-        command
-            .arg(format!("--port={}", self.port))
-            .args(&self.options.arguments);
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.arg(path_argument("log-error", &self.directory.join("error.log")));
+        command.arg(format!("--port={}", self.port)).args(&self.options.arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.child = Some(command.spawn()?);
         self.wait_until_ready()
     }
@@ -225,26 +193,16 @@ impl Server {
             }
             thread::sleep(POLL);
         }
-        Err(io::Error::other(format!(
-            "the server was not ready within {START_LIMIT:?}\n{}",
-            self.error_log()
-        )))
+        Err(io::Error::other(format!("the server was not ready within {START_LIMIT:?}\n{}", self.error_log())))
     }
 
     fn death(&self, status: &str) -> String {
-        format!(
-            "the server died ({status}); its error log:\n{}",
-            self.error_log()
-        )
+        format!("the server died ({status}); its error log:\n{}", self.error_log())
     }
 
     fn mariadbd(&self) -> PathBuf {
         let from_environment = || std::env::var_os("FQC_MARIADBD").map(PathBuf::from);
-        self.options
-            .mariadbd
-            .clone()
-            .or_else(from_environment)
-            .unwrap_or_else(|| "/usr/sbin/mariadbd".into())
+        self.options.mariadbd.clone().or_else(from_environment).unwrap_or_else(|| "/usr/sbin/mariadbd".into())
     }
 
     fn data(&self) -> PathBuf {
@@ -291,11 +249,7 @@ fn common_arguments(mariadbd: &Path) -> Vec<String> {
 }
 
 fn base_directory(mariadbd: &Path) -> PathBuf {
-    mariadbd
-        .parent()
-        .and_then(Path::parent)
-        .unwrap_or(Path::new("/usr"))
-        .to_path_buf()
+    mariadbd.parent().and_then(Path::parent).unwrap_or(Path::new("/usr")).to_path_buf()
 }
 
 /// A data directory as the installer leaves it, made once per server binary and kept.
@@ -303,8 +257,7 @@ fn template(mariadbd: &Path) -> io::Result<PathBuf> {
     let version = Command::new(mariadbd).arg("--version").output()?.stdout;
     let mut hasher = DefaultHasher::new();
     (mariadbd, version).hash(&mut hasher);
-    let template =
-        std::env::temp_dir().join(format!("fqc-tests-template-{:016x}", hasher.finish()));
+    let template = std::env::temp_dir().join(format!("fqc-tests-template-{:016x}", hasher.finish()));
     if template.is_dir() {
         return Ok(template);
     }
@@ -318,12 +271,10 @@ fn template(mariadbd: &Path) -> io::Result<PathBuf> {
 
 fn install(mariadbd: &Path, data: &Path) -> io::Result<()> {
     let base = base_directory(mariadbd);
-    let places =
-        ["bin", "scripts", "sbin"].map(|place| base.join(place).join("mariadb-install-db"));
+    let places = ["bin", "scripts", "sbin"].map(|place| base.join(place).join("mariadb-install-db"));
     let installer = places.iter().find(|path| path.is_file());
-    let installer = installer.ok_or_else(|| {
-        io::Error::other(format!("no mariadb-install-db below {}", base.display()))
-    })?;
+    let installer =
+        installer.ok_or_else(|| io::Error::other(format!("no mariadb-install-db below {}", base.display())))?;
     let log = data.with_extension("log");
     let status = Command::new(installer)
         .args(common_arguments(mariadbd))
@@ -334,11 +285,7 @@ fn install(mariadbd: &Path, data: &Path) -> io::Result<()> {
         .status()?;
     match status.success() {
         true => Ok(()),
-        false => Err(io::Error::other(format!(
-            "{} failed: {}",
-            installer.display(),
-            fs::read_to_string(log)?
-        ))),
+        false => Err(io::Error::other(format!("{} failed: {}", installer.display(), fs::read_to_string(log)?))),
     }
 }
 
@@ -369,10 +316,7 @@ fn free_port() -> io::Result<u16> {
 }
 
 fn field<T: std::str::FromStr>(line: &str, index: usize) -> io::Result<T> {
-    let value = line
-        .split_whitespace()
-        .nth(index)
-        .and_then(|word| word.parse().ok());
+    let value = line.split_whitespace().nth(index).and_then(|word| word.parse().ok());
     value.ok_or_else(|| io::Error::other(format!("no number in field {index} of `{line}`")))
 }
 

@@ -40,11 +40,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub fn zero_ended(&mut self) -> &'a [u8] {
-        let end = self
-            .rest
-            .iter()
-            .position(|&byte| byte == 0)
-            .unwrap_or(self.rest.len());
+        let end = self.rest.iter().position(|&byte| byte == 0).unwrap_or(self.rest.len());
         let taken = self.bytes(end);
         self.bytes(1);
         taken
@@ -77,37 +73,23 @@ pub fn column(payload: &[u8], extended: bool) -> Column {
     cursor.bytes(1 + 2 + 4);
     let kind = cursor.int(1) as u8;
     let flags = cursor.int(2);
-    Column {
-        name,
-        kind,
-        is_unsigned: flags & 0x20 != 0,
-    }
+    Column { name, kind, is_unsigned: flags & 0x20 != 0 }
 }
 
 pub type Row = Vec<Option<Vec<u8>>>;
 
 pub fn text_row(payload: &[u8], columns: usize) -> Row {
     let mut cursor = Cursor::new(payload);
-    (0..columns)
-        .map(|_| cursor.text().map(<[u8]>::to_vec))
-        .collect()
+    (0..columns).map(|_| cursor.text().map(<[u8]>::to_vec)).collect()
 }
 
 pub fn binary_row(payload: &[u8], columns: &[Column]) -> Row {
     let mut cursor = Cursor::new(payload);
     cursor.bytes(1);
     let nulls = cursor.bytes((columns.len() + 9) / 8);
-    let is_null = |index: usize| {
-        nulls
-            .get((index + 2) / 8)
-            .is_some_and(|byte| byte >> ((index + 2) % 8) & 1 == 1)
-    };
+    let is_null = |index: usize| nulls.get((index + 2) / 8).is_some_and(|byte| byte >> ((index + 2) % 8) & 1 == 1);
     let value = |(index, column)| {
-        if is_null(index) {
-            None
-        } else {
-            Some(binary_value(&mut cursor, column))
-        }
+        if is_null(index) { None } else { Some(binary_value(&mut cursor, column)) }
     };
     columns.iter().enumerate().map(value).collect()
 }
@@ -132,11 +114,7 @@ fn integer(cursor: &mut Cursor, width: usize, is_unsigned: bool) -> Vec<u8> {
     let value = cursor.int(width);
     let spare = 64 - 8 * width as u32;
     let signed = (value << spare) as i64 >> spare;
-    if is_unsigned {
-        value.to_string().into()
-    } else {
-        signed.to_string().into()
-    }
+    if is_unsigned { value.to_string().into() } else { signed.to_string().into() }
 }
 
 #[cfg(test)]
@@ -151,9 +129,6 @@ mod tests {
 
     #[test]
     fn a_text_row_tells_null_from_empty() {
-        assert_eq!(
-            text_row(&[0xfb, 0, 1, b'a'], 3),
-            vec![None, Some(vec![]), Some(b"a".to_vec())]
-        );
+        assert_eq!(text_row(&[0xfb, 0, 1, b'a'], 3), vec![None, Some(vec![]), Some(b"a".to_vec())]);
     }
 }

@@ -38,11 +38,7 @@ impl Default for Login {
 
 impl Login {
     pub fn user(user: &str, password: &str) -> Self {
-        Self {
-            user: user.into(),
-            password: password.into(),
-            ..Self::default()
-        }
+        Self { user: user.into(), password: password.into(), ..Self::default() }
     }
 
     fn wire_capabilities(&self) -> u64 {
@@ -78,10 +74,7 @@ pub fn perform(mut packets: Packets, login: &Login) -> io::Result<Client> {
     let answer = answer(&client, login);
     client.packets.write_payload(&answer)?;
     match finish(&mut client, login)?.failure() {
-        Some(failure) => Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            failure.to_string(),
-        )),
+        Some(failure) => Err(io::Error::new(io::ErrorKind::PermissionDenied, failure.to_string())),
         None => Ok(client),
     }
 }
@@ -92,10 +85,7 @@ pub fn change_user(client: &mut Client, login: &Login) -> io::Result<Response> {
     let token = token(&login.password, &client.scramble);
     body.push(token.len() as u8);
     body.extend(token);
-    zero_ended(
-        &mut body,
-        login.database.as_deref().unwrap_or("").as_bytes(),
-    );
+    zero_ended(&mut body, login.database.as_deref().unwrap_or("").as_bytes());
     body.extend(u16::from(login.collation).to_le_bytes());
     zero_ended(&mut body, PLUGIN.as_bytes());
     client.send(command::CHANGE_USER, &body)?;
@@ -114,9 +104,7 @@ fn finish(client: &mut Client, login: &Login) -> io::Result<Response> {
                 let mut cursor = Cursor::new(&payload[1..]);
                 cursor.zero_ended();
                 client.scramble = cursor.zero_ended().to_vec();
-                client
-                    .packets
-                    .write_payload(&token(&login.password, &client.scramble))?;
+                client.packets.write_payload(&token(&login.password, &client.scramble))?;
                 // The scramble differs by nature from one server to the next.
                 raw.clear();
                 continue;
@@ -139,17 +127,8 @@ fn greeting(payload: &[u8]) -> Greeting {
     cursor.bytes(1 + 6);
     let extended = cursor.int(4);
     scramble.extend(cursor.zero_ended());
-    let extended = if low & MARIADB == 0 {
-        extended << 32
-    } else {
-        0
-    };
-    Greeting {
-        server_version,
-        thread_id,
-        scramble,
-        capabilities: low | high << 16 | extended,
-    }
+    let extended = if low & MARIADB == 0 { extended << 32 } else { 0 };
+    Greeting { server_version, thread_id, scramble, capabilities: low | high << 16 | extended }
 }
 
 fn agreed(login: &Login, offered: u64) -> u64 {
@@ -185,14 +164,8 @@ fn token(password: &str, scramble: &[u8]) -> Vec<u8> {
     }
     let once = Sha1::digest(password);
     let twice = Sha1::digest(once);
-    let mixed = Sha1::new()
-        .chain_update(scramble)
-        .chain_update(twice)
-        .finalize();
-    once.iter()
-        .zip(mixed)
-        .map(|(left, right)| left ^ right)
-        .collect()
+    let mixed = Sha1::new().chain_update(scramble).chain_update(twice).finalize();
+    once.iter().zip(mixed).map(|(left, right)| left ^ right).collect()
 }
 
 fn zero_ended(out: &mut Vec<u8>, text: &[u8]) {
@@ -201,8 +174,5 @@ fn zero_ended(out: &mut Vec<u8>, text: &[u8]) {
 }
 
 fn refused(payload: &[u8]) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::ConnectionRefused,
-        response::failure(payload).to_string(),
-    )
+    io::Error::new(io::ErrorKind::ConnectionRefused, response::failure(payload).to_string())
 }

@@ -41,12 +41,7 @@ fn frame(payload: &[u8], mut sequence: u8, out: &mut Vec<u8>) {
 
 impl Packets {
     pub fn new(line: Line) -> Self {
-        Self {
-            line,
-            buffer: Vec::new(),
-            start: 0,
-            sequence: 0,
-        }
+        Self { line, buffer: Vec::new(), start: 0, sequence: 0 }
     }
 
     /// A new command starts a new sequence.

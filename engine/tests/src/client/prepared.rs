@@ -30,18 +30,11 @@ impl Client {
     pub fn prepare(&mut self, statement: &str) -> io::Result<(Response, Option<Prepared>)> {
         self.send(command::STMT_PREPARE, statement.as_bytes())?;
         let response = Response::default();
-        let mut reader = Reader {
-            packets: &mut self.packets,
-            capabilities: self.capabilities,
-            response,
-        };
+        let mut reader = Reader { packets: &mut self.packets, capabilities: self.capabilities, response };
         let range = reader.packet()?;
         let head = reader.payload(&range).to_vec();
         if head.first() == Some(&0xff) {
-            reader
-                .response
-                .parts
-                .push(Part::Err(response::failure(&head)));
+            reader.response.parts.push(Part::Err(response::failure(&head)));
             return Ok((reader.response, None));
         }
         let prepared = prepared(&head);
@@ -79,11 +72,7 @@ fn prepared(head: &[u8]) -> Prepared {
     let mut cursor = Cursor::new(&head[1..]);
     let id = cursor.int(4) as u32;
     let columns = cursor.int(2) as u16;
-    Prepared {
-        id,
-        columns,
-        params: cursor.int(2) as u16,
-    }
+    Prepared { id, columns, params: cursor.int(2) as u16 }
 }
 
 pub fn execute_body(id: u32, params: &[Param]) -> Vec<u8> {

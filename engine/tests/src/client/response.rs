@@ -19,11 +19,7 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        write!(
-            out,
-            "error {} ({}): {}",
-            self.code, self.state, self.message
-        )
+        write!(out, "error {} ({}): {}", self.code, self.state, self.message)
     }
 }
 
@@ -107,11 +103,7 @@ impl Response {
 
 /// Reads all results of one command.
 pub fn read(packets: &mut Packets, capabilities: u64, local_file: &[u8]) -> io::Result<Response> {
-    let mut reader = Reader {
-        packets,
-        capabilities,
-        response: Response::default(),
-    };
+    let mut reader = Reader { packets, capabilities, response: Response::default() };
     while reader.part(local_file)? {}
     Ok(reader.response)
 }
@@ -157,10 +149,7 @@ impl Reader<'_> {
         };
         let more = match &part {
             Part::Ok(finish) => finish.status & MORE_RESULTS != 0,
-            Part::Rows(rows) => rows
-                .end
-                .as_ref()
-                .is_ok_and(|finish| finish.status & MORE_RESULTS != 0),
+            Part::Rows(rows) => rows.end.as_ref().is_ok_and(|finish| finish.status & MORE_RESULTS != 0),
             Part::Err(_) => false,
         };
         self.response.parts.push(part);
@@ -177,13 +166,8 @@ impl Reader<'_> {
     fn result(&mut self, head: &[u8]) -> io::Result<Rows> {
         let mut cursor = Cursor::new(head);
         let count = cursor.length().unwrap_or(0);
-        let has_metadata =
-            self.capabilities & capability::CACHE_METADATA == 0 || cursor.int(1) == 1;
-        let columns = if has_metadata {
-            self.columns(count)?
-        } else {
-            Vec::new()
-        };
+        let has_metadata = self.capabilities & capability::CACHE_METADATA == 0 || cursor.int(1) == 1;
+        let columns = if has_metadata { self.columns(count)? } else { Vec::new() };
         let mut rows = Vec::new();
         let end = loop {
             let range = self.packet()?;
@@ -258,11 +242,7 @@ pub fn ok(payload: &[u8]) -> Finish {
 fn eof(payload: &[u8]) -> Finish {
     let mut cursor = Cursor::new(&payload[1..]);
     let warnings = cursor.int(2) as u16;
-    Finish {
-        warnings,
-        status: cursor.int(2) as u16,
-        ..Finish::default()
-    }
+    Finish { warnings, status: cursor.int(2) as u16, ..Finish::default() }
 }
 
 pub fn failure(payload: &[u8]) -> Failure {
@@ -274,9 +254,5 @@ pub fn failure(payload: &[u8]) -> Failure {
         _ => (&b""[..], rest),
     };
     let readable = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Failure {
-        code,
-        state: readable(state),
-        message: readable(message),
-    }
+    Failure { code, state: readable(state), message: readable(message) }
 }

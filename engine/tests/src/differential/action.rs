@@ -55,8 +55,13 @@ pub struct Account {
 }
 
 impl Account {
+    /// Root, as most sessions begin.
     pub fn root() -> Self {
         Self { user: "root", database: None, optional: capability::DEPRECATE_EOF, collation: 45 }
+    }
+
+    pub fn in_database(self, database: &str) -> Self {
+        Self { database: Some(database.into()), ..self }
     }
 
     pub fn login(&self) -> Login {
@@ -80,13 +85,19 @@ pub struct Action {
 impl Action {
     /// Whether the rows of the answer have an order of their own.
     pub fn is_ordered(&self) -> bool {
-        let ordered = |text: &String| text.contains("ORDER BY id") || text.contains("ORDER BY x.id, y.id");
+        let ordered = |text: &String| text.split("; ").all(orders_by_key);
         match &self.deed {
             Deed::Query(text) | Deed::Run(text, _) => ordered(text),
             Deed::Pipeline(texts) => texts.iter().all(ordered),
             _ => true,
         }
     }
+}
+
+/// By a unique key, as the outermost order: ties come in any order.
+fn orders_by_key(text: &str) -> bool {
+    let order = text.rfind("ORDER BY ").map_or("", |at| &text[at + "ORDER BY ".len()..]);
+    order.starts_with("id") || order.starts_with("x.id, y.id")
 }
 
 impl fmt::Display for Action {

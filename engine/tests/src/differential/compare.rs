@@ -1,12 +1,13 @@
 //! When two answers count as equal: byte for byte, but for what differs by nature.
 //!
-//! By nature differ: the flag that a statement was slow; the ids of prepared statements; names of scratch tables inside error messages; the order of
+//! By nature differ: the flags that a statement was slow or used no index, which hang on statistics and the clock; the ids of prepared statements; names of scratch tables inside error messages; the order of
 //! rows that nobody asked to be ordered.
 
 use super::lane::Answer;
 use crate::client::{Part, Response};
 
-const QUERY_WAS_SLOW: u16 = 0x0800;
+/// "Query was slow", "no good index used", "no index used".
+const BY_NATURE: u16 = 0x0800 | 0x0010 | 0x0020;
 
 /// `None` when equal, else what differs first.
 pub fn difference(plain: &Answer, cached: &Answer, is_ordered: bool) -> Option<String> {
@@ -40,7 +41,7 @@ fn unequal(plain: &Response, cached: &Response, is_ordered: bool) -> Option<Stri
 fn canonical(response: &Response) -> Vec<u8> {
     let mut bytes = response.bytes.clone();
     for range in &response.flags {
-        let flags = u16::from_le_bytes([bytes[range.start], bytes[range.start + 1]]) & !QUERY_WAS_SLOW;
+        let flags = u16::from_le_bytes([bytes[range.start], bytes[range.start + 1]]) & !BY_NATURE;
         bytes[range.clone()].copy_from_slice(&flags.to_le_bytes());
     }
     if let Some(range) = &response.statement_id {

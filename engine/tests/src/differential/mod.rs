@@ -30,7 +30,7 @@ pub const ARGUMENTS: &[&str] = &[
     "--innodb-lock-wait-timeout=0",
     "--lock-wait-timeout=0",
     "--innodb-stats-auto-recalc=0",
-    "--innodb-stats-persistent=0",
+    "--innodb-stats-persistent=1",
     "--long-query-time=1000",
     "--innodb-deadlock-detect=0",
     "--default-time-zone=+00:00",
@@ -38,7 +38,7 @@ pub const ARGUMENTS: &[&str] = &[
 
 /// Brings back what a history may have changed for the whole server.
 const RESTORING: &[&str] = &[
-    "SET SESSION lock_wait_timeout = 20, SESSION group_concat_max_len = 1000000, SESSION sql_mode = ''",
+    "SET SESSION lock_wait_timeout = 20, SESSION foreign_key_checks = 0, SESSION group_concat_max_len = 1000000, SESSION sql_mode = ''",
     "SET GLOBAL sql_mode = DEFAULT",
     "SET GLOBAL time_zone = '+00:00'",
     "SET GLOBAL group_concat_max_len = DEFAULT",
@@ -75,7 +75,21 @@ pub struct Summary {
     pub elapsed: Duration,
     /// `Qcache_hits` of the cached server over this run; `None` when it knows no such counter.
     pub hits: Option<u64>,
+    /// Steps of this kind, and how many of them failed on both servers.
     pub per_kind: BTreeMap<Kind, (u64, u64)>,
+    pub per_error: BTreeMap<u16, u64>,
+}
+
+impl Summary {
+    fn count(&mut self, kind: Kind, answer: &Answer) {
+        self.statements += 1;
+        let counts = self.per_kind.entry(kind).or_default();
+        counts.0 += 1;
+        if let Some(failure) = answer.responses.iter().find_map(|one| one.failure()) {
+            counts.1 += 1;
+            *self.per_error.entry(failure.code).or_default() += 1;
+        }
+    }
 }
 
 impl fmt::Display for Summary {
@@ -85,7 +99,7 @@ impl fmt::Display for Summary {
         for (kind, (count, errors)) in &self.per_kind {
             writeln!(out, "  {kind:?}: {count}, of these {errors} errors")?;
         }
-        Ok(())
+        writeln!(out, "  errors by code: {:?}", self.per_error)
     }
 }
 
@@ -138,8 +152,12 @@ fn tail(history: &[Action]) -> Vec<Action> {
 
 fn shrunk(plain: &Server, cached: &Server, first: Difference, limit: Duration) -> Difference {
     let Difference { seed, steps, history, mut what } = first;
+    let last = history[history.len() - 1].clone();
     let history = shrink::shrink(history, limit, |candidate| {
         let (length, found) = replay(plain, cached, candidate).ok()??;
+        if candidate[length - 1] != last {
+            return None;
+        }
         what = found;
         Some(candidate[..length].to_vec())
     });
@@ -179,10 +197,7 @@ fn epoch(
             Ok(answer) => answer,
             Err(what) => return Ok(Some((history, what))),
         };
-        summary.statements += 1;
-        let counts = summary.per_kind.entry(action.kind).or_default();
-        counts.0 += 1;
-        counts.1 += u64::from(answer.responses.iter().any(|one| one.failure().is_some()));
+        summary.count(action.kind, &answer);
         if generator.observe(action, &answer.responses, answer.lost.is_some()) {
             generator.learn(lanes.listing(generate::LISTING)?);
         }

@@ -39,7 +39,9 @@ impl Generator {
             }
             5 => Deed::InitDb(self.random.word(&["d0", "d1", "d0", "nowhere"]).to_string()),
             6 => Deed::Ping,
-            7..=9 => Deed::Query(self.random.word(&["USE d0", "USE d1", "USE d0", "use `d0`", "USE nowhere"]).to_string()),
+            7..=9 => {
+                Deed::Query(self.random.word(&["USE d0", "USE d1", "USE d0", "use `d0`", "USE nowhere"]).to_string())
+            }
             _ => match self.memory.pick(&mut self.random) {
                 Some(Deed::Run(text, _)) if self.random.percent(50) => Deed::Close(text),
                 Some(Deed::Run(text, _)) => Deed::Reset(text),
@@ -57,20 +59,56 @@ impl Generator {
     pub(super) fn privilege(&mut self) -> String {
         let user = self.random.word(&["u0", "u1", "u2"]);
         let table = self.random.below(5);
-        self.random.word(&[
-            "GRANT SELECT ON d0.t# TO @", "REVOKE SELECT ON d0.t# FROM @", "GRANT SELECT ON d0.* TO @", "REVOKE SELECT ON d0.* FROM @",
-            "REVOKE ALL PRIVILEGES, GRANT OPTION FROM @", "GRANT ALL ON d0.* TO @", "GRANT ALL ON d1.* TO @", "GRANT SELECT (id) ON d0.t# TO @",
-            "REVOKE SELECT (id) ON d0.t# FROM @", "GRANT SELECT ON *.* TO @", "REVOKE SELECT ON *.* FROM @", "GRANT r0 TO @", "REVOKE r0 FROM @",
-            "GRANT SELECT ON d0.t# TO r0", "REVOKE SELECT ON d0.t# FROM r0", "GRANT EXECUTE ON d0.* TO @", "DROP USER @",
-            "CREATE USER IF NOT EXISTS @@'%' IDENTIFIED BY 'pw'", "GRANT SELECT ON d0.v0 TO @", "FLUSH PRIVILEGES", "SHOW GRANTS FOR @",
-            "CREATE ROLE IF NOT EXISTS r0", "DROP ROLE r0", "SET DEFAULT ROLE r0 FOR @", "GRANT SELECT ON d0.t# TO PUBLIC", "SHOW GRANTS",
-        ]).replace("@@", user).replace('@', user).replace('#', &table.to_string())
+        self.random
+            .word(&[
+                "GRANT SELECT ON d0.t# TO @",
+                "REVOKE SELECT ON d0.t# FROM @",
+                "GRANT SELECT ON d0.* TO @",
+                "REVOKE SELECT ON d0.* FROM @",
+                "REVOKE ALL PRIVILEGES, GRANT OPTION FROM @",
+                "GRANT ALL ON d0.* TO @",
+                "GRANT ALL ON d1.* TO @",
+                "GRANT SELECT (id) ON d0.t# TO @",
+                "REVOKE SELECT (id) ON d0.t# FROM @",
+                "GRANT SELECT ON *.* TO @",
+                "REVOKE SELECT ON *.* FROM @",
+                "GRANT r0 TO @",
+                "REVOKE r0 FROM @",
+                "GRANT SELECT ON d0.t# TO r0",
+                "REVOKE SELECT ON d0.t# FROM r0",
+                "GRANT EXECUTE ON d0.* TO @",
+                "DROP USER @",
+                "CREATE USER IF NOT EXISTS @@'%' IDENTIFIED BY 'pw'",
+                "GRANT SELECT ON d0.v0 TO @",
+                "FLUSH PRIVILEGES",
+                "SHOW GRANTS FOR @",
+                "CREATE ROLE IF NOT EXISTS r0",
+                "DROP ROLE r0",
+                "SET DEFAULT ROLE r0 FOR @",
+                "GRANT SELECT ON d0.t# TO PUBLIC",
+                "SHOW GRANTS",
+            ])
+            .replace("@@", user)
+            .replace('@', user)
+            .replace('#', &table.to_string())
     }
 
     pub(super) fn flush(&mut self) -> String {
-        self.random.word(&[
-            "FLUSH TABLES", "FLUSH TABLES d0.t1", "FLUSH STATUS", "FLUSH PRIVILEGES", "FLUSH LOCAL TABLES", "CHECK TABLE d0.t1", "ANALYZE TABLE d0.t2",
-            "OPTIMIZE TABLE d0.t1", "REPAIR TABLE d0.t3", "FLUSH HOSTS", "CHECKSUM TABLE d0.t1", "FLUSH TABLES d0.t1 FOR EXPORT",
-        ]).to_string()
+        self.random
+            .word(&[
+                "FLUSH TABLES",
+                "FLUSH TABLES d0.t1",
+                "FLUSH STATUS",
+                "FLUSH PRIVILEGES",
+                "FLUSH LOCAL TABLES",
+                "CHECK TABLE d0.t1",
+                "ANALYZE TABLE d0.t2",
+                "OPTIMIZE TABLE d0.t1",
+                "REPAIR TABLE d0.t3",
+                "FLUSH HOSTS",
+                "CHECKSUM TABLE d0.t1",
+                "FLUSH TABLES d0.t1 FOR EXPORT",
+            ])
+            .to_string()
     }
 }

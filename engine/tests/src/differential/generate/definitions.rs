@@ -2,8 +2,14 @@
 
 use super::Generator;
 
-const COLLATIONS: &[&str] =
-    &["utf8mb4_general_ci", "utf8mb4_bin", "latin1_swedish_ci", "utf8mb4_unicode_ci", "utf8mb3_general_ci", "latin1_german2_ci"];
+const COLLATIONS: &[&str] = &[
+    "utf8mb4_general_ci",
+    "utf8mb4_bin",
+    "latin1_swedish_ci",
+    "utf8mb4_unicode_ci",
+    "utf8mb3_general_ci",
+    "latin1_german2_ci",
+];
 
 impl Generator {
     pub(super) fn table_name(&mut self) -> String {
@@ -19,7 +25,11 @@ impl Generator {
         let engine = ["InnoDB", "MyISAM", "Aria", "MEMORY"][self.random.weighted(&[66, 12, 12, 5])];
         let has_long = engine != "MEMORY";
         let key = self.random.word(&[
-            "INT AUTO_INCREMENT", "INT AUTO_INCREMENT", "INT NOT NULL", "BIGINT UNSIGNED AUTO_INCREMENT", "SMALLINT NOT NULL",
+            "INT AUTO_INCREMENT",
+            "INT AUTO_INCREMENT",
+            "INT NOT NULL",
+            "BIGINT UNSIGNED AUTO_INCREMENT",
+            "SMALLINT NOT NULL",
             "VARCHAR(12) NOT NULL",
         ]);
         let is_partitioned = engine != "MEMORY" && !key.starts_with("VARCHAR") && self.random.percent(18);
@@ -59,7 +69,10 @@ impl Generator {
             "b" => "b BIGINT UNSIGNED".into(),
             "c" => format!("c VARCHAR(30) COLLATE {} DEFAULT 'a'", self.random.word(COLLATIONS)),
             "d" => "d DECIMAL(12,3)".into(),
-            "e" => self.random.word(&["e DATETIME", "e DATETIME", "e TIMESTAMP NULL", "e DATETIME DEFAULT CURRENT_TIMESTAMP"]).to_string(),
+            "e" => self
+                .random
+                .word(&["e DATETIME", "e DATETIME", "e TIMESTAMP NULL", "e DATETIME DEFAULT CURRENT_TIMESTAMP"])
+                .to_string(),
             "f" => "f TEXT".into(),
             "g" => "g BLOB".into(),
             _ => "j JSON".into(),
@@ -68,7 +81,8 @@ impl Generator {
 
     fn foreign_key(&mut self) -> String {
         let parent = self.random.below(4);
-        let action = self.random.word(&["ON DELETE CASCADE ON UPDATE CASCADE", "ON DELETE SET NULL", "ON UPDATE CASCADE", ""]);
+        let action =
+            self.random.word(&["ON DELETE CASCADE ON UPDATE CASCADE", "ON DELETE SET NULL", "ON UPDATE CASCADE", ""]);
         format!("FOREIGN KEY (a) REFERENCES d0.t{parent} (id) {action}")
     }
 
@@ -97,28 +111,72 @@ impl Generator {
                 format!("{verb} {fresh} (PRIMARY KEY (id)) SELECT * FROM {source} WHERE id <= {condition}")
             }
             6 => format!("CREATE TABLE {fresh} LIKE {name}"),
-            7 => self.random.word(&["CREATE INDEX kx ON {} (id, a)", "DROP INDEX ka ON {}", "CREATE UNIQUE INDEX ux ON {} (c)"]).replace("{}", &name),
-            _ => self.random.word(&[
-                "DROP DATABASE d1", "CREATE DATABASE IF NOT EXISTS d1", "CREATE DATABASE d1", "ALTER DATABASE d0 COLLATE utf8mb4_bin",
-                "CREATE SEQUENCE IF NOT EXISTS d0.s0", "DROP SEQUENCE d0.s0",
-            ]).to_string(),
+            7 => self
+                .random
+                .word(&["CREATE INDEX kx ON {} (id, a)", "DROP INDEX ka ON {}", "CREATE UNIQUE INDEX ux ON {} (c)"])
+                .replace("{}", &name),
+            _ => self
+                .random
+                .word(&[
+                    "DROP DATABASE d1",
+                    "CREATE DATABASE IF NOT EXISTS d1",
+                    "CREATE DATABASE d1",
+                    "ALTER DATABASE d0 COLLATE utf8mb4_bin",
+                    "CREATE SEQUENCE IF NOT EXISTS d0.s0",
+                    "DROP SEQUENCE d0.s0",
+                ])
+                .to_string(),
         }
     }
 
     fn alteration(&mut self) -> String {
         let collation = self.random.word(COLLATIONS);
         let choice = self.random.word(&[
-            "ADD COLUMN a INT DEFAULT 7", "ADD COLUMN IF NOT EXISTS d DECIMAL(12,3) DEFAULT 1.5", "DROP COLUMN d", "DROP COLUMN c",
-            "ADD COLUMN c VARCHAR(30) DEFAULT 'new' FIRST", "MODIFY a BIGINT", "MODIFY a SMALLINT DEFAULT 2", "MODIFY c VARCHAR(60)",
-            "MODIFY b INT UNSIGNED", "ENGINE=InnoDB", "ENGINE=MyISAM", "ENGINE=Aria", "ADD INDEX ki (a)", "DROP INDEX ka", "COMMENT='x'",
-            "CONVERT TO CHARACTER SET latin1", "CONVERT TO CHARACTER SET utf8mb4 COLLATE {}", "AUTO_INCREMENT=30", "ORDER BY id",
-            "CHANGE a a INT UNSIGNED", "RENAME COLUMN d TO b", "ADD COLUMN v INT AS (id + 1)", "DROP COLUMN v", "FORCE",
-            "DROP PARTITION p1", "TRUNCATE PARTITION p0", "REMOVE PARTITIONING", "PARTITION BY HASH (id) PARTITIONS 2",
+            "ADD COLUMN a INT DEFAULT 7",
+            "ADD COLUMN IF NOT EXISTS d DECIMAL(12,3) DEFAULT 1.5",
+            "DROP COLUMN d",
+            "DROP COLUMN c",
+            "ADD COLUMN c VARCHAR(30) DEFAULT 'new' FIRST",
+            "MODIFY a BIGINT",
+            "MODIFY a SMALLINT DEFAULT 2",
+            "MODIFY c VARCHAR(60)",
+            "MODIFY b INT UNSIGNED",
+            "ENGINE=InnoDB",
+            "ENGINE=MyISAM",
+            "ENGINE=Aria",
+            "ADD INDEX ki (a)",
+            "DROP INDEX ka",
+            "COMMENT='x'",
+            "CONVERT TO CHARACTER SET latin1",
+            "CONVERT TO CHARACTER SET utf8mb4 COLLATE {}",
+            "AUTO_INCREMENT=30",
+            "ORDER BY id",
+            "CHANGE a a INT UNSIGNED",
+            "RENAME COLUMN d TO b",
+            "ADD COLUMN v INT AS (id + 1)",
+            "DROP COLUMN v",
+            "FORCE",
+            "DROP PARTITION p1",
+            "TRUNCATE PARTITION p0",
+            "REMOVE PARTITIONING",
+            "PARTITION BY HASH (id) PARTITIONS 2",
             "REORGANIZE PARTITION p2 INTO (PARTITION p2 VALUES LESS THAN (30), PARTITION p3 VALUES LESS THAN MAXVALUE)",
-            "COALESCE PARTITION 1", "EXCHANGE PARTITION p0 WITH TABLE d0.t1", "EXCHANGE PARTITION p0 WITH TABLE d0.t4 WITHOUT VALIDATION",
-            "ADD CONSTRAINT ck CHECK (a < 100)", "DROP CONSTRAINT ck", "DROP PRIMARY KEY, ADD PRIMARY KEY (id)", "MODIFY id BIGINT NOT NULL",
-            "ALTER a SET DEFAULT 5", "ALTER COLUMN a DROP DEFAULT", "MODIFY c VARCHAR(30) COLLATE {}", "DISABLE KEYS", "ENABLE KEYS",
-            "RENAME TO d0.t5", "ADD COLUMN a INT DEFAULT 9, ALGORITHM=INSTANT", "ADD COLUMN j JSON", "DROP COLUMN j",
+            "COALESCE PARTITION 1",
+            "EXCHANGE PARTITION p0 WITH TABLE d0.t1",
+            "EXCHANGE PARTITION p0 WITH TABLE d0.t4 WITHOUT VALIDATION",
+            "ADD CONSTRAINT ck CHECK (a < 100)",
+            "DROP CONSTRAINT ck",
+            "DROP PRIMARY KEY, ADD PRIMARY KEY (id)",
+            "MODIFY id BIGINT NOT NULL",
+            "ALTER a SET DEFAULT 5",
+            "ALTER COLUMN a DROP DEFAULT",
+            "MODIFY c VARCHAR(30) COLLATE {}",
+            "DISABLE KEYS",
+            "ENABLE KEYS",
+            "RENAME TO d0.t5",
+            "ADD COLUMN a INT DEFAULT 9, ALGORITHM=INSTANT",
+            "ADD COLUMN j JSON",
+            "DROP COLUMN j",
         ]);
         choice.replace("{}", collation)
     }

@@ -13,7 +13,7 @@ mod writes;
 
 use std::collections::VecDeque;
 
-use super::action::{Action, Deed, Kind};
+use super::action::{Account, Action, Deed, Kind};
 use crate::client::{Param, Response, Row};
 use crate::random::Random;
 use model::{Model, Table};
@@ -78,7 +78,10 @@ impl Generator {
     }
 
     fn prelude(&mut self) {
-        let mut statements: Vec<String> = ["CREATE DATABASE d0", "CREATE DATABASE d1", "CREATE SEQUENCE d0.s0", "CREATE ROLE r0"].map(String::from).into();
+        let mut statements: Vec<String> =
+            ["CREATE DATABASE d0", "CREATE DATABASE d1", "CREATE SEQUENCE d0.s0", "CREATE ROLE r0"]
+                .map(String::from)
+                .into();
         for (user, grant) in [("u0", "ALL ON d0.*"), ("u1", "SELECT ON d0.*"), ("u2", "SELECT ON d0.t1")] {
             statements.push(format!("CREATE USER {user}@'%' IDENTIFIED BY 'pw'"));
             statements.push(format!("GRANT {grant} TO {user}"));
@@ -88,6 +91,12 @@ impl Generator {
         }
         for text in statements {
             self.later(0, Kind::Definition, Deed::Query(text));
+        }
+        for (create, count) in [(Self::function as fn(&mut Self) -> String, 3), (Self::view, 4), (Self::procedure, 7)] {
+            for _ in 0..count {
+                let text = create(self);
+                self.later(0, Kind::Routine, Deed::Query(text));
+            }
         }
         for session in 0..self.standings.len() {
             self.later(session, Kind::Connection, Deed::InitDb("d0".into()));
@@ -103,7 +112,11 @@ impl Generator {
         self.session = session;
         if self.standings[session].is_lost {
             self.settle(session);
-            return Action { session, kind: Kind::Connection, deed: Deed::Reconnect(super::action::Account::root(), true) };
+            return Action {
+                session,
+                kind: Kind::Connection,
+                deed: Deed::Reconnect(Account::root().in_database("d0"), true),
+            };
         }
         let (kind, deed) = self.step(session);
         if matches!(kind, Kind::Read | Kind::Repeat) {
@@ -118,7 +131,27 @@ impl Generator {
         }
         // Only the last two sessions are restless: the others must share entries, or nothing is ever a hit.
         let restless = if session + 2 >= self.standings.len() { 8 } else { 1 };
-        match self.random.weighted(&[520, 130, 150, 35, 3, 3, 4 * restless, 8, 5, restless, 4, restless, 2 * restless, 8, 12, 5, 2, 3, 3]) {
+        match self.random.weighted(&[
+            520,
+            130,
+            150,
+            35,
+            3,
+            3,
+            4 * restless,
+            8,
+            5,
+            restless,
+            4,
+            restless,
+            2 * restless,
+            8,
+            12,
+            5,
+            2,
+            3,
+            3,
+        ]) {
             0 => (Kind::Repeat, self.repeat()),
             1 => (Kind::Read, self.fresh_read()),
             2 => (Kind::Write, self.prepared_or_text(Self::write)),
@@ -191,9 +224,19 @@ impl Generator {
     fn aftermath(&mut self, session: usize) {
         if self.random.percent(7) {
             let text = self.random.word(&[
-                "SELECT FOUND_ROWS()", "SELECT ROW_COUNT()", "SHOW WARNINGS", "SELECT @@warning_count, @@error_count", "SELECT LAST_INSERT_ID()",
-                "SELECT FOUND_ROWS(), ROW_COUNT(), LAST_INSERT_ID(), @@identity", "SHOW COUNT(*) WARNINGS", "SHOW ERRORS", "SELECT @@in_transaction",
-                "SELECT @@last_insert_id, @u", "SELECT DATABASE(), CURRENT_USER(), CURRENT_ROLE()", "GET DIAGNOSTICS @u = NUMBER", "SHOW SESSION STATUS LIKE 'nothing'",
+                "SELECT FOUND_ROWS()",
+                "SELECT ROW_COUNT()",
+                "SHOW WARNINGS",
+                "SELECT @@warning_count, @@error_count",
+                "SELECT LAST_INSERT_ID()",
+                "SELECT FOUND_ROWS(), ROW_COUNT(), LAST_INSERT_ID(), @@identity",
+                "SHOW COUNT(*) WARNINGS",
+                "SHOW ERRORS",
+                "SELECT @@in_transaction",
+                "SELECT @@last_insert_id, @u",
+                "SELECT DATABASE(), CURRENT_USER(), CURRENT_ROLE()",
+                "GET DIAGNOSTICS @u = NUMBER",
+                "SHOW SESSION STATUS LIKE 'nothing'",
             ]);
             self.later(session, Kind::Aftermath, Deed::Query(text.into()));
         }

@@ -15,7 +15,8 @@ impl Generator {
             1 => {
                 let selection = self.selection(&table);
                 let condition = self.condition(&table);
-                let limit = self.random.word(&["", " LIMIT 3", " LIMIT 1, 2", " LIMIT 5 OFFSET 2", " DESC", " DESC LIMIT 4"]);
+                let limit =
+                    self.random.word(&["", " LIMIT 3", " LIMIT 1, 2", " LIMIT 5 OFFSET 2", " DESC", " DESC LIMIT 4"]);
                 format!("SELECT {selection} FROM {name} WHERE {condition} ORDER BY id{limit}")
             }
             2 => {
@@ -48,7 +49,9 @@ impl Generator {
         let kind = self.random.word(&["JOIN", "LEFT JOIN", "STRAIGHT_JOIN", "INNER JOIN"]);
         let column = table.column(&mut self.random).to_string();
         let condition = self.key_condition("x.id");
-        format!("SELECT x.{column}, y.* FROM {name} x {kind} {other_name} y ON x.id = y.id WHERE {condition} ORDER BY x.id, y.id")
+        format!(
+            "SELECT x.{column}, y.* FROM {name} x {kind} {other_name} y ON x.id = y.id WHERE {condition} ORDER BY x.id, y.id"
+        )
     }
 
     fn nested(&mut self, table: &Table, name: &str) -> String {
@@ -57,10 +60,16 @@ impl Generator {
         let selection = self.selection(table);
         let inner = self.condition(&other);
         match self.random.below(4) {
-            0 => format!("SELECT {selection} FROM {name} WHERE id IN (SELECT id FROM {other_name} WHERE {inner}) ORDER BY id"),
-            1 => format!("SELECT {selection} FROM {name} WHERE EXISTS (SELECT 1 FROM {other_name} WHERE {inner}) ORDER BY id"),
+            0 => format!(
+                "SELECT {selection} FROM {name} WHERE id IN (SELECT id FROM {other_name} WHERE {inner}) ORDER BY id"
+            ),
+            1 => format!(
+                "SELECT {selection} FROM {name} WHERE EXISTS (SELECT 1 FROM {other_name} WHERE {inner}) ORDER BY id"
+            ),
             2 => format!("SELECT id, (SELECT COUNT(*) FROM {other_name} WHERE {inner}) n FROM {name} ORDER BY id"),
-            _ => format!("SELECT * FROM (SELECT id, COUNT(*) n FROM {other_name} WHERE {inner} GROUP BY id) q ORDER BY id"),
+            _ => format!(
+                "SELECT * FROM (SELECT id, COUNT(*) n FROM {other_name} WHERE {inner} GROUP BY id) q ORDER BY id"
+            ),
         }
     }
 
@@ -69,15 +78,23 @@ impl Generator {
         let other_name = self.reference(&other);
         let (left, right) = (self.condition(table), self.condition(&other));
         match self.random.below(3) {
-            0 => format!("SELECT id FROM {name} WHERE {left} UNION SELECT id FROM {other_name} WHERE {right} ORDER BY id"),
-            1 => format!("(SELECT id FROM {name} WHERE {left}) UNION ALL (SELECT id FROM {other_name} WHERE {right}) ORDER BY id"),
-            _ => format!("WITH q AS (SELECT id FROM {name} WHERE {left}) SELECT COUNT(*) FROM q, (SELECT 1 FROM {other_name} WHERE {right}) r"),
+            0 => format!(
+                "SELECT id FROM {name} WHERE {left} UNION SELECT id FROM {other_name} WHERE {right} ORDER BY id"
+            ),
+            1 => format!(
+                "(SELECT id FROM {name} WHERE {left}) UNION ALL (SELECT id FROM {other_name} WHERE {right}) ORDER BY id"
+            ),
+            _ => format!(
+                "WITH q AS (SELECT id FROM {name} WHERE {left}) SELECT COUNT(*) FROM q, (SELECT 1 FROM {other_name} WHERE {right}) r"
+            ),
         }
     }
 
     fn windowed(&mut self, table: &Table, name: &str) -> String {
         let column = table.column(&mut self.random).to_string();
-        format!("SELECT id, ROW_NUMBER() OVER (ORDER BY id), COUNT(*) OVER (PARTITION BY {column}) FROM {name} ORDER BY id")
+        format!(
+            "SELECT id, ROW_NUMBER() OVER (ORDER BY id), COUNT(*) OVER (PARTITION BY {column}) FROM {name} ORDER BY id"
+        )
     }
 
     /// Whoever answers these from memory is caught by one of them.
@@ -115,7 +132,6 @@ impl Generator {
             "SELECT SQL_CACHE COUNT(*) FROM {t} WHERE {c}",
             "SELECT nothing FROM {t} WHERE {c}",
             "SELECT (SELECT id FROM {t} t2), COUNT(*) FROM {t}",
-            "SELECT COUNT(*) FROM {t} WHERE {c} PROCEDURE ANALYSE()",
             "SELECT table_name, table_comment FROM information_schema.tables WHERE table_schema = 'd0' ORDER BY table_name",
             "SELECT user, host FROM mysql.user ORDER BY user, host",
             "SHOW TABLES FROM d0",

@@ -38,7 +38,8 @@ impl Generator {
     fn trigger(&mut self) -> String {
         let (table, number) = (self.table(false), self.random.below(4));
         let name = format!("{}.{}", table.database, table.name);
-        let event = self.random.word(&["AFTER INSERT", "AFTER UPDATE", "AFTER DELETE", "BEFORE INSERT", "BEFORE UPDATE"]);
+        let event =
+            self.random.word(&["AFTER INSERT", "AFTER UPDATE", "AFTER DELETE", "BEFORE INSERT", "BEFORE UPDATE"]);
         let target = self.random.below(6);
         let body = match self.random.below(5) {
             0 => format!("UPDATE d0.t{target} SET a = a + 1 WHERE id = 5"),

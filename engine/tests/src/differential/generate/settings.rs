@@ -4,11 +4,29 @@ use super::Generator;
 
 /// `variable = value`, each with a way back to the default.
 const SETTINGS: &[(&str, &[&str])] = &[
-    ("sql_mode", &[
-        "''", "'ANSI'", "'STRICT_TRANS_TABLES'", "'NO_BACKSLASH_ESCAPES'", "'PIPES_AS_CONCAT'", "'ANSI_QUOTES'", "'PAD_CHAR_TO_FULL_LENGTH'",
-        "'ONLY_FULL_GROUP_BY'", "'HIGH_NOT_PRECEDENCE'", "'NO_UNSIGNED_SUBTRACTION'", "'EMPTY_STRING_IS_NULL'", "'ORACLE'", "0", "4",
-        "CONCAT(@@sql_mode, ',ANSI_QUOTES')", "'IGNORE_SPACE'", "'NO_ZERO_DATE,TRADITIONAL'", "'NO_AUTO_VALUE_ON_ZERO'",
-    ]),
+    (
+        "sql_mode",
+        &[
+            "''",
+            "'ANSI'",
+            "'STRICT_TRANS_TABLES'",
+            "'NO_BACKSLASH_ESCAPES'",
+            "'PIPES_AS_CONCAT'",
+            "'ANSI_QUOTES'",
+            "'PAD_CHAR_TO_FULL_LENGTH'",
+            "'ONLY_FULL_GROUP_BY'",
+            "'HIGH_NOT_PRECEDENCE'",
+            "'NO_UNSIGNED_SUBTRACTION'",
+            "'EMPTY_STRING_IS_NULL'",
+            "'ORACLE'",
+            "0",
+            "4",
+            "CONCAT(@@sql_mode, ',ANSI_QUOTES')",
+            "'IGNORE_SPACE'",
+            "'NO_ZERO_DATE,TRADITIONAL'",
+            "'NO_AUTO_VALUE_ON_ZERO'",
+        ],
+    ),
     ("time_zone", &["'+05:30'", "'-08:00'", "'+00:00'", "'SYSTEM'", "CONCAT('+0', 1 + 1, ':00')"]),
     ("sql_select_limit", &["2", "1", "0"]),
     ("group_concat_max_len", &["8", "20"]),
@@ -71,27 +89,66 @@ impl Generator {
             11 => format!("SET {setting}, {other}"),
             12 => format!("SET LOCAL {}", setting.replacen(" = ", " := ", 1)),
             13 => format!("set @@{}", setting.to_uppercase().replace("@@SQL_MODE", "@@sql_mode")),
-            14 => self.random.word(&["SET NAMES latin1", "SET NAMES utf8mb4", "SET NAMES utf8mb4 COLLATE utf8mb4_bin", "SET NAMES DEFAULT", "SET NAMES 'utf8'", "SET NAMES binary"]).to_string(),
-            15 => self.random.word(&["SET CHARACTER SET latin1", "SET CHARACTER SET utf8mb4", "SET CHARSET DEFAULT", "SET CHARACTER SET 'utf8'"]).to_string(),
+            14 => self
+                .random
+                .word(&[
+                    "SET NAMES latin1",
+                    "SET NAMES utf8mb4",
+                    "SET NAMES utf8mb4 COLLATE utf8mb4_bin",
+                    "SET NAMES DEFAULT",
+                    "SET NAMES 'utf8'",
+                    "SET NAMES binary",
+                ])
+                .to_string(),
+            15 => self
+                .random
+                .word(&[
+                    "SET CHARACTER SET latin1",
+                    "SET CHARACTER SET utf8mb4",
+                    "SET CHARSET DEFAULT",
+                    "SET CHARACTER SET 'utf8'",
+                ])
+                .to_string(),
             16 => self.random.word(&["SET ROLE r0", "SET ROLE NONE", "SET DEFAULT ROLE r0", "SET ROLE r1"]).to_string(),
             17 => format!("EXECUTE IMMEDIATE 'SET {}'", setting.replace('\'', "''")),
             18 => format!("SET @old = @@sql_mode, {setting}"),
             19 => "SET sql_mode = COALESCE(@old, '')".into(),
-            20 => format!("SET {} = (SELECT COUNT(*) FROM d0.t1)", self.random.word(&["sql_select_limit", "div_precision_increment"])),
+            20 => format!(
+                "SET {} = (SELECT COUNT(*) FROM d0.t1)",
+                self.random.word(&["sql_select_limit", "div_precision_increment"])
+            ),
             21 => format!("SET STATEMENT {setting}, {other} FOR SELECT * FROM d0.t1 ORDER BY id"),
-            22 => self.random.word(&[
-                "SET GLOBAL div_precision_increment = 6", "SET GLOBAL div_precision_increment = DEFAULT", "SET GLOBAL lc_time_names = 'de_DE'",
-                "SET GLOBAL group_concat_max_len = 9", "SET GLOBAL sql_mode = 'ANSI_QUOTES'", "SET GLOBAL sql_mode = DEFAULT", "SET GLOBAL time_zone = '+01:00'",
-                "SET GLOBAL collation_connection = utf8mb4_bin", "SET GLOBAL sql_select_limit = 3", "SET GLOBAL sql_select_limit = DEFAULT",
-            ]).to_string(),
+            22 => self
+                .random
+                .word(&[
+                    "SET GLOBAL div_precision_increment = 6",
+                    "SET GLOBAL div_precision_increment = DEFAULT",
+                    "SET GLOBAL lc_time_names = 'de_DE'",
+                    "SET GLOBAL group_concat_max_len = 9",
+                    "SET GLOBAL sql_mode = 'ANSI_QUOTES'",
+                    "SET GLOBAL sql_mode = DEFAULT",
+                    "SET GLOBAL time_zone = '+01:00'",
+                    "SET GLOBAL collation_connection = utf8mb4_bin",
+                    "SET GLOBAL sql_select_limit = 3",
+                    "SET GLOBAL sql_select_limit = DEFAULT",
+                ])
+                .to_string(),
             _ => format!("SET /* note */ {setting} -- tail"),
         }
     }
 
     pub(super) fn variable(&mut self) -> String {
         let value = self.small();
-        self.random.word(&[
-            "SET @u = {}", "SET @u = (SELECT COUNT(*) FROM d0.t1)", "SELECT @u, @old", "SELECT {} INTO @u", "SET @u := 'text'", "DO @u := {}", "SELECT @u := @u + 1",
-        ]).replace("{}", &value)
+        self.random
+            .word(&[
+                "SET @u = {}",
+                "SET @u = (SELECT COUNT(*) FROM d0.t1)",
+                "SELECT @u, @old",
+                "SELECT {} INTO @u",
+                "SET @u := 'text'",
+                "DO @u := {}",
+                "SELECT @u := @u + 1",
+            ])
+            .replace("{}", &value)
     }
 }

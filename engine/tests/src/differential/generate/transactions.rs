@@ -3,7 +3,8 @@
 use super::Generator;
 use crate::differential::action::{Account, Deed, Kind};
 
-const LEVELS: &[&str] = &["REPEATABLE READ", "READ COMMITTED", "SERIALIZABLE", "READ UNCOMMITTED", "REPEATABLE READ", "READ COMMITTED"];
+const LEVELS: &[&str] =
+    &["REPEATABLE READ", "READ COMMITTED", "SERIALIZABLE", "READ UNCOMMITTED", "REPEATABLE READ", "READ COMMITTED"];
 
 impl Generator {
     pub(super) fn transaction(&mut self, session: usize) -> String {
@@ -12,34 +13,84 @@ impl Generator {
             return self.ending();
         }
         match self.random.below(20) {
-            0..=4 => self.random.word(&["BEGIN", "BEGIN WORK", "begin", "START TRANSACTION", "/* x */ BEGIN"]).to_string(),
-            5..=8 => self.random.word(&[
-                "START TRANSACTION WITH CONSISTENT SNAPSHOT", "START TRANSACTION READ ONLY", "START TRANSACTION READ WRITE",
-                "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
-            ]).to_string(),
+            0..=4 => {
+                self.random.word(&["BEGIN", "BEGIN WORK", "begin", "START TRANSACTION", "/* x */ BEGIN"]).to_string()
+            }
+            5..=8 => self
+                .random
+                .word(&[
+                    "START TRANSACTION WITH CONSISTENT SNAPSHOT",
+                    "START TRANSACTION READ ONLY",
+                    "START TRANSACTION READ WRITE",
+                    "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+                ])
+                .to_string(),
             9 => format!("SET TRANSACTION ISOLATION LEVEL {level}"),
             10 => format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}"),
             11 => format!("SET tx_isolation = '{}'", level.replace(' ', "-")),
-            12 => self.random.word(&["SET autocommit = 0", "SET autocommit = 0", "SET @@autocommit = OFF", "SET SESSION autocommit = FALSE"]).to_string(),
-            13 | 14 => self.random.word(&["SET autocommit = 1", "SET autocommit = ON", "SET autocommit = DEFAULT"]).to_string(),
-            15 => self.random.word(&["SAVEPOINT s", "SAVEPOINT r", "ROLLBACK TO s", "ROLLBACK TO SAVEPOINT r", "RELEASE SAVEPOINT s"]).to_string(),
-            16 => self.random.word(&["SET TRANSACTION READ ONLY", "SET TRANSACTION READ WRITE", "SET SESSION TRANSACTION READ WRITE"]).to_string(),
+            12 => self
+                .random
+                .word(&[
+                    "SET autocommit = 0",
+                    "SET autocommit = 0",
+                    "SET @@autocommit = OFF",
+                    "SET SESSION autocommit = FALSE",
+                ])
+                .to_string(),
+            13 | 14 => {
+                self.random.word(&["SET autocommit = 1", "SET autocommit = ON", "SET autocommit = DEFAULT"]).to_string()
+            }
+            15 => self
+                .random
+                .word(&[
+                    "SAVEPOINT s",
+                    "SAVEPOINT r",
+                    "ROLLBACK TO s",
+                    "ROLLBACK TO SAVEPOINT r",
+                    "RELEASE SAVEPOINT s",
+                ])
+                .to_string(),
+            16 => self
+                .random
+                .word(&[
+                    "SET TRANSACTION READ ONLY",
+                    "SET TRANSACTION READ WRITE",
+                    "SET SESSION TRANSACTION READ WRITE",
+                ])
+                .to_string(),
             _ => self.ending(),
         }
     }
 
     pub(super) fn ending(&mut self) -> String {
-        self.random.word(&[
-            "COMMIT", "COMMIT", "COMMIT", "COMMIT WORK", "commit", "ROLLBACK", "ROLLBACK", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN",
-            "COMMIT AND NO CHAIN NO RELEASE", "BEGIN", "SET autocommit = 1", "ROLLBACK TO s", "SAVEPOINT s",
-        ]).to_string()
+        self.random
+            .word(&[
+                "COMMIT",
+                "COMMIT",
+                "COMMIT",
+                "COMMIT WORK",
+                "commit",
+                "ROLLBACK",
+                "ROLLBACK",
+                "COMMIT AND CHAIN",
+                "ROLLBACK AND CHAIN",
+                "COMMIT AND NO CHAIN NO RELEASE",
+                "BEGIN",
+                "SET autocommit = 1",
+                "ROLLBACK TO s",
+                "SAVEPOINT s",
+            ])
+            .to_string()
     }
 
     /// Starts a whole XA transaction; most end in the session itself, some are left to another after a disconnect.
     pub(super) fn xa(&mut self, session: usize) -> String {
         let name = self.random.below(3);
         if self.random.percent(30) {
-            return self.random.word(&["XA RECOVER", "XA COMMIT 'x{}'", "XA ROLLBACK 'x{}'", "XA END 'x{}'", "XA PREPARE 'x{}'"]).replace("{}", &name.to_string());
+            return self
+                .random
+                .word(&["XA RECOVER", "XA COMMIT 'x{}'", "XA ROLLBACK 'x{}'", "XA END 'x{}'", "XA PREPARE 'x{}'"])
+                .replace("{}", &name.to_string());
         }
         let write = self.write();
         let read = self.read();
@@ -57,7 +108,7 @@ impl Generator {
         if self.random.percent(60) {
             finisher = self.random.below(self.standings.len());
             let is_abrupt = self.random.percent(50);
-            self.later(session, Kind::Connection, Deed::Reconnect(Account::root(), is_abrupt));
+            self.later(session, Kind::Connection, Deed::Reconnect(Account::root().in_database("d0"), is_abrupt));
             self.settle(session);
         }
         for _ in 0..self.random.below(4) {

@@ -5,7 +5,8 @@ use super::model::{Type, type_of};
 use crate::client::Param;
 
 /// Few words, so that conditions match and unique keys clash.
-const WORDS: &[&str] = &["a", "A", "b", "ab", "AB ", "zebra", "straße", "strasse", "ÄÖ", "x''y", "", "0", "12abc", "%", "null"];
+const WORDS: &[&str] =
+    &["a", "A", "b", "ab", "AB ", "zebra", "straße", "strasse", "ÄÖ", "x''y", "", "0", "12abc", "%", "null"];
 
 pub const KEYS: i64 = 40;
 

@@ -139,7 +139,8 @@ impl Generator {
         let table = self.table(false);
         let name = self.reference(&table);
         let duplicates = self.random.word(&["REPLACE ", "IGNORE ", ""]);
-        let lines: Vec<_> = (0..3).map(|_| format!("{}\t{}", self.random.between(1, 60), self.random.below(9))).collect();
+        let lines: Vec<_> =
+            (0..3).map(|_| format!("{}\t{}", self.random.between(1, 60), self.random.below(9))).collect();
         let column = if table.has("a") { "a" } else { "@skipped" };
         let text = format!("LOAD DATA LOCAL INFILE 'f' {duplicates}INTO TABLE {name} (id, {column})");
         Deed::Load(text, lines.join("\n") + "\n")
