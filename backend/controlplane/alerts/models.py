@@ -133,7 +133,7 @@ class Mail(models.Model):
 
     id = identity("mail")
     incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="mails")
-    transition = models.CharField(max_length=40, unique=True, help_text="What it tells of; a second one is refused.")
+    transition = models.CharField(max_length=64, unique=True, help_text="What it tells of; a second one is refused.")
     recipients = models.JSONField()
     subject = models.CharField(max_length=200)
     text = models.TextField()

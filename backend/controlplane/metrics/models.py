@@ -58,10 +58,13 @@ class FleetMinute(Measures):
 class Latest(models.Model):
     """The newest raw reading of an instance, from which the next sample's growth is computed."""
 
-    instance = models.OneToOneField(Instance, on_delete=models.CASCADE, primary_key=True, related_name="latest")
+    # No constraint: an instance deleted in the middle of a round must not spoil the round.
+    instance = models.OneToOneField(
+        Instance, on_delete=models.CASCADE, primary_key=True, related_name="latest", db_constraint=False
+    )
     at = models.FloatField()
     readings = models.JSONField(help_text="Counters and gauges as the server said them.")
-    values = models.JSONField(help_text="Every metric over the last interval.")
+    growth = models.JSONField(help_text="The columns of its sample.")
     hit_ratio = models.FloatField(null=True)
     lookups_per_second = models.FloatField(null=True)
 

@@ -4,8 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.models import Latest
-from controlplane.metrics.series import MOST_POINTS
+from controlplane.metrics.series import LEAST_POINTS, MOST_POINTS
 
 
 class MetricDefinitionSerializer(serializers.Serializer[Any]):
@@ -26,7 +27,7 @@ class SeriesQuerySerializer(serializers.Serializer[Any]):
     names = serializers.CharField(max_length=1000, help_text="Names of metrics, separated by commas.")
     start = serializers.DateTimeField(required=False, help_text="Default: an hour before the end.")
     end = serializers.DateTimeField(required=False, help_text="Default: now.")
-    points = serializers.IntegerField(min_value=1, max_value=MOST_POINTS, default=300)
+    points = serializers.IntegerField(min_value=LEAST_POINTS, max_value=MOST_POINTS, default=300)
 
     def get_fields(self) -> dict[str, Any]:
         """`from` is a word of Python's, but the plainest name for a query."""
@@ -56,12 +57,16 @@ class LatestSerializer(serializers.ModelSerializer[Latest]):
     instance_id = serializers.CharField()
     instance_name = serializers.CharField(source="instance.name")
     at = serializers.FloatField(help_text="Epoch seconds.")
-    values = serializers.DictField(child=serializers.FloatField(allow_null=True), help_text="Every metric by name.")
+    values = serializers.SerializerMethodField()
 
     class Meta:
         model = Latest
         fields = ("instance_id", "instance_name", "at", "values")
         read_only_fields = fields
+
+    def get_values(self, latest: Latest) -> dict[str, float | None]:
+        """Every metric by name, over the interval before `at`."""
+        return {name: definition.value(latest.growth) for name, definition in METRICS.items()}
 
 
 class ScrapeTargetSerializer(serializers.Serializer[Any]):

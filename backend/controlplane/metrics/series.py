@@ -11,7 +11,7 @@ from django.db import connection, models
 from controlplane.metrics.definitions import SECONDS, MetricDefinition, aggregate_of
 from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup, Sample
 
-MOST_POINTS = 1000
+LEAST_POINTS, MOST_POINTS = 2, 1000
 MINUTE, HOUR = 60, 3600
 RAW_UP_TO = 6 * HOUR
 MINUTE_UP_TO = 4 * 24 * HOUR
@@ -38,13 +38,10 @@ def span_of(first_at: int, last_at: int, points: int, poll_seconds: int) -> Span
         resolution, unit = "raw", poll_seconds
     else:
         resolution, unit = ("minute", MINUTE) if length <= MINUTE_UP_TO else ("hour", HOUR)
-    steps = max(1, -(-length // (min(points, MOST_POINTS) * unit)))
+    # Buckets start on multiples of the step, so the span may touch one more than its length says.
+    steps = max(1, -(-length // ((min(points, MOST_POINTS) - 1) * unit)))
     step = steps * unit
     first = first_at // step * step
-    # Starting on a multiple of the step may add a bucket; a coarser step takes it back.
-    if -(-(last_at - first) // step) > min(points, MOST_POINTS):
-        step += unit
-        first = first_at // step * step
     return Span(first, last_at, step, resolution)
 
 

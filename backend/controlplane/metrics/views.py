@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from rest_framework import mixins
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,7 +19,7 @@ from controlplane.metrics import selectors
 from controlplane.metrics import serializers as shapes
 from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.discovery import scrape_targets
-from controlplane.metrics.models import Latest
+from controlplane.metrics.exposition import REGISTRY
 from controlplane.metrics.series import HOUR, Series, Span, fleet_series, instance_series, span_of, times_of
 from controlplane.settings.selectors import settings_get
 
@@ -68,6 +70,14 @@ class ScrapeTargets(ApiView):
     def get(self, request: Request) -> Response:
         """The fleet as Prometheus' HTTP service discovery reads it."""
         return Response(scrape_targets(instance_polled()))
+
+
+class Exposition(ApiView):
+    """Outside /api/v1, where Prometheus looks for it; a bearer token is asked for there as well."""
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:
+        return HttpResponse(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
 
 
 def _query(request: Request) -> dict[str, Any]:

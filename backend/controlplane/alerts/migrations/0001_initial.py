@@ -82,7 +82,7 @@ class Migration(migrations.Migration):
             name='Mail',
             fields=[
                 ('id', models.CharField(default=functools.partial(controlplane.core.ids.new_id, *('mail',), **{}), editable=False, max_length=24, primary_key=True, serialize=False)),
-                ('transition', models.CharField(help_text='What it tells of; a second one is refused.', max_length=40, unique=True)),
+                ('transition', models.CharField(help_text='What it tells of; a second one is refused.', max_length=64, unique=True)),
                 ('recipients', models.JSONField()),
                 ('subject', models.CharField(max_length=200)),
                 ('text', models.TextField()),

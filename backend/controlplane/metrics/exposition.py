@@ -1,0 +1,45 @@
+"""The control plane itself in Prometheus' text format. Numbers come from the database, so any web process may answer.
+
+Other apps add a collector to REGISTRY when they are ready.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from django.db.models import Count
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from controlplane.fleet.models import Instance
+from controlplane.metrics.models import Clock, Latest
+from controlplane.metrics.rollups import MARK
+
+REGISTRY = CollectorRegistry()
+
+
+class FleetCollector(Collector):
+    def collect(self) -> Iterator[Metric]:
+        states = GaugeMetricFamily("fqc_instances", "Instances by state.", labels=["state"])
+        for state, count in Instance.objects.values_list("state").annotate(Count("pk")).order_by("state"):
+            states.add_metric([state], count)
+        yield states
+        yield from self._sampling()
+
+    def _sampling(self) -> Iterator[Metric]:
+        newest = Latest.objects.order_by("-at").values_list("at", flat=True).first()
+        if newest is not None:
+            age = max(0.0, time.time() - newest)
+            yield GaugeMetricFamily("fqc_newest_sample_age_seconds", "Time since any server answered a poll.", age)
+        rolled = Clock.objects.filter(name=MARK).values_list("due_at", flat=True).first()
+        if rolled is not None:
+            yield GaugeMetricFamily("fqc_rolled_until_timestamp_seconds", "Up to where rollups are complete.", rolled)
+
+    def describe(self) -> list[Metric]:
+        """Nothing is collected while registering: there is no database yet."""
+        return []
+
+
+REGISTRY.register(FleetCollector())

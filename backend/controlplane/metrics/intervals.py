@@ -1,0 +1,85 @@
+"""Two readings of a server to what happened between them. Pure.
+
+A counter that went down was reset: what it shows now has grown since then. A restart resets all of them, and the time
+they cover is the server's uptime. An interval that is too long says little about any moment in it: it is not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .columns import COUNTERS, GAUGES, LOOKUPS, VARIABLES
+from .definitions import SECONDS
+
+LONGEST_SECONDS = 900.0
+UPTIME = "uptime_seconds"
+Numbers = dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Reading:
+    at: float  # epoch seconds by the control plane's clock
+    numbers: Mapping[str, float | None]  # by column; None: this server has no such variable
+
+
+def reading_of(at: float, status: Mapping[str, str], variables: Mapping[str, str]) -> Reading:
+    numbers: Numbers = {column: _sum(status, names) for column, names in COUNTERS.items()}
+    numbers |= {column: _number(status.get(name)) for column, name in GAUGES.items()}
+    for column, names in VARIABLES.items():
+        found = (_number(variables.get(name)) for name in names)
+        numbers[column] = next((number for number in found if number is not None), None)
+    return Reading(at, numbers)
+
+
+def growth(before: Reading | None, now: Reading) -> Numbers:
+    """Columns of a sample: `seconds`, what the counters grew by in them, and the gauges as they are."""
+    gauges = {column: now.numbers.get(column) for column in (*GAUGES, *VARIABLES)}
+    seconds = _covered(before, now)
+    if before is None or seconds == 0:
+        return {SECONDS: 0.0, **dict.fromkeys((*COUNTERS, LOOKUPS), 0), **gauges}
+    has_restarted = _has_restarted(before, now)
+    grown: Numbers = {column: _grown(before, now, column, has_restarted) for column in COUNTERS}
+    misses = "misses" if now.numbers.get("misses") is not None else "inserts"
+    grown[LOOKUPS] = (grown["hits"] or 0) + (grown[misses] or 0)
+    return {SECONDS: seconds, **grown, **gauges}
+
+
+def _covered(before: Reading | None, now: Reading) -> float:
+    """0: nothing can be said, since this is the first reading, the clock went back or it was too long ago."""
+    if before is None:
+        return 0.0
+    elapsed = now.at - before.at
+    if not 0 < elapsed <= LONGEST_SECONDS:
+        return 0.0
+    return min(elapsed, now.numbers.get(UPTIME) or 0.0) if _has_restarted(before, now) else elapsed
+
+
+def _has_restarted(before: Reading, now: Reading) -> bool:
+    was, is_ = before.numbers.get(UPTIME), now.numbers.get(UPTIME)
+    return was is not None and is_ is not None and is_ < was
+
+
+def _grown(before: Reading, now: Reading, column: str, has_restarted: bool) -> float:
+    was, is_ = before.numbers.get(column), now.numbers.get(column)
+    if is_ is None:
+        return 0
+    # A counter that appears was installed meanwhile, with its engine: it started at 0.
+    if was is None or has_restarted or is_ < was:
+        return is_
+    return is_ - was
+
+
+def _sum(status: Mapping[str, str], names: tuple[str, ...]) -> float | None:
+    found = [number for number in (_number(status.get(name)) for name in names) if number is not None]
+    return sum(found) if found else None
+
+
+def _number(text: str | None) -> float | None:
+    """Counters stay exact: whole numbers are read as int."""
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return None

@@ -1,0 +1,134 @@
+"""Charts: which table, which step, and numbers that are right whatever the step."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from controlplane.metrics.models import FleetMinute, HourRollup, Sample
+from controlplane.metrics.partitions import partitions_ensure
+from controlplane.metrics.series import HOUR, span_of
+from controlplane.metrics.tests.fleet import instance_make
+
+DAY = 24 * HOUR
+T = 1_800_000_000 // HOUR * HOUR
+
+
+def iso(at: int) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat()
+
+
+@pytest.mark.parametrize(
+    ("length", "points", "resolution"),
+    [
+        (HOUR, 300, "raw"),
+        (6 * HOUR, 300, "raw"),
+        (DAY, 300, "minute"),
+        (4 * DAY, 1000, "minute"),
+        (30 * DAY, 1000, "hour"),
+    ],
+)
+def test_the_span_decides_the_table(length: int, points: int, resolution: str) -> None:
+    assert span_of(T - length, T, points, 15).resolution == resolution
+
+
+@pytest.mark.parametrize("length", [1, 59, HOUR, 6 * HOUR, 6 * HOUR + 1, DAY, 30 * DAY, 399 * DAY])
+@pytest.mark.parametrize("points", [2, 7, 300, 1000])
+@pytest.mark.parametrize("offset", [0, 1, 7, 3599])
+def test_never_more_points_than_asked_for(length: int, points: int, offset: int) -> None:
+    span = span_of(T + offset - length, T + offset, points, 15)
+    count = len(range(span.first_at, span.last_at, span.step_seconds))
+    assert 1 <= count <= points
+    assert span.first_at <= T + offset - length
+
+
+@pytest.mark.django_db
+class TestInstanceSeries:
+    def series(self, client: APIClient, instance_id: str, **query: object) -> dict:
+        answer = client.get(f"/api/v1/instances/{instance_id}/metrics", query)
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    def test_buckets_add_up_and_gaps_are_null(self, viewer: APIClient) -> None:
+        instance = instance_make()
+        partitions_ensure(Sample, T, T)
+        for second, hits, lookups in ((0, 10, 10), (15, 0, 10), (45, 5, 5)):
+            Sample.objects.create(instance_id=instance.pk, at=T + second, seconds=15, hits=hits, lookups=lookups)
+        found = self.series(
+            viewer, instance.pk, names="hit_ratio,hits_per_second", **{"from": iso(T), "to": iso(T + 60)}, points=3
+        )
+        assert found["times"] == [T, T + 30]
+        assert [each["values"] for each in found["series"]] == [
+            [50.0, 100.0],
+            [pytest.approx(1 / 3), pytest.approx(1 / 3)],
+        ]
+        wide = self.series(viewer, instance.pk, names="hit_ratio", **{"from": iso(T), "to": iso(T + 120)}, points=5)
+        assert wide["series"][0]["values"] == [50.0, 100.0, None, None]
+
+    def test_long_spans_read_the_hours(self, viewer: APIClient) -> None:
+        instance = instance_make()
+        HourRollup.objects.create(instance_id=instance.pk, at=T - HOUR, seconds=3600, hits=1, lookups=4)
+        found = self.series(
+            viewer, instance.pk, names="hit_ratio", **{"from": iso(T - 30 * DAY), "to": iso(T)}, points=1000
+        )
+        assert (found["resolution"], found["series"][0]["values"][-1]) == ("hour", 25.0)
+
+    def test_the_formula_comes_with_the_numbers(self, viewer: APIClient) -> None:
+        found = self.series(viewer, instance_make().pk, names="buffer_pool_hit_ratio")
+        assert "Innodb_buffer_pool_read_requests" in found["series"][0]["formula"]
+
+    @pytest.mark.parametrize(
+        ("query", "field"),
+        [
+            ({"names": "nonsense"}, "names"),
+            ({"names": ","}, "names"),
+            ({}, "names"),
+            ({"names": "hit_ratio", "points": "1001"}, "points"),
+            ({"names": "hit_ratio", "points": "1"}, "points"),
+            ({"names": "hit_ratio", "from": "yesterday"}, "from"),
+            ({"names": "hit_ratio", "from": iso(T), "to": iso(T)}, "from"),
+            ({"names": "hit_ratio", "from": "0001-01-01T00:00:00Z", "to": iso(T)}, "from"),
+            ({"names": "hit_ratio", "from": iso(T - 401 * DAY), "to": iso(T)}, "from"),
+        ],
+    )
+    def test_bad_queries_name_the_field(self, viewer: APIClient, query: dict, field: str) -> None:
+        answer = viewer.get(f"/api/v1/instances/{instance_make().pk}/metrics", query)
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field)
+
+    def test_an_unknown_instance_is_not_found(self, viewer: APIClient) -> None:
+        assert viewer.get("/api/v1/instances/rm-none/metrics", {"names": "hit_ratio"}).status_code == 404
+
+
+@pytest.mark.django_db
+def test_the_fleet_adds_up(viewer: APIClient) -> None:
+    FleetMinute.objects.create(at=T, seconds=60, hits=600, lookups=800, connections=12)
+    found = viewer.get(
+        "/api/v1/metrics/fleet",
+        {"names": "hits_per_second,hit_ratio,connections", "from": iso(T), "to": iso(T + 60), "points": 2},
+    ).json()
+    assert [each["values"] for each in found["series"]] == [[10.0], [75.0], [12.0]]
+
+
+@pytest.mark.django_db
+def test_a_chart_of_many_metrics_is_one_query_of_samples(viewer: APIClient, django_assert_num_queries: Any) -> None:
+    path = f"/api/v1/instances/{instance_make().pk}/metrics"
+    viewer.get(path, {"names": "hit_ratio"})  # the settings' row and the token's last use are written once
+    with django_assert_num_queries(4) as captured:
+        viewer.get(path, {"names": "hit_ratio,lookups_per_second,connections,select_hit_ratio"})
+    assert sum(Sample._meta.db_table in query["sql"] for query in captured) == 1
+
+
+@pytest.mark.django_db
+def test_outsiders_see_nothing(outsider: APIClient) -> None:
+    for path in (
+        "metric-definitions",
+        "metrics/fleet",
+        "metrics/latest",
+        "prometheus/targets",
+        "instances/rm-x/metrics",
+    ):
+        assert outsider.get(f"/api/v1/{path}").status_code == 401, path
+    assert outsider.get("/metrics").status_code == 401
