@@ -16,10 +16,10 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub fn of(limit: u64, page: usize) -> Self {
-        let affordable = (limit / SHARD_BYTES).clamp(1, SHARDS as u64);
+    pub fn of(budget: u64, page: usize) -> Self {
+        let affordable = (budget / SHARD_BYTES).clamp(1, SHARDS as u64);
         let shards = 1 << affordable.ilog2();
-        let segment = limit / (shards * SEGMENTS_PER_SHARD);
+        let segment = budget / (shards * SEGMENTS_PER_SHARD);
         let segment = (segment as usize / page * page).clamp(page, MAX_SEGMENT_BYTES as usize);
         Shape { shards: shards as usize, segment_bytes: segment }
     }
@@ -32,8 +32,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "fewer shards there")]
     fn shards_and_segments_grow_with_the_budget() {
-        let shape = |limit| {
-            let Shape { shards, segment_bytes } = Shape::of(limit, 4096);
+        let shape = |budget| {
+            let Shape { shards, segment_bytes } = Shape::of(budget, 4096);
             (shards, segment_bytes)
         };
         assert_eq!(shape(0), (1, 4096));

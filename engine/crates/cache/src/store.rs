@@ -37,7 +37,7 @@ impl Cache {
     /// A cache that holds at most `budget_bytes`, everything counted; with 0 it stores nothing.
     pub fn new(budget_bytes: u64) -> Self {
         let memory = Memory::new(budget_bytes.saturating_sub(FIXED_BYTES));
-        let shape = Shape::of(memory.limit(), memory.page());
+        let shape = Shape::of(budget_bytes, memory.page());
         Cache {
             seed: Seed::default(),
             memory,
@@ -190,7 +190,7 @@ impl Cache {
         let _alone = self.resizing.lock().expect("a resize panicked");
         self.budget_bytes.store(budget_bytes, Ordering::Relaxed);
         let limit = budget_bytes.saturating_sub(FIXED_BYTES);
-        let shape = Shape::of(limit, self.memory.page());
+        let shape = Shape::of(budget_bytes, self.memory.page());
         // Under the old limit first, so that evictions can still move what is used.
         if shape.shards == self.mask.load(Ordering::Relaxed) + 1 {
             self.shrink(limit);

@@ -1,0 +1,162 @@
+//! Many threads at once. Every value proves by itself that it is whole and belongs to its key.
+
+mod keys;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cache::{Cache, CellId, Refusal, Stamp, Versions, pin};
+use keys::{Random, key, meta};
+
+const STEPS: u64 = if cfg!(miri) { 150 } else { 60_000 };
+const KEYS: u64 = if cfg!(miri) { 20 } else { 3_000 };
+const BUDGET: u64 = if cfg!(miri) { 200 << 10 } else { 4 << 20 };
+const THREADS: u64 = if cfg!(miri) { 3 } else { 6 };
+
+/// Words that all follow from the key's number and the first word.
+fn value(number: u64, random: &mut Random) -> Vec<u8> {
+    let first = random.next();
+    let words = 2 + random.below(if first.is_multiple_of(50) { 4_000 } else { 60 });
+    let words = (0..words).map(|n| if n == 0 { first } else { word(number, first, n) });
+    words.flat_map(u64::to_le_bytes).collect()
+}
+
+fn word(number: u64, first: u64, n: u64) -> u64 {
+    (number ^ first).wrapping_mul(n | 1).rotate_left(17)
+}
+
+fn check(number: u64, value: &[u8]) {
+    let words = value.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()));
+    let words: Vec<_> = words.collect();
+    for (n, &found) in words.iter().enumerate().skip(1) {
+        assert_eq!(found, word(number, words[0], n as u64), "word {n} of key {number}");
+    }
+}
+
+fn work(cache: &Cache, versions: &Versions, thread: u64) {
+    let mut random = Random(thread + 1);
+    for _ in 0..STEPS {
+        let number = random.below(KEYS).min(random.below(KEYS));
+        let text = number.to_le_bytes();
+        let key = key(thread % 2, &text, b"");
+        let hash = cache.hash(&key);
+        match random.below(1000) {
+            0..700 => {
+                let pin = pin();
+                if let Some(entry) = cache.get(hash, &key, &pin) {
+                    check(number, entry.value());
+                    assert_eq!(entry.cells(), [CellId(number as u32 % 8)]);
+                }
+            }
+            700..970 => {
+                let cells = [CellId(number as u32 % 8)];
+                let stamp = versions.now();
+                let stored = cache.insert(hash, &key, meta(stamp.0), &cells, &value(number, &mut random));
+                assert!(matches!(stored, Ok(()) | Err(Refusal::Busy)), "{stored:?}");
+            }
+            970..990 => drop(cache.remove(hash, &key)),
+            990..996 => versions.advance(CellId(number as u32 % 8)),
+            _ => drop(cache.sweep(versions, 5)),
+        }
+    }
+}
+
+fn meddle(cache: &Cache, over: &AtomicBool) {
+    let mut random = Random(99);
+    while !over.load(Ordering::Relaxed) {
+        match random.below(20) {
+            0 => cache.clear(),
+            1..4 => {
+                let budget = BUDGET / [1, 2, 4, 8][random.below(4) as usize];
+                cache.resize(budget);
+            }
+            _ => {
+                let stats = cache.stats();
+                assert!(stats.live_bytes <= stats.used_bytes + stats.retired_bytes);
+            }
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn values_stay_whole_under_everything_at_once() {
+    let cache = Cache::new(BUDGET);
+    let versions = Versions::new();
+    versions.allocate_many(8);
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (cache, versions, over) = (&cache, &versions, &over);
+        let workers: Vec<_> = (0..THREADS).map(|n| scope.spawn(move || work(cache, versions, n))).collect();
+        let meddler = scope.spawn(move || meddle(cache, over));
+        workers.into_iter().for_each(|worker| worker.join().expect("no worker fails"));
+        over.store(true, Ordering::Relaxed);
+        meddler.join().expect("the meddler does not fail");
+    });
+    assert!(cache.stats().inserts > 0);
+    cache.resize(0);
+    let stats = cache.stats();
+    assert_eq!((stats.used_bytes, stats.entries, stats.segments), (0, 0, 0));
+}
+
+#[test]
+fn the_budget_holds_while_all_threads_insert() {
+    let cache = Cache::new(BUDGET);
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (cache, over) = (&cache, &over);
+        let workers: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                scope.spawn(move || {
+                    let mut random = Random(thread + 7);
+                    for n in 0..STEPS {
+                        let text = n.to_le_bytes();
+                        let key = key(thread, &text, b"");
+                        let _ = cache.insert(cache.hash(&key), &key, meta(0), &[], &value(n, &mut random));
+                    }
+                })
+            })
+            .collect();
+        let watcher = scope.spawn(move || {
+            while !over.load(Ordering::Relaxed) {
+                let used = cache.stats().used_bytes;
+                assert!(used <= BUDGET, "{used} exceeds {BUDGET}");
+                std::thread::yield_now();
+            }
+        });
+        workers.into_iter().for_each(|worker| worker.join().expect("no worker fails"));
+        over.store(true, Ordering::Relaxed);
+        watcher.join().expect("the watcher does not fail");
+    });
+    let stats = cache.stats();
+    assert!(stats.evictions > 0 && stats.used_bytes > BUDGET / 2, "{stats:?}");
+}
+
+#[test]
+fn a_reader_under_a_pin_never_sees_its_entry_change() {
+    let cache = Cache::new(BUDGET);
+    let versions = Versions::new();
+    let text = 5u64.to_le_bytes();
+    let key = key(0, &text, b"");
+    let hash = cache.hash(&key);
+    let mut random = Random(5);
+    cache.insert(hash, &key, meta(Stamp(0).0), &[], &value(5, &mut random)).expect("fits");
+    let pin = pin();
+    let entry = cache.get(hash, &key, &pin).expect("stored");
+    let before = entry.value().to_vec();
+    std::thread::scope(|scope| scope.spawn(|| churn(&cache, &versions)).join().expect("no panic"));
+    assert_eq!(entry.value(), before);
+    assert!(cache.stats().retired_bytes > 0, "what the pin protects cannot be unmapped");
+}
+
+/// Fills the cache with other things until it refuses, as it must while a pin keeps all memory, and sweeps.
+fn churn(cache: &Cache, versions: &Versions) {
+    for n in 100.. {
+        let text = u64::to_le_bytes(n);
+        let key = key(0, &text, b"");
+        if cache.insert(cache.hash(&key), &key, meta(0), &[], &[9; 5_000]).is_err() {
+            break;
+        }
+    }
+    cache.sweep(versions, usize::MAX);
+    cache.remove(0, &key(0, b"", b""));
+}
