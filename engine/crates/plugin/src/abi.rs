@@ -14,7 +14,6 @@ pub const AUDIT_INTERFACE_VERSION: c_int = 0x0302;
 pub const AUDIT_PLUGIN: c_int = 5;
 pub const LICENSE_BSD: c_int = 2;
 pub const MATURITY_STABLE: c_uint = 5;
-pub const MATURITY_GAMMA: c_uint = 4;
 
 #[repr(C)]
 pub struct Plugin {
@@ -43,7 +42,6 @@ pub struct ShowVar {
 
 pub const SHOW_UNDEF: c_int = 0;
 pub const SHOW_ULONGLONG: c_int = 4;
-pub const SHOW_CHAR: c_int = 5;
 
 #[repr(C)]
 pub struct Audit {
@@ -130,7 +128,6 @@ pub struct EventTable {
 }
 
 pub const VAR_BOOL: c_int = 0x0001;
-pub const VAR_LONG: c_int = 0x0003;
 pub const VAR_LONGLONG: c_int = 0x0004;
 pub const VAR_STR: c_int = 0x0005;
 pub const VAR_ENUM: c_int = 0x0006;
@@ -149,7 +146,6 @@ pub struct Value {
 }
 
 pub const VALUE_TYPE_STRING: c_int = 0;
-pub const VALUE_TYPE_REAL: c_int = 1;
 pub const VALUE_TYPE_INT: c_int = 2;
 
 pub type Check = unsafe extern "C" fn(*mut Thd, *mut c_void, *mut c_void, *mut Value) -> c_int;
@@ -242,13 +238,6 @@ pub struct SqlService {
     pub fetch_lengths: unsafe extern "C" fn(*mut c_void) -> *const c_ulong,
     pub set_character_set: unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int,
     pub num_fields: unsafe extern "C" fn(*mut c_void) -> c_uint,
-}
-
-/// Messages to the user of the running statement, or to the error log.
-#[repr(C)]
-pub struct PrintService {
-    pub error: unsafe extern "C" fn(c_uint, c_ulong, ...),
-    pub printf: unsafe extern "C" fn(c_uint, *const c_char, c_ulong, ...),
 }
 
 pub const ME_ERROR_LOG_ONLY: c_ulong = 128;

@@ -1,8 +1,36 @@
-//! Start and stop of the plugin, and the callbacks that the server makes.
+//! Start and stop of the plugin, and what ties the server's callbacks to the sessions.
 
-use crate::abi::Thd;
-use crate::{log, server, status};
-use std::ffi::{c_uint, c_void};
+use crate::abi::*;
+use crate::connection::Connection;
+use crate::server::{self, Facts};
+use crate::slots::{self, Taken};
+use crate::{hooks, log, status, variables, worker};
+use session::{Account, Bystander, Engine, ThreadFacts};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+/// Which load of the plugin this is; even while it is not loaded.
+static LOAD: AtomicU64 = AtomicU64::new(0);
+static SEES_TLS: AtomicBool = AtomicBool::new(false);
+static BYSTANDERS: Mutex<Option<HashMap<u64, Bystander>>> = Mutex::new(None);
+
+pub fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(|| Engine::new(now_ns))
+}
+
+fn now_ns() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+pub fn is_loaded() -> bool {
+    LOAD.load(Ordering::Acquire) % 2 == 1
+}
 
 pub fn start() -> Result<(), String> {
     let server = server::find()?;
@@ -10,15 +38,272 @@ pub fn start() -> Result<(), String> {
         status::restore();
         return Err("the server's Qcache_ status rows were not found".into());
     }
-    log::note(&format!("loaded into server {}", server.version()));
+    engine().forget();
+    now_ns();
+    let sees_tls = hooks::install().inspect_err(|_| status::restore())?;
+    SEES_TLS.store(sees_tls, Ordering::Relaxed);
+    LOAD.fetch_add(1, Ordering::AcqRel);
+    *bystanders() = Some(HashMap::new());
+    worker::start();
+    let tls = if sees_tls { "" } else { "; its TLS library is built in, so TLS connections pass uncached" };
+    log::note(&format!("{} loaded into server {}{tls}", crate::VERSION_TEXT.to_string_lossy(), server.version()));
+    if !is_tested(&server.version()) {
+        log::warning("this server version has not been tested with this engine");
+    }
     Ok(())
 }
 
+/// The server lines that the engine is tested with.
+fn is_tested(version: &str) -> bool {
+    ["10.11.", "11.4."].iter().any(|line| version.starts_with(line))
+}
+
 pub fn stop() {
+    LOAD.fetch_add(1, Ordering::AcqRel);
+    worker::stop();
+    engine().settings.switch(false);
+    engine().cache.clear();
+    for bystander in bystanders().take().unwrap_or_default().values_mut() {
+        bystander.on_end(engine());
+    }
     status::restore();
+    if slots::all_clean() {
+        hooks::remove();
+    }
     log::note("unloaded");
 }
 
-pub fn settings_changed() {}
-pub fn type_changed(_: *mut Thd, _: u8) {}
-pub unsafe extern "C" fn event(_: *mut Thd, _: c_uint, _: *const c_void) {}
+fn bystanders() -> std::sync::MutexGuard<'static, Option<HashMap<u64, Bystander>>> {
+    BYSTANDERS.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// A panic was caught.
+pub fn contained() {
+    engine().settings.fail();
+    if status::NUMBERS.contained.fetch_add(1, Ordering::Relaxed) == 0 {
+        log::error("a fault was contained; the cache is off until the server restarts, connections go on uncached");
+    }
+}
+
+pub fn number_before_accept() -> u64 {
+    engine().settings.inherited()
+}
+
+pub fn accepted(fd: c_int, number: u64) {
+    let load = LOAD.load(Ordering::Acquire);
+    if fd >= 0 && load % 2 == 1 {
+        slots::open(fd, load, Connection::accepted(number));
+    }
+}
+
+pub fn closing(fd: c_int) {
+    let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return };
+    taken.slot.thread_id.store(0, Ordering::Release);
+    if let Some(mut connection) = taken.content().take() {
+        connection.session.on_close(engine());
+    }
+}
+
+/// A connection of an earlier load, once nothing of it is in our hands, is left alone for good.
+pub fn lets_go(taken: &mut Taken) -> bool {
+    if taken.slot.load.load(Ordering::Relaxed) == LOAD.load(Ordering::Acquire) {
+        return false;
+    }
+    let is_clean = taken.content().as_ref().is_none_or(Connection::is_clean);
+    if is_clean && let Some(mut connection) = taken.content().take() {
+        connection.session.on_close(engine());
+    }
+    is_clean
+}
+
+/// The socket under a TLS connection.
+pub fn descriptor_of(ssl: *mut c_void) -> c_int {
+    type SslGetFd = unsafe extern "C" fn(*const c_void) -> c_int;
+    static GET_FD: OnceLock<Option<SslGetFd>> = OnceLock::new();
+    let function = GET_FD.get_or_init(|| {
+        // SAFETY: the TLS library's public function of this name has this signature.
+        server::symbol(c"SSL_get_fd").ok().map(|symbol| unsafe { std::mem::transmute::<*mut c_void, SslGetFd>(symbol) })
+    });
+    // SAFETY: the server passes its TLS connection.
+    function.map_or(-1, |function| unsafe { function(ssl) })
+}
+
+pub fn settings_changed() {
+    worker::wake();
+}
+
+/// `SET SESSION fqc_type` ran on this thread.
+pub fn type_changed(thd: *mut Thd, value: u8) {
+    // SAFETY: the server passes the session that runs the SET.
+    let thread_id = unsafe { Facts::of(thd) }.thread_id();
+    with_session(thread_id, |connection| connection.session.on_type(value));
+}
+
+/// The tracked connection of this server session, if it is the one that this thread works for.
+fn with_session<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+    let slot = slots::current().filter(|slot| slot.thread_id.load(Ordering::Acquire) == thread_id)?;
+    let mut taken = slot.take()?;
+    let connection = taken.content().as_mut().filter(|connection| connection.session.is_in_commands())?;
+    Some(work(connection))
+}
+
+fn with_bystander(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
+    if worker::is_this_thread() {
+        return;
+    }
+    if let Some(all) = bystanders().as_mut() {
+        work(all.entry(thread_id).or_insert_with(|| {
+            let _ = UNTIL_EXIT.try_with(|ending| ending.0.borrow_mut().push(thread_id));
+            Bystander::new(false)
+        }));
+    }
+}
+
+/// Server threads without a client (events, delayed inserts) do not tell that they end; their thread does.
+struct Ending(RefCell<Vec<u64>>);
+
+thread_local! {
+    static UNTIL_EXIT: Ending = const { Ending(RefCell::new(Vec::new())) };
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        hooks::contain((), || self.0.borrow_mut().drain(..).for_each(bystander_ended));
+    }
+}
+
+fn bystander_ended(thread_id: u64) {
+    if let Some(mut bystander) = bystanders().as_mut().and_then(|all| all.remove(&thread_id)) {
+        bystander.on_end(engine());
+    }
+}
+
+pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void) {
+    if !is_loaded() || data.is_null() {
+        return;
+    }
+    hooks::contain((), || {
+        // SAFETY: the server passes the running session and an event of the class's structure.
+        unsafe {
+            let facts = Facts::of(thd);
+            match class {
+                TABLE_CLASS => on_table(&*data.cast::<EventTable>()),
+                GENERAL_CLASS => on_general(&facts, thd, &*data.cast::<EventGeneral>()),
+                CONNECTION_CLASS => on_connection(&facts, thd, &*data.cast::<EventConnection>()),
+                _ => {}
+            }
+        }
+    });
+}
+
+fn on_table(event: &EventTable) {
+    let (db, name) = (text(&event.database), text(&event.table));
+    let is_read_only = event.read_only != 0;
+    let engine = engine();
+    let apply = |table: &mut dyn FnMut(&[u8], &[u8])| {
+        table(db, name);
+        if event.subclass == TABLE_RENAME {
+            table(text(&event.new_database), text(&event.new_table));
+        }
+    };
+    let is_lock = event.subclass == TABLE_LOCK;
+    let found = with_session(event.thread_id, |connection| {
+        let session = &mut connection.session;
+        if is_lock {
+            session.on_table(engine, db, name, is_read_only);
+        } else {
+            apply(&mut |db, name| session.on_table_defined(engine, db, name));
+        }
+    });
+    if found.is_none() && !(is_lock && is_read_only) {
+        with_bystander(event.thread_id, |bystander| {
+            if is_lock {
+                bystander.on_table(engine, db, name, is_read_only);
+            } else {
+                apply(&mut |db, name| bystander.on_table_defined(engine, db, name));
+            }
+        });
+    }
+}
+
+const OPTION_NOT_AUTOCOMMIT: i64 = 1 << 19;
+const OPTION_BEGIN: i64 = 1 << 20;
+
+fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
+    let query = bytes(event.query, event.query_length as usize);
+    let engine = engine();
+    if event.subclass == GENERAL_LOG && query.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"show")) {
+        status::refresh(engine);
+    }
+    let found = with_session(event.thread_id, |connection| match event.subclass {
+        GENERAL_LOG => connection.session.on_logged(engine, query),
+        GENERAL_STATUS => connection.session.on_status(engine, &thread_facts(facts, thd)),
+        _ => {}
+    });
+    if found.is_some() {
+        return;
+    }
+    with_bystander(event.thread_id, |bystander| match event.subclass {
+        GENERAL_LOG => bystander.on_logged(engine, query),
+        GENERAL_STATUS => {
+            let is_in_transaction = facts.option(OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
+            bystander.on_status(engine, query, is_in_transaction, facts.in_lock_tables());
+        }
+        _ => {}
+    });
+}
+
+fn on_connection(facts: &Facts, thd: *mut Thd, event: &EventConnection) {
+    match event.subclass {
+        CONNECTION_CONNECT if event.status == 0 => connect(facts, thd, event.thread_id),
+        CONNECTION_CHANGE_USER if event.status == 0 => {
+            let (user, host) = facts.account();
+            with_session(event.thread_id, |connection| {
+                connection.session.on_user_changed(Account { user, host });
+            });
+        }
+        _ => bystander_ended(event.thread_id),
+    }
+}
+
+fn connect(facts: &Facts, thd: *mut Thd, thread_id: u64) {
+    let Some(mut taken) = slots::current().and_then(slots::Slot::take) else { return };
+    let slot = taken.slot;
+    let Some(connection) = taken.content().as_mut().filter(|_| slot.thread_id.load(Ordering::Acquire) == 0) else {
+        return;
+    };
+    slot.thread_id.store(thread_id, Ordering::Release);
+    if connection.is_readable() {
+        let (user, host) = facts.account();
+        connection.session.on_connected(engine(), Account { user, host }, &thread_facts(facts, thd));
+        status::NUMBERS.connections.fetch_add(1, Ordering::Relaxed);
+        return;
+    }
+    connection.session.abandon(engine());
+    status::NUMBERS.bypassed.fetch_add(1, Ordering::Relaxed);
+    if let Some(all) = bystanders().as_mut() {
+        all.insert(thread_id, Bystander::new(true));
+    }
+}
+
+fn thread_facts<'a>(facts: &'a Facts, thd: *mut Thd) -> ThreadFacts<'a> {
+    ThreadFacts {
+        isolation: facts.isolation(),
+        in_lock_tables: facts.in_lock_tables(),
+        database: facts.database(),
+        collation: facts.collation_id(),
+        cache_type: variables::type_of(thd),
+    }
+}
+
+fn text(string: &LexString) -> &[u8] {
+    bytes(string.str, string.length)
+}
+
+fn bytes<'a>(start: *const std::ffi::c_char, length: usize) -> &'a [u8] {
+    if start.is_null() {
+        return b"";
+    }
+    // SAFETY: the server describes a string that lives at least as long as the event.
+    unsafe { std::slice::from_raw_parts(start.cast(), length) }
+}

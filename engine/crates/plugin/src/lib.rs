@@ -7,11 +7,18 @@
 //! - no code of this library is ever unmapped (`-z nodelete`): a thread may still be inside a hook.
 
 mod abi;
+mod connection;
+mod got;
+mod hooks;
 mod host;
+mod io;
+mod local;
 mod log;
 mod server;
+mod slots;
 mod status;
 mod variables;
+mod worker;
 
 use abi::{Audit, Plugin};
 use std::ffi::{CStr, c_int, c_uint, c_void};
@@ -21,7 +28,8 @@ use std::ptr::null;
 pub const MINOR_VERSION: u64 = 20_261_120;
 const VERSION_TEXT: &CStr = c"0.1.0";
 
-struct Declarations([Plugin; 2]);
+#[repr(transparent)]
+struct Declarations(#[allow(dead_code, reason = "read by the server")] [Plugin; 2]);
 // SAFETY: pointers to statics, read-only for the server.
 unsafe impl Sync for Declarations {}
 // SAFETY: as above.

@@ -3,7 +3,7 @@
 //! Invariant: nothing here is called unless every symbol was found. A server that lacks one is refused at load.
 
 use crate::abi::{DynamicArray, Thd};
-use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_ulong, c_ulonglong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_ulong, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
@@ -19,8 +19,6 @@ pub struct Server {
     thread_handling: *const AtomicU64,
     version: *const c_char,
     pub status_variables: *mut DynamicArray,
-    pub native_size: *const c_ulonglong,
-    pub native_limit: *const c_ulonglong,
     pub print: unsafe extern "C" fn(c_uint, *const c_char, c_ulong, ...),
     test_options: unsafe extern "C" fn(*const Thd, c_longlong) -> c_longlong,
 }
@@ -73,8 +71,6 @@ impl Server {
             thread_handling: symbol(c"thread_handling")?.cast(),
             version: symbol(c"server_version")?.cast(),
             status_variables: symbol(c"all_status_vars")?.cast(),
-            native_size: symbol(c"query_cache_size")?.cast(),
-            native_limit: symbol(c"query_cache_limit")?.cast(),
             print: function!(c"my_printf_error"),
             test_options: function!(c"thd_test_options"),
         })

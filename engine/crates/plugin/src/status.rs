@@ -20,7 +20,7 @@ macro_rules! numbers {
 }
 
 numbers! {
-    bypassed_tls c"Fqc_bypassed_tls_connections"
+    bypassed c"Fqc_connections_bypassed"
     bytes_live c"Fqc_bytes_live"
     bytes_used c"Fqc_bytes_used"
     connections c"Fqc_connections_tracked"
@@ -122,4 +122,25 @@ fn for_each_row(mut visit: impl FnMut(&str, &AtomicPtr<c_void>)) {
             visit(name, AtomicPtr::from_ptr((&raw mut (*row).value).cast()));
         }
     }
+}
+
+/// Brings every number up to date.
+pub fn refresh(engine: &session::Engine) {
+    let stats = engine.cache.stats();
+    let counts = &engine.counts;
+    let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
+    set(&NUMBERS.bytes_live, stats.live_bytes);
+    set(&NUMBERS.bytes_used, stats.used_bytes);
+    set(&NUMBERS.evictions, stats.evictions);
+    set(&NUMBERS.queries, stats.entries);
+    set(&NUMBERS.hits, counts.hits.sum());
+    set(&NUMBERS.misses, counts.misses.sum());
+    set(&NUMBERS.inserts, counts.inserts.sum());
+    set(&NUMBERS.not_cached, counts.not_cached.sum());
+    set(&NUMBERS.invalidations, counts.invalidations.sum());
+    set(&NUMBERS.saved_bytes, counts.saved_bytes.sum());
+    set(&NUMBERS.saved_us, counts.saved_ns.sum() / 1000);
+    set(&FREE_MEMORY, engine.cache.budget().saturating_sub(stats.used_bytes));
+    set(&FREE_BLOCKS, u64::from(engine.cache.budget() > stats.used_bytes));
+    set(&TOTAL_BLOCKS, stats.segments);
 }

@@ -44,7 +44,9 @@ fn may_commit(kind: &Kind) -> bool {
     match kind {
         Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain | Kind::Use(_) | Kind::Savepoint => false,
         Kind::RollbackToSavepoint | Kind::ReleaseSavepoint | Kind::Handler | Kind::Kill | Kind::Empty => false,
-        Kind::Set(assignments) => assignments.iter().any(|a| matches!(&a.target, Target::Session(n) if n == b"autocommit")),
+        Kind::Set(assignments) => {
+            assignments.iter().any(|a| matches!(&a.target, Target::Session(n) if n == b"autocommit"))
+        }
         Kind::SetTransaction(_) | Kind::Harmless | Kind::Do | Kind::Prepare | Kind::Deallocate => false,
         _ => true,
     }
@@ -101,7 +103,8 @@ impl Session {
                 self.forward(engine, &statement, Expect::Query, None);
             }
             Some(Command::StmtExecute) => {
-                let statement = Execute::parse(payload).and_then(|e| self.statements.get_mut(e.id)).map(|p| p.statement.clone());
+                let statement =
+                    Execute::parse(payload).and_then(|e| self.statements.get_mut(e.id)).map(|p| p.statement.clone());
                 self.forward(engine, &statement.unwrap_or_else(opaque), Expect::Execute, None);
             }
             command => {
@@ -117,9 +120,9 @@ impl Session {
         self.forward(engine, &opaque(), Expect::Query, None);
     }
 
-    /// An answer given to a BEGIN must be made good before anything else passes.
-    pub fn has_deferred_begin(&self) -> bool {
-        self.transaction.deferred_begin.is_some()
+    /// The server does not know of something that the client was told, or answers what the client must not see.
+    pub fn owes_server(&self) -> bool {
+        self.transaction.deferred_begin.is_some() || self.running.as_ref().is_some_and(Running::is_kept_back)
     }
 
     fn on_query(&mut self, engine: &Engine, packet: &[u8], text: &[u8], outlet: &mut dyn Outlet) -> Decision {
@@ -170,7 +173,8 @@ impl Session {
         if let Some(first) = self.before_forward(engine, &statement) {
             return Decision::Inject(first);
         }
-        let mut recording = self.recording(engine, &statement, context, &text, parameters.as_deref().unwrap_or_default());
+        let mut recording =
+            self.recording(engine, &statement, context, &text, parameters.as_deref().unwrap_or_default());
         if let (Some(recording), Some(refusal)) = (&mut recording, refusal) {
             recording.refuse(refusal);
         }
@@ -222,7 +226,9 @@ impl Session {
         let own = (stored & !OWN | flags).to_le_bytes();
         match offsets[0] {
             0 => outlet.deliver(&[&value[..offsets[1]], &own, &value[offsets[1] + 2..]]),
-            first => outlet.deliver(&[&value[..first], &own, &value[first + 2..offsets[1]], &own, &value[offsets[1] + 2..]]),
+            first => {
+                outlet.deliver(&[&value[..first], &own, &value[first + 2..offsets[1]], &own, &value[offsets[1] + 2..]])
+            }
         }
     }
 
@@ -241,7 +247,13 @@ impl Session {
 
     /// Answers a BEGIN without the server, who is told of it with the transaction's first statement. That statement
     /// may then be a read from the cache, for which the server opens its snapshot at that very moment.
-    fn begin_later(&mut self, engine: &Engine, statement: &Statement, packet: &[u8], outlet: &mut dyn Outlet) -> Option<Decision> {
+    fn begin_later(
+        &mut self,
+        engine: &Engine,
+        statement: &Statement,
+        packet: &[u8],
+        outlet: &mut dyn Outlet,
+    ) -> Option<Decision> {
         let Kind::Begin(begin) = &statement.kind else { return None };
         let can_wait = engine.settings.defers_begin()
             && engine.settings.is_on()
@@ -275,7 +287,8 @@ impl Session {
         }
         if statement.reads_diagnostics {
             if let Some(pending) = self.unseen.take() {
-                self.running = Some(Running::new(Purpose::Unseen, Expect::Query, self.capabilities, engine.versions.now()));
+                self.running =
+                    Some(Running::new(Purpose::Unseen, Expect::Query, self.capabilities, engine.versions.now()));
                 return Some(query_packet(&pending.statement()));
             }
         }
@@ -294,7 +307,14 @@ impl Session {
     }
 
     /// Notes what is needed to store the result of a read; none if it is no read, or reads are off here.
-    fn recording(&mut self, engine: &Engine, statement: &Statement, context: Option<u64>, text: &[u8], parameters: &[u8]) -> Option<Recording> {
+    fn recording(
+        &mut self,
+        engine: &Engine,
+        statement: &Statement,
+        context: Option<u64>,
+        text: &[u8],
+        parameters: &[u8],
+    ) -> Option<Recording> {
         let Kind::Read(read) = &statement.kind else { return None };
         if self.cache_type == 0 || !engine.settings.is_on() {
             return None;
@@ -340,7 +360,13 @@ impl Session {
     }
 
     /// Closes what the statement may touch, and notes that the server has it.
-    pub(crate) fn forward(&mut self, engine: &Engine, statement: &Arc<Statement>, expect: Expect, read: Option<Recording>) {
+    pub(crate) fn forward(
+        &mut self,
+        engine: &Engine,
+        statement: &Arc<Statement>,
+        expect: Expect,
+        read: Option<Recording>,
+    ) {
         self.close_for(engine, &statement.kind);
         if !self.transaction.is_open {
             self.transaction.snapshot = Snapshot::Unknown;
@@ -383,7 +409,8 @@ impl Session {
         let is_neutral = matches!(command, Some(Ping | Quit | Statistics | StmtClose | StmtSendLongData));
         if !is_neutral {
             if let Some(begin) = self.transaction.deferred_begin.take() {
-                self.running = Some(Running::new(Purpose::Begin, Expect::Query, self.capabilities, engine.versions.now()));
+                self.running =
+                    Some(Running::new(Purpose::Begin, Expect::Query, self.capabilities, engine.versions.now()));
                 return Decision::Inject(begin);
             }
         }
@@ -424,6 +451,8 @@ impl Session {
             Some(Command::ChangeUser) => {
                 let charset = wire::ChangeUser::parse(payload, self.capabilities).and_then(|change| change.charset);
                 self.close_written(engine);
+                self.account = None;
+                self.database_known = false;
                 (Expect::ChangeUser, Effect::ChangeUser { charset, inherited: engine.settings.inherited() })
             }
             Some(Command::ResetConnection) => {

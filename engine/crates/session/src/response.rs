@@ -73,6 +73,11 @@ impl Running {
         }
     }
 
+    /// The client does not get the response as the server gives it.
+    pub fn is_kept_back(&self) -> bool {
+        self.is_hidden() || self.rendering.is_some()
+    }
+
     fn is_hidden(&self) -> bool {
         !matches!(self.purpose, Purpose::Client)
     }
@@ -106,7 +111,7 @@ impl Session {
         if is_held {
             running.held.extend_from_slice(bytes);
         }
-        let is_hidden = running.is_hidden();
+        let is_kept_back = running.is_kept_back();
         match progress {
             Progress::Done(outcome) => return self.finish(engine, outcome),
             Progress::LocalInfile => running.is_exchange = true,
@@ -118,7 +123,7 @@ impl Session {
             }
         }
         self.writes.advance(engine);
-        if is_held || is_hidden { Reply::Swallow } else { Reply::Send }
+        if is_kept_back { Reply::Swallow } else { Reply::Send }
     }
 
     /// The server reads what is not a command.
@@ -198,7 +203,9 @@ impl Session {
             _ => return,
         };
         match kind {
-            Kind::Begin(begin) if begin.consistent_snapshot => self.transaction.snapshot = Snapshot::Open(running.moment),
+            Kind::Begin(begin) if begin.consistent_snapshot => {
+                self.transaction.snapshot = Snapshot::Open(running.moment)
+            }
             Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => self.transaction.snapshot = Snapshot::NotYet,
             Kind::Read(_) => {
                 if !was_open {
@@ -231,7 +238,6 @@ impl Session {
             },
             Effect::ChangeUser { charset, inherited } => {
                 self.charset = charset.unwrap_or(self.charset);
-                self.account = None;
                 self.begin_anew(engine, *inherited);
                 if has_failed {
                     self.abandon(engine);
@@ -354,7 +360,8 @@ impl Session {
 
 fn has_read_rows(recording: Option<&Recording>, outcome: &Outcome) -> bool {
     let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
-    recording.is_some_and(|r| r.refusal.is_none() && r.all_snapshot && r.opens_snapshot && r.cells.len() > 1) && has_rows
+    recording.is_some_and(|r| r.refusal.is_none() && r.all_snapshot && r.opens_snapshot && r.cells.len() > 1)
+        && has_rows
 }
 
 fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) {

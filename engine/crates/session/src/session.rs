@@ -75,8 +75,19 @@ const MET: usize = 16;
 
 /// Tables of schema `mysql` that the server itself reads or writes along with other statements.
 const SERVER_OWN: &[&[u8]] = &[
-    b"table_stats", b"table_stat", b"column_stats", b"column_stat", b"index_stats", b"index_stat",
-    b"innodb_table_stats", b"innodb_index_stats", b"proc", b"event", b"gtid_slave_pos", b"general_log", b"slow_log",
+    b"table_stats",
+    b"table_stat",
+    b"column_stats",
+    b"column_stat",
+    b"index_stats",
+    b"index_stat",
+    b"innodb_table_stats",
+    b"innodb_index_stats",
+    b"proc",
+    b"event",
+    b"gtid_slave_pos",
+    b"general_log",
+    b"slow_log",
     b"transaction_registry",
 ];
 
@@ -111,8 +122,9 @@ impl Default for Session {
 
 impl Session {
     /// A connection that the server has just accepted, and not yet looked at.
-    pub fn accepted(engine: &Engine) -> Session {
-        Session { accepted_under: engine.settings.inherited(), ..Session::default() }
+    /// `accepted_under`: what `Settings::inherited` said before the connection was accepted.
+    pub fn accepted(accepted_under: u64) -> Session {
+        Session { accepted_under, ..Session::default() }
     }
 
     /// The server's first packet. False if this is not the beginning of a client connection.
@@ -166,6 +178,12 @@ impl Session {
         if !engine.settings.is_unchanged_since(accepted_under) {
             self.become_private(engine);
         }
+    }
+
+    /// COM_CHANGE_USER has succeeded; its response is still to come.
+    pub fn on_user_changed(&mut self, account: Account) {
+        self.account = Some(account);
+        self.contexts = None;
     }
 
     pub fn on_type(&mut self, cache_type: u8) {

@@ -61,7 +61,12 @@ impl Rendering {
 /// Needs the PROCESS privilege and touches nothing else.
 const PROCESS_TEST: &[u8] = b"SELECT 1 FROM information_schema.INNODB_METRICS LIMIT 0";
 
-pub(crate) fn intercept(session: &mut Session, engine: &Engine, statement: &Arc<Statement>, text: &[u8]) -> Option<Decision> {
+pub(crate) fn intercept(
+    session: &mut Session,
+    engine: &Engine,
+    statement: &Arc<Statement>,
+    text: &[u8],
+) -> Option<Decision> {
     let (packet, rendering) = match &statement.kind {
         Kind::Show(Show::Fqc { topic, .. }) => {
             let report = report::build(session, engine, *topic);
@@ -98,9 +103,31 @@ fn values(session: &Session, engine: &Engine, scope: ShowScope) -> Vec<(&'static
 /// One plain scan: a single SELECT without aggregates, set operations or derived tables.
 pub(crate) fn is_single_scan(text: &[u8], mode: LexMode) -> bool {
     const OTHERS: &[&[u8]] = &[
-        b"union", b"intersect", b"except", b"count", b"sum", b"min", b"max", b"avg", b"group_concat", b"std", b"stddev",
-        b"stddev_pop", b"stddev_samp", b"variance", b"var_pop", b"var_samp", b"bit_and", b"bit_or", b"bit_xor",
-        b"json_arrayagg", b"json_objectagg", b"with", b"values", b"over", b"right",
+        b"union",
+        b"intersect",
+        b"except",
+        b"count",
+        b"sum",
+        b"min",
+        b"max",
+        b"avg",
+        b"group_concat",
+        b"std",
+        b"stddev",
+        b"stddev_pop",
+        b"stddev_samp",
+        b"variance",
+        b"var_pop",
+        b"var_samp",
+        b"bit_and",
+        b"bit_or",
+        b"bit_xor",
+        b"json_arrayagg",
+        b"json_objectagg",
+        b"with",
+        b"values",
+        b"over",
+        b"right",
     ];
     let selects = std::cell::Cell::new(0);
     let has_other = sql::mentions(text, mode, |word| {

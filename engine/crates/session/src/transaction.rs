@@ -90,7 +90,11 @@ impl Transaction {
         match (self.isolation, self.snapshot) {
             (Isolation::ReadCommitted, _) if self.has_begun() => Serve,
             (Isolation::RepeatableRead, Snapshot::Open(stamp)) if self.is_open => {
-                if versions.is_fresh(cells, stamp) { Serve } else { Refuse(crate::Own::Snapshot) }
+                if versions.is_fresh(cells, stamp) {
+                    Serve
+                } else {
+                    Refuse(crate::Own::Snapshot)
+                }
             }
             (Isolation::RepeatableRead, _) if !self.is_open && opens_snapshot && self.deferred_begin.is_some() => {
                 OpenSnapshot

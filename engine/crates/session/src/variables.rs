@@ -40,8 +40,12 @@ const IGNORED: &[&[u8]] = &[
 ];
 
 /// With these the server tells a client of changes in its responses: such sessions are left alone.
-const TRACKERS: &[&[u8]] =
-    &[b"session_track_transaction_info", b"session_track_state_change", b"session_track_system_variables", b"session_track_schema"];
+const TRACKERS: &[&[u8]] = &[
+    b"session_track_transaction_info",
+    b"session_track_state_change",
+    b"session_track_system_variables",
+    b"session_track_schema",
+];
 
 const CHARACTER_SETS: [&[u8]; 4] =
     [b"character_set_client", b"character_set_connection", b"character_set_results", b"collation_connection"];

@@ -1,0 +1,333 @@
+//! One connection's bytes between the server and its client.
+//!
+//! Reads run ahead of the server by at most one buffer, so that a whole command is seen before the server asks for its
+//! first byte. What cannot be held whole passes as it comes, and is only looked at.
+
+use crate::io::Io;
+use session::{Decision, Engine, Outlet, Reply, Session};
+use wire::Header;
+
+/// A command up to this size can be held back and answered.
+const HOLDABLE: usize = 1 << 20;
+const BUFFER: usize = 4096;
+/// As the server's `net_write_timeout` by default.
+const WRITE_TIMEOUT_MS: i32 = 60_000;
+
+pub struct Connection {
+    pub session: Session,
+    /// Bytes from the client up to `filled`; those before `given` the server has had, those up to `granted` it may have.
+    input: Vec<u8>,
+    filled: usize,
+    given: usize,
+    granted: usize,
+    /// A packet of ours for the server, and how much of it the server has had.
+    own: Vec<u8>,
+    own_given: usize,
+    /// A command that passes in pieces, as far as it has come.
+    passing: Option<Vec<u8>>,
+    /// The server reads the rest of an oversized command.
+    is_raw: bool,
+    has_greeted: bool,
+    has_hello: bool,
+    /// Bytes of a response that were looked at, but that the socket has not taken yet.
+    ahead: usize,
+}
+
+impl Connection {
+    /// `number`: what the engine's `Settings::inherited` said before.
+    pub fn accepted(number: u64) -> Connection {
+        Connection {
+            session: Session::accepted(number),
+            input: Vec::new(),
+            filled: 0,
+            given: 0,
+            granted: 0,
+            own: Vec::new(),
+            own_given: 0,
+            passing: None,
+            is_raw: false,
+            has_greeted: false,
+            has_hello: false,
+            ahead: 0,
+        }
+    }
+
+    /// The hooks may go: nothing of this connection is in our hands.
+    pub fn is_clean(&self) -> bool {
+        self.buffered() == 0 && self.own_given == self.own.len() && !self.session.owes_server()
+    }
+
+    /// The client has told who it is, in bytes that could be read.
+    pub fn is_readable(&self) -> bool {
+        self.has_hello && !self.session.is_foreign()
+    }
+
+    fn buffered(&self) -> usize {
+        self.filled - self.given
+    }
+
+    /// The server wants bytes of the client.
+    pub fn read(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
+        if buffer.is_empty() {
+            return io.read(buffer);
+        }
+        let mut has_answered = false;
+        loop {
+            if let Some(count) = self.give(buffer) {
+                return count;
+            }
+            if let Some(count) = self.read_raw(engine, io, buffer) {
+                return count;
+            }
+            match self.next_command() {
+                Next::Command(end) => has_answered |= self.command(engine, io, end),
+                Next::Pieces => self.passing = Some(Vec::new()),
+                Next::Oversized => {
+                    self.session.on_oversized(engine);
+                    self.is_raw = true;
+                }
+                Next::Nothing if has_answered && io.would_block() => return -1,
+                Next::Nothing | Next::More => {
+                    let count = self.fill(io);
+                    if count <= 0 {
+                        return count;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Bytes that the server may have without further thought.
+    fn give(&mut self, buffer: &mut [u8]) -> Option<isize> {
+        if self.own_given < self.own.len() {
+            let count = copy(buffer, &self.own[self.own_given..]);
+            self.own_given += count;
+            return Some(count as isize);
+        }
+        if self.given < self.granted {
+            let count = copy(buffer, &self.input[self.given..self.granted]);
+            self.given += count;
+            self.tidy();
+            return Some(count as isize);
+        }
+        None
+    }
+
+    /// Bytes that pass as they come: before the first command, inside exchanges, of foreign sessions, of pieces.
+    fn read_raw(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> Option<isize> {
+        let is_hello = !self.session.is_in_commands() && !self.session.is_foreign();
+        let is_raw = self.is_raw || is_hello || self.session.is_foreign() || self.session.is_in_exchange();
+        if !is_raw && self.passing.is_none() {
+            return None;
+        }
+        let count = match self.buffered() {
+            0 => io.read(buffer),
+            _ => {
+                let count = copy(buffer, &self.input[self.given..self.filled]);
+                self.given += count;
+                self.granted = self.granted.max(self.given);
+                self.tidy();
+                count as isize
+            }
+        };
+        if count > 0 && !self.is_raw {
+            let bytes = &buffer[..count as usize];
+            if self.passing.is_some() {
+                self.observe_piece(engine, bytes);
+            } else if is_hello && !self.has_hello {
+                self.observe_hello(engine, bytes);
+            }
+        }
+        Some(count)
+    }
+
+    fn observe_piece(&mut self, engine: &Engine, bytes: &[u8]) {
+        let Some(collected) = &mut self.passing else { return };
+        collected.extend_from_slice(bytes);
+        let Some(header) = Header::parse(collected) else { return };
+        if header.is_continued() {
+            self.passing = None;
+            self.session.on_oversized(engine);
+            self.is_raw = true;
+        } else if collected.len() >= Header::SIZE + header.length {
+            let packet = std::mem::take(collected);
+            self.passing = None;
+            self.session.on_observed(engine, &packet);
+        }
+    }
+
+    fn observe_hello(&mut self, engine: &Engine, bytes: &[u8]) {
+        self.own.extend_from_slice(bytes);
+        self.own_given = self.own.len();
+        let Some(packet) = wire::Packet::parse(&self.own) else { return };
+        let begins_tls = self.session.on_hello(engine, packet.payload);
+        self.has_hello = !begins_tls;
+        self.own = Vec::new();
+        self.own_given = 0;
+    }
+
+    fn next_command(&self) -> Next {
+        let waiting = &self.input[self.given..self.filled];
+        if waiting.is_empty() {
+            return Next::Nothing;
+        }
+        match Header::parse(waiting) {
+            Some(header) if header.is_continued() => Next::Oversized,
+            Some(header) if waiting.len() >= Header::SIZE + header.length && header.length > 0 => {
+                Next::Command(self.given + Header::SIZE + header.length)
+            }
+            Some(header) if header.length > 0 && header.length < HOLDABLE && self.is_full() => Next::More,
+            _ => Next::Pieces,
+        }
+    }
+
+    /// The last read took all there was room for.
+    fn is_full(&self) -> bool {
+        self.filled == self.input.len()
+    }
+
+    /// A whole command: true if the client has its answer.
+    fn command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) -> bool {
+        let mut outlet = ToSocket { io, rest: Vec::new() };
+        let decision = self.session.on_command(engine, &self.input[self.given..end], &mut outlet);
+        let rest = outlet.rest;
+        if !rest.is_empty() {
+            write_all(io, &rest);
+        }
+        match decision {
+            Decision::Forward => self.granted = end,
+            Decision::Answered => {
+                self.given = end;
+                self.granted = end;
+                self.tidy();
+                return true;
+            }
+            Decision::Inject(packet) => self.lend(packet),
+            Decision::Replace(packet) => {
+                self.lend(packet);
+                self.given = end;
+                self.granted = end;
+                self.tidy();
+            }
+        }
+        false
+    }
+
+    fn lend(&mut self, packet: Vec<u8>) {
+        self.own = packet;
+        self.own_given = 0;
+    }
+
+    fn fill(&mut self, io: &mut dyn Io) -> isize {
+        if self.given == self.filled {
+            self.given = 0;
+            self.granted = 0;
+            self.filled = 0;
+        }
+        if self.is_full() {
+            self.input.resize((2 * self.input.len()).max(BUFFER), 0);
+        }
+        let count = io.read(&mut self.input[self.filled..]);
+        self.filled += count.max(0) as usize;
+        count
+    }
+
+    fn tidy(&mut self) {
+        if self.given < self.filled {
+            return;
+        }
+        self.given = 0;
+        self.granted = 0;
+        self.filled = 0;
+        if self.input.len() > 4 * BUFFER {
+            self.input = Vec::new();
+        }
+    }
+
+    /// The server has bytes for the client.
+    pub fn write(&mut self, engine: &Engine, io: &mut dyn Io, bytes: &[u8]) -> isize {
+        self.is_raw = false;
+        if self.ahead > 0 {
+            let count = io.write(bytes);
+            self.ahead -= self.ahead.min(count.max(0) as usize);
+            return count;
+        }
+        if !self.session.is_in_commands() {
+            self.greet(engine, bytes);
+            return io.write(bytes);
+        }
+        match self.session.on_response(engine, bytes) {
+            Reply::Send => {
+                let count = io.write(bytes);
+                self.ahead = bytes.len() - count.max(0) as usize;
+                self.session.after_send(engine);
+                count
+            }
+            Reply::Swallow => bytes.len() as isize,
+            Reply::Replace(response) => {
+                write_all(io, &response);
+                self.session.after_send(engine);
+                bytes.len() as isize
+            }
+        }
+    }
+
+    fn greet(&mut self, engine: &Engine, bytes: &[u8]) {
+        if !self.has_greeted && !self.session.is_foreign() {
+            self.has_greeted = true;
+            if !self.session.on_greeting(bytes) {
+                self.session.abandon(engine);
+            }
+        }
+    }
+}
+
+enum Next {
+    /// A whole packet, up to this offset of the input.
+    Command(usize),
+    /// The rest is probably there already.
+    More,
+    Pieces,
+    Oversized,
+    Nothing,
+}
+
+fn copy(to: &mut [u8], from: &[u8]) -> usize {
+    let count = to.len().min(from.len());
+    to[..count].copy_from_slice(&from[..count]);
+    count
+}
+
+/// Sends what can be sent at once, and copies the rest: the stored entry must not be held while a slow client reads.
+struct ToSocket<'a> {
+    io: &'a mut dyn Io,
+    rest: Vec<u8>,
+}
+
+impl Outlet for ToSocket<'_> {
+    fn deliver(&mut self, pieces: &[&[u8]]) {
+        let mut sent = self.io.try_write(pieces);
+        for piece in pieces {
+            let skipped = sent.min(piece.len());
+            sent -= skipped;
+            self.rest.extend_from_slice(&piece[skipped..]);
+        }
+    }
+}
+
+/// Waits for this client alone; a client that takes nothing for too long loses its connection on the server's next read.
+fn write_all(io: &mut dyn Io, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        let count = io.write(bytes);
+        if count > 0 {
+            bytes = &bytes[count as usize..];
+        } else if is_broken(count) || !io.wait_writable(WRITE_TIMEOUT_MS) {
+            return;
+        }
+    }
+}
+
+fn is_broken(count: isize) -> bool {
+    let error = std::io::Error::last_os_error().raw_os_error();
+    count == 0 || !matches!(error, Some(libc::EAGAIN | libc::EINTR | 0))
+}

@@ -1,0 +1,171 @@
+//! The functions that stand in the server's table while the plugin is loaded, and the containment around them.
+//!
+//! A panic never leaves a hook: it is counted and logged, the cache is switched off for the process, the connection at
+//! fault becomes foreign, and its bytes go on.
+
+use crate::connection::Connection;
+use crate::got::Slot as TableSlot;
+use crate::io::{self, Io, Plain, Tls};
+use crate::{host, log, slots};
+use std::ffi::{CStr, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+/// Runs `work`; a panic gives `fallback`.
+pub fn contain<T>(fallback: T, work: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        host::contained();
+        fallback
+    })
+}
+
+unsafe extern "C" fn on_accept(fd: c_int, address: *mut c_void, length: *mut c_void) -> c_int {
+    let number = host::number_before_accept();
+    let accepted = io::accept(fd, address, length);
+    contain((), || host::accepted(accepted, number));
+    accepted
+}
+
+unsafe extern "C" fn on_accept4(fd: c_int, address: *mut c_void, length: *mut c_void, flags: c_int) -> c_int {
+    let number = host::number_before_accept();
+    let accepted = io::accept4(fd, address, length, flags);
+    contain((), || host::accepted(accepted, number));
+    accepted
+}
+
+unsafe extern "C" fn on_close(fd: c_int) -> c_int {
+    contain((), || host::closing(fd));
+    io::close(fd)
+}
+
+unsafe extern "C" fn on_recv(fd: c_int, buffer: *mut c_void, length: usize, flags: c_int) -> isize {
+    let mut plain = Plain { fd, flags };
+    // SAFETY: the server passes a buffer of this length.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), length) };
+    read(fd, &mut plain, bytes)
+}
+
+unsafe extern "C" fn on_send(fd: c_int, buffer: *const c_void, length: usize, flags: c_int) -> isize {
+    let mut plain = Plain { fd, flags };
+    // SAFETY: the server passes a buffer of this length.
+    let bytes = unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), length) };
+    write(fd, &mut plain, bytes)
+}
+
+unsafe extern "C" fn on_ssl_read(ssl: *mut c_void, buffer: *mut c_void, length: c_int) -> c_int {
+    let fd = host::descriptor_of(ssl);
+    // SAFETY: the server passes a buffer of this length.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), length.max(0) as usize) };
+    read(fd, &mut Tls { ssl, fd }, bytes) as c_int
+}
+
+unsafe extern "C" fn on_ssl_write(ssl: *mut c_void, buffer: *const c_void, length: c_int) -> c_int {
+    let fd = host::descriptor_of(ssl);
+    // SAFETY: the server passes a buffer of this length.
+    let bytes = unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), length.max(0) as usize) };
+    write(fd, &mut Tls { ssl, fd }, bytes) as c_int
+}
+
+fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
+    let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return io.read(buffer) };
+    slots::set_current(fd);
+    if host::lets_go(&mut taken) {
+        return io.read(buffer);
+    }
+    let Some(connection) = taken.content() else { return io.read(buffer) };
+    let engine = host::engine();
+    match catch_unwind(AssertUnwindSafe(|| connection.read(engine, io, buffer))) {
+        Ok(count) => count,
+        Err(_) => {
+            give_up(connection);
+            connection.read(engine, io, buffer)
+        }
+    }
+}
+
+fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
+    let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return io.write(bytes) };
+    slots::set_current(fd);
+    let Some(connection) = taken.content() else { return io.write(bytes) };
+    match catch_unwind(AssertUnwindSafe(|| connection.write(host::engine(), io, bytes))) {
+        Ok(count) => count,
+        Err(_) => {
+            give_up(connection);
+            io.write(bytes)
+        }
+    }
+}
+
+/// The connection at fault: what was read ahead still reaches the server, nothing more is concluded.
+fn give_up(connection: &mut Connection) {
+    host::contained();
+    let _ = catch_unwind(AssertUnwindSafe(|| connection.session.abandon(host::engine())));
+}
+
+struct Hook {
+    name: &'static CStr,
+    function: *mut c_void,
+    original: &'static io::Original,
+    is_required: bool,
+}
+
+fn hooks() -> [Hook; 7] {
+    let hook = |name, function, original, is_required| Hook { name, function, original, is_required };
+    [
+        hook(c"recv", on_recv as *mut c_void, &io::RECV, true),
+        hook(c"send", on_send as *mut c_void, &io::SEND, true),
+        hook(c"close", on_close as *mut c_void, &io::CLOSE, true),
+        hook(c"accept", on_accept as *mut c_void, &io::ACCEPT, false),
+        hook(c"accept4", on_accept4 as *mut c_void, &io::ACCEPT4, false),
+        hook(c"SSL_read", on_ssl_read as *mut c_void, &io::SSL_READ, false),
+        hook(c"SSL_write", on_ssl_write as *mut c_void, &io::SSL_WRITE, false),
+    ]
+}
+
+/// The slots of the server's table that hold our functions, with what they held before.
+static INSTALLED: Mutex<Vec<(TableSlot, usize)>> = Mutex::new(Vec::new());
+
+/// Puts the hooks in, or changes nothing. True if TLS connections are seen too.
+pub fn install() -> Result<bool, String> {
+    let mut installed = INSTALLED.lock().unwrap_or_else(|e| e.into_inner());
+    let found: Vec<_> = hooks().into_iter().map(|hook| (TableSlot::find(hook.name), hook)).collect();
+    if let Some((_, hook)) = found.iter().find(|(slot, hook)| slot.is_none() && hook.is_required) {
+        return Err(format!("this server does not call {} through its table", hook.name.to_string_lossy()));
+    }
+    if found.iter().filter(|(slot, hook)| slot.is_some() && hook.name.to_bytes().starts_with(b"accept")).count() == 0 {
+        return Err("this server does not accept connections through its table".into());
+    }
+    let sees_tls =
+        found.iter().filter(|(slot, hook)| slot.is_some() && hook.name.to_bytes().starts_with(b"SSL")).count() == 2;
+    if !installed.is_empty() {
+        return Ok(sees_tls);
+    }
+    for (slot, hook) in found {
+        let Some(slot) = slot else { continue };
+        if !sees_tls && hook.name.to_bytes().starts_with(b"SSL") {
+            continue;
+        }
+        hook.original.keep(slot.current());
+        match slot.swap(hook.function) {
+            Ok(old) => installed.push((slot, old as usize)),
+            Err(error) => {
+                put_back(&mut installed);
+                return Err(format!("{}: {error}", hook.name.to_string_lossy()));
+            }
+        }
+    }
+    Ok(sees_tls)
+}
+
+/// Takes the hooks out. They pass bytes unchanged if the system does not let them go.
+pub fn remove() {
+    put_back(&mut INSTALLED.lock().unwrap_or_else(|e| e.into_inner()));
+}
+
+fn put_back(installed: &mut Vec<(TableSlot, usize)>) {
+    for (slot, old) in installed.drain(..) {
+        if let Err(error) = slot.swap(old as *mut c_void) {
+            log::warning(&format!("a hook stays in place and passes bytes unchanged: {error}"));
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The server's own calls on a connection, plain or inside TLS, as they were before the hooks.
+
+use std::ffi::{c_int, c_void};
+use std::io::IoSlice;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+type Recv = unsafe extern "C" fn(c_int, *mut c_void, usize, c_int) -> isize;
+type Send = unsafe extern "C" fn(c_int, *const c_void, usize, c_int) -> isize;
+type Close = unsafe extern "C" fn(c_int) -> c_int;
+type Accept = unsafe extern "C" fn(c_int, *mut c_void, *mut c_void) -> c_int;
+type Accept4 = unsafe extern "C" fn(c_int, *mut c_void, *mut c_void, c_int) -> c_int;
+type SslRead = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int) -> c_int;
+type SslWrite = unsafe extern "C" fn(*mut c_void, *const c_void, c_int) -> c_int;
+
+/// A function as the server had it before its table was changed.
+pub struct Original(AtomicPtr<c_void>);
+
+impl Original {
+    const fn none() -> Original {
+        Original(AtomicPtr::new(std::ptr::null_mut()))
+    }
+
+    /// To be stored before the hook is reachable.
+    pub fn keep(&self, function: *mut c_void) {
+        self.0.store(function, Ordering::Release);
+    }
+
+    fn get(&self) -> *mut c_void {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+pub static RECV: Original = Original::none();
+pub static SEND: Original = Original::none();
+pub static CLOSE: Original = Original::none();
+pub static ACCEPT: Original = Original::none();
+pub static ACCEPT4: Original = Original::none();
+pub static SSL_READ: Original = Original::none();
+pub static SSL_WRITE: Original = Original::none();
+
+macro_rules! call {
+    ($original:ident as $kind:ty, $($argument:expr),*) => {{
+        // SAFETY: `keep` stored the address that the server's table held for this function; a hook only runs after that.
+        let function = unsafe { std::mem::transmute::<*mut c_void, $kind>($original.get()) };
+        // SAFETY: the arguments are those of the server, or describe buffers of ours.
+        unsafe { function($($argument),*) }
+    }};
+}
+
+pub fn close(fd: c_int) -> c_int {
+    call!(CLOSE as Close, fd)
+}
+
+pub fn accept(fd: c_int, address: *mut c_void, length: *mut c_void) -> c_int {
+    call!(ACCEPT as Accept, fd, address, length)
+}
+
+pub fn accept4(fd: c_int, address: *mut c_void, length: *mut c_void, flags: c_int) -> c_int {
+    call!(ACCEPT4 as Accept4, fd, address, length, flags)
+}
+
+pub fn recv(fd: c_int, buffer: *mut c_void, length: usize, flags: c_int) -> isize {
+    call!(RECV as Recv, fd, buffer, length, flags)
+}
+
+pub fn send(fd: c_int, buffer: *const c_void, length: usize, flags: c_int) -> isize {
+    call!(SEND as Send, fd, buffer, length, flags)
+}
+
+pub fn ssl_read(ssl: *mut c_void, buffer: *mut c_void, length: c_int) -> c_int {
+    call!(SSL_READ as SslRead, ssl, buffer, length)
+}
+
+pub fn ssl_write(ssl: *mut c_void, buffer: *const c_void, length: c_int) -> c_int {
+    call!(SSL_WRITE as SslWrite, ssl, buffer, length)
+}
+
+/// One connection's bytes, as the server would get and send them.
+pub trait Io {
+    /// As `recv`: a count, 0 at the end, or negative with the reason where the caller looks for it.
+    fn read(&mut self, buffer: &mut [u8]) -> isize;
+    fn write(&mut self, bytes: &[u8]) -> isize;
+    /// Sends pieces without waiting; how many bytes went out.
+    fn try_write(&mut self, pieces: &[&[u8]]) -> usize;
+    /// Tells the server that nothing has come yet. False if only a real read can say so.
+    fn would_block(&mut self) -> bool;
+    fn wait_writable(&mut self, timeout_ms: c_int) -> bool;
+}
+
+pub struct Plain {
+    pub fd: c_int,
+    pub flags: c_int,
+}
+
+impl Io for Plain {
+    fn read(&mut self, buffer: &mut [u8]) -> isize {
+        recv(self.fd, buffer.as_mut_ptr().cast(), buffer.len(), self.flags)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> isize {
+        send(self.fd, bytes.as_ptr().cast(), bytes.len(), self.flags)
+    }
+
+    fn try_write(&mut self, pieces: &[&[u8]]) -> usize {
+        const QUIET: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        if let [bytes] = pieces {
+            return send(self.fd, bytes.as_ptr().cast(), bytes.len(), QUIET).max(0) as usize;
+        }
+        let slices: Vec<IoSlice> = pieces.iter().map(|piece| IoSlice::new(piece)).collect();
+        // SAFETY: all-zero is a valid message header; `IoSlice` has the layout of an iovec.
+        unsafe {
+            let mut message: libc::msghdr = std::mem::zeroed();
+            message.msg_iov = slices.as_ptr().cast_mut().cast();
+            message.msg_iovlen = slices.len();
+            libc::sendmsg(self.fd, &message, QUIET).max(0) as usize
+        }
+    }
+
+    fn would_block(&mut self) -> bool {
+        if self.flags & libc::MSG_DONTWAIT == 0 {
+            return false;
+        }
+        // SAFETY: the thread's own errno.
+        unsafe { *libc::__errno_location() = libc::EAGAIN };
+        true
+    }
+
+    fn wait_writable(&mut self, timeout_ms: c_int) -> bool {
+        wait(self.fd, libc::POLLOUT, timeout_ms)
+    }
+}
+
+pub struct Tls {
+    pub ssl: *mut c_void,
+    pub fd: c_int,
+}
+
+impl Io for Tls {
+    fn read(&mut self, buffer: &mut [u8]) -> isize {
+        ssl_read(self.ssl, buffer.as_mut_ptr().cast(), buffer.len().min(c_int::MAX as usize) as c_int) as isize
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> isize {
+        ssl_write(self.ssl, bytes.as_ptr().cast(), bytes.len().min(c_int::MAX as usize) as c_int) as isize
+    }
+
+    /// TLS wants a retried write to be the same bytes: everything goes through the waiting path, in one piece.
+    fn try_write(&mut self, _: &[&[u8]]) -> usize {
+        0
+    }
+
+    fn would_block(&mut self) -> bool {
+        false
+    }
+
+    fn wait_writable(&mut self, timeout_ms: c_int) -> bool {
+        // A renegotiation may need to read; either direction ends the wait, and the write is tried again.
+        wait(self.fd, libc::POLLOUT, timeout_ms)
+    }
+}
+
+fn wait(fd: c_int, events: i16, timeout_ms: c_int) -> bool {
+    let mut poll = libc::pollfd { fd, events, revents: 0 };
+    // SAFETY: one descriptor, described by `poll`.
+    unsafe { libc::poll(&mut poll, 1, timeout_ms) > 0 }
+}

@@ -1,0 +1,99 @@
+//! A connection of the plugin to the server that it runs in, by the SQL service: no socket, no password.
+//!
+//! Only for the worker's own thread, never for a client's.
+
+use crate::abi::SqlService;
+use crate::server;
+use std::ffi::{CStr, c_void};
+use std::ptr::{null_mut, without_provenance_mut};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// The version that is asked for; the server puts the service's address in its place when it loads the library.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "the server looks the symbol up by this name")]
+pub static sql_service: AtomicPtr<SqlService> = AtomicPtr::new(without_provenance_mut(0x0100));
+
+pub struct Local {
+    handle: *mut c_void,
+}
+
+pub type Row = Vec<Option<Vec<u8>>>;
+
+/// What the server must do for a thread before it may call it, and after.
+pub fn enter_thread() {
+    call_thread_function(c"my_thread_init");
+}
+
+pub fn leave_thread() {
+    call_thread_function(c"my_thread_end");
+}
+
+fn call_thread_function(name: &CStr) {
+    if let Ok(function) = server::symbol(name) {
+        // SAFETY: both exported functions take no argument; a result is ignored.
+        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(function)() }
+    }
+}
+
+fn service() -> &'static SqlService {
+    // SAFETY: the server has filled the pointer in before it called the plugin's init.
+    unsafe { &*sql_service.load(Ordering::Acquire) }
+}
+
+impl Local {
+    pub fn connect() -> Result<Local, String> {
+        // SAFETY: the service's documented sequence: init, then connect_local with the handle.
+        unsafe {
+            let handle = (service().init)(null_mut());
+            if handle.is_null() {
+                return Err("out of memory".into());
+            }
+            let local = Local { handle };
+            if (service().connect_local)(handle).is_null() { Err(local.error()) } else { Ok(local) }
+        }
+    }
+
+    fn error(&self) -> String {
+        // SAFETY: a valid handle; the text lives until the next call with it.
+        unsafe { CStr::from_ptr((service().error)(self.handle)) }.to_string_lossy().into_owned()
+    }
+
+    pub fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
+        // SAFETY: a valid handle and a buffer of the given length; results are freed before the next query.
+        unsafe {
+            if (service().query)(self.handle, text.as_ptr().cast(), text.len() as u64) != 0 {
+                return Err(self.error());
+            }
+            let result = (service().store_result)(self.handle);
+            if result.is_null() {
+                return if (service().errno)(self.handle) == 0 { Ok(Vec::new()) } else { Err(self.error()) };
+            }
+            let columns = (service().num_fields)(result) as usize;
+            let mut rows = Vec::new();
+            loop {
+                let row = (service().fetch_row)(result);
+                if row.is_null() {
+                    break;
+                }
+                let lengths = (service().fetch_lengths)(result);
+                rows.push((0..columns).map(|column| value(*row.add(column), *lengths.add(column))).collect());
+            }
+            (service().free_result)(result);
+            Ok(rows)
+        }
+    }
+}
+
+/// # Safety
+/// `start` is null or points at `length` bytes.
+unsafe fn value(start: *const std::ffi::c_char, length: u64) -> Option<Vec<u8>> {
+    // SAFETY: the caller's promise.
+    (!start.is_null()).then(|| unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length as usize) }.to_vec())
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        // SAFETY: a valid handle, not used again.
+        unsafe { (service().close)(self.handle) };
+    }
+}

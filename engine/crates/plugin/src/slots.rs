@@ -1,0 +1,106 @@
+//! The connections by their file descriptor.
+//!
+//! A slot is made once for each descriptor number and never freed, so a stale reference is never dangling. What is in it
+//! belongs to the thread that has set `is_busy`: the server uses a connection from one thread at a time, and a second
+//! thread that comes all the same finds the slot taken and passes the bytes unseen.
+
+use crate::connection::Connection;
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_int;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+pub struct Slot {
+    is_busy: AtomicBool,
+    /// The server's number of the session, 0 before it is authenticated.
+    pub thread_id: AtomicU64,
+    /// Which load of the plugin accepted it.
+    pub load: AtomicU64,
+    connection: UnsafeCell<Option<Connection>>,
+}
+
+// SAFETY: `connection` is only reached through `Taken`, of which `is_busy` allows one at a time.
+unsafe impl Sync for Slot {}
+
+const DESCRIPTORS: usize = 1 << 20;
+
+fn table() -> &'static [AtomicPtr<Slot>] {
+    static TABLE: OnceLock<Vec<AtomicPtr<Slot>>> = OnceLock::new();
+    TABLE.get_or_init(|| (0..DESCRIPTORS).map(|_| AtomicPtr::default()).collect())
+}
+
+/// The slot of this descriptor, if a connection was ever accepted under it.
+pub fn get(fd: c_int) -> Option<&'static Slot> {
+    let pointer = table().get(usize::try_from(fd).ok()?)?.load(Ordering::Acquire);
+    // SAFETY: null, or a leaked slot published with Release in `open`.
+    unsafe { pointer.as_ref() }
+}
+
+/// A new connection under this descriptor.
+pub fn open(fd: c_int, load: u64, connection: Connection) {
+    let Some(place) = usize::try_from(fd).ok().and_then(|fd| table().get(fd)) else { return };
+    if place.load(Ordering::Acquire).is_null() {
+        let slot = Box::leak(Box::new(Slot {
+            is_busy: AtomicBool::new(false),
+            thread_id: AtomicU64::new(0),
+            load: AtomicU64::new(0),
+            connection: UnsafeCell::new(None),
+        }));
+        place.store(slot, Ordering::Release);
+    }
+    if let Some(mut taken) = get(fd).and_then(Slot::take) {
+        taken.slot.thread_id.store(0, Ordering::Relaxed);
+        taken.slot.load.store(load, Ordering::Relaxed);
+        *taken.content() = Some(connection);
+    }
+}
+
+/// Whether nothing of any connection is in our hands.
+pub fn all_clean() -> bool {
+    table()
+        .iter()
+        .filter_map(|place| {
+            // SAFETY: as in `get`.
+            unsafe { place.load(Ordering::Acquire).as_ref() }
+        })
+        .all(|slot| slot.take().is_some_and(|mut taken| taken.content().as_ref().is_none_or(Connection::is_clean)))
+}
+
+impl Slot {
+    /// None if another thread, or an outer frame of this one, has it.
+    pub fn take(&'static self) -> Option<Taken> {
+        // Acquire: pairs with the Release in `Taken::drop`, so that the last thread's changes are seen.
+        (!self.is_busy.swap(true, Ordering::Acquire)).then_some(Taken { slot: self })
+    }
+}
+
+/// The right to use a slot's connection.
+pub struct Taken {
+    pub slot: &'static Slot,
+}
+
+impl Taken {
+    pub fn content(&mut self) -> &mut Option<Connection> {
+        // SAFETY: `is_busy` was false and is true now, by this value alone; `&mut self` excludes a second reference.
+        unsafe { &mut *self.slot.connection.get() }
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.slot.is_busy.store(false, Ordering::Release);
+    }
+}
+
+thread_local! {
+    /// The descriptor whose bytes this thread handled last: the server's events are about that connection.
+    static CURRENT: Cell<c_int> = const { Cell::new(-1) };
+}
+
+pub fn set_current(fd: c_int) {
+    let _ = CURRENT.try_with(|current| current.set(fd));
+}
+
+pub fn current() -> Option<&'static Slot> {
+    get(CURRENT.try_with(Cell::get).unwrap_or(-1))
+}

@@ -1,0 +1,209 @@
+//! The plugin's own thread: it applies settings, reads the server's catalogue, and keeps numbers up to date.
+//!
+//! It may be slow or fail without harm: results are stored only while the facts that it published are of the present.
+
+use crate::local::{self, Local};
+use crate::{host, log, server, status, variables};
+use session::{Engine, Facts, Table, Verdict};
+use std::cell::Cell;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const PAUSE: Duration = Duration::from_millis(100);
+const SWEEP_SEGMENTS: usize = 8;
+
+#[derive(Default)]
+struct Signal {
+    stops: bool,
+    wakes: bool,
+}
+
+static SIGNAL: Mutex<Signal> = Mutex::new(Signal { stops: false, wakes: false });
+static CHANGED: Condvar = Condvar::new();
+static THREAD: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+
+thread_local! {
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+pub fn is_this_thread() -> bool {
+    IS_WORKER.try_with(Cell::get).unwrap_or(false)
+}
+
+pub fn start() {
+    signal(|signal| *signal = Signal { stops: false, wakes: true });
+    let spawned = std::thread::Builder::new().name("fqc-worker".into()).spawn(run);
+    match spawned {
+        Ok(thread) => *THREAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread),
+        Err(error) => log::error(&format!("no thread for the catalogue, nothing will be cached: {error}")),
+    }
+}
+
+pub fn stop() {
+    signal(|signal| signal.stops = true);
+    if let Some(thread) = THREAD.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let _ = thread.join();
+    }
+}
+
+/// Settings have changed, or facts are missing: do not wait for the next round.
+pub fn wake() {
+    signal(|signal| signal.wakes = true);
+}
+
+fn signal(change: impl FnOnce(&mut Signal)) {
+    change(&mut SIGNAL.lock().unwrap_or_else(PoisonError::into_inner));
+    CHANGED.notify_all();
+}
+
+/// Until woken or a pause has passed; false when it is time to stop.
+fn pause() -> bool {
+    let signal = SIGNAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let waited = CHANGED.wait_timeout_while(signal, PAUSE, |signal| !signal.wakes && !signal.stops);
+    let (mut signal, _) = waited.unwrap_or_else(PoisonError::into_inner);
+    signal.wakes = false;
+    !signal.stops
+}
+
+fn run() {
+    IS_WORKER.with(|is_worker| is_worker.set(true));
+    local::enter_thread();
+    let mut worker = Worker { link: None, has_adopted: false };
+    while pause() {
+        crate::hooks::contain((), || worker.round());
+    }
+    drop(worker);
+    local::leave_thread();
+}
+
+struct Worker {
+    link: Option<Local>,
+    has_adopted: bool,
+}
+
+impl Worker {
+    fn round(&mut self) {
+        let engine = host::engine();
+        if self.has_adopted {
+            apply_settings(engine);
+        }
+        engine.cache.sweep(&engine.versions, SWEEP_SEGMENTS);
+        status::refresh(engine);
+        if !server::get().has_started() {
+            return;
+        }
+        if let Err(error) = self.consult(engine) {
+            log::warning(&format!("the catalogue could not be read, will be tried again: {error}"));
+            self.link = None;
+        }
+    }
+
+    fn consult(&mut self, engine: &Engine) -> Result<(), String> {
+        let mut link = match self.link.take() {
+            Some(link) => link,
+            None => Local::connect()?,
+        };
+        if !self.has_adopted {
+            adopt(engine, &mut link)?;
+            self.has_adopted = true;
+            apply_settings(engine);
+        }
+        if engine.catalogue.facts().is_none() {
+            publish_facts(engine, &mut link)?;
+        }
+        for table in engine.tables.take_asked() {
+            settle(engine, &mut link, &table)?;
+        }
+        self.link = Some(link);
+        Ok(())
+    }
+}
+
+fn apply_settings(engine: &Engine) {
+    let size = variables::size();
+    let settings = &engine.settings;
+    settings.set_limit(variables::limit());
+    settings.set_global_type(variables::type_of(std::ptr::null_mut()));
+    settings.set_defers_begin(variables::defers_begin() && !server::get().has_thread_pool());
+    settings.switch(size > 0);
+    if settings.size() != size || engine.cache.budget() != size {
+        settings.set_size(size);
+        engine.cache.resize(size);
+    }
+}
+
+/// Takes the settings of the server's own query cache over, and switches it off.
+fn adopt(engine: &Engine, link: &mut Local) -> Result<(), String> {
+    let rows = link.query(
+        "SELECT @@GLOBAL.query_cache_type + 0, @@GLOBAL.query_cache_size, @@GLOBAL.query_cache_limit, \
+         @@GLOBAL.lower_case_table_names, @@GLOBAL.fqc_type + 0, @@GLOBAL.fqc_size",
+    )?;
+    let numbers: Vec<u64> = rows.first().into_iter().flatten().map(number).collect();
+    let [native_type, native_size, native_limit, lower_case, own_type, own_size] = numbers[..] else {
+        return Err("the server did not tell the settings of its query cache".into());
+    };
+    engine.settings.set_tells_case(lower_case == 0);
+    if own_size == 0 && own_type == 0 {
+        let size = native_size.min(variables::SIZE_MAX);
+        link.query(&format!(
+            "SET GLOBAL fqc_limit = {native_limit}, GLOBAL fqc_size = {size}, GLOBAL fqc_type = {native_type}"
+        ))?;
+    }
+    if native_type != 0 {
+        link.query("SET GLOBAL query_cache_type = OFF")?;
+        link.query("SET GLOBAL query_cache_size = 0")?;
+        log::note("the server's own query cache was on: its settings were taken over, and it was switched off");
+    }
+    Ok(())
+}
+
+fn number(value: &Option<Vec<u8>>) -> u64 {
+    value.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()).unwrap_or(0)
+}
+
+fn publish_facts(engine: &Engine, link: &mut Local) -> Result<(), String> {
+    let generation = engine.catalogue.generation();
+    let rows = link.query("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE LIKE '%VIEW'")?;
+    let names = rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+    engine.catalogue.publish(Facts { generation, views: names.map(|name| name.to_ascii_lowercase()).collect() });
+    Ok(())
+}
+
+fn settle(engine: &Engine, link: &mut Local, table: &Table) -> Result<(), String> {
+    let generation = engine.catalogue.generation();
+    let verdict = judge(link, &table.db, &table.name)?;
+    table.settle(generation, verdict);
+    Ok(())
+}
+
+fn judge(link: &mut Local, db: &[u8], name: &[u8]) -> Result<Verdict, String> {
+    let which = format!("TABLE_SCHEMA = {} AND TABLE_NAME = {}", literal(db), literal(name));
+    let rows = link.query(&format!("SELECT ENGINE, TABLE_TYPE FROM information_schema.TABLES WHERE {which}"))?;
+    let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Ok(Verdict::Unfit) };
+    let verdict = match engine.as_slice() {
+        b"InnoDB" => Verdict::Snapshot,
+        b"MyISAM" | b"Aria" | b"MEMORY" => Verdict::Plain,
+        _ => Verdict::Unfit,
+    };
+    if !matches!(kind.as_slice(), b"BASE TABLE" | b"SYSTEM VERSIONED") {
+        return Ok(Verdict::Unfit);
+    }
+    let expressions = link.query(&format!(
+        "SELECT GENERATION_EXPRESSION FROM information_schema.COLUMNS WHERE {which} AND EXTRA LIKE '%VIRTUAL%'"
+    ))?;
+    let is_fixed = expressions.iter().all(|row| row.first().is_some_and(|value| is_deterministic(value.as_deref())));
+    Ok(if is_fixed { verdict } else { Verdict::Unfit })
+}
+
+/// Whether a generated column has the same value at every read.
+fn is_deterministic(expression: Option<&[u8]>) -> bool {
+    let text = [b"SELECT ", expression.unwrap_or_default(), b" FROM t"].concat();
+    matches!(sql::classify(&text, sql::LexMode::default()).kind, sql::Kind::Read(read) if read.refusal.is_none())
+}
+
+/// A name as a literal that no setting can change the meaning of.
+fn literal(name: &[u8]) -> String {
+    let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("_utf8mb3 x'{digits}'")
+}
