@@ -31,14 +31,15 @@ fn judge() -> io::Result<ExitCode> {
         time: Duration::from_secs(arguments.number("seconds", default.time.as_secs())?),
         epoch: arguments.number("epoch", default.epoch)?,
         shrink_time: Duration::from_secs(arguments.number("shrink-seconds", default.shrink_time.as_secs())?),
+        cached_endpoint: None,
     };
     let mut options = Options { mariadbd: arguments.path("mariadbd"), plugin: None, arguments: Vec::new() };
     options.arguments.extend(differential::ARGUMENTS.iter().map(|one| one.to_string()));
     options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));
-    let plain = Server::start(options.clone())?;
+    let mut plain = Server::start(options.clone())?;
     let plugin: Option<PathBuf> = arguments.path("plugin");
-    let cached = Server::start(Options { plugin, ..options })?;
-    let (summary, difference) = differential::run(&plain, &cached, &plan)?;
+    let mut cached = Server::start(Options { plugin, ..options })?;
+    let (summary, difference) = differential::run(&mut plain, &mut cached, &plan)?;
     print!("{summary}");
     if let Some(difference) = difference {
         println!("{difference}");

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use super::action::{Account, Action, Deed};
-use crate::client::{Client, Param, Prepared, Response, command, execute_body};
+use crate::client::{Client, Endpoint, Param, Prepared, Response, command, execute_body};
 use crate::server::Server;
 
 /// Nothing here may block: every lock timeout is 0.
@@ -25,17 +25,23 @@ struct Session {
     prepared: HashMap<String, Prepared>,
 }
 
-pub struct Lane<'a> {
-    server: &'a Server,
+pub struct Lane {
+    /// Even sessions take the first, odd ones the second.
+    endpoints: [Endpoint; 2],
     admin: Client,
     /// Its snapshot keeps the purge from running, on which it depends who meets whose gap locks.
     holder: Client,
     sessions: Vec<Session>,
 }
 
-impl<'a> Lane<'a> {
-    pub fn new(server: &'a Server, sessions: usize) -> io::Result<Self> {
-        let mut lane = Self { server, admin: server.admin()?, holder: server.admin()?, sessions: Vec::new() };
+impl Lane {
+    pub fn new(server: &Server, through: Option<&Endpoint>, sessions: usize) -> io::Result<Self> {
+        let endpoints = match through {
+            Some(endpoint) => [endpoint.clone(), endpoint.clone()],
+            None => [server.unix_endpoint(), server.endpoint()],
+        };
+        let (admin, holder) = (server.admin()?, server.admin()?);
+        let mut lane = Self { endpoints, admin, holder, sessions: Vec::new() };
         lane.clean()?;
         lane.holder.must("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
         for index in 0..sessions {
@@ -45,10 +51,8 @@ impl<'a> Lane<'a> {
         Ok(lane)
     }
 
-    /// Odd sessions come over TCP, even ones over the unix socket.
     fn open(&self, index: usize, account: &Account) -> io::Result<Session> {
-        let endpoint = if index % 2 == 1 { self.server.endpoint() } else { self.server.unix_endpoint() };
-        let mut client = Client::connect(&endpoint, &account.login())?;
+        let mut client = Client::connect(&self.endpoints[index % 2], &account.login())?;
         client.set_timeout(Some(ANSWER_LIMIT))?;
         // FOUND_ROWS() of a fresh session is left over from an earlier one of the same thread.
         client.must("SELECT 1")?;
@@ -196,7 +200,7 @@ fn run(
     Ok(())
 }
 
-impl Drop for Lane<'_> {
+impl Drop for Lane {
     /// A history that follows must not meet the locks of this one.
     fn drop(&mut self) {
         let ids: Vec<_> = self.sessions.iter().map(|session| session.client.thread_id.to_string()).collect();

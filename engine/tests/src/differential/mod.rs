@@ -9,19 +9,22 @@ pub mod action;
 mod compare;
 pub mod generate;
 mod lane;
+mod pair;
 mod report;
 mod shrink;
+mod summary;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::time::{Duration, Instant};
 
+use crate::client::Endpoint;
 use crate::random::Random;
 use crate::server::Server;
-use action::{Action, Kind};
+use action::Action;
 use generate::Generator;
-use lane::{Answer, Lane};
+use pair::{Lanes, Pair};
+pub use summary::Summary;
 
 pub const SESSIONS: usize = 6;
 
@@ -54,6 +57,8 @@ pub struct Plan {
     pub time: Duration,
     pub epoch: u64,
     pub shrink_time: Duration,
+    /// Where the sessions of the cached side connect, when not to the server itself.
+    pub cached_endpoint: Option<Endpoint>,
 }
 
 impl Default for Plan {
@@ -64,42 +69,8 @@ impl Default for Plan {
             time: Duration::from_secs(60),
             epoch: 4000,
             shrink_time: Duration::from_secs(120),
+            cached_endpoint: None,
         }
-    }
-}
-
-#[derive(Debug, Default)]
-pub struct Summary {
-    pub statements: u64,
-    pub epochs: u64,
-    pub elapsed: Duration,
-    /// `Qcache_hits` of the cached server over this run; `None` when it knows no such counter.
-    pub hits: Option<u64>,
-    /// Steps of this kind, and how many of them failed on both servers.
-    pub per_kind: BTreeMap<Kind, (u64, u64)>,
-    pub per_error: BTreeMap<u16, u64>,
-}
-
-impl Summary {
-    fn count(&mut self, kind: Kind, answer: &Answer) {
-        self.statements += 1;
-        let counts = self.per_kind.entry(kind).or_default();
-        counts.0 += 1;
-        if let Some(failure) = answer.responses.iter().find_map(|one| one.failure()) {
-            counts.1 += 1;
-            *self.per_error.entry(failure.code).or_default() += 1;
-        }
-    }
-}
-
-impl fmt::Display for Summary {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        let speed = self.statements as f64 / self.elapsed.as_secs_f64();
-        writeln!(out, "{} statements in {} epochs, {speed:.0}/s, hits {:?}", self.statements, self.epochs, self.hits)?;
-        for (kind, (count, errors)) in &self.per_kind {
-            writeln!(out, "  {kind:?}: {count}, of these {errors} errors")?;
-        }
-        writeln!(out, "  errors by code: {:?}", self.per_error)
     }
 }
 
@@ -122,39 +93,32 @@ impl fmt::Display for Difference {
 }
 
 /// Runs until the plan ends or the first difference. The `Err` is a fault of the surroundings, not of the plugin.
-pub fn run(plain: &Server, cached: &Server, plan: &Plan) -> io::Result<(Summary, Option<Difference>)> {
+pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(Summary, Option<Difference>)> {
     let begun = Instant::now();
-    let hits_before = hits(cached)?;
+    let mut pair = Pair { plain, cached, through: plan.cached_endpoint.clone() };
+    let hits_before = pair.hits();
     let mut summary = Summary::default();
     let mut found = None;
     while found.is_none() && begun.elapsed() < plan.time && summary.statements < plan.statements {
         let seed = plan.seed + summary.epochs;
         let steps = plan.epoch.min(plan.statements - summary.statements);
-        let deadline = begun + plan.time;
-        found = epoch(plain, cached, seed, steps, deadline, &mut summary)?.map(|found| (seed, found));
+        found = epoch(&mut pair, seed, steps, begun + plan.time, &mut summary)?;
         summary.epochs += 1;
     }
     summary.elapsed = begun.elapsed();
-    summary.hits = hits(cached)?.zip(hits_before).map(|(after, before)| after.saturating_sub(before));
-    let Some((seed, (history, what))) = found else { return Ok((summary, None)) };
-    let first = Difference { seed, steps: history.len(), history, what };
-    eprintln!("{}\nshrinking ...", Difference { history: tail(&first.history), ..clone(&first) });
-    Ok((summary, Some(shrunk(plain, cached, first, plan.shrink_time))))
+    summary.hits = pair.hits().zip(hits_before).map(|(after, before)| after.saturating_sub(before));
+    let shrunk = found.map(|found| {
+        eprintln!("{}\nshrinking ...", found.what);
+        shrunk(&mut pair, found, plan.shrink_time)
+    });
+    Ok((summary, shrunk))
 }
 
-fn clone(difference: &Difference) -> Difference {
-    Difference { seed: difference.seed, steps: difference.steps, history: Vec::new(), what: difference.what.clone() }
-}
-
-fn tail(history: &[Action]) -> Vec<Action> {
-    history[history.len().saturating_sub(15)..].to_vec()
-}
-
-fn shrunk(plain: &Server, cached: &Server, first: Difference, limit: Duration) -> Difference {
+fn shrunk(pair: &mut Pair, first: Difference, limit: Duration) -> Difference {
     let Difference { seed, steps, history, mut what } = first;
     let last = history[history.len() - 1].clone();
     let history = shrink::shrink(history, limit, |candidate| {
-        let (length, found) = replay(plain, cached, candidate).ok()??;
+        let (length, found) = pair.replay(candidate).ok()??;
         if candidate[length - 1] != last {
             return None;
         }
@@ -164,38 +128,24 @@ fn shrunk(plain: &Server, cached: &Server, first: Difference, limit: Duration) -
     Difference { seed, steps, history, what }
 }
 
-/// Runs a fixed history; `Some` is the length of the prefix whose last step differs, and how.
-pub fn replay(plain: &Server, cached: &Server, history: &[Action]) -> io::Result<Option<(usize, String)>> {
-    let mut lanes = Lanes::new(plain, cached)?;
-    for (index, action) in history.iter().enumerate() {
-        if let Err(what) = lanes.step(action)? {
-            return Ok(Some((index + 1, what)));
-        }
-    }
-    Ok(None)
-}
-
-type Found = Option<(Vec<Action>, String)>;
-
 fn epoch(
-    plain: &Server,
-    cached: &Server,
+    pair: &mut Pair,
     seed: u64,
     steps: u64,
     deadline: Instant,
     summary: &mut Summary,
-) -> io::Result<Found> {
-    let mut lanes = Lanes::new(plain, cached)?;
+) -> io::Result<Option<Difference>> {
+    let mut lanes = Lanes::new(pair)?;
     let mut generator = Generator::new(Random::new(seed), SESSIONS);
     let mut history = Vec::new();
     while (history.len() as u64) < steps && Instant::now() < deadline {
         let action = generator.next_action();
-        let outcome = lanes.step(&action)?;
+        let outcome = lanes.step(&action);
         history.push(action);
         let action = &history[history.len() - 1];
         let answer = match outcome {
             Ok(answer) => answer,
-            Err(what) => return Ok(Some((history, what))),
+            Err(what) => return Ok(Some(Difference { seed, steps: history.len(), history, what })),
         };
         summary.count(action.kind, &answer);
         if generator.observe(action, &answer.responses, answer.lost.is_some()) {
@@ -203,40 +153,4 @@ fn epoch(
         }
     }
     Ok(None)
-}
-
-struct Lanes<'a> {
-    plain: Lane<'a>,
-    cached: Lane<'a>,
-}
-
-impl<'a> Lanes<'a> {
-    fn new(plain: &'a Server, cached: &'a Server) -> io::Result<Self> {
-        Ok(Self { plain: Lane::new(plain, SESSIONS)?, cached: Lane::new(cached, SESSIONS)? })
-    }
-
-    /// The answer where both agree, else both in words.
-    fn step(&mut self, action: &Action) -> io::Result<Result<Answer, String>> {
-        let sent = (self.plain.start(action), self.cached.start(action));
-        let (plain, cached) = (self.plain.finish(action), self.cached.finish(action));
-        let Some(place) = compare::difference(&plain, &cached, action.is_ordered()) else { return Ok(Ok(plain)) };
-        let words = |answer| report::answer(answer, action);
-        Ok(Err(format!(
-            "at {action}\n  differs: {place} (sent {sent:?})\n  plain:\n{}  cached:\n{}",
-            words(&plain),
-            words(&cached)
-        )))
-    }
-
-    /// Asked of both, so that both have opened the same tables.
-    fn listing(&mut self, statement: &str) -> io::Result<Vec<crate::client::Row>> {
-        self.cached.admin().must(statement)?;
-        Ok(self.plain.admin().must(statement)?.rows(false))
-    }
-}
-
-fn hits(server: &Server) -> io::Result<Option<u64>> {
-    let rows = server.admin()?.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'")?.rows(false);
-    let value = rows.first().and_then(|row| row[1].clone());
-    Ok(value.and_then(|value| String::from_utf8_lossy(&value).parse().ok()))
 }

@@ -1,0 +1,69 @@
+//! The two servers side by side.
+
+use std::io;
+
+use super::action::Action;
+use super::lane::{Answer, Lane};
+use super::{SESSIONS, compare, report};
+use crate::client::{Endpoint, Row};
+use crate::server::Server;
+
+pub struct Pair<'a> {
+    pub plain: &'a mut Server,
+    pub cached: &'a mut Server,
+    /// Where the sessions of the cached side connect, when not to the server itself.
+    pub through: Option<Endpoint>,
+}
+
+impl Pair<'_> {
+    /// Runs a fixed history; `Some` is the length of the prefix whose last step differs, and how.
+    pub fn replay(&mut self, history: &[Action]) -> io::Result<Option<(usize, String)>> {
+        for server in [&mut *self.plain, &mut *self.cached] {
+            if !server.is_running() {
+                server.restart()?;
+            }
+        }
+        let mut lanes = Lanes::new(self)?;
+        for (index, action) in history.iter().enumerate() {
+            if let Err(what) = lanes.step(action) {
+                return Ok(Some((index + 1, what)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `Qcache_hits` of the cached server; `None` where it is gone or knows no such counter.
+    pub fn hits(&self) -> Option<u64> {
+        let rows = self.cached.admin().ok()?.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").ok()?.rows(false);
+        let value = rows.first()?[1].clone()?;
+        String::from_utf8_lossy(&value).parse().ok()
+    }
+}
+
+pub struct Lanes {
+    plain: Lane,
+    cached: Lane,
+}
+
+impl Lanes {
+    pub fn new(pair: &Pair) -> io::Result<Self> {
+        let plain = Lane::new(pair.plain, None, SESSIONS)?;
+        Ok(Self { plain, cached: Lane::new(pair.cached, pair.through.as_ref(), SESSIONS)? })
+    }
+
+    /// The answer where both agree, else both in words.
+    pub fn step(&mut self, action: &Action) -> Result<Answer, String> {
+        let sent = (self.plain.start(action), self.cached.start(action));
+        let (plain, cached) = (self.plain.finish(action), self.cached.finish(action));
+        let Some(place) = compare::difference(&plain, &cached, action.is_ordered()) else { return Ok(plain) };
+        let (plain, cached) = (report::answer(&plain, action), report::answer(&cached, action));
+        let head = format!("at {action}\n  differs: {place} (sent {sent:?})");
+        Err(format!("{head}\n  plain:\n{plain}  cached:\n{cached}"))
+    }
+
+    /// Asked of both, so that both have opened the same tables.
+    pub fn listing(&mut self, statement: &str) -> io::Result<Vec<Row>> {
+        self.cached.admin().must(statement)?;
+        Ok(self.plain.admin().must(statement)?.rows(false))
+    }
+}

@@ -1,0 +1,43 @@
+//! What a run amounted to.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use super::action::Kind;
+use super::lane::Answer;
+
+#[derive(Debug, Default)]
+pub struct Summary {
+    pub statements: u64,
+    pub epochs: u64,
+    pub elapsed: Duration,
+    /// `Qcache_hits` of the cached server over this run; `None` when it knows no such counter.
+    pub hits: Option<u64>,
+    /// Steps of this kind, and how many of them failed on both servers.
+    pub per_kind: BTreeMap<Kind, (u64, u64)>,
+    pub per_error: BTreeMap<u16, u64>,
+}
+
+impl Summary {
+    pub(super) fn count(&mut self, kind: Kind, answer: &Answer) {
+        self.statements += 1;
+        let counts = self.per_kind.entry(kind).or_default();
+        counts.0 += 1;
+        if let Some(failure) = answer.responses.iter().find_map(|one| one.failure()) {
+            counts.1 += 1;
+            *self.per_error.entry(failure.code).or_default() += 1;
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let speed = self.statements as f64 / self.elapsed.as_secs_f64();
+        writeln!(out, "{} statements in {} epochs, {speed:.0}/s, hits {:?}", self.statements, self.epochs, self.hits)?;
+        for (kind, (count, errors)) in &self.per_kind {
+            writeln!(out, "  {kind:?}: {count}, of these {errors} errors")?;
+        }
+        writeln!(out, "  errors by code: {:?}", self.per_error)
+    }
+}

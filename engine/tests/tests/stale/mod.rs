@@ -1,0 +1,94 @@
+//! A proxy with a planted fault: now and then it answers a SELECT with what the same bytes were answered before,
+//! whatever has been written since. A tester that lets this pass is worth nothing.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use fqc_tests::client::{Endpoint, command};
+
+/// Answers by statement, over all connections.
+type Memory = Arc<Mutex<HashMap<Vec<u8>, Vec<u8>>>>;
+
+/// Listens for ever. One in `rate` SELECTs that were answered before is answered from memory; none when `rate` is 0.
+pub fn start(target: Endpoint, rate: usize) -> Endpoint {
+    let Endpoint::Tcp(port) = target else { panic!("the proxy connects over TCP") };
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let own = listener.local_addr().expect("a bound address").port();
+    let memory = Memory::default();
+    thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let memory = memory.clone();
+            // A connection that ends, ends both ways.
+            thread::spawn(move || serve(client, port, &memory, rate));
+        }
+    });
+    Endpoint::Tcp(own)
+}
+
+fn serve(mut client: TcpStream, port: u16, memory: &Memory, rate: usize) -> io::Result<()> {
+    let mut server = TcpStream::connect(("127.0.0.1", port))?;
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let answered = Arc::new(Mutex::new(Vec::new()));
+    let (source, sink, record) = (server.try_clone()?, client.try_clone()?, answered.clone());
+    thread::spawn(move || forward_answers(source, sink, &record));
+    let outcome = forward_commands(&mut client, &mut server, memory, rate, &answered);
+    let _ = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
+    outcome
+}
+
+fn forward_answers(mut server: TcpStream, mut client: TcpStream, record: &Mutex<Vec<u8>>) {
+    let mut chunk = [0; 16 * 1024];
+    while let Ok(count @ 1..) = server.read(&mut chunk) {
+        record.lock().unwrap().extend_from_slice(&chunk[..count]);
+        if client.write_all(&chunk[..count]).is_err() {
+            break;
+        }
+    }
+    let _ = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
+}
+
+/// When the next command arrives, the answer to the one before is complete.
+fn forward_commands(
+    client: &mut TcpStream,
+    server: &mut TcpStream,
+    memory: &Memory,
+    rate: usize,
+    answered: &Mutex<Vec<u8>>,
+) -> io::Result<()> {
+    let mut pending: Option<Vec<u8>> = None;
+    for turn in 1.. {
+        let packet = read_packet(client)?;
+        let answer = std::mem::take(&mut *answered.lock().unwrap());
+        if let Some(statement) = pending.take() {
+            memory.lock().unwrap().entry(statement).or_insert(answer);
+        }
+        let is_select =
+            packet[3] == 0 && packet.len() > 11 && packet[4] == command::QUERY && &packet[5..11] == b"SELECT";
+        if !is_select {
+            server.write_all(&packet)?;
+            continue;
+        }
+        let known = memory.lock().unwrap().get(&packet).cloned();
+        match known {
+            Some(stale) if rate > 0 && turn % rate == 0 => client.write_all(&stale)?,
+            _ => {
+                pending = Some(packet.clone());
+                server.write_all(&packet)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_packet(from: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut packet = vec![0; 4];
+    from.read_exact(&mut packet)?;
+    let length = u32::from_le_bytes([packet[0], packet[1], packet[2], 0]) as usize;
+    packet.resize(4 + length, 0);
+    from.read_exact(&mut packet[4..])?;
+    Ok(packet)
+}
