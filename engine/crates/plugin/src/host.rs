@@ -237,7 +237,7 @@ fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
     }
     let found = with_session(event.thread_id, |connection| match event.subclass {
         GENERAL_LOG => connection.session.on_logged(engine, query),
-        GENERAL_STATUS => connection.session.on_status(engine, &thread_facts(facts, thd)),
+        GENERAL_STATUS => connection.session.on_status(engine, &thread_facts(facts, thd, text(&event.database))),
         _ => {}
     });
     if found.is_some() {
@@ -275,7 +275,8 @@ fn connect(facts: &Facts, thd: *mut Thd, thread_id: u64) {
     slot.thread_id.store(thread_id, Ordering::Release);
     if connection.is_readable() {
         let (user, host) = facts.account();
-        connection.session.on_connected(engine(), Account { user, host }, &thread_facts(facts, thd));
+        let facts = thread_facts(facts, thd, b"");
+        connection.session.on_connected(engine(), Account { user, host }, &facts);
         status::NUMBERS.connections.fetch_add(1, Ordering::Relaxed);
         return;
     }
@@ -286,11 +287,11 @@ fn connect(facts: &Facts, thd: *mut Thd, thread_id: u64) {
     }
 }
 
-fn thread_facts<'a>(facts: &'a Facts, thd: *mut Thd) -> ThreadFacts<'a> {
+fn thread_facts<'a>(facts: &Facts, thd: *mut Thd, database: &'a [u8]) -> ThreadFacts<'a> {
     ThreadFacts {
         isolation: facts.isolation(),
         in_lock_tables: facts.in_lock_tables(),
-        database: facts.database(),
+        database,
         collation: facts.collation_id(),
         cache_type: variables::type_of(thd),
     }

@@ -14,7 +14,6 @@ pub struct Server {
     charset: unsafe extern "C" fn(*const Thd) -> *const c_uint,
     priv_user: unsafe extern "C" fn(*const Thd, *mut usize) -> *const c_char,
     priv_host: unsafe extern "C" fn(*const Thd, *mut usize) -> *const c_char,
-    current_db: unsafe extern "C" fn(*const Thd) -> *const c_char,
     started: *const AtomicU8,
     thread_handling: *const AtomicU64,
     version: *const c_char,
@@ -66,7 +65,6 @@ impl Server {
             charset: function!(c"thd_charset"),
             priv_user: function!(c"thd_priv_user"),
             priv_host: function!(c"thd_priv_host"),
-            current_db: function!(c"thd_current_db"),
             started: symbol(c"mysqld_server_started")?.cast(),
             thread_handling: symbol(c"thread_handling")?.cast(),
             version: symbol(c"server_version")?.cast(),
@@ -124,11 +122,6 @@ impl Facts {
     pub fn collation_id(&self) -> u32 {
         // SAFETY: `Facts::of`; the server returns a pointer to a static charset description.
         unsafe { (get().charset)(self.0).as_ref().copied().unwrap_or(0) }
-    }
-
-    pub fn database(&self) -> &[u8] {
-        // SAFETY: `Facts::of`; a NUL-terminated string or null, stable until this callback returns.
-        unsafe { bytes_until_nul((get().current_db)(self.0)) }
     }
 
     pub fn option(&self, bit: i64) -> bool {

@@ -147,6 +147,7 @@ impl Session {
         }
         self.capabilities = hello.capabilities & self.server_capabilities;
         self.charset = hello.charset;
+        self.database = hello.database.unwrap_or_default();
         if self.capabilities & (capability::COMPRESS | capability::ZSTD_COMPRESS) != 0 {
             self.abandon(engine);
         }
@@ -160,7 +161,9 @@ impl Session {
         }
         self.account = Some(account);
         self.begin_anew(engine, self.accepted_under);
-        self.take_facts(facts);
+        // What the client asked for: the server has not made it the session's own yet.
+        let database = std::mem::take(&mut self.database);
+        self.take_facts(&ThreadFacts { database: &database, ..*facts });
         self.phase = Phase::Commands;
     }
 
