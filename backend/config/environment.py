@@ -122,7 +122,7 @@ def read() -> Environment:
         allowed_hosts=_words("FQC_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]"),
         public_url=public_url.rstrip("/"),
         database_url=_text("FQC_DATABASE_URL", ""),
-        broker_url=_text("FQC_BROKER_URL", "filesystem://"),
+        broker_url=_text("FQC_BROKER_URL", "filesystem://localhost"),
         endpoint_networks=_networks("FQC_ENDPOINT_NETWORKS", "127.0.0.0/8,::1/128"),
         engine_library=_path("FQC_ENGINE_LIBRARY", REPOSITORY / "engine" / "dist" / "fqc.so"),
         frontend_dist=_path("FQC_FRONTEND_DIST", REPOSITORY / "frontend" / "dist"),

@@ -14,7 +14,7 @@ from controlplane.audit.services import audit_record
 from controlplane.changes import cache_planning, planning, resize_planning
 from controlplane.changes.delivery import deliver
 from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
-from controlplane.changes.plan import Step
+from controlplane.changes.plan import Step, plan
 from controlplane.changes.planning import Preview
 from controlplane.changes.states import AT_WORK, WAITING, ChangeState, Kind, When
 from controlplane.changes.windows import window_opening
@@ -28,6 +28,12 @@ from controlplane.fleet.states import Provider, State
 from controlplane.prerequisites.gate import INSTALL
 from controlplane.prerequisites.serializers import InstanceFindingSerializer
 from controlplane.settings.selectors import settings_get
+
+# What a new local server is configured with; what it is not told, it takes from its own defaults.
+LOCAL_PARAMETERS = {
+    "innodb_buffer_pool_size": "{DBInstanceClassMemory*7/10}",
+    "max_connections": "{DBInstanceClassConnections}",
+}
 
 
 @transaction.atomic
@@ -232,10 +238,17 @@ def instance_create(*, instance_class: str, **facts: Any) -> Instance:
         if facts["provider"] == Provider.LOCAL:
             facts |= fleet.local_endpoint(facts["name"])
         instance = fleet.instance_record(instance_class=class_get(instance_class), **facts, **window)
-        local = [Step("provision"), Step("install_engine"), Step("connect")]
-        steps = local if instance.provider == Provider.LOCAL else [Step("connect")]
-        _plain(instance, Kind.CREATE, steps, "", {"apply": True, "when": When.NOW, "at": None})
+        change = change_make(instance, Kind.CREATE, _preview_create(instance))
+        _start(change, apply=True, when=When.NOW, at=None)
     return instance
+
+
+def _preview_create(instance: Instance) -> Preview:
+    if instance.provider == Provider.EXTERNAL:
+        return planning.build(instance, [Step("connect")], is_live=False)
+    steps = [Step("provision"), Step("install_engine"), Step("connect")]
+    found = plan(planning.situation_of(instance), LOCAL_PARAMETERS, allow_restart=False)
+    return planning.build(instance, steps, is_live=False, lines=found.lines)
 
 
 def instance_delete(instance: Instance) -> ChangeSet:

@@ -19,3 +19,4 @@ def install_engine(local: LocalServer, server: Server, library: Path) -> None:
     except RefusedStatement as error:
         if not any(code in error.detail for code in ALREADY_THERE):
             raise
+    server.__dict__.pop("has_engine", None)  # it was asked before there was one

@@ -21,15 +21,10 @@ import pymysql
 
 from controlplane.gateway import process
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.names import ENGINE_NAMES
 
 READY_SECONDS = 60
 ENGINE_FILE = "fqc.so"
-# Written as the engine's own names: under the old ones the server would configure its own cache.
-ENGINE_NAMES = {
-    "query_cache_type": "fqc_type",
-    "query_cache_size": "fqc_size",
-    "query_cache_limit": "fqc_limit",
-}
 
 
 class LocalServerError(GatewayError):
@@ -100,6 +95,7 @@ class LocalServer:
             "skip-name-resolve",
             "skip-log-bin",
             "innodb-log-file-size=32M",
+            "userstat=1",
             "query-cache-type=0",
             "query-cache-size=0",
             # Address space only: without it the pool cannot grow beyond its size at the start.

@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import pymysql
@@ -18,6 +19,7 @@ from pymysql.constants import CR, ER
 
 from controlplane.gateway.endpoint import checked_address
 from controlplane.gateway.errors import AccessDenied, GatewayError, RefusedStatement, Unreachable
+from controlplane.gateway.names import ENGINE_NAMES
 
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,63}(\.[a-z][a-z0-9_]{0,63})?")
 CONNECTION_LOST = {CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST, CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR}
@@ -92,14 +94,22 @@ class Server:
     def value(self, statement: str, arguments: Iterable[Any] | None = None) -> Any:
         return next(iter(self.rows(statement, arguments)), (None,))[0]
 
+    @cached_property
+    def has_engine(self) -> bool:
+        return bool(self.rows("SHOW GLOBAL VARIABLES LIKE 'fqc_minor_version'"))
+
+    def engine_name(self, name: str) -> str:
+        return ENGINE_NAMES.get(name, name) if self.has_engine else name
+
     def variables(self) -> dict[str, str]:
-        """Every global variable, by its lower-case name."""
-        return {name.lower(): value for name, value in self.rows("SHOW GLOBAL VARIABLES")}
+        """Every global variable, by its lower-case name; the cache's are the engine's where there is one."""
+        found = {name.lower(): value for name, value in self.rows("SHOW GLOBAL VARIABLES")}
+        return found | {name: found[own] for name, own in ENGINE_NAMES.items() if own in found}
 
     def variable(self, name: str) -> str | None:
         """One global variable, or None if the server has none of this name."""
         try:
-            return _text(self.value(f"SELECT @@GLOBAL.{quoted(name)}"))
+            return _text(self.value(f"SELECT @@GLOBAL.{quoted(self.engine_name(name))}"))
         except RefusedStatement as error:
             if "1193" in error.detail:
                 return None
@@ -109,13 +119,13 @@ class Server:
         return dict(self.rows("SHOW GLOBAL STATUS LIKE %s", [pattern]))
 
     def set_global(self, name: str, value: str | int) -> None:
-        self.run(f"SET GLOBAL {quoted(name)} = %s", [_typed(value)])
+        self.run(f"SET GLOBAL {quoted(self.engine_name(name))} = %s", [_typed(value)])
 
     def set_session(self, name: str, value: str | int) -> None:
-        self.run(f"SET SESSION {quoted(name)} = %s", [_typed(value)])
+        self.run(f"SET SESSION {quoted(self.engine_name(name))} = %s", [_typed(value)])
 
     def set_global_default(self, name: str) -> None:
-        self.run(f"SET GLOBAL {quoted(name)} = DEFAULT")
+        self.run(f"SET GLOBAL {quoted(self.engine_name(name))} = DEFAULT")
 
     def close(self) -> None:
         try:
@@ -154,7 +164,7 @@ def open_server(endpoint: Endpoint, limits: Limits) -> Server:
             user=endpoint.username,
             password=endpoint.password,
             connect_timeout=limits.connect_seconds,
-            read_timeout=limits.statement_seconds,
+            read_timeout=limits.connect_seconds,
             write_timeout=limits.statement_seconds,
             autocommit=True,
             charset="utf8mb4",
@@ -163,6 +173,8 @@ def open_server(endpoint: Endpoint, limits: Limits) -> Server:
         )
     except (pymysql.MySQLError, OSError) as error:
         raise translate(error, place) from error
+    # The greeting is awaited under the read timeout, and only statements may take longer.
+    connection._read_timeout = limits.statement_seconds
     return Server(connection, place)
 
 

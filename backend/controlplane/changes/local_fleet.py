@@ -1,0 +1,90 @@
+"""Local servers in bulk, run in this process: no worker is needed to start a fleet."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from controlplane.changes import services
+from controlplane.changes.execution import change_run
+from controlplane.changes.states import ChangeState
+from controlplane.fleet.local import local_server
+from controlplane.fleet.models import Instance
+from controlplane.fleet.selectors import instance_list
+from controlplane.fleet.services import instance_forget, instance_state_set
+from controlplane.fleet.states import Provider, State
+from controlplane.gateway.local import LocalServerError
+
+CLASS = "local.small"
+NAME = "demo-{number}"
+MAKE_SECONDS = 180
+
+
+def _all() -> list[Instance]:
+    return list(instance_list().filter(provider=Provider.LOCAL).order_by("created_at", "name"))
+
+
+def start(count: int) -> None:
+    """Every local server runs, and there are at least `count` of them."""
+    for instance in _all():
+        _start_again(instance)
+    for number in range(1, count + 1):
+        if not Instance.objects.filter(name=NAME.format(number=number)).exists():
+            _make(NAME.format(number=number))
+
+
+def _make(name: str) -> None:
+    instance = services.instance_create(name=name, provider=Provider.LOCAL, instance_class=CLASS)
+    deadline = time.monotonic() + MAKE_SECONDS
+    while instance.state == State.CREATING and time.monotonic() < deadline:
+        for change in instance.changes.filter(state=ChangeState.APPROVED):
+            change_run(change.pk)  # unless a worker has it already: then wait for the worker
+        instance.refresh_from_db()
+        time.sleep(0.05)
+    if instance.state != State.RUNNING:
+        raise LocalServerError(f"{name} is {instance.state}: {instance.state_reason}")
+
+
+def _start_again(instance: Instance) -> None:
+    """A server that was stopped with its fleet; one that never came to be is forgotten and made anew."""
+    server = local_server(instance)
+    if not server.is_made or instance.state in (State.CREATING, State.DELETING):
+        server.remove()
+        instance_forget(instance)
+        return
+    if server.pid is None:
+        server.start()
+    if instance.state in (State.STOPPED, State.UNREACHABLE):
+        instance_state_set(instance, State.RUNNING)
+
+
+def stop() -> None:
+    for instance in _all():
+        local_server(instance).stop()
+        instance_state_set(instance, State.STOPPED, "the local fleet was stopped")
+
+
+def reset() -> None:
+    for instance in _all():
+        local_server(instance).remove()
+        instance_forget(instance)
+
+
+def status() -> list[dict[str, Any]]:
+    return [_facts(instance) for instance in _all()]
+
+
+def _facts(instance: Instance) -> dict[str, Any]:
+    server = local_server(instance)
+    return {
+        "id": instance.pk,
+        "name": instance.name,
+        "host": instance.host,
+        "port": instance.port,
+        "username": instance.username,
+        "password": instance.password,
+        "state": instance.state,
+        "pid": server.pid,
+        "has_engine": instance.minor_version is not None,
+        "folder": str(server.folder),
+    }

@@ -1,0 +1,40 @@
+"""A fleet of local servers for demos, tests and single-host use. Safe to repeat: what runs is left alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from controlplane.changes import local_fleet
+from controlplane.core.request_context import acting_as
+
+
+class Command(BaseCommand):
+    help = "start: make and start local servers up to --count; stop: stop them; reset: delete them and their data."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("action", choices=["start", "stop", "status", "reset"])
+        parser.add_argument("--count", type=int, default=2, help="how many servers `start` sees to")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not 1 <= options["count"] <= 200:
+            raise CommandError("--count: write a number from 1 to 200")
+        with acting_as("local_fleet"):
+            actions = {
+                "start": lambda: local_fleet.start(options["count"]),
+                "stop": local_fleet.stop,
+                "reset": local_fleet.reset,
+                "status": lambda: None,
+            }
+            actions[options["action"]]()
+            self._report(local_fleet.status(), is_json=options["json"])
+
+    def _report(self, rows: list[dict[str, Any]], *, is_json: bool) -> None:
+        if is_json:
+            self.stdout.write(json.dumps(rows))
+            return
+        for row in rows:
+            self.stdout.write(f"{row['name']}  {row['state']}  {row['host']}:{row['port']}  {row['folder']}")

@@ -1,0 +1,55 @@
+import os
+
+import pytest
+
+from controlplane.gateway.local import LocalServerError
+
+
+def test_a_server_starts_stops_and_starts_again(own_server):
+    server = own_server()
+    first = server.pid
+    assert first is not None
+    server.start()
+    assert server.pid == first
+    server.restart()
+    assert server.pid not in (None, first)
+    server.stop()
+    assert server.pid is None
+
+
+def test_the_file_with_the_password_is_gone_once_the_account_works(shared_server):
+    assert not (shared_server.folder / "account.sql").exists()
+
+
+def test_configured_values_are_in_force_after_a_restart(own_server):
+    server = own_server(has_engine=True)
+    server.configure({"max_connections": "77", "query_cache_size": "1048576", "sql_mode": "ANSI,TRADITIONAL"})
+    server.restart()
+    connection = server.connect()
+    assert connection.variable("max_connections") == "77"
+    assert connection.variable("query_cache_size") == "1048576"
+    assert "ANSI" in connection.variable("sql_mode")
+    assert connection.value("SELECT @@GLOBAL.fqc_minor_version") >= 20200331
+    connection.close()
+
+
+def test_a_server_that_cannot_start_says_why(own_server, monkeypatch):
+    server = own_server()
+    server.stop()
+    server.configure({"no_such_option": "1"})
+    monkeypatch.setattr("controlplane.gateway.local.READY_SECONDS", 3)
+    with pytest.raises(LocalServerError, match="no_such_option"):
+        server.start()
+
+
+def test_a_pid_file_that_names_another_process_is_not_believed(own_server):
+    server = own_server()
+    server.stop()
+    (server.folder / "server.pid").write_text(str(os.getpid()))
+    assert server.pid is None
+    server.stop()
+
+
+def test_a_value_with_a_line_break_is_never_written(shared_server):
+    with pytest.raises(LocalServerError, match="line break"):
+        shared_server.configure({"init_connect": "SELECT 1\nskip-grant-tables"})

@@ -1,0 +1,113 @@
+import socket
+import threading
+
+import pytest
+
+from controlplane.gateway.endpoint import checked_address, is_allowed
+from controlplane.gateway.errors import AccessDenied, RefusedEndpoint, RefusedStatement, Unreachable
+from controlplane.gateway.server import Limits, open_server
+from testing.servers import LIMITS
+
+
+@pytest.fixture
+def server(shared_server):
+    connection = shared_server.connect()
+    yield connection
+    connection.close()
+
+
+def test_a_global_variable_is_set_and_read_back(server):
+    server.set_global("long_query_time", "2.5")
+    assert float(server.variable("long_query_time")) == 2.5
+    server.set_global_default("long_query_time")
+    assert float(server.variable("long_query_time")) == 10
+
+
+def test_an_unknown_variable_reads_as_none_and_cannot_be_set(server):
+    assert server.variable("no_such_variable") is None
+    with pytest.raises(RefusedStatement) as caught:
+        server.set_global("no_such_variable", 1)
+    assert caught.value.is_permanent
+
+
+@pytest.mark.parametrize("name", ["a`b", "x = 1, y", "", "UPPER", "a.b.c", "a" * 65])
+def test_only_plain_names_reach_a_statement(server, name):
+    with pytest.raises(RefusedStatement, match="is not a variable's name"):
+        server.set_global(name, 1)
+
+
+def test_the_caches_names_reach_the_engine_and_not_the_servers_own_cache(server):
+    server.set_global("query_cache_limit", 65536)
+    try:
+        assert server.value("SELECT @@GLOBAL.fqc_limit") == 65536
+        assert server.variables()["query_cache_limit"] == "65536"
+    finally:
+        server.set_global_default("query_cache_limit")
+
+
+def test_a_wrong_password_is_a_permanent_error(shared_server):
+    class Stranger:
+        host, port, username, password = "127.0.0.1", shared_server.port, "fqc", "wrong"
+        is_tls_required, tls_ca = False, ""
+
+    with pytest.raises(AccessDenied) as caught:
+        open_server(Stranger, LIMITS)
+    assert caught.value.is_permanent
+
+
+class Nobody:
+    host, username, password, is_tls_required, tls_ca = "127.0.0.1", "x", "x", False, ""
+
+    def __init__(self, port):
+        self.port = port
+
+
+def test_a_closed_port_is_worth_another_try(own_port):
+    with pytest.raises(Unreachable) as caught:
+        open_server(Nobody(own_port), LIMITS)
+    assert not caught.value.is_permanent
+
+
+@pytest.fixture
+def own_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        yield probe.getsockname()[1]  # bound but not listening: refused
+
+
+def test_a_server_that_accepts_and_says_nothing_is_given_up():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        held = []
+        threading.Thread(target=lambda: held.append(silent.accept()), daemon=True).start()
+        with pytest.raises(Unreachable):
+            open_server(Nobody(silent.getsockname()[1]), Limits(("127.0.0.0/8",), connect_seconds=1))
+
+
+def test_a_statement_that_hangs_is_given_up(shared_server):
+    server = open_server(shared_server, Limits(("127.0.0.0/8",), 5, statement_seconds=1))
+    with pytest.raises(Unreachable):
+        server.rows("SELECT SLEEP(30)")
+    server.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "networks", "allowed"),
+    [
+        ("10.1.2.3", ["10.0.0.0/8"], True),
+        ("11.1.2.3", ["10.0.0.0/8"], False),
+        ("169.254.169.254", ["10.0.0.0/8", "192.168.0.0/16"], False),
+        ("::ffff:10.1.2.3", ["10.0.0.0/8"], True),
+        ("::ffff:169.254.169.254", ["10.0.0.0/8", "::1/128"], False),
+        ("::1", ["127.0.0.0/8"], False),
+        ("fe80::1%eth0", ["fe80::/10"], True),
+        ("10.1.2.3", [], False),
+    ],
+)
+def test_addresses_outside_the_networks_are_refused(address, networks, allowed):
+    assert is_allowed(address, networks) is allowed
+
+
+def test_a_name_is_judged_by_the_address_it_resolves_to():
+    assert checked_address("localhost", 3306, ["127.0.0.0/8", "::1/128"]) in ("127.0.0.1", "::1")
+    with pytest.raises(RefusedEndpoint, match="outside the allowed networks"):
+        checked_address("localhost", 3306, ["10.0.0.0/8"])

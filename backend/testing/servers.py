@@ -1,0 +1,115 @@
+"""Real MariaDB servers of the `local` provider, in the run directory of the test run.
+
+One is shared by the tests of a session and left as it was found by each; tests that restart, kill or delete make their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from controlplane.core.ids import new_id
+from controlplane.gateway.local import LocalServer, is_free
+from controlplane.gateway.server import Limits, Server, open_server
+
+LIMITS = Limits(networks=("127.0.0.0/8",), connect_seconds=5, statement_seconds=30)
+CONFIGURATION = {"innodb_buffer_pool_size": "268435456", "innodb_log_file_size": "8388608"}
+FIRST_PORT = 36000
+
+
+class TestServer(LocalServer):
+    """A local server that is at the same time an endpoint to connect to."""
+
+    __test__ = False
+    host = "127.0.0.1"
+    is_tls_required = False
+    tls_ca = ""
+
+    def connect(self) -> Server:
+        return open_server(self, LIMITS)
+
+
+def make_server(*, has_engine: bool) -> TestServer:
+    port = next(port for port in range(FIRST_PORT, 60000) if is_free(port))
+    server = TestServer(settings.LOCAL_ROOT / new_id("rm"), port, "fqc", "a-password_for-tests")
+    server.make(CONFIGURATION)
+    server.start()
+    if has_engine:
+        from controlplane.gateway.engine import install_engine
+
+        connection = server.connect()
+        install_engine(server, connection, settings.ENGINE_LIBRARY)
+        connection.close()
+    return server
+
+
+@pytest.fixture(scope="session")
+def shared_server() -> Iterator[TestServer]:
+    server = make_server(has_engine=True)
+    yield server
+    server.stop(force=True)
+
+
+@pytest.fixture
+def own_server() -> Iterator[Callable[..., TestServer]]:
+    made: list[TestServer] = []
+
+    def make(*, has_engine: bool = False) -> TestServer:
+        made.append(make_server(has_engine=has_engine))
+        return made[-1]
+
+    yield make
+    for server in made:
+        server.stop(force=True)
+
+
+def row_for(server: TestServer, **facts: Any) -> Any:
+    """An instance of the fleet for a server, as its creation would have left it."""
+    from controlplane.core.request_context import acting_as
+    from controlplane.fleet.models import Instance
+    from controlplane.fleet.observation import learn_line, note_identity, read_identity
+    from controlplane.fleet.selectors import class_get
+
+    usual = {"provider": "local", "state": "running", "instance_class": class_get("local.medium")}
+    instance = Instance(id=server.folder.name, name=f"test-{server.port}", host="127.0.0.1", port=server.port)
+    instance.username, instance.password = server.username, server.password
+    for name, value in {**usual, **facts}.items():
+        setattr(instance, name, value)
+    instance.save()
+    connection = server.connect()
+    identity = read_identity(connection)
+    with acting_as("test"):
+        note_identity(instance, identity)
+        learn_line(connection, identity.engine_version)
+    connection.close()
+    return instance
+
+
+@pytest.fixture
+def instance(db: None, shared_server: TestServer) -> Iterator[Any]:
+    """The shared server as an instance. What the test sets globally is put back."""
+    before = _settings(shared_server)
+    yield row_for(shared_server)
+    shared_server.start()
+    connection = shared_server.connect()
+    for name, value in before.items():
+        if connection.variable(name) != value:
+            connection.set_global(name, value)
+    connection.close()
+    shared_server.configure(CONFIGURATION)
+
+
+TOUCHED = (
+    "query_cache_type", "query_cache_size", "query_cache_limit", "innodb_buffer_pool_size", "max_connections",
+    "long_query_time", "table_open_cache", "sort_buffer_size",
+)  # fmt: skip
+
+
+def _settings(server: TestServer) -> dict[str, str]:
+    connection = server.connect()
+    found = {name: connection.variable(name) or "" for name in TOUCHED}
+    connection.close()
+    return found
