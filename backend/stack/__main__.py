@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,11 +17,14 @@ from stack.status import status
 from stack.step import progress
 from stack.up import up
 
+Command = Callable[[argparse.Namespace], int | None]
+
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
-        return options.run(options) or 0
+        command: Command = options.run
+        return command(options) or 0
     except Problem as problem:
         print(f"stack: {problem}", file=sys.stderr)
         return 1
@@ -32,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m stack", description=sys.modules["stack"].__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
 
-    def add(name: str, run, words: str) -> argparse.ArgumentParser:
+    def add(name: str, run: Command, words: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=words)
         command.set_defaults(run=run)
         command.add_argument("--run-dir", type=Path, required=True, help="where everything of this stack lives")

@@ -1,6 +1,7 @@
 """`down` and `reset`: stop everything this stack started, and only that; `reset` forgets its data too."""
 
 import shutil
+from pathlib import Path
 
 from stack import fleet, process, record
 from stack.layout import RunDir
@@ -48,7 +49,7 @@ def stop_everything(run_dir: RunDir, kept: record.Record) -> None:
         process.stop(process.marked(kept.stack_id), _GRACE_SECONDS)
 
 
-def _remove(entry):
+def _remove(entry: Path) -> None:
     if entry.is_dir() and not entry.is_symlink():
         shutil.rmtree(entry)
     else:

@@ -48,5 +48,5 @@ def revision() -> str:
 
 def _loaded_files() -> Iterator[Path]:
     for package in ("config", "controlplane"):
-        yield from (BACKEND / package).rglob("*.py")
-    yield from (path for path in (CONSOLE_PAGE, ENGINE_LIBRARY, BACKEND / "requirements.lock") if path.exists())
+        yield from (path for path in (BACKEND / package).rglob("*.py") if "tests" not in path.parts)
+    yield from (path for path in (CONSOLE_PAGE, BACKEND / "requirements.lock") if path.exists())

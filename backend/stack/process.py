@@ -7,6 +7,7 @@ the boot id is unique, so that is what gets recorded and compared. Linux only, t
 import os
 import signal
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from stack.waiting import wait_until
@@ -71,8 +72,12 @@ def stop(identities: list[Identity], grace_seconds: float) -> None:
     """Asks all to end, waits, and kills those that did not."""
     for number, patience in ((signal.SIGTERM, grace_seconds), (signal.SIGKILL, 5.0)):
         asked = [identity for identity in identities if send(identity, number)]
-        if wait_until(lambda asked=asked: not any(map(is_alive, asked)), patience):
+        if wait_until(partial(_all_ended, asked), patience):
             return
+
+
+def _all_ended(identities: list[Identity]) -> bool:
+    return not any(map(is_alive, identities))
 
 
 def marked(stack_id: str) -> list[Identity]:

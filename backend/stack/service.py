@@ -1,10 +1,12 @@
 """The long-running processes of a stack: how each is started, and how it shows that it is ready."""
 
 import subprocess
-import urllib.error
+import time
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from stack.environment import web_address
 from stack.layout import BACKEND, PYTHON, RunDir
@@ -14,6 +16,7 @@ from stack.process import Identity, identify
 from stack.waiting import wait_until
 
 _READY_SECONDS = 60.0
+_WORKER = "worker@localhost"
 _LOG_TAIL_LINES = 15
 
 
@@ -24,7 +27,7 @@ class Service:
     is_ready: Callable[[], bool]
 
 
-def declare(run_dir: RunDir, ports: Ports) -> list[Service]:
+def declare(run_dir: RunDir, ports: Ports, environment: Mapping[str, str]) -> list[Service]:
     """In the order in which they start; they stop in the opposite one."""
     python = str(PYTHON)
     celery = [python, "-m", "celery", "--app", "config.celery"]
@@ -37,13 +40,13 @@ def declare(run_dir: RunDir, ports: Ports) -> list[Service]:
         ),
         Service(
             "worker",
-            [*celery, "worker", "--concurrency", "2", "--loglevel", "INFO"],
-            lambda: _mentions(run_dir, "worker", " ready."),
+            [*celery, "worker", "--hostname", _WORKER, "--concurrency", "2", "--loglevel", "INFO"],
+            lambda: _succeeds([*celery, "inspect", "ping", "--destination", _WORKER, "--timeout", "5"], environment),
         ),
         Service(
             "scheduler",
             [*celery, "beat", "--loglevel", "INFO", "--pidfile", ""],
-            lambda: _mentions(run_dir, "scheduler", "beat: Starting"),
+            partial(_was_touched_since, time.time(), run_dir.root, "beat-schedule*"),
         ),
     ]
 
@@ -89,10 +92,16 @@ def tail(text: str) -> str:
 def _answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=5) as response:
-            return response.status == 200
-    except (urllib.error.URLError, OSError):
+            return bool(response.status == 200)
+    except OSError:
         return False
 
 
-def _mentions(run_dir: RunDir, name: str, words: str) -> bool:
-    return words in run_dir.log(name).read_text(errors="replace")
+def _succeeds(command: list[str], environment: Mapping[str, str]) -> bool:
+    quiet = subprocess.DEVNULL
+    done = subprocess.run(command, cwd=BACKEND, env=environment, stdin=quiet, stdout=quiet, stderr=quiet, check=False)
+    return done.returncode == 0
+
+
+def _was_touched_since(moment: float, folder: Path, pattern: str) -> bool:
+    return any(path.stat().st_mtime >= moment for path in folder.glob(pattern))

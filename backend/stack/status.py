@@ -26,7 +26,7 @@ class State:
 
     @property
     def is_running(self) -> bool:
-        return all(part.is_running for part in [*self.services, *self.instances])
+        return all(service.is_running for service in self.services) and all(one.is_running for one in self.instances)
 
 
 def status(run_dir: RunDir) -> State:

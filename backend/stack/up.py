@@ -18,8 +18,7 @@ _BUILT_BY = {PYTHON: "make backend", ENGINE_LIBRARY: "make engine", CONSOLE_PAGE
 @dataclass(frozen=True)
 class Running:
     address: str
-    username: str
-    password: str
+    admin: fleet.Administrator
     instances: list[fleet.Instance]
 
 
@@ -40,7 +39,7 @@ def up(run_dir: RunDir, *, is_auto: bool, fleet_size: int) -> Running:
 
 
 def _bring_up(run_dir: RunDir, kept: record.Record, chosen: Ports, environment: Mapping[str, str]) -> Running:
-    services = declare(run_dir, chosen)
+    services = declare(run_dir, chosen, environment)
     now = revision()
     is_current = kept.revision == now and len(kept.running()) == len(services)
     if not is_current:
@@ -48,8 +47,8 @@ def _bring_up(run_dir: RunDir, kept: record.Record, chosen: Ports, environment: 
         ports.require_free(ports.WEB_SETTING, chosen.web)
         step.progress("preparing the database")
         step.run("migrate", ["migrate", "--noinput"], run_dir, environment)
-    username, password = fleet.ensure_admin(run_dir, environment)
-    step.progress(f"starting {kept.fleet_size} MariaDB servers")
+    admin = fleet.ensure_admin(run_dir, environment)
+    step.progress(f"seeing to {kept.fleet_size} MariaDB servers")
     instances = fleet.start(kept.fleet_size, run_dir, environment)
     if not is_current:
         step.progress("starting " + ", ".join(service.name for service in services))
@@ -60,7 +59,7 @@ def _bring_up(run_dir: RunDir, kept: record.Record, chosen: Ports, environment: 
             await_ready(service, run_dir, kept.processes[service.name])
         kept.revision = now
         record.save(run_dir.record, kept)
-    return Running(web_address(chosen), username, password, instances)
+    return Running(web_address(chosen), admin, instances)
 
 
 def _choose_ports(kept: record.Record, is_auto: bool, fleet_size: int) -> Ports:

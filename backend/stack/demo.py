@@ -1,0 +1,53 @@
+"""`demo`: the workload on every server of the fleet, with the cache enabled first where it is off."""
+
+import secrets
+
+import pymysql
+
+from stack import fleet, record, workload
+from stack.enabling import Api, enable
+from stack.environment import for_children, web_address
+from stack.fleet import Instance
+from stack.layout import RunDir
+from stack.problem import Problem
+from stack.step import progress
+from stack.workload import SCHEMA, Account
+
+
+def demo(run_dir: RunDir, seconds: float | None) -> None:
+    kept = record.load(run_dir.record)
+    instances = [instance for instance in fleet.listed(run_dir, kept) if instance.is_running]
+    if kept.ports is None or not instances:
+        raise Problem("no local server runs; start the stack first with: make up")
+    off = [instance for instance in instances if not _is_on(instance)]
+    if off:
+        environment = for_children(run_dir, kept.ports, kept.stack_id)
+        api = Api(web_address(kept.ports))
+        api.log_in(fleet.ensure_admin(run_dir, environment))
+        for instance in off:
+            progress(f"enabling the cache on {instance.name}")
+            enable(api, instance)
+    progress(f"reading and writing on {', '.join(instance.name for instance in instances)}; Ctrl-C ends it")
+    workload.run([_make_account(instance) for instance in instances], seconds)
+
+
+def _owner(instance: Instance) -> Account:
+    return Account(instance.host, instance.port, instance.username, instance.password)
+
+
+def _is_on(instance: Instance) -> bool:
+    with _owner(instance).connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT @@GLOBAL.query_cache_type <> 'OFF' AND @@GLOBAL.query_cache_size > 0")
+        return cursor.fetchall() == ((1,),)
+
+
+def _make_account(instance: Instance) -> Account:
+    """The workload's own: it may use its schema, and nothing else."""
+    password = secrets.token_urlsafe(18)
+    try:
+        with _owner(instance).connect() as connection, connection.cursor() as cursor:
+            cursor.execute("CREATE OR REPLACE USER 'demo'@'127.0.0.1' IDENTIFIED BY %s", (password,))
+            cursor.execute(f"GRANT ALL PRIVILEGES ON {SCHEMA}.* TO 'demo'@'127.0.0.1'")
+    except pymysql.MySQLError as error:
+        raise Problem(f"cannot make the demo's account on {instance.name}: {error}") from error
+    return Account(instance.host, instance.port, "demo", password)

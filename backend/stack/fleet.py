@@ -1,0 +1,71 @@
+"""The local fleet and the first administrator, by the control plane's own commands."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from stack import step
+from stack.environment import for_children
+from stack.layout import PYTHON, RunDir
+from stack.problem import Problem
+from stack.record import Record
+
+
+@dataclass(frozen=True)
+class Instance:
+    id: str
+    name: str
+    host: str
+    port: int
+    username: str
+    # The account of the control plane itself: never in a message, only in what `up --json` hands to a test.
+    password: str = field(repr=False)
+    state: str
+    pid: int | None
+    has_engine: bool
+    folder: str
+
+    @property
+    def is_running(self) -> bool:
+        return self.pid is not None
+
+
+@dataclass(frozen=True)
+class Administrator:
+    username: str
+    password: str = field(repr=False)
+    password_file: str
+
+
+def ensure_admin(run_dir: RunDir, environment: Mapping[str, str]) -> Administrator:
+    return Administrator(**json.loads(step.run("ensure-admin", ["ensure_admin", "--json"], run_dir, environment)))
+
+
+def start(count: int, run_dir: RunDir, environment: Mapping[str, str]) -> list[Instance]:
+    return _instances(step.run("fleet-start", _command("start", "--count", str(count)), run_dir, environment))
+
+
+def listed(run_dir: RunDir, kept: Record) -> list[Instance]:
+    """None before the first start: there is no database that could be asked."""
+    if kept.ports is None or not kept.revision:
+        return []
+    return _instances(step.run("fleet-status", _command("status"), run_dir, _environment(run_dir, kept)))
+
+
+def stop(run_dir: RunDir, kept: Record) -> None:
+    if kept.ports is not None and PYTHON.exists() and (run_dir.root / "local").exists():
+        step.run("fleet-stop", _command("stop"), run_dir, _environment(run_dir, kept))
+
+
+def _command(action: str, *more: str) -> list[str]:
+    return ["local_fleet", action, "--json", *more]
+
+
+def _environment(run_dir: RunDir, kept: Record) -> Mapping[str, str]:
+    if kept.ports is None:
+        raise Problem(f"nothing was ever started in {run_dir.root}; start it with: make up")
+    return for_children(run_dir, kept.ports, kept.stack_id)
+
+
+def _instances(printed: str) -> list[Instance]:
+    return [Instance(**row) for row in json.loads(printed)]

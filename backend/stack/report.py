@@ -1,0 +1,39 @@
+"""What the commands print for people."""
+
+from stack.layout import RunDir
+from stack.status import State
+from stack.up import Running
+
+
+def started(running: Running, run_dir: RunDir) -> str:
+    servers = "\n".join(
+        f"    {instance.name:<12} {instance.host}:{instance.port}"
+        f"  {'engine loaded' if instance.has_engine else 'without the engine'}"
+        for instance in running.instances
+    )
+    return f"""
+  Fast Query Cache is up.
+
+    console   {running.address}
+    user      {running.admin.username}
+    password  {running.admin.password or "the one you set"}
+
+  MariaDB servers
+{servers}
+
+  Try next
+    make demo     a workload on both servers; then open Monitoring of an instance
+    make status   what runs, and where its logs are ({run_dir.logs})
+    make down     stop it; `make up` finds everything as it was
+"""
+
+
+def state(found: State) -> str:
+    lines = [f"console   {found.address or 'never started'}"]
+    for service in found.services:
+        word = f"running, pid {service.pid}" if service.is_running else "stopped"
+        lines.append(f"{service.name:<12} {word:<22} {service.log}")
+    for instance in found.instances:
+        word = f"running, pid {instance.pid}" if instance.is_running else "stopped"
+        lines.append(f"{instance.name:<12} {word:<22} {instance.folder}/error.log")
+    return "\n".join(lines)

@@ -1,0 +1,126 @@
+"""A whole stack: what `up` starts answers, a second `up` changes nothing, and `down` leaves nothing behind."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stack import record
+from stack.layout import BACKEND, RunDir
+from stack.ports import LOOPBACK, WEB_SETTING
+from stack.process import Identity, marked, send
+from stack.waiting import wait_until
+
+
+def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "stack", *arguments]
+    return subprocess.run(command, cwd=BACKEND, env=os.environ | settings, capture_output=True, text=True, check=False)
+
+
+def up(run_dir: RunDir) -> dict[str, Any]:
+    done = run("up", "--run-dir", str(run_dir.root), "--ports", "auto", "--count", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def down(run_dir: RunDir) -> None:
+    done = run("down", "--run-dir", str(run_dir.root))
+    assert done.returncode == 0, done.stderr
+
+
+def pids(run_dir: RunDir) -> dict[str, Identity]:
+    return record.load(run_dir.record).running()
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[tuple[RunDir, dict[str, Any]]]:
+    with tempfile.TemporaryDirectory(prefix="fqc-stack-") as folder:
+        run_dir = RunDir(Path(folder) / "run")
+        try:
+            yield run_dir, up(run_dir)
+        finally:
+            down(run_dir)
+
+
+Stack = tuple[RunDir, dict[str, Any]]
+
+
+def test_the_console_and_the_server_answer_on_loopback(stack: Stack) -> None:
+    _, running = stack
+    with urllib.request.urlopen(running["address"], timeout=10) as page:
+        assert "<div id=" in page.read().decode()
+    (instance,) = running["instances"]
+    assert (instance["host"], instance["has_engine"]) == (LOOPBACK, True)
+    socket.create_connection((instance["host"], instance["port"]), timeout=5).close()
+
+
+def test_a_second_up_changes_nothing(stack: Stack) -> None:
+    run_dir, running = stack
+    before = pids(run_dir)
+    assert up(run_dir) == running
+    assert pids(run_dir) == before
+
+
+def test_status_tells_what_died_and_up_brings_it_back(stack: Stack) -> None:
+    run_dir, running = stack
+    worker = pids(run_dir)["worker"]
+    send(worker, signal.SIGKILL)
+    assert wait_until(lambda: "worker" not in pids(run_dir), 10)
+    told = run("status", "--run-dir", str(run_dir.root))
+    assert told.returncode == 3
+    assert "worker       stopped" in told.stdout
+    assert up(run_dir)["address"] == running["address"]
+    assert set(pids(run_dir)) == {"web", "worker", "scheduler"}
+
+
+def test_down_leaves_nothing_running_and_up_finds_its_data(stack: Stack) -> None:
+    run_dir, running = stack
+    down(run_dir)
+    assert marked(record.load(run_dir.record).stack_id) == []
+    again = up(run_dir)
+    assert [one["id"] for one in again["instances"]] == [one["id"] for one in running["instances"]]
+    assert again["admin"] == running["admin"]
+
+
+def test_the_demo_enables_the_cache_through_a_change_set_and_is_served_from_it(stack: Stack) -> None:
+    run_dir, _ = stack
+    done = run("demo", "--run-dir", str(run_dir.root), "--seconds", "3")
+    assert done.returncode == 0, done.stderr
+    assert "enabling the cache on" in done.stderr
+    again = run("demo", "--run-dir", str(run_dir.root), "--seconds", "1")
+    assert "enabling" not in again.stderr
+
+
+def test_a_taken_port_stops_up_and_names_the_setting(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind((LOOPBACK, 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = run("up", "--run-dir", str(tmp_path), **{WEB_SETTING: port})
+    assert done.returncode == 1
+    assert f"port {port}" in done.stderr
+    assert WEB_SETTING in done.stderr
+
+
+def test_reset_refuses_a_folder_that_is_not_a_stack(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    done = run("reset", "--run-dir", str(tmp_path))
+    assert done.returncode == 1
+    assert "not a stack's run directory" in done.stderr
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_reset_forgets_the_data_of_a_stack(tmp_path: Path) -> None:
+    record.save(tmp_path / "stack.json", record.Record())
+    (tmp_path / "db.sqlite3").write_text("data")
+    assert run("reset", "--run-dir", str(tmp_path)).returncode == 0
+    assert [entry.name for entry in tmp_path.iterdir()] == ["stack.lock"]
