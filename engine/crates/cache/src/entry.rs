@@ -1,4 +1,6 @@
-//! One stored result: a header and, behind it without gaps, the cells, both key parts and the value.
+//! One stored result: a header, and behind it both key parts, the cells (aligned) and the value.
+//!
+//! The key comes first, at a fixed distance, so that a processor fetches it while it still waits for the header.
 //!
 //! Written once before anyone can find it, never changed afterwards, so that readers need no synchronisation beyond finding
 //! it. Everything that does change (how often it is used, where it lives) is kept in its slot of the index.
@@ -28,11 +30,26 @@ struct Header {
     rows: u32,
     cost_us: u32,
     flags: u32,
-    // The cells begin here, in what would be padding.
+    // The key begins here, in what would be padding.
 }
 
-const CELLS_AT: usize = offset_of!(Header, flags) + size_of::<u32>();
-const _: () = assert!(CELLS_AT.is_multiple_of(align_of::<CellId>()) && align_of::<Header>() == ALIGN);
+const KEY_AT: usize = offset_of!(Header, flags) + size_of::<u32>();
+const _: () = assert!(align_of::<Header>() == ALIGN);
+
+/// Where the parts behind the header begin, and where the next entry can.
+struct Layout {
+    cells_at: usize,
+    value_at: usize,
+    size: usize,
+}
+
+impl Layout {
+    fn new(key_bytes: usize, cells: usize, value_bytes: usize) -> Self {
+        let cells_at = (KEY_AT + key_bytes).next_multiple_of(align_of::<CellId>());
+        let value_at = cells_at + cells * size_of::<CellId>();
+        Layout { cells_at, value_at, size: (value_at + value_bytes).next_multiple_of(ALIGN) }
+    }
+}
 
 /// What an insertion brings along, checked to be representable.
 pub(crate) struct Draft<'a> {
@@ -41,7 +58,7 @@ pub(crate) struct Draft<'a> {
     meta: Meta,
     cells: &'a [CellId],
     value: &'a [u8],
-    size: usize,
+    layout: Layout,
 }
 
 impl<'a> Draft<'a> {
@@ -52,13 +69,13 @@ impl<'a> Draft<'a> {
         if !representable || cells.len() >= 1 << CELLS_BITS {
             return None;
         }
-        let size = size_of_entry(cells.len(), lengths.iter().sum());
-        Some(Draft { hash, key, meta, cells, value, size })
+        let layout = Layout::new(lengths[0] + lengths[1], cells.len(), lengths[2]);
+        Some(Draft { hash, key, meta, cells, value, layout })
     }
 
     /// Bytes of the whole entry, a multiple of [`ALIGN`].
     pub fn size(&self) -> usize {
-        self.size
+        self.layout.size
     }
 
     /// # Safety
@@ -76,22 +93,24 @@ impl<'a> Draft<'a> {
             flags: self.meta.flags,
         };
         let entry = RawEntry(at.cast());
-        // SAFETY: `size` covers the header, rounded up, and all that is copied behind it.
+        // SAFETY: `CellId` is a transparent `u32`, whose bytes can be read.
+        let cells = unsafe { slice::from_raw_parts(self.cells.as_ptr().cast(), size_of_val(self.cells)) };
+        let second_at = KEY_AT + parts[0].len();
+        let behind = [
+            (KEY_AT, parts[0]),
+            (second_at, parts[1]),
+            (self.layout.cells_at, cells),
+            (self.layout.value_at, self.value),
+        ];
+        // SAFETY: the layout has room for the header, rounded up, and for each of these where it is put.
         unsafe {
             entry.0.write(header);
-            let mut to = at.add(CELLS_AT);
-            let cells = slice::from_raw_parts(self.cells.as_ptr().cast(), size_of_val(self.cells));
-            for bytes in [cells, parts[0], parts[1], self.value] {
-                to.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
-                to = to.add(bytes.len());
+            for (offset, bytes) in behind {
+                at.add(offset).copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
             }
         }
         entry
     }
-}
-
-fn size_of_entry(cells: usize, bytes: usize) -> usize {
-    (CELLS_AT + size_of::<CellId>() * cells + bytes).next_multiple_of(ALIGN)
 }
 
 fn saturate(n: u64) -> u32 {
@@ -140,14 +159,14 @@ impl<'g> Entry<'g> {
         unsafe { self.raw.header() }
     }
 
-    /// The bytes from `from`, counted from the first cell.
-    fn bytes(&self, from: usize, len: usize) -> &'g [u8] {
-        // SAFETY: all callers stay within the lengths in the header, which `Draft::write` filled.
-        unsafe { slice::from_raw_parts(self.raw.start().add(CELLS_AT + from).as_ptr(), len) }
+    fn layout(&self) -> Layout {
+        let [first, second] = self.part_bytes();
+        Layout::new(first + second, self.cells_len(), self.header().value_bytes as usize)
     }
 
-    fn cells_bytes(&self) -> usize {
-        self.cells_len() * size_of::<CellId>()
+    fn bytes(&self, at: usize, len: usize) -> &'g [u8] {
+        // SAFETY: all callers stay within what the header says of the entry, all of which `Draft::write` filled.
+        unsafe { slice::from_raw_parts(self.raw.start().add(at).as_ptr(), len) }
     }
 
     fn cells_len(&self) -> usize {
@@ -159,16 +178,15 @@ impl<'g> Entry<'g> {
     }
 
     pub(crate) fn matches(&self, key: &Key) -> bool {
-        let [first, second] = self.part_bytes();
+        let [first, second] = key.parts;
         self.header().context == key.context
-            && [first, second] == key.parts.map(<[u8]>::len)
-            && self.bytes(self.cells_bytes(), first) == key.parts[0]
-            && self.bytes(self.cells_bytes() + first, second) == key.parts[1]
+            && self.part_bytes() == key.parts.map(<[u8]>::len)
+            && self.bytes(KEY_AT, first.len()) == first
+            && self.bytes(KEY_AT + first.len(), second.len()) == second
     }
 
     pub(crate) fn size(&self) -> usize {
-        let [first, second] = self.part_bytes();
-        size_of_entry(self.cells_len(), first + second + self.header().value_bytes as usize)
+        self.layout().size
     }
 
     /// See [`Hash::place`].
@@ -177,15 +195,13 @@ impl<'g> Entry<'g> {
     }
 
     pub fn value(&self) -> &'g [u8] {
-        let [first, second] = self.part_bytes();
-        let from = self.cells_bytes() + first + second;
-        self.bytes(from, self.header().value_bytes as usize)
+        self.bytes(self.layout().value_at, self.header().value_bytes as usize)
     }
 
     pub fn cells(&self) -> &'g [CellId] {
-        let bytes = self.bytes(0, self.cells_bytes());
-        // SAFETY: `Draft::write` copied whole cells here, and `CELLS_AT` is aligned for them.
-        unsafe { slice::from_raw_parts(bytes.as_ptr().cast(), self.cells_len()) }
+        let at = self.layout().cells_at;
+        // SAFETY: `Draft::write` copied so many cells here, and the layout aligned them.
+        unsafe { slice::from_raw_parts(self.raw.start().add(at).cast().as_ptr(), self.cells_len()) }
     }
 
     pub fn stamp(&self) -> Stamp {
