@@ -1,0 +1,101 @@
+//! Executions of prepared statements.
+
+mod support;
+
+use support::{Random, clients};
+use wire::{Execute, Param, Params, Value};
+
+fn captured() -> Vec<Vec<u8>> {
+    clients().iter().filter(|captured| captured.what == "execute").map(support::Captured::bytes).collect()
+}
+
+#[test]
+fn executions_of_a_real_client_are_split() {
+    let payloads = captured();
+    let begin = Execute::parse(&payloads[0]).expect("an execution");
+    assert_eq!(begin.params(0, &[]), Some(Params { nulls: &[], types: &[], values: &[], are_types_new: false }));
+    let first = Execute::parse(&payloads[1]).expect("an execution");
+    assert_eq!((first.flags, first.iterations), (0, 1));
+    let bound = first.params(1, &[]).expect("parameters");
+    assert_eq!((bound.nulls, bound.types, bound.are_types_new), (&[0][..], &[8, 0][..], true));
+    let second = Execute::parse(&payloads[2]).expect("an execution");
+    assert_eq!((second.id, second.params(1, &[])), (first.id, None), "no types are known");
+    let remembered = second.params(1, bound.types).expect("parameters");
+    assert_eq!((remembered.types, remembered.are_types_new), (bound.types, false));
+    assert_eq!(remembered, Params { are_types_new: false, ..bound }, "the same value again");
+}
+
+/// An execution with types.
+fn execution(nulls: &[u8], types: &[u8], values: &[u8]) -> Vec<u8> {
+    [&[23, 9, 0, 0, 0, 0, 1, 0, 0, 0][..], nulls, &[1], types, values].concat()
+}
+
+fn values(nulls: &[u8], types: &[u8], values: &[u8]) -> Option<Vec<String>> {
+    let payload = execution(nulls, types, values);
+    let execute = Execute::parse(&payload)?;
+    let params = execute.params((types.len() / 2) as u16, &[])?;
+    Some(params.iter().map(|Param { value, .. }| format!("{value:?}")).collect())
+}
+
+#[test]
+fn values_of_every_type_are_read() {
+    let integer = |value: i128| format!("{:?}", Value::Integer(value));
+    let bytes = |value: &[u8]| format!("{:?}", Value::Bytes(value));
+    for (types, raw, expected) in [
+        (&[1, 0][..], &[0xFF][..], integer(-1)),
+        (&[1, 0x80], &[0xFF], integer(255)),
+        (&[2, 0], &[0, 0x80], integer(-32768)),
+        (&[13, 0], &[7, 0], integer(7)),
+        (&[3, 0], &[0xFE, 0xFF, 0xFF, 0xFF], integer(-2)),
+        (&[9, 0x80], &[0xFE, 0xFF, 0xFF, 0xFF], integer(0xFFFF_FFFE)),
+        (&[8, 0], &[0xFF; 8], integer(-1)),
+        (&[8, 0x80], &[0xFF; 8], integer(i128::from(u64::MAX))),
+        (&[4, 0], &[1, 2, 3, 4], bytes(&[1, 2, 3, 4])),
+        (&[5, 0], &[1; 8], bytes(&[1; 8])),
+        (&[6, 0], &[], format!("{:?}", Value::Null)),
+        (&[12, 0], &[4, 0xE4, 7, 1, 2], bytes(&[0xE4, 7, 1, 2])),
+        (&[11, 0], &[0], bytes(&[])),
+        (&[253, 0], b"\x03abc", bytes(b"abc")),
+        (&[246, 0], b"\x041.50", bytes(b"1.50")),
+        (&[15, 0], b"\0", bytes(b"")),
+    ] {
+        assert_eq!(values(&[0], types, raw), Some(vec![expected]), "{types:?}");
+    }
+}
+
+#[test]
+fn nulls_have_no_bytes() {
+    let null = format!("{:?}", Value::Null);
+    assert_eq!(values(&[0b01], &[3, 0, 1, 0], &[5]), Some(vec![null.clone(), format!("{:?}", Value::Integer(5))]));
+    let ten = values(&[0xFF, 0x03], &[3, 0].repeat(10), &[]);
+    assert_eq!(ten, Some(vec![null; 10]));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    assert_eq!(values(&[0], &[3, 0], &[1, 2, 3]), None, "too short");
+    assert_eq!(values(&[0], &[3, 0], &[1, 2, 3, 4, 5]), None, "too long");
+    assert_eq!(values(&[0], &[253, 0], b"\x05abc"), None, "a string beyond the end");
+    assert_eq!(values(&[0], &[100, 0], &[1]), None, "an unknown type");
+    let payload = execution(&[0], &[3, 0], &[1, 2, 3, 4]);
+    let execute = Execute::parse(&payload).expect("an execution");
+    for count in [0, 2, 9, u16::MAX] {
+        assert_eq!(execute.params(count, &[]), None, "{count} parameters");
+    }
+    let mut strange = payload.clone();
+    strange[11] = 2;
+    assert_eq!(Execute::parse(&strange).and_then(|execute| execute.params(1, &[3, 0])), None, "an unknown flag");
+    assert_eq!(Execute::parse(&[23, 1, 0, 0]), None);
+}
+
+#[test]
+fn any_bytes_have_an_answer() {
+    let mut random = Random(5);
+    for _ in 0..50_000 {
+        let bytes: Vec<u8> = (0..random.next(60)).map(|_| random.next(256) as u8).collect();
+        let types: Vec<u8> = (0..random.next(20)).map(|_| random.next(256) as u8).collect();
+        if let Some(execute) = Execute::parse(&bytes) {
+            execute.params(random.next(20) as u16, &types);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The fixtures, and chance that repeats itself.
+#![allow(dead_code)] // each test file uses its part
+
+pub struct Captured {
+    pub name: &'static str,
+    pub what: &'static str,
+    pub capabilities: u64,
+    /// Separated where the server waited for the client.
+    pub pieces: Vec<Vec<u8>>,
+}
+
+impl Captured {
+    pub fn bytes(&self) -> Vec<u8> {
+        self.pieces.concat()
+    }
+}
+
+pub fn responses() -> Vec<Captured> {
+    parse(include_str!("../fixtures/responses.txt"))
+}
+
+pub fn clients() -> Vec<Captured> {
+    parse(include_str!("../fixtures/clients.txt"))
+}
+
+pub fn response(name: &str) -> Captured {
+    responses().into_iter().find(|captured| captured.name == name).unwrap_or_else(|| panic!("no fixture {name}"))
+}
+
+fn parse(text: &'static str) -> Vec<Captured> {
+    let captured = |line: &'static str| {
+        let [name, what, capabilities, hex] = line.split(' ').collect::<Vec<_>>().try_into().expect("four fields");
+        let capabilities = u64::from_str_radix(capabilities, 16).expect("hexadecimal capabilities");
+        Captured { name, what, capabilities, pieces: hex.split('/').map(unhex).collect() }
+    };
+    text.lines().map(captured).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits = text.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).expect("ASCII"));
+    digits.map(|pair| u8::from_str_radix(pair, 16).expect("hexadecimal")).collect()
+}
+
+/// SplitMix64: the same cases on every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.0;
+        bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((bits ^ bits >> 31) % limit as u64) as usize
+    }
+}
