@@ -1,0 +1,14 @@
+//! Everything that is read once per connection, and the small packets.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wire::{ChangeUser, ClientHello, ErrPacket, Greeting, OkPacket};
+
+fuzz_target!(|input: (u64, &[u8])| {
+    let (capabilities, payload) = input;
+    ClientHello::parse(payload);
+    ChangeUser::parse(payload, capabilities);
+    Greeting::parse(payload);
+    OkPacket::parse(payload, capabilities);
+    ErrPacket::parse(payload);
+});
