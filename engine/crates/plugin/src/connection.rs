@@ -2,6 +2,9 @@
 //!
 //! Reads run ahead of the server by at most one buffer, so that a whole command is seen before the server asks for its
 //! first byte. What cannot be held whole passes as it comes, and is only looked at.
+//!
+//! A server with a thread pool waits on the socket itself: there nothing may be read ahead. Commands are peeked at, and
+//! after an answer the server gets a ping to run, so that it goes back to waiting in its own way.
 
 use crate::io::Io;
 use session::{Decision, Engine, Outlet, Reply, Session};
@@ -27,6 +30,10 @@ pub struct Connection {
     passing: Option<Vec<u8>>,
     /// The server reads the rest of an oversized command.
     is_raw: bool,
+    /// The server waits on the socket: bytes are peeked at, never read ahead.
+    peeks: bool,
+    /// How much of a command that was peeked at the server may still read.
+    peeked: usize,
     has_greeted: bool,
     has_hello: bool,
     /// Bytes of a response that were looked at, but that the socket has not taken yet.
@@ -35,7 +42,7 @@ pub struct Connection {
 
 impl Connection {
     /// `number`: what the engine's `Settings::inherited` said before.
-    pub fn accepted(number: u64) -> Connection {
+    pub fn accepted(number: u64, peeks: bool) -> Connection {
         Connection {
             session: Session::accepted(number),
             input: Vec::new(),
@@ -46,6 +53,8 @@ impl Connection {
             own_given: 0,
             passing: None,
             is_raw: false,
+            peeks,
+            peeked: 0,
             has_greeted: false,
             has_hello: false,
             ahead: 0,
@@ -78,6 +87,12 @@ impl Connection {
             }
             if let Some(count) = self.read_raw(engine, io, buffer) {
                 return count;
+            }
+            if self.peeks {
+                match self.peek(engine, io) {
+                    Some(count) => return count,
+                    None => continue,
+                }
             }
             match self.next_command() {
                 Next::Command(end) => has_answered |= self.command(engine, io, end),
@@ -116,6 +131,12 @@ impl Connection {
     /// Bytes that pass as they come: before the first command, inside exchanges, of foreign sessions, of pieces.
     fn read_raw(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> Option<isize> {
         let is_hello = !self.session.is_in_commands() && !self.session.is_foreign();
+        if self.peeked > 0 {
+            let room = buffer.len().min(self.peeked);
+            let count = io.read(&mut buffer[..room]);
+            self.peeked -= count.max(0) as usize;
+            return Some(count);
+        }
         let is_raw = self.is_raw || is_hello || self.session.is_foreign() || self.session.is_in_exchange();
         if !is_raw && self.passing.is_none() {
             return None;
@@ -139,6 +160,58 @@ impl Connection {
             }
         }
         Some(count)
+    }
+
+    /// Looks at what the socket holds; a count if the server must be told that there is nothing.
+    fn peek(&mut self, engine: &Engine, io: &mut dyn Io) -> Option<isize> {
+        self.input.resize(self.input.len().max(4 * BUFFER), 0);
+        let count = io.peek(&mut self.input);
+        if count <= 0 {
+            return Some(count);
+        }
+        self.filled = count as usize;
+        let next = self.next_command();
+        (self.given, self.granted, self.filled) = (0, 0, 0);
+        match next {
+            Next::Command(end) => self.peeked_command(engine, io, end),
+            Next::Oversized => {
+                self.session.on_oversized(engine);
+                self.is_raw = true;
+            }
+            _ => self.passing = Some(Vec::new()),
+        }
+        None
+    }
+
+    fn peeked_command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
+        let mut outlet = ToSocket { io, rest: Vec::new() };
+        let decision = self.session.on_command(engine, &self.input[..end], &mut outlet);
+        let rest = outlet.rest;
+        write_all(io, &rest);
+        match decision {
+            Decision::Forward => self.peeked = end,
+            Decision::Inject(packet) => self.lend(packet),
+            Decision::Replace(packet) => {
+                self.consume(io, end);
+                self.lend(packet);
+            }
+            Decision::Answered => {
+                self.consume(io, end);
+                let ping = self.session.idle(engine);
+                self.lend(ping);
+            }
+        }
+    }
+
+    /// Takes bytes off the socket that were peeked at before, so they are there.
+    fn consume(&mut self, io: &mut dyn Io, mut count: usize) {
+        while count > 0 {
+            let read = io.read(&mut self.input[..count]);
+            if read <= 0 {
+                return;
+            }
+            count -= read as usize;
+        }
     }
 
     fn observe_piece(&mut self, engine: &Engine, bytes: &[u8]) {

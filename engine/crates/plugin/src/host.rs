@@ -92,7 +92,7 @@ pub fn number_before_accept() -> u64 {
 pub fn accepted(fd: c_int, number: u64) {
     let load = LOAD.load(Ordering::Acquire);
     if fd >= 0 && load % 2 == 1 {
-        slots::open(fd, load, Connection::accepted(number));
+        slots::open(fd, load, Connection::accepted(number, server::get().has_thread_pool()));
     }
 }
 
@@ -215,6 +215,9 @@ fn on_table(event: &EventTable) {
             apply(&mut |db, name| session.on_table_defined(engine, db, name));
         }
     });
+    if engine.tables.is_asked() {
+        worker::wake();
+    }
     if found.is_none() && !(is_lock && is_read_only) {
         with_bystander(event.thread_id, |bystander| {
             if is_lock {

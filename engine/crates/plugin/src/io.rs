@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::io::IoSlice;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 type Recv = unsafe extern "C" fn(c_int, *mut c_void, usize, c_int) -> isize;
@@ -79,6 +80,8 @@ pub fn ssl_write(ssl: *mut c_void, buffer: *const c_void, length: c_int) -> c_in
 pub trait Io {
     /// As `recv`: a count, 0 at the end, or negative with the reason where the caller looks for it.
     fn read(&mut self, buffer: &mut [u8]) -> isize;
+    /// As `read`, but the bytes stay where they are, for the next read.
+    fn peek(&mut self, buffer: &mut [u8]) -> isize;
     fn write(&mut self, bytes: &[u8]) -> isize;
     /// Sends pieces without waiting; how many bytes went out.
     fn try_write(&mut self, pieces: &[&[u8]]) -> usize;
@@ -95,6 +98,10 @@ pub struct Plain {
 impl Io for Plain {
     fn read(&mut self, buffer: &mut [u8]) -> isize {
         recv(self.fd, buffer.as_mut_ptr().cast(), buffer.len(), self.flags)
+    }
+
+    fn peek(&mut self, buffer: &mut [u8]) -> isize {
+        recv(self.fd, buffer.as_mut_ptr().cast(), buffer.len(), self.flags | libc::MSG_PEEK)
     }
 
     fn write(&mut self, bytes: &[u8]) -> isize {
@@ -138,6 +145,18 @@ pub struct Tls {
 impl Io for Tls {
     fn read(&mut self, buffer: &mut [u8]) -> isize {
         ssl_read(self.ssl, buffer.as_mut_ptr().cast(), buffer.len().min(c_int::MAX as usize) as c_int) as isize
+    }
+
+    fn peek(&mut self, buffer: &mut [u8]) -> isize {
+        static PEEK: OnceLock<Option<SslRead>> = OnceLock::new();
+        let peek = PEEK.get_or_init(|| {
+            // SAFETY: the TLS library's public function of this name has the signature of SSL_read.
+            let cast = |symbol| unsafe { std::mem::transmute::<*mut c_void, SslRead>(symbol) };
+            crate::server::symbol(c"SSL_peek").ok().map(cast)
+        });
+        let length = buffer.len().min(c_int::MAX as usize) as c_int;
+        // SAFETY: the server's TLS connection, and a buffer of ours.
+        peek.map_or(-1, |peek| unsafe { peek(self.ssl, buffer.as_mut_ptr().cast(), length) } as isize)
     }
 
     fn write(&mut self, bytes: &[u8]) -> isize {

@@ -125,7 +125,7 @@ fn apply_settings(engine: &Engine) {
     let settings = &engine.settings;
     settings.set_limit(variables::limit());
     settings.set_global_type(variables::type_of(std::ptr::null_mut()));
-    settings.set_defers_begin(variables::defers_begin() && !server::get().has_thread_pool());
+    settings.set_defers_begin(variables::defers_begin());
     settings.switch(size > 0);
     if settings.size() != size || engine.cache.budget() != size {
         settings.set_size(size);

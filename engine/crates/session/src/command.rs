@@ -272,6 +272,12 @@ impl Session {
         Some(Decision::Answered)
     }
 
+    /// A statement that does nothing, for a host that must give the server something after an answer.
+    pub fn idle(&mut self, engine: &Engine) -> Vec<u8> {
+        self.running = Some(Running::new(Purpose::Idle, Expect::Ok, self.capabilities, engine.versions.now()));
+        command_packet(Command::Ping, b"")
+    }
+
     fn open_snapshot(&mut self, engine: &Engine) -> Vec<u8> {
         self.transaction.deferred_begin = None;
         let moment = engine.versions.now();

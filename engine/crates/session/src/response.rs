@@ -30,6 +30,8 @@ pub(crate) enum Purpose {
     Begin,
     /// As is a deferred BEGIN, with the snapshot opened at once; the stamp was noted before.
     OpenSnapshot(Stamp),
+    /// Nothing: the server only has to ask for the next command in its own way.
+    Idle,
     /// FOUND_ROWS() is made to say what the client saw.
     Unseen,
 }
@@ -198,6 +200,7 @@ impl Session {
             return;
         }
         let kind = match (&running.effect, &running.purpose) {
+            (_, Purpose::Idle) => return,
             (_, Purpose::Begin) => return self.transaction.snapshot = Snapshot::NotYet,
             (Effect::Statement(statement), _) => &statement.kind,
             _ => return,

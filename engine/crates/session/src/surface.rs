@@ -45,6 +45,7 @@ pub(crate) enum Rendering {
 impl Rendering {
     pub fn apply(&self, response: &[u8], capabilities: u64) -> Option<Vec<u8>> {
         match self {
+            Rendering::Names(renamed) if is_error(response) => Some(rename_in_error(response, renamed)),
             Rendering::Names(renamed) => {
                 let names: Vec<_> = renamed.iter().map(|name| (name.ours.as_bytes(), name.theirs.as_slice())).collect();
                 wire::surface::rename_columns(response, capabilities, &names)
@@ -53,13 +54,30 @@ impl Rendering {
                 let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
                 wire::surface::replace_values(response, capabilities, &values)
             }
-            Rendering::Report(report) => (response.get(4) != Some(&0xFF)).then(|| report.clone()),
+            Rendering::Report(report) => (!is_error(response)).then(|| report.clone()),
         }
     }
 }
 
-/// Needs the PROCESS privilege and touches nothing else.
-const PROCESS_TEST: &[u8] = b"SELECT 1 FROM information_schema.INNODB_METRICS LIMIT 0";
+/// With a state and a message behind its header.
+fn is_error(response: &[u8]) -> bool {
+    response.get(4) == Some(&0xFF) && response.len() >= 13
+}
+
+/// The server's message names the variable that it knows; the user wrote another.
+fn rename_in_error(response: &[u8], renamed: &[Renamed]) -> Vec<u8> {
+    let mut payload = String::from_utf8_lossy(&response[13..]).into_owned();
+    for name in renamed {
+        payload = payload.replace(name.ours, &String::from_utf8_lossy(&name.theirs));
+    }
+    let mut packet = Vec::new();
+    let head = &response[4..13];
+    wire::push_packet(&mut packet, &mut { response[3] }, &[head, payload.as_bytes()].concat());
+    packet
+}
+
+/// Fails without the PROCESS privilege, and otherwise does nothing: this storage engine has no status to show.
+const PROCESS_TEST: &[u8] = b"SHOW ENGINE MyISAM STATUS";
 
 pub(crate) fn intercept(
     session: &mut Session,
