@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class AlertsConfig(AppConfig):
     name = "controlplane.alerts"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from controlplane.alerts.exposition import AlertCollector
+        from controlplane.metrics.exposition import REGISTRY
+
+        REGISTRY.register(AlertCollector())

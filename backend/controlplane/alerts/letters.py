@@ -1,7 +1,7 @@
 """The words of a mail, as text and as HTML. Pure: facts in, letter out.
 
-HTML is built from a few tables with inline styles, since that is what mail programs agree on. Everything that came from
-people or servers is escaped.
+The page (`letter.html`) is tables with inline styles, since that is what mail programs agree on. What came from people
+or servers is escaped.
 """
 
 from __future__ import annotations
@@ -11,16 +11,21 @@ from datetime import datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
 from html import escape
+from pathlib import Path
+from string import Template
 
-INK, GREY, LINE, PAPER = "#1f2430", "#5d6675", "#e3e6eb", "#f5f6f8"
+PAGE = Template(Path(__file__).with_name("letter.html").read_text(encoding="utf-8"))
+ROW = (
+    '<tr><td style="padding:8px 16px 8px 0;color:#5d6675;white-space:nowrap;vertical-align:top;'
+    'border-top:1px solid #e3e6eb">{name}</td><td style="padding:8px 0;border-top:1px solid #e3e6eb">{value}</td></tr>'
+)
 COLOURS = {"opened": "#c2410c", "critical": "#b91c1c", "reminded": "#c2410c", "resolved": "#15803d", "test": "#1d4ed8"}
 HEADINGS = {"opened": "Alert", "reminded": "Still open", "resolved": "Resolved"}
 COMPARED = {"lt": "below", "le": "at or below", "gt": "above", "ge": "at or above"}
-FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 
 
 @dataclass(frozen=True)
-class Told:
+class Facts:
     """What an incident's mail tells."""
 
     transition: str  # opened, reminded, resolved
@@ -46,16 +51,16 @@ class Letter:
     html: str
 
 
-def incident_letter(told: Told) -> Letter:
-    heading = HEADINGS[told.transition]
-    subject = f"[{heading}] {told.rule}: {told.instance}"
-    sentence = _sentence(told)
-    rows = _rows(told)
+def incident_letter(facts: Facts) -> Letter:
+    heading = HEADINGS[facts.transition]
+    subject = f"[{heading}] {facts.rule}: {facts.instance}"
+    sentence = _sentence(facts)
+    rows = _rows(facts)
     text = "\n".join(
-        [subject, "", sentence, "", *(f"{name + ':':<12}{value}" for name, value in rows), "", told.link, ""]
+        [subject, "", sentence, "", *(f"{name + ':':<12}{value}" for name, value in rows), "", facts.link, ""]
     )
-    colour = COLOURS["critical" if told.transition == "opened" and told.severity == "critical" else told.transition]
-    return Letter(_one_line(subject), text, _page(colour, heading, told.rule, sentence, rows, told.link))
+    colour = COLOURS["critical" if facts.transition == "opened" and facts.severity == "critical" else facts.transition]
+    return Letter(_one_line(subject), text, _page(colour, heading, facts.rule, sentence, rows, facts.link))
 
 
 def test_letter(place: str, public_url: str, at: datetime) -> Letter:
@@ -80,25 +85,26 @@ def message_of(
     return message
 
 
-def _sentence(told: Told) -> str:
-    bound = f"{COMPARED[told.comparison]} {_amount(told.threshold, told.unit)}"
-    if told.transition == "resolved":
-        return f"{told.metric} of {told.instance} is no longer {bound}."
-    return (
-        f"{told.metric} of {told.instance} is {_amount(told.value, told.unit)}, {bound} for {_span(told.for_seconds)}."
-    )
+def _sentence(facts: Facts) -> str:
+    bound = f"{COMPARED[facts.comparison]} {_amount(facts.threshold, facts.unit)}"
+    if facts.transition == "resolved":
+        return f"{facts.metric} of {facts.instance} is no longer {bound}."
+    value = _amount(facts.value, facts.unit)
+    return f"{facts.metric} of {facts.instance} is {value}, {bound} for {_span(facts.for_seconds)}."
 
 
-def _rows(told: Told) -> list[tuple[str, str]]:
+def _rows(facts: Facts) -> list[tuple[str, str]]:
     rows = [
-        ("Instance", told.instance),
-        ("Value", _amount(told.value, told.unit)),
-        ("Formula", told.formula),
-        ("Severity", told.severity),
-        ("Since", _when(told.opened_at)),
+        ("Instance", facts.instance),
+        ("Value", _amount(facts.value, facts.unit)),
+        ("Formula", facts.formula),
+        ("Severity", facts.severity),
+        ("Since", _when(facts.opened_at)),
     ]
-    if told.transition == "resolved":
-        rows.append(("Resolved", f"{_when(told.at)}, after {_span(int((told.at - told.opened_at).total_seconds()))}"))
+    if facts.transition == "resolved":
+        rows.append(
+            ("Resolved", f"{_when(facts.at)}, after {_span(int((facts.at - facts.opened_at).total_seconds()))}")
+        )
     return rows
 
 
@@ -127,27 +133,6 @@ def _one_line(text: str) -> str:
 
 
 def _page(colour: str, heading: str, title: str, sentence: str, rows: list[tuple[str, str]], link: str) -> str:
-    cells = "".join(
-        f'<tr><td style="padding:8px 16px 8px 0;color:{GREY};white-space:nowrap;vertical-align:top;'
-        f'border-top:1px solid {LINE}">{escape(name)}</td>'
-        f'<td style="padding:8px 0;border-top:1px solid {LINE}">{escape(value)}</td></tr>'
-        for name, value in rows
-    )
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light">'
-        f"<title>{escape(title)}</title></head>"
-        f'<body style="margin:0;background:{PAPER};{FONT};color:{INK}">'
-        f'<table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td align="center" '
-        f'style="padding:32px 12px"><table role="presentation" width="560" cellpadding="0" cellspacing="0" '
-        f'style="max-width:560px;width:100%;background:#fff;border:1px solid {LINE};border-radius:8px;'
-        f'border-top:4px solid {colour}"><tr><td style="padding:24px 28px">'
-        f'<p style="margin:0 0 4px;color:{colour};font-size:13px;font-weight:600">{escape(heading)}</p>'
-        f'<h1 style="margin:0 0 12px;font-size:20px;line-height:28px">{escape(title)}</h1>'
-        f'<p style="margin:0 0 20px;font-size:15px;line-height:22px">{escape(sentence)}</p>'
-        f'<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="font-size:14px">{cells}</table>'
-        f'<p style="margin:24px 0 0"><a href="{escape(link)}" style="display:inline-block;padding:10px 18px;'
-        f'background:{INK};color:#fff;text-decoration:none;border-radius:6px;font-size:14px">Open in the console</a></p>'
-        "</td></tr></table>"
-        f'<p style="margin:16px 0 0;font-size:12px;color:{GREY}">Fast Query Cache</p></td></tr></table></body></html>'
-    )
+    words = {"heading": heading, "title": title, "sentence": sentence, "link": link}
+    cells = "\n".join(ROW.format(name=escape(name), value=escape(value)) for name, value in rows)
+    return PAGE.substitute({name: escape(word) for name, word in words.items()}, colour=colour, rows=cells)

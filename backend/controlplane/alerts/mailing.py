@@ -1,7 +1,7 @@
-"""The outbox: mails are written with the transition they tell of, and sent by whoever claims them.
+"""The outbox: a mail is written with the transition it tells of, and sent by whoever claims it.
 
-A claim is a conditional update: two senders, one mail. A sender that dies with a claim in hand leaves a mail that nobody
-sends again, because it may have arrived; the incident's timeline says so.
+A claim is a conditional update: two senders, one mail. A sender that dies with a claim in hand leaves a mail that is
+never sent again, because it may have arrived; the incident's timeline says so.
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ from typing import Any
 
 from django.utils import timezone
 
+from controlplane.alerts.evaluation import columns_of, condition_of, judged
 from controlplane.alerts.models import AlertRule
-from controlplane.alerts.phases import OPENED, RESOLVED, Condition, Stand, is_broken, step
+from controlplane.alerts.phases import OPENED, RESOLVED, Condition, Stand, step
 from controlplane.alerts.selectors import rule_instances
 from controlplane.fleet.models import Instance
-from controlplane.metrics.definitions import METRICS, SECONDS
 from controlplane.metrics.models import MinuteRollup
 
 HOURS = 24
@@ -54,35 +54,19 @@ def _firings(rule: AlertRule, instances: list[Instance], overrides: dict[str, di
     return found
 
 
-def condition_of(rule: AlertRule, threshold: float | None) -> Condition:
-    return Condition(
-        rule.comparison,
-        rule.threshold if threshold is None else threshold,
-        rule.for_seconds,
-        rule.minimum_traffic,
-        rule.reminder_seconds,
-    )
-
-
 def _minutes(metric: str, instance_ids: list[str]) -> Iterator[dict[str, Any]]:
-    definition = METRICS[metric]
-    columns = definition.columns | {SECONDS}
-    if definition.traffic:
-        columns |= METRICS[definition.traffic].columns
     since = int(timezone.now().timestamp()) - HOURS * 3600
     rows = MinuteRollup.objects.filter(instance_id__in=instance_ids, at__gte=since).order_by("instance_id", "at")
-    return rows.values("instance_id", "at", *sorted(columns)).iterator()
+    return rows.values("instance_id", "at", *sorted(columns_of(metric))).iterator()
 
 
 def _replayed(
     condition: Condition, metric: str, instance: Instance, minutes: Iterator[dict[str, Any]]
 ) -> Iterator[Firing]:
-    definition = METRICS[metric]
-    traffic = METRICS.get(definition.traffic)
     stand, firing = Stand(), None
     for row in minutes:
-        value, end = definition.value(row), row["at"] + 60
-        broken = is_broken(condition, value, traffic.value(row) if traffic else None)
+        end = row["at"] + 60
+        value, broken = judged(condition, metric, row)
         stand, transition = step(stand, condition, broken, end)
         if transition == OPENED:
             firing = Firing(instance.pk, instance.name, _moment(end), value)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime
 from typing import Any
 
+from django.utils import timezone
 from rest_framework import serializers
 
 from controlplane.alerts.models import AlertRule, Incident, IncidentEvent, RuleOverride, Silence
@@ -25,6 +27,17 @@ class RecipientsField(serializers.ListField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=20, **kwargs)
+
+
+class MatchedTagsField(TagsField):
+    """Tags that a query looks for: two underscores would step into the value."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        tags = super().to_internal_value(data)
+        for name in tags:
+            if "__" in name:
+                raise serializers.ValidationError(f"{name}: no instance can be found by a name with two underscores")
+        return tags
 
 
 class RuleOverrideSerializer(serializers.ModelSerializer[RuleOverride]):
@@ -68,7 +81,7 @@ class AlertRuleWriteSerializer(serializers.Serializer[Any]):
     reminder_seconds = serializers.IntegerField(min_value=0, max_value=30 * 24 * 3600, default=4 * 3600)
     severity = serializers.ChoiceField(choices=Severity.choices, default=Severity.WARNING)
     scope = serializers.ChoiceField(choices=Scope.choices, default=Scope.ALL)
-    tags = TagsField(default=dict, help_text="With scope tags.")
+    tags = MatchedTagsField(default=dict, help_text="With scope tags.")
     instance_id = serializers.CharField(max_length=24, allow_null=True, default=None, help_text="With scope instance.")
     recipients = RecipientsField(default=list, help_text="Empty: those of the settings.")
     overrides = RuleOverrideSerializer(many=True, default=list)
@@ -136,10 +149,15 @@ class SilenceCreateSerializer(serializers.Serializer[Any]):
 
     rule_id = serializers.CharField(max_length=24, allow_null=True, default=None)
     instance_id = serializers.CharField(max_length=24, allow_null=True, default=None)
-    tags = TagsField(default=dict)
+    tags = MatchedTagsField(default=dict)
     reason = serializers.CharField(max_length=200)
     starts_at = serializers.DateTimeField(required=False, help_text="Default: now.")
     duration_seconds = serializers.IntegerField(min_value=60, max_value=YEAR_SECONDS)
+
+    def validate_starts_at(self, at: datetime) -> datetime:
+        if abs((at - timezone.now()).total_seconds()) > YEAR_SECONDS:
+            raise serializers.ValidationError("at most a year from now")
+        return at
 
 
 class FiringSerializer(serializers.Serializer[Any]):

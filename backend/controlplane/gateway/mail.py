@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import EmailMessage
+from email.policy import SMTP
 
 from controlplane.gateway.errors import GatewayError
 
@@ -53,7 +54,7 @@ def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer
         if all(code >= 400 for code, _ in answers):
             _expect(min(answers), f"RCPT TO {', '.join(recipients)}", server)
         try:
-            answer = session.data(message.as_bytes())
+            answer = session.data(message.as_bytes(policy=SMTP))
         except smtplib.SMTPDataError as error:
             answer = (error.smtp_code, error.smtp_error)
         except (smtplib.SMTPServerDisconnected, OSError) as error:

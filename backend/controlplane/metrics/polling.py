@@ -1,6 +1,6 @@
 """One round: every instance is asked once, and its sample and newest reading are written in bulk.
 
-Servers are asked by threads, since PyMySQL waits on the network; the database is spoken to by the caller's thread alone.
+Servers are asked by threads, since PyMySQL waits on the network; the caller's thread alone speaks to the database.
 A server that fails leaves no sample: a gap in the plot is the truth.
 """
 

@@ -71,7 +71,7 @@ def _replace(target: type[models.Model], key: tuple[str, ...], select: str, argu
     changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {target._meta.db_table} ({', '.join((*key, *columns))}) {select}"  # noqa: S608
+            f"INSERT INTO {target._meta.db_table} ({', '.join((*key, *columns))}) {select}"
             f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}",
             arguments,
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from controlplane.catalogue.line import Line
 
-from .expressions import EvaluationError, Expression, ExpressionError, ExpressionSyntaxError, compile_expression
+from .expressions import EvaluationError, ExpressionError, ExpressionSyntaxError, compile_expression
 from .findings import Finding
 from .resolution import resolve
 
@@ -28,18 +28,12 @@ def evaluate(text: str, variables: Mapping[str, int] | None, line: Line, paramet
         expression = compile_expression(text)
     except ExpressionSyntaxError as error:
         return Evaluation(text, error=error)
+    spelled = Evaluation(text, expression.canonical, sorted(expression.variables))
     if variables is None:
-        return _evaluation(expression)
+        return spelled
     try:
         value = expression.evaluate(variables)
     except EvaluationError as error:
-        return _evaluation(expression, error=error)
+        return replace(spelled, error=error)
     findings = resolve(line, {parameter: text}, variables).findings if parameter else []
-    return _evaluation(expression, str(value), findings=findings)
-
-
-def _evaluation(
-    expression: Expression, value: str | None = None, error: ExpressionError | None = None, findings: list[Finding] = []
-) -> Evaluation:
-    names = sorted(expression.variables)
-    return Evaluation(expression.text, expression.canonical, names, value, error, findings)
+    return replace(spelled, value=str(value), findings=findings)

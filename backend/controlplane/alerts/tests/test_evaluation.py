@@ -1,0 +1,166 @@
+"""From samples to incidents: opening, silence, overrides, scope, and two evaluators at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from controlplane.alerts import services
+from controlplane.alerts.evaluation import evaluate
+from controlplane.alerts.models import AlertRule, Incident, Mail, Standing
+from controlplane.audit.models import AuditEvent
+from controlplane.fleet.models import Instance
+from controlplane.metrics.models import Sample
+from controlplane.metrics.partitions import partitions_ensure
+from controlplane.metrics.tests.fleet import instance_make
+from controlplane.settings.selectors import settings_get
+
+pytestmark = pytest.mark.django_db
+T = int(timezone.now().timestamp()) // 60 * 60
+
+
+@pytest.fixture(autouse=True)
+def _mail_is_set_up(db: None) -> None:
+    row = settings_get()
+    row.smtp_host, row.mail_to = "127.0.0.1", ["dba@example.com"]
+    row.save()
+
+
+def shipped() -> AlertRule:
+    return AlertRule.objects.get(name="low hit ratio")
+
+
+def sampled(instance: Instance, at: int, *, hits: int, lookups: int, seconds: float = 15) -> None:
+    partitions_ensure(Sample, at, at)
+    Sample.objects.create(instance_id=instance.pk, at=at, seconds=seconds, hits=hits, lookups=lookups)
+
+
+def watch(instance: Instance, minutes: int, start: int = 0, **sample: int) -> int:
+    """A sample and a look every minute; returns how many transitions were told."""
+    count = 0
+    for minute in range(start, start + minutes):
+        sampled(instance, T + minute * 60, **sample)
+        count += evaluate(T + minute * 60)
+    return count
+
+
+def test_the_shipped_rule_opens_after_ten_bad_minutes_and_resolves() -> None:
+    instance = instance_make(name="shop-1")
+    assert watch(instance, 10, hits=10, lookups=100) == 0
+    assert watch(instance, 1, start=10, hits=10, lookups=100) == 1
+    incident = Incident.objects.get()
+    assert (incident.instance_name, incident.opened_value, incident.resolved_at) == ("shop-1", 10.0, None)
+    assert watch(instance, 8, start=11, hits=90, lookups=100) == 1
+    incident.refresh_from_db()
+    assert incident.resolved_at is not None
+    assert [event.kind for event in incident.events.all()] == ["opened", "resolved"]
+    assert sorted(Mail.objects.values_list("subject", flat=True)) == [
+        "[Alert] low hit ratio: shop-1",
+        "[Resolved] low hit ratio: shop-1",
+    ]
+    assert set(AuditEvent.objects.filter(target_id=incident.pk).values_list("action", flat=True)) == {
+        "incident.opened",
+        "incident.resolved",
+    }
+    assert not Standing.objects.exists()
+
+
+def test_little_traffic_opens_nothing() -> None:
+    assert watch(instance_make(), 12, hits=0, lookups=10) == 0  # 0.67 lookups/s
+
+
+def test_a_server_that_does_not_answer_opens_and_resolves_nothing() -> None:
+    instance = instance_make()
+    watch(instance, 11, hits=10, lookups=100)
+    for minute in range(13, 60):
+        evaluate(T + minute * 60)
+    assert Incident.objects.get().resolved_at is None
+
+
+def test_a_silence_keeps_the_mail_back_and_says_so() -> None:
+    instance = instance_make(tags={"stage": "test"})
+    services.silence_create(reason="load test", duration_seconds=86400, tags={"stage": "test"})
+    watch(instance, 11, hits=10, lookups=100)
+    incident = Incident.objects.get()
+    assert not Mail.objects.exists()
+    assert [event.kind for event in incident.events.all()] == ["opened", "silenced"]
+    assert "load test" in incident.events.last().detail  # type: ignore[union-attr]
+
+
+def test_a_silence_for_others_changes_nothing() -> None:
+    services.silence_create(reason="other", duration_seconds=86400, tags={"stage": "test"})
+    watch(instance_make(tags={"stage": "live"}), 11, hits=10, lookups=100)
+    assert Mail.objects.count() == 1
+
+
+@pytest.mark.parametrize(("override", "opened"), [({"threshold": 5.0}, 0), ({"is_exempt": True}, 0), ({}, 1)])
+def test_overrides_of_one_instance(override: dict[str, Any], opened: int) -> None:
+    instance, rule = instance_make(), shipped()
+    services.rule_update(rule=rule, overrides=[{"instance_id": instance.pk, **override}] if override else [])
+    assert watch(instance, 11, hits=10, lookups=100) == opened
+
+
+@pytest.mark.parametrize(("tags", "opened"), [({"stage": "live"}, 1), ({"stage": "test"}, 0)])
+def test_a_scope_of_tags(tags: dict[str, str], opened: int) -> None:
+    services.rule_update(rule=shipped(), scope="tags", tags={"stage": "live"})
+    assert watch(instance_make(tags=tags), 11, hits=10, lookups=100) == opened
+
+
+def test_switching_a_rule_off_resolves_what_it_opened() -> None:
+    instance = instance_make()
+    watch(instance, 11, hits=10, lookups=100)
+    services.rule_update(rule=shipped(), is_enabled=False)
+    assert evaluate(T + 700) == 1
+    assert Incident.objects.get().resolved_at is not None
+
+
+def test_deleting_a_rule_resolves_what_it_opened_and_keeps_it_readable() -> None:
+    watch(instance_make(), 11, hits=10, lookups=100)
+    services.rule_delete(rule=shipped())
+    incident = Incident.objects.get()
+    assert (incident.rule_id, incident.rule_name, incident.resolved_at is None) == (None, "low hit ratio", False)
+
+
+def test_a_deleted_instance_leaves_its_incident_behind() -> None:
+    instance = instance_make(name="gone")
+    watch(instance, 11, hits=10, lookups=100)
+    instance.delete()
+    evaluate(T + 700)
+    assert Incident.objects.get().instance_name == "gone"
+
+
+def test_looking_twice_at_one_moment_tells_once() -> None:
+    instance = instance_make()
+    watch(instance, 11, hits=10, lookups=100)
+    assert evaluate(T + 600) == 0
+    assert (Incident.objects.count(), Mail.objects.count()) == (1, 1)
+
+
+def test_a_stand_that_somebody_else_moved_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other evaluator comes between this one's reading and its writing."""
+    from controlplane.alerts import evaluation
+
+    instance = instance_make()
+    watch(instance, 10, hits=10, lookups=100)
+    sampled(instance, T + 600, hits=10, lookups=100)
+    moves, raced = evaluation._moves, []
+
+    def after_the_other(rule: AlertRule, *arguments: Any) -> Any:
+        mine = list(moves(rule, *arguments))
+        if not raced:
+            raced.append(True)
+            evaluate(T + 600)
+        return mine
+
+    monkeypatch.setattr(evaluation, "_moves", after_the_other)
+    assert evaluate(T + 600) == 0
+    assert (Incident.objects.count(), Mail.objects.count()) == (1, 1)
+
+
+def test_one_look_at_many_instances_takes_constant_queries(django_assert_max_num_queries: Any) -> None:
+    for _ in range(30):
+        sampled(instance_make(), T, hits=90, lookups=100)
+    with django_assert_max_num_queries(6):
+        evaluate(T)

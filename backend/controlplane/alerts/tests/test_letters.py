@@ -1,0 +1,76 @@
+"""Mails: what they say, and that names from elsewhere stay names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+
+from controlplane.alerts.letters import Facts, incident_letter, message_of
+
+AT = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+FACTS = Facts(
+    transition="opened", rule="low hit ratio", severity="warning", instance="shop-1", metric="Hit ratio",
+    formula="hits / lookups", unit="percent", comparison="lt", threshold=50, value=12.345, for_seconds=600,
+    opened_at=AT, at=AT, link="https://fqc.example/incidents/inc-1",
+)  # fmt: skip
+
+
+class Structure(HTMLParser):
+    """Every tag that was opened, and the text between them."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_text_and_html_say_the_same() -> None:
+    letter = incident_letter(FACTS)
+    sentence = "Hit ratio of shop-1 is 12.35 %, below 50 % for 10 minutes."
+    assert letter.subject == "[Alert] low hit ratio: shop-1"
+    for body in (letter.text, " ".join(Structure(letter.html).text)):
+        for words in (sentence, "hits / lookups", "2026-11-20 12:00 UTC", "warning"):
+            assert words in body
+        assert FACTS.link in letter.text
+    assert f'href="{FACTS.link}"' in letter.html
+
+
+def test_a_resolved_mail_says_how_long_it_took() -> None:
+    letter = incident_letter(replace(FACTS, transition="resolved", value=80.0, at=AT + timedelta(hours=2, minutes=5)))
+    assert letter.subject == "[Resolved] low hit ratio: shop-1"
+    assert "no longer below 50 %" in letter.text
+    assert "after 2 hours" in letter.text
+
+
+def test_markup_in_names_is_shown_not_obeyed() -> None:
+    letter = incident_letter(replace(FACTS, instance="<img src=x>", rule='"><script>alert(1)</script>'))
+    structure = Structure(letter.html)
+    assert not {"img", "script"} & set(structure.tags)
+    assert any("<img src=x>" in text for text in structure.text)
+
+
+def test_a_line_break_in_a_name_starts_no_header() -> None:
+    letter = incident_letter(replace(FACTS, rule="low\r\nBcc: everyone@example.com"))
+    message = message_of(
+        letter, sender="fqc@example.com", recipients=["dba@example.com"], message_id="<a@b>", thread_id=None, at=AT
+    )
+    assert message["Bcc"] is None
+    assert "\n" not in message["Subject"]
+
+
+def test_mails_of_one_incident_are_a_thread() -> None:
+    letter = incident_letter(FACTS)
+    later = message_of(
+        letter, sender="a@b.c", recipients=["d@e.f"], message_id="<inc.resolved@x>", thread_id="<inc.opened@x>", at=AT
+    )
+    assert later["In-Reply-To"] == later["References"] == "<inc.opened@x>"
+    assert later["Auto-Submitted"] == "auto-generated"
+    assert [part.get_content_type() for part in later.iter_parts()] == ["text/plain", "text/html"]
