@@ -136,6 +136,8 @@ SPECTACULAR_SETTINGS = {
         "ChangeKind": "controlplane.changes.states.Kind",
         "StepKind": "controlplane.changes.states.StepKind",
         "StepState": "controlplane.changes.states.StepState",
+        "FleetApplyState": "controlplane.rollouts.states.ApplyState",
+        "FleetApplyItemState": "controlplane.rollouts.states.ItemState",
         "When": "controlplane.changes.states.When",
         "CacheType": [(1, "1"), (2, "2")],
         "SizeRule": "controlplane.prerequisites.serializers.SIZE_RULES",

@@ -97,7 +97,9 @@ def _start(change: ChangeSet, *, apply: bool, when: str, at: datetime | None) ->
 
 
 @transaction.atomic
-def change_approve(change: ChangeSet, when: str = When.NOW, at: datetime | None = None) -> ChangeSet:
+def change_approve(
+    change: ChangeSet, when: str = When.NOW, at: datetime | None = None, *, is_delivered: bool = True
+) -> ChangeSet:
     change = ChangeSet.objects.select_for_update().get(pk=change.pk)
     if change.state != ChangeState.PREVIEWED:
         raise Conflict(f"{change.pk} is {change.state}: only a previewed one can be approved.", code="wrong_state")
@@ -111,7 +113,7 @@ def change_approve(change: ChangeSet, when: str = When.NOW, at: datetime | None 
     change.save()
     audit_record("change.approved", change, after={"when": when, "not_before": change.not_before.isoformat()})
     publish(change)
-    if when == When.NOW:
+    if when == When.NOW and is_delivered:
         transaction.on_commit(lambda: deliver(change.pk))
     return change
 

@@ -1,3 +1,3 @@
 from typing import Any
 
-SCHEDULE: dict[str, Any] = {"core.kept_answers_expire": {"task": "core.kept_answers_expire", "schedule": 3600.0}}
+SCHEDULE: dict[str, Any] = {"core.expire": {"task": "core.expire", "schedule": 600.0}}

@@ -1,0 +1,125 @@
+"""Running a fleet apply: at most `parallelism` items at a time, the next as soon as one has ended.
+
+Items are handed out under a lock on the fleet apply's row, so two workers do not hand out too many. The worker that
+ends an item hands out the next; the sweep does so for workers that died.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from controlplane.audit.services import audit_record
+from controlplane.changes.execution import change_run
+from controlplane.changes.models import ChangeSet
+from controlplane.changes.planning import preview_parameters
+from controlplane.changes.services import change_approve, change_make
+from controlplane.changes.states import ENDED, ChangeState, Kind
+from controlplane.core.errors import Conflict, Problem
+from controlplane.core.request_context import acting_as
+from controlplane.rollouts.delivery import deliver_advance, deliver_item
+from controlplane.rollouts.models import FleetApply, FleetApplyItem
+from controlplane.rollouts.services import tell
+from controlplane.rollouts.states import AT_WORK, ApplyState, ItemState
+
+LOST_AFTER = timedelta(seconds=60)
+
+
+@transaction.atomic
+def advance(fleet_apply_id: str) -> None:
+    """Hand out as many items as there is room for; end the fleet apply when there is nothing left."""
+    row = FleetApply.objects.select_for_update().filter(pk=fleet_apply_id, state=ApplyState.RUNNING).first()
+    if row is None:
+        return
+    if row.items.filter(state=ItemState.FAILED).count() > row.max_failures:
+        _end(row, ApplyState.STOPPED)
+        return
+    room = row.parallelism - row.items.filter(state__in=AT_WORK).count()
+    chosen = list(row.items.filter(state=ItemState.PENDING)[: max(room, 0)])
+    FleetApplyItem.objects.filter(pk__in=[item.pk for item in chosen]).update(
+        state=ItemState.DISPATCHED, dispatched_at=timezone.now()
+    )
+    for item in chosen:
+        transaction.on_commit(lambda pk=item.pk: deliver_item(pk))
+    if not row.items.filter(state__in=[*AT_WORK, ItemState.PENDING]).exists():
+        _end(row, ApplyState.DONE)
+
+
+def _end(row: FleetApply, state: ApplyState) -> None:
+    left = row.items.filter(state=ItemState.PENDING)
+    left.update(state=ItemState.SKIPPED, detail="stopped after failures", finished_at=timezone.now())
+    if state == ApplyState.STOPPED and row.items.filter(state__in=AT_WORK).exists():
+        return  # the last of those at work ends it
+    FleetApply.objects.filter(pk=row.pk).update(state=state, finished_at=timezone.now(), version=row.version + 1)
+    audit_record(f"fleet_apply.{state.value}", row, before={"state": row.state}, after={"state": state.value})
+    row.state = state
+    tell(row)
+
+
+def run_item(item_id: int) -> None:
+    """Once per item, whoever comes first."""
+    mine = FleetApplyItem.objects.filter(pk=item_id, state=ItemState.DISPATCHED)
+    if not mine.update(state=ItemState.RUNNING):
+        return
+    item = FleetApplyItem.objects.select_related("fleet_apply", "instance__instance_class").get(pk=item_id)
+    with acting_as(item.fleet_apply.started_by, item.fleet_apply.started_by_id):
+        try:
+            change = _change_for(item)
+            if change is not None:
+                change_run(change.pk)
+            record_outcome(item)
+        except Problem as error:
+            _finish(item, ItemState.FAILED, error.detail)
+    advance(item.fleet_apply_id)
+
+
+def _change_for(item: FleetApplyItem) -> ChangeSet | None:
+    """The change set of this item, made from a fresh look at its server; None if nothing is left to change."""
+    instance, row = item.instance, item.fleet_apply
+    if instance is None or instance.version != item.instance_version:
+        raise Conflict("The instance has changed since the preview: make a new one.", code="instance_moved")
+    preview = preview_parameters(instance, parameters=row.values, allow_restart=row.allow_restart)
+    if not preview.lines:
+        return None
+    with transaction.atomic():
+        change = change_make(instance, Kind.PARAMETERS, preview, note=f"fleet apply {row.pk} of {row.template_name}")
+        if change.needs_second_person:
+            raise Conflict("Restarts take a second person: apply this instance by itself.", code="second_person_needed")
+        FleetApplyItem.objects.filter(pk=item.pk).update(change=change)
+        return change_approve(change, is_delivered=False)
+
+
+def record_outcome(item: FleetApplyItem) -> None:
+    change = ChangeSet.objects.filter(fleetapplyitem=item).first()
+    if change is None:
+        _finish(item, ItemState.UNCHANGED, "")
+    elif change.state == ChangeState.APPLIED:
+        _finish(item, ItemState.APPLIED, "")
+    elif change.state in ENDED:
+        _finish(item, ItemState.FAILED, f"{change.state}: {change.outcome_detail}")
+
+
+@transaction.atomic
+def _finish(item: FleetApplyItem, state: ItemState, detail: str) -> None:
+    mine = FleetApplyItem.objects.filter(pk=item.pk, state=ItemState.RUNNING)
+    if mine.update(state=state, detail=detail, finished_at=timezone.now()):
+        tell(item.fleet_apply)
+
+
+def sweep() -> None:
+    """Items whose worker died or whose message was lost, and fleet applies that nobody moves on."""
+    long_ago = timezone.now() - LOST_AFTER
+    undelivered = FleetApplyItem.objects.filter(state=ItemState.DISPATCHED, dispatched_at__lt=long_ago)
+    for item_id in undelivered.values_list("pk", flat=True)[:200]:
+        deliver_item(item_id)
+    over = Q(change__state__in=ENDED) | Q(change=None, dispatched_at__lt=long_ago)
+    for item in FleetApplyItem.objects.filter(over, state=ItemState.RUNNING).select_related("fleet_apply")[:200]:
+        if item.change_id is None:
+            _finish(item, ItemState.FAILED, "the worker was lost before it began: nothing was changed")
+        else:
+            record_outcome(item)
+    for row_id in FleetApply.objects.filter(state=ApplyState.RUNNING).values_list("pk", flat=True):
+        deliver_advance(row_id)

@@ -1,0 +1,55 @@
+"""One template for many instances: the template's values as they were previewed, and one item per instance."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.db import models
+
+from controlplane.changes.models import ChangeSet
+from controlplane.core.ids import ID_LENGTH, new_id
+from controlplane.fleet.models import Instance
+from controlplane.rollouts.states import ApplyState, ItemState
+
+
+class FleetApply(models.Model):
+    id = models.CharField(primary_key=True, max_length=ID_LENGTH, default=partial(new_id, "fla"), editable=False)
+    template_name = models.CharField(max_length=64)
+    template_version = models.PositiveIntegerField()
+    values = models.JSONField(help_text="Of the template at the preview: later versions do not matter.")
+    parallelism = models.PositiveIntegerField(default=5)
+    max_failures = models.PositiveIntegerField(default=0, help_text="One more failure stops it.")
+    allow_restart = models.BooleanField(default=False)
+    note = models.CharField(max_length=500, blank=True)
+    state = models.CharField(max_length=12, choices=ApplyState.choices, default=ApplyState.PREVIEWED)
+    created_by = models.CharField(max_length=150)
+    created_by_id = models.CharField(max_length=ID_LENGTH, blank=True)
+    started_by = models.CharField(max_length=150, blank=True)
+    started_by_id = models.CharField(max_length=ID_LENGTH, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created_at", "-id")
+        indexes = [models.Index(fields=["-created_at", "-id"], name="fleet_apply_newest")]
+
+
+class FleetApplyItem(models.Model):
+    fleet_apply = models.ForeignKey(FleetApply, on_delete=models.CASCADE, related_name="items")
+    instance = models.ForeignKey(Instance, on_delete=models.SET_NULL, null=True)
+    instance_name = models.CharField(max_length=64)
+    instance_version = models.PositiveIntegerField()
+    change = models.ForeignKey(ChangeSet, on_delete=models.SET_NULL, null=True)
+    state = models.CharField(max_length=12, choices=ItemState.choices, default=ItemState.PENDING)
+    detail = models.TextField(blank=True)
+    lines = models.JSONField(default=list)
+    needs_restart = models.BooleanField(default=False)
+    dispatched_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("id",)
+        indexes = [models.Index(fields=["fleet_apply", "state"], name="item_state")]
+        constraints = [models.UniqueConstraint(fields=["fleet_apply", "instance"], name="one_item_per_instance")]

@@ -1,0 +1,72 @@
+"""What a template means for many instances, from what is known of them: no server is asked.
+
+The parameters of all instances come in one query; instances that are alike share one plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db.models import prefetch_related_objects
+
+from controlplane.changes.plan import Plan, Situation, plan
+from controlplane.changes.planning import TURNS_CACHE_ON
+from controlplane.fleet.definitions import instance_lines
+from controlplane.fleet.models import Instance
+from controlplane.fleet.states import Provider
+from controlplane.parameters.findings import Severity
+from controlplane.prerequisites.gate import gate_findings
+
+
+@dataclass(frozen=True)
+class ItemPreview:
+    instance: Instance
+    lines: list[dict[str, Any]]
+    needs_restart: bool
+    blocking: list[str]  # sentences
+
+
+def preview_fleet(
+    instances: Sequence[Instance], values: Mapping[str, str], *, allow_restart: bool
+) -> list[ItemPreview]:
+    prefetch_related_objects(list(instances), "parameters")
+    lines = instance_lines(instances)
+    alike: dict[Any, Plan] = {}
+    previews = []
+    for instance in instances:
+        situation = _situation(instance, lines)
+        key = _key(instance, situation)
+        if key not in alike:
+            alike[key] = plan(situation, values, allow_restart=allow_restart)
+        previews.append(_item(instance, alike[key]))
+    return previews
+
+
+def _situation(instance: Instance, lines: Mapping[str, Any]) -> Situation:
+    rows = list(instance.parameters.all())
+    return Situation(
+        line=lines[instance.pk],
+        variables=instance.instance_class.variables,
+        configured={row.name: row.submitted for row in rows},
+        running={row.name: row.running for row in rows if row.running is not None},
+        is_live=False,
+        is_local=instance.provider == Provider.LOCAL,
+    )
+
+
+def _key(instance: Instance, situation: Situation) -> Any:
+    configured, running = tuple(situation.configured.items()), tuple(situation.running.items())
+    return id(situation.line), instance.instance_class_id, situation.is_local, configured, running
+
+
+def _item(instance: Instance, found: Plan) -> ItemPreview:
+    blocking = [f"{each.seen}; needed: {each.needed}" for each in found.findings if each.severity is Severity.BLOCKING]
+    if any(line.name in TURNS_CACHE_ON and line.new_value not in (None, "0") for line in found.lines):
+        blocking += [f"{each.seen}; needed: {each.needed}" for each in gate_findings(instance) if each.is_blocking]
+    lines = [
+        {name: value for name, value in asdict(line).items() if name not in ("unit", "is_running")}
+        for line in found.lines
+    ]
+    return ItemPreview(instance, lines, any(step.kind == "restart" for step in found.steps), blocking)

@@ -1,0 +1,150 @@
+"""Making a fleet apply and steering it. Running its items is `execution`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from controlplane.audit.services import audit_record
+from controlplane.changes.services import change_abort
+from controlplane.core.errors import Conflict, FieldError, Invalid
+from controlplane.core.events import event_publish
+from controlplane.core.request_context import caller
+from controlplane.fleet.models import Instance
+from controlplane.fleet.selectors import instance_list
+from controlplane.parameters.selectors import template_get, template_version_get
+from controlplane.rollouts.delivery import deliver_advance
+from controlplane.rollouts.models import FleetApply, FleetApplyItem
+from controlplane.rollouts.planning import ItemPreview, preview_fleet
+from controlplane.rollouts.states import ApplyState, ItemState
+
+MOST_INSTANCES = 10_000
+
+
+def instances_wanted(instances: Sequence[str], tags: dict[str, str], every: bool) -> list[Instance]:
+    """By ids or names, by tags, or all of them; the union."""
+    found = instance_list().order_by("name")
+    if not every:
+        chosen = Q(pk__in=instances) | Q(name__in=instances)
+        if tags:
+            chosen |= Q(**{f"tags__{name}": value for name, value in tags.items()})
+        found = found.filter(chosen)
+    wanted = list(found[: MOST_INSTANCES + 1])
+    _refuse_unknown(instances, wanted)
+    if not wanted:
+        raise Invalid.field("instances", "no instance is meant: name some, or tags that some have")
+    if len(wanted) > MOST_INSTANCES:
+        raise Invalid.field("instances", f"at most {MOST_INSTANCES} instances at once")
+    return wanted
+
+
+def _refuse_unknown(names: Sequence[str], found: list[Instance]) -> None:
+    known = {each.pk for each in found} | {each.name for each in found}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        errors = [FieldError("instances", "not_found", f"there is no instance {name}") for name in unknown[:20]]
+        raise Invalid(f"instances: there is no instance {unknown[0]}", errors=errors)
+
+
+def fleet_apply_preview(
+    *, template: str, template_version: int | None, allow_restart: bool, **which: Any
+) -> tuple[Any, list[ItemPreview]]:
+    version = template_version_get(template_get(template), template_version)
+    return version, preview_fleet(instances_wanted(**which), version.values, allow_restart=allow_restart)
+
+
+@transaction.atomic
+def fleet_apply_create(
+    *,
+    template: str,
+    template_version: int | None,
+    parallelism: int,
+    max_failures: int,
+    allow_restart: bool,
+    note: str,
+    start: bool,
+    **which: Any,
+) -> FleetApply:
+    version, previews = fleet_apply_preview(
+        template=template, template_version=template_version, allow_restart=allow_restart, **which
+    )
+    who = caller()
+    row = FleetApply.objects.create(
+        template_name=version.template.name,
+        template_version=version.number,
+        values=version.values,
+        parallelism=parallelism,
+        max_failures=max_failures,
+        allow_restart=allow_restart,
+        note=note,
+        created_by=who.actor,
+        created_by_id=who.actor_id,
+    )
+    FleetApplyItem.objects.bulk_create([_item(row, preview) for preview in previews], batch_size=500)
+    audit_record("fleet_apply.previewed", row, after={"template": row.template_name, "instances": len(previews)})
+    return fleet_apply_start(row) if start else row
+
+
+def _item(row: FleetApply, preview: ItemPreview) -> FleetApplyItem:
+    return FleetApplyItem(
+        fleet_apply=row,
+        instance=preview.instance,
+        instance_name=preview.instance.name,
+        instance_version=preview.instance.version,
+        state=ItemState.BLOCKED if preview.blocking else ItemState.PENDING,
+        detail="; ".join(preview.blocking),
+        lines=preview.lines,
+        needs_restart=preview.needs_restart,
+    )
+
+
+@transaction.atomic
+def _move(row: FleetApply, froms: Sequence[ApplyState], to: ApplyState, action: str, **facts: Any) -> FleetApply:
+    held = FleetApply.objects.filter(pk=row.pk, state__in=froms)
+    if not held.update(state=to, version=F("version") + 1, **facts):
+        row.refresh_from_db()
+        raise Conflict(f"{row.pk} is {row.state}: it cannot be {action} now.", code="wrong_state")
+    audit_record(f"fleet_apply.{action}", row, before={"state": row.state}, after={"state": to})
+    row.refresh_from_db()
+    tell(row)
+    return row
+
+
+def tell(row: FleetApply) -> None:
+    event_publish("fleet_apply", row.pk, {"state": row.state})
+
+
+def fleet_apply_start(row: FleetApply) -> FleetApply:
+    who = caller()
+    facts = {"started_at": timezone.now(), "started_by": who.actor, "started_by_id": who.actor_id}
+    row = _move(row, [ApplyState.PREVIEWED], ApplyState.RUNNING, "started", **facts)
+    transaction.on_commit(lambda: deliver_advance(row.pk))
+    return row
+
+
+def fleet_apply_pause(row: FleetApply) -> FleetApply:
+    """What is at work ends; nothing new begins."""
+    return _move(row, [ApplyState.RUNNING], ApplyState.PAUSED, "paused")
+
+
+def fleet_apply_resume(row: FleetApply) -> FleetApply:
+    row = _move(row, [ApplyState.PAUSED], ApplyState.RUNNING, "resumed")
+    transaction.on_commit(lambda: deliver_advance(row.pk))
+    return row
+
+
+@transaction.atomic
+def fleet_apply_abort(row: FleetApply) -> FleetApply:
+    """What has not begun is skipped, what is at work is asked to undo itself."""
+    open_states = [ApplyState.PREVIEWED, ApplyState.RUNNING, ApplyState.PAUSED]
+    row = _move(row, open_states, ApplyState.ABORTED, "aborted", finished_at=timezone.now())
+    waiting = row.items.filter(state__in=[ItemState.PENDING, ItemState.DISPATCHED])
+    waiting.update(state=ItemState.SKIPPED, detail="aborted", finished_at=timezone.now())
+    for item in row.items.filter(state=ItemState.RUNNING).select_related("change"):
+        if item.change is not None and item.change.finished_at is None:
+            change_abort(item.change)
+    return row

@@ -1,0 +1,26 @@
+"""The life of a fleet apply and of its items."""
+
+from django.db.models import TextChoices
+
+
+class ApplyState(TextChoices):
+    PREVIEWED = "previewed", "previewed"
+    RUNNING = "running", "running"
+    PAUSED = "paused", "paused"
+    DONE = "done", "done"  # every item has ended, few enough of them badly
+    STOPPED = "stopped", "stopped"  # too many failures: the rest was left alone
+    ABORTED = "aborted", "aborted"
+
+
+class ItemState(TextChoices):
+    PENDING = "pending", "pending"
+    BLOCKED = "blocked", "blocked"  # the preview found why not
+    DISPATCHED = "dispatched", "dispatched"  # handed to a worker
+    RUNNING = "running", "running"
+    APPLIED = "applied", "applied"
+    UNCHANGED = "unchanged", "unchanged"
+    FAILED = "failed", "failed"
+    SKIPPED = "skipped", "skipped"
+
+
+AT_WORK = (ItemState.DISPATCHED, ItemState.RUNNING)

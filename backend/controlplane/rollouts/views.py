@@ -1,0 +1,113 @@
+"""Fleet applies over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import Count, QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins
+from rest_framework.decorators import action
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.accounts.permissions import ViewerOnly
+from controlplane.changes.views import checked
+from controlplane.core.errors import NotFound
+from controlplane.core.views import ApiView, ApiViewSet, with_etag
+from controlplane.rollouts import services
+from controlplane.rollouts.models import FleetApply, FleetApplyItem
+from controlplane.rollouts.serializers import (
+    FleetApplyCreateSerializer,
+    FleetApplyItemSerializer,
+    FleetApplySerializer,
+    FleetPreviewSerializer,
+    FleetSelectionSerializer,
+)
+
+
+def fleet_apply_get(pk: str) -> FleetApply:
+    found = FleetApply.objects.filter(pk=pk).first()
+    if found is None:
+        raise NotFound(f"There is no fleet apply {pk}: list them with GET /api/v1/fleet-applies.")
+    return found
+
+
+class FleetPreview(ApiView):
+    permission_classes = (ViewerOnly,)
+
+    @extend_schema(
+        operation_id="fleet_applies_preview", request=FleetSelectionSerializer, responses=FleetPreviewSerializer
+    )
+    def post(self, request: Request) -> Response:
+        """What a template would change on each instance, from what is known of them."""
+        version, items = services.fleet_apply_preview(**checked(FleetSelectionSerializer, request))
+        preview = {"template_name": version.template.name, "template_version": version.number, "items": items}
+        return Response(FleetPreviewSerializer(preview).data)
+
+
+class FleetApplyItems(ListAPIView[FleetApplyItem], ApiView):
+    queryset = FleetApplyItem.objects.none()
+    serializer_class = FleetApplyItemSerializer
+    filterset_fields = ("state",)
+    ordering = ("id",)
+
+    def get_queryset(self) -> QuerySet[FleetApplyItem]:
+        return fleet_apply_get(self.kwargs["pk"]).items.all()
+
+
+class FleetApplyViewSet(mixins.ListModelMixin, ApiViewSet):
+    queryset = FleetApply.objects.all()
+    serializer_class = FleetApplySerializer
+    filterset_fields = ("state",)
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """The counts of a whole page at the cost of one query."""
+        page = super().paginate_queryset(queryset) or []
+        counted: dict[str, dict[str, int]] = {row.pk: {} for row in page}
+        items = FleetApplyItem.objects.filter(fleet_apply__in=counted).values_list("fleet_apply_id", "state")
+        for row_id, state, count in items.annotate(count=Count("id")).order_by():
+            counted[row_id][state] = count
+        for row in page:
+            row.counted = counted[row.pk]
+        return page
+
+    @extend_schema(request=FleetApplyCreateSerializer, responses={201: FleetApplySerializer})
+    def create(self, request: Request) -> Response:
+        """Preview a template for many instances and keep the result; `start` begins at once."""
+        row = services.fleet_apply_create(**checked(FleetApplyCreateSerializer, request))
+        return with_etag(FleetApplySerializer(row).data, row.version, 201)
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        row = fleet_apply_get(pk)
+        return with_etag(FleetApplySerializer(row).data, row.version)
+
+    def _steer(self, pk: str, service: Callable[[FleetApply], FleetApply]) -> Response:
+        row = service(fleet_apply_get(pk))
+        return with_etag(FleetApplySerializer(row).data, row.version)
+
+    @extend_schema(request=None, responses=FleetApplySerializer)
+    @action(detail=True, methods=["post"])
+    def start(self, request: Request, pk: str) -> Response:
+        """Begin."""
+        return self._steer(pk, services.fleet_apply_start)
+
+    @extend_schema(request=None, responses=FleetApplySerializer)
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, pk: str) -> Response:
+        """Let what is at work end, and begin nothing new."""
+        return self._steer(pk, services.fleet_apply_pause)
+
+    @extend_schema(request=None, responses=FleetApplySerializer)
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, pk: str) -> Response:
+        """Go on."""
+        return self._steer(pk, services.fleet_apply_resume)
+
+    @extend_schema(request=None, responses=FleetApplySerializer)
+    @action(detail=True, methods=["post"])
+    def abort(self, request: Request, pk: str) -> Response:
+        """Skip what has not begun, and ask what is at work to undo itself."""
+        return self._steer(pk, services.fleet_apply_abort)
