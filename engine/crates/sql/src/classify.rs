@@ -1,6 +1,6 @@
 //! From the first keyword to the kind. Statements whose tail matters must match to their last token.
 
-use crate::lex::{Lexer, TokenKind, unquoted};
+use crate::lex::{LONGEST_WORD, Lexer, TokenKind, unquoted};
 use crate::read::{Ending, Findings, walk};
 use crate::{Charset, Flush, Kind, LexMode, Read, Show, Statement, ddl, set, show, transaction};
 
@@ -86,9 +86,10 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
     if first.kind == TokenKind::End || first.kind == TokenKind::Semicolon {
         return Some(Kind::Empty);
     }
-    let word = if first.kind == TokenKind::Word { first.text.to_ascii_lowercase() } else { return None };
+    let mut buffer = [0; LONGEST_WORD];
+    let word = first.lowered(&mut buffer).filter(|_| first.kind == TokenKind::Word)?;
     let lexer = &mut lexer;
-    let kind = match word.as_slice() {
+    let kind = match word {
         b"insert" | b"replace" => return written(lexer),
         b"update" | b"delete" | b"with" => return Some(Kind::Write),
         b"load" => return lexer.accept_any(&["data", "xml"]).then_some(Kind::Write),

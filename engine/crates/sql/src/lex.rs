@@ -47,7 +47,18 @@ pub(crate) struct Token<'a> {
     pub start: usize,
 }
 
+/// No keyword and no function that is known is longer.
+pub(crate) const LONGEST_WORD: usize = 40;
+
 impl Token<'_> {
+    /// In lower case, unless it is too long to be known.
+    pub fn lowered<'b>(&self, buffer: &'b mut [u8; LONGEST_WORD]) -> Option<&'b [u8]> {
+        let word = buffer.get_mut(..self.text.len())?;
+        word.copy_from_slice(self.text);
+        word.make_ascii_lowercase();
+        Some(word)
+    }
+
     /// Whether it is this keyword, given in lower case.
     pub fn is(&self, keyword: &str) -> bool {
         self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(keyword.as_bytes())

@@ -3,7 +3,7 @@
 //! No grammar: each token is judged by itself and the two before it. The first objection is the reason.
 
 use crate::function::{self, Verdict};
-use crate::lex::{Lexer, Token, TokenKind, unquoted};
+use crate::lex::{LONGEST_WORD, Lexer, Token, TokenKind, unquoted};
 use crate::{Hint, Refusal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +26,6 @@ pub(crate) struct Findings {
 
 /// The names that databases of the server's own have.
 const SYSTEM_SCHEMAS: [&[u8]; 4] = [b"information_schema", b"mysql", b"performance_schema", b"sys"];
-
-/// No keyword and no function in the tables is longer.
-const LONGEST_WORD: usize = 40;
 
 /// Parentheses that are followed; deeper ones are refused.
 const DEEPEST: u32 = 63;
@@ -112,7 +109,7 @@ impl Walk<'_> {
 
     fn word(&mut self, token: &Token) {
         let mut buffer = [0; LONGEST_WORD];
-        let Some(word) = lowered(token.text, &mut buffer) else {
+        let Some(word) = token.lowered(&mut buffer) else {
             return;
         };
         if self.is_system_variable() {
@@ -195,7 +192,7 @@ impl Walk<'_> {
 
     fn call(&mut self, open: &Token) {
         let mut buffer = [0; LONGEST_WORD];
-        let name = match lowered(self.previous.text, &mut buffer) {
+        let name = match self.previous.lowered(&mut buffer) {
             Some(name) if self.previous.kind == TokenKind::Word && self.before.kind != TokenKind::Dot => name,
             // Quoted, qualified and endless names are never built in.
             _ => b"",
@@ -206,6 +203,8 @@ impl Walk<'_> {
         let refusal = match function::verdict(name) {
             Verdict::Safe => return,
             Verdict::SafeIfTight if is_tight => return,
+            Verdict::SafeWithArgument if self.lexer.peek().kind != TokenKind::Close => return,
+            Verdict::SafeWithArgument => Refusal::Nondeterministic,
             Verdict::SafeIfTight => Refusal::UnknownFunction,
             Verdict::Refused(refusal) => refusal,
         };
@@ -242,19 +241,11 @@ impl Walk<'_> {
 
     fn diagnostics_of(&mut self, token: &Token) {
         let mut buffer = [0; LONGEST_WORD];
-        let name = lowered(token.text, &mut buffer);
+        let name = token.lowered(&mut buffer);
         self.found.reads_diagnostics |= name.is_some_and(function::reads_diagnostics);
     }
 
     fn refuse(&mut self, refusal: Refusal) {
         self.found.refusal.get_or_insert(refusal);
     }
-}
-
-/// In lower case, unless it is too long to be known.
-fn lowered<'b>(text: &[u8], buffer: &'b mut [u8; LONGEST_WORD]) -> Option<&'b [u8]> {
-    let word = buffer.get_mut(..text.len())?;
-    word.copy_from_slice(text);
-    word.make_ascii_lowercase();
-    Some(word)
 }

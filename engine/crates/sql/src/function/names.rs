@@ -120,7 +120,6 @@ pub(super) const REFUSED: &[(&str, Refusal)] = &[
     ("systimestamp", Nondeterministic),
     ("time", CurrentDate),
     ("timediff", CurrentDate),
-    ("unix_timestamp", Nondeterministic),
     ("user", SessionState),
     ("utc_date", Nondeterministic),
     ("utc_time", Nondeterministic),
