@@ -4,7 +4,8 @@
 //! no stored or loadable function can take its place; its value depends on its arguments and on settings that are
 //! part of a cached result's identity.
 //! Deliberately absent: functions that make TIME values, because the server completes those with today's date
-//! where a date is needed, and JSON_TABLE, whose columns can be of that type.
+//! where a date is needed; JSON_TABLE, whose columns can be of that type; POINT(), POLYGON() and the like, which
+//! with another number of arguments are stored functions.
 
 mod names;
 

@@ -168,7 +168,7 @@ impl Walk<'_> {
             // `WITH ... AS (...) (SELECT ...)`
             self.is_in_with = false;
         }
-        if self.previous.is_name() && !self.is_table_expression_name() {
+        if self.previous.is_name() && !self.is_table_expression_name() && !self.is_full_text_search() {
             self.call(token);
         }
         self.depth += 1;
@@ -188,6 +188,11 @@ impl Walk<'_> {
     fn is_table_expression_name(&self) -> bool {
         self.before.is_any(&["with", "recursive"])
             || self.is_in_with && self.depth == 0 && self.before.kind == TokenKind::Comma
+    }
+
+    /// `MATCH (...) AGAINST (...)`: elsewhere it could be a stored function of that name.
+    fn is_full_text_search(&self) -> bool {
+        self.previous.is("against") && self.before.kind == TokenKind::Close
     }
 
     fn call(&mut self, open: &Token) {
