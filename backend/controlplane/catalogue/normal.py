@@ -12,7 +12,7 @@ from .definition import Definition
 
 _INTEGER = re.compile(r"([+-]?[0-9]{1,40})([kmgtpe]?)", re.IGNORECASE | re.ASCII)
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})", re.ASCII)
-_SUFFIXES = {suffix: 1024**power for power, suffix in enumerate(["", "k", "m", "g", "t", "p", "e"])}
+_SUFFIXES: dict[str, int] = {suffix: 1024**power for power, suffix in enumerate(["", *"kmgtpe"])}
 _TRUE, _FALSE = {"1", "ON", "TRUE", "YES"}, {"0", "OFF", "FALSE", "NO"}
 
 

@@ -12,6 +12,9 @@ from decimal import Decimal
 from .definition import Definition
 from .normal import NotOfType, decimal, normal
 
+# Integers of any size stay integers: a Decimal is exact to 28 digits only.
+Number = int | Decimal
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -25,7 +28,9 @@ def violations(definition: Definition, text: str) -> list[Violation]:
         value = normal(definition, text)
     except NotOfType as error:
         return [Violation("not_of_type", f"{_shown(text)} is not {error.wanted}")]
-    if definition.type in ("integer", "decimal"):
+    if definition.type == "integer":
+        return _of_number(definition, int(value))
+    if definition.type == "decimal":
         return _of_number(definition, Decimal(value))
     pattern = definition.allowed.pattern
     if pattern is not None and not re.fullmatch(pattern, value, re.DOTALL):
@@ -33,35 +38,39 @@ def violations(definition: Definition, text: str) -> list[Violation]:
     return []
 
 
-def _of_number(definition: Definition, value: Decimal) -> list[Violation]:
+def _of_number(definition: Definition, value: Number) -> list[Violation]:
     unit = f" {definition.unit}" if definition.unit else ""
-    nearest = f"{_nearest(definition, value):f}"
+    nearest = f"{_nearest(definition, value):f}" if isinstance(value, Decimal) else str(_nearest(definition, value))
     minimum, maximum = bounds(definition)
     found = []
     if minimum is not None and value < minimum:
-        found.append(Violation("below_minimum", f"{value:f} is below the minimum of {minimum:f}{unit}", nearest))
+        found.append(Violation("below_minimum", f"{value} is below the minimum of {minimum}{unit}", nearest))
     if maximum is not None and value > maximum:
-        found.append(Violation("above_maximum", f"{value:f} is above the maximum of {maximum:f}{unit}", nearest))
-    if value % definition.divisor:
-        found.append(Violation("not_a_multiple", f"{value:f} is not a multiple of {definition.divisor}", nearest))
+        found.append(Violation("above_maximum", f"{value} is above the maximum of {maximum}{unit}", nearest))
+    if definition.divisor > 1 and value % definition.divisor:
+        found.append(Violation("not_a_multiple", f"{value} is not a multiple of {definition.divisor}", nearest))
     return found
 
 
-def bounds(definition: Definition) -> tuple[Decimal | None, Decimal | None]:
-    return _bound(definition.allowed.minimum), _bound(definition.allowed.maximum)
+def bounds(definition: Definition) -> tuple[Number | None, Number | None]:
+    return _bound(definition, definition.allowed.minimum), _bound(definition, definition.allowed.maximum)
 
 
-def _bound(text: str | None) -> Decimal | None:
-    return None if text is None or text.startswith("{") else decimal(text)
+def _bound(definition: Definition, text: str | None) -> Number | None:
+    if text is None or text.startswith("{"):
+        return None
+    return int(text) if definition.type == "integer" else decimal(text)
 
 
-def _nearest(definition: Definition, value: Decimal) -> Decimal:
+def _nearest(definition: Definition, value: Number) -> Number:
     """Clamped into the range, then down to a multiple, unless that would leave the range: then up."""
     minimum, maximum = bounds(definition)
     if maximum is not None:
         value = min(value, maximum)
     if minimum is not None:
         value = max(value, minimum)
+    if definition.divisor <= 1:
+        return value
     down = value - value % definition.divisor
     return down if minimum is None or down >= minimum else down + definition.divisor
 

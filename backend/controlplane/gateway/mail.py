@@ -56,7 +56,7 @@ def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer
         try:
             answer = session.data(message.as_bytes(policy=SMTP))
         except smtplib.SMTPDataError as error:
-            answer = (error.smtp_code, error.smtp_error)
+            answer = error.smtp_code, _bytes(error.smtp_error)
         except (smtplib.SMTPServerDisconnected, OSError) as error:
             raise MailUncertain(f"{server.place}: {error}. The message may arrive; it is not sent again.") from error
         _expect(answer, "the text", server)
@@ -103,6 +103,10 @@ def _quit(session: smtplib.SMTP) -> None:
         session.quit()
     except (smtplib.SMTPException, OSError):
         session.close()
+
+
+def _bytes(said: bytes | str) -> bytes:
+    return said.encode() if isinstance(said, str) else said
 
 
 def _expect(answer: tuple[int, bytes], step: str, server: MailServer) -> None:

@@ -81,9 +81,9 @@ def _resolve_one(
         definition = bounded(definition, variables)
     except ExpressionError as error:
         return Resolved(name, submitted, None, None, definition.needs_restart), [_refused(name, error)]
-    text, findings = _checked(definition, text, is_computed, is_clamped)
+    value, findings = _checked(definition, text, is_computed, is_clamped)
     canonical = compile_expression(submitted).canonical if is_computed else None
-    return Resolved(name, submitted, text, canonical, definition.needs_restart), findings + _notices(definition)
+    return Resolved(name, submitted, value, canonical, definition.needs_restart), findings + _notices(definition)
 
 
 def _checked(

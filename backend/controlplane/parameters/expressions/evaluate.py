@@ -12,6 +12,7 @@ from .syntax import Call, Chain, Integer, Node, Step, Variable
 
 Values = Mapping[str, int]
 Program = Callable[[Values], int]
+FOLDS: dict[str, Callable[[list[int]], int]] = {"LEAST": min, "GREATEST": max, "SUM": sum}
 
 
 def build(node: Node) -> Program:
@@ -27,7 +28,7 @@ def build(node: Node) -> Program:
 
 
 def _call(function: str, arguments: tuple[Program, ...]) -> Program:
-    fold = {"LEAST": min, "GREATEST": max, "SUM": sum}[function]
+    fold = FOLDS[function]
     return lambda values: fold([argument(values) for argument in arguments])
 
 

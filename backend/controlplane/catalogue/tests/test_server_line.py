@@ -1,0 +1,79 @@
+"""A line read from a real MariaDB server: all of its variables, and values that compare without drifting."""
+
+from __future__ import annotations
+
+import pytest
+
+from controlplane.catalogue.models import EngineLine
+from controlplane.catalogue.normal import NotOfType, normal
+from controlplane.catalogue.sameness import is_same
+from controlplane.catalogue.selectors import line_get
+from controlplane.catalogue.server_variables import QUERY, line_id
+from controlplane.catalogue.services import engine_line_store
+from controlplane.core.errors import NotFound
+
+
+@pytest.mark.parametrize(
+    ("text", "id"),
+    [("10.11.19-MariaDB-log", "mariadb-10.11"), ("11.4.2-MariaDB", "mariadb-11.4"), ("5.7.44-log", "mysql-5.7")],
+)
+def test_the_line_of_a_version(text: str, id: str) -> None:
+    assert line_id(text)[0] == id
+
+
+def test_a_version_without_a_release_is_refused() -> None:
+    with pytest.raises(ValueError, match="does not start with a release"):
+        line_id("unknown")
+
+
+@pytest.mark.django_db
+def test_a_running_server_teaches_all_of_its_variables(shared_server) -> None:  # type: ignore[no-untyped-def]
+    server = shared_server.connect()
+    version = server.value("SELECT @@version")
+    row = engine_line_store(server_version=version, rows=server.rows(QUERY))
+    variables = dict(server.rows("SELECT LOWER(VARIABLE_NAME), GLOBAL_VALUE FROM information_schema.SYSTEM_VARIABLES"))
+    server.close()
+    line = line_get(row.pk)
+    assert set(line.definitions) == set(variables)
+    assert len(line.definitions) > 500
+    pool = line.definitions["innodb_buffer_pool_size"]
+    assert (pool.type, pool.unit, pool.rounds_to, pool.is_modifiable) == ("integer", "bytes", (1048576,), True)
+    assert line.definitions["innodb_log_group_home_dir"].needs_restart
+    assert not line.definitions["version"].is_modifiable
+    assert not line.definitions["insert_id"].is_modifiable
+    differing = {
+        name: value
+        for name, value in variables.items()
+        if value is not None and not is_same(line.definitions[name], value, value, variables)
+    }
+    assert differing == {}
+    unreadable = {
+        name: value for name, value in variables.items() if value is not None and not _readable(line, name, value)
+    }
+    assert unreadable == {}
+
+
+def _readable(line, name: str, value: str) -> bool:  # type: ignore[no-untyped-def]
+    try:
+        normal(line.definitions[name], value)
+    except NotOfType:
+        return False
+    return True
+
+
+@pytest.mark.django_db
+def test_a_line_that_is_read_again_is_seen_at_once() -> None:
+    def row(name: str) -> tuple:
+        return (name, "BOOLEAN", "OFF", "GLOBAL", "", None, None, None, "OFF,ON", "NO", "OPTIONAL")
+
+    engine_line_store(server_version="10.6.1-MariaDB", rows=[row("a")])
+    assert set(line_get("mariadb-10.6").definitions) == {"a"}
+    engine_line_store(server_version="10.6.2-MariaDB", rows=[row("a"), row("b")])
+    assert set(line_get("mariadb-10.6").definitions) == {"a", "b"}
+    assert EngineLine.objects.get().server_version == "10.6.2-MariaDB"
+
+
+@pytest.mark.django_db
+def test_an_unknown_line_names_the_known_ones() -> None:
+    with pytest.raises(NotFound, match=r"Known: 5\.7"):
+        line_get("8.0")
