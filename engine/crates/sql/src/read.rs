@@ -139,6 +139,8 @@ impl Walk<'_> {
             b"sql_calc_found_rows" => self.refuse(Refusal::CalcFoundRows),
             b"sql_no_cache" => self.found.hint = Hint::SqlNoCache,
             b"sql_cache" if self.found.hint == Hint::None => self.found.hint = Hint::SqlCache,
+            // A type of CAST.
+            b"interval" if self.previous.is("as") => self.refuse(Refusal::CurrentDate),
             b"for" if self.previous.is("value") && self.before.is_any(&["next", "previous"]) => {
                 self.refuse(Refusal::SequenceValue);
             }

@@ -193,6 +193,7 @@ fn times_without_a_date_are_refused() {
             "SELECT CONVERT(a, TIME) FROM t",
             "SELECT CONVERT((a), time(6)) FROM t",
             "SELECT CONVERT(CONVERT(a, DATE), TIME) FROM t",
+            "SELECT CAST(a AS INTERVAL DAY_SECOND(3)) FROM t",
             "SELECT TIME(a) FROM t",
             "SELECT TIME '10:00:00' FROM t",
             "SELECT MAKETIME(1,2,3) FROM t",
