@@ -88,7 +88,10 @@ fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     slots::set_current(fd);
     let Some(connection) = taken.content() else { return io.write(bytes) };
     match catch_unwind(AssertUnwindSafe(|| connection.write(host::engine(), io, bytes))) {
-        Ok(count) => count,
+        Ok(count) => {
+            host::wake_if_wanted();
+            count
+        }
         Err(_) => {
             give_up(connection);
             io.write(bytes)

@@ -128,6 +128,13 @@ pub fn descriptor_of(ssl: *mut c_void) -> c_int {
     function.map_or(-1, |function| unsafe { function(ssl) })
 }
 
+/// Someone may have asked for the catalogue while a session was at work.
+pub fn wake_if_wanted() {
+    if engine().is_catalogue_wanted() {
+        worker::wake();
+    }
+}
+
 pub fn settings_changed() {
     worker::wake();
 }
@@ -193,6 +200,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
                 _ => {}
             }
         }
+        wake_if_wanted();
     });
 }
 
@@ -215,9 +223,6 @@ fn on_table(event: &EventTable) {
             apply(&mut |db, name| session.on_table_defined(engine, db, name));
         }
     });
-    if engine.tables.is_asked() {
-        worker::wake();
-    }
     if found.is_none() && !(is_lock && is_read_only) {
         with_bystander(event.thread_id, |bystander| {
             if is_lock {

@@ -136,8 +136,9 @@ fn apply_settings(engine: &Engine) {
 /// Takes the settings of the server's own query cache over, and switches it off.
 fn adopt(engine: &Engine, link: &mut Local) -> Result<(), String> {
     let rows = link.query(
-        "SELECT @@GLOBAL.query_cache_type + 0, @@GLOBAL.query_cache_size, @@GLOBAL.query_cache_limit, \
-         @@GLOBAL.lower_case_table_names, @@GLOBAL.fqc_type + 0, @@GLOBAL.fqc_size",
+        "SELECT FIELD(@@GLOBAL.query_cache_type, 'ON', 'DEMAND'), @@GLOBAL.query_cache_size, \
+         @@GLOBAL.query_cache_limit, @@GLOBAL.lower_case_table_names, FIELD(@@GLOBAL.fqc_type, 'ON', 'DEMAND'), \
+         @@GLOBAL.fqc_size",
     )?;
     let numbers: Vec<u64> = rows.first().into_iter().flatten().map(number).collect();
     let [native_type, native_size, native_limit, lower_case, own_type, own_size] = numbers[..] else {

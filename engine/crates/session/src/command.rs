@@ -100,6 +100,7 @@ impl Session {
         match command {
             Some(Command::Query) => {
                 let statement = Arc::new(sql::classify(&payload[1..], self.variables.mode));
+                self.note_temporary(&statement.kind, &payload[1..]);
                 self.forward(engine, &statement, Expect::Query, None);
             }
             Some(Command::StmtExecute) => {
@@ -117,6 +118,7 @@ impl Session {
     /// A command too long to be held: it may be anything.
     pub fn on_oversized(&mut self, engine: &Engine) {
         self.settle(engine);
+        self.has_temporary_tables = true;
         self.forward(engine, &opaque(), Expect::Query, None);
     }
 
@@ -145,6 +147,7 @@ impl Session {
             return decision;
         }
         let recording = self.recording(engine, &statement, context, text, &[]);
+        self.note_temporary(&statement.kind, text);
         self.forward(engine, &statement, Expect::Query, recording);
         Decision::Forward
     }
@@ -382,6 +385,20 @@ impl Session {
         running.effect = Effect::Statement(statement.clone());
         running.read = read;
         self.running = Some(running);
+    }
+
+    /// Temporary tables made where no event tells of them: in one of several statements, or by EXECUTE.
+    fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
+        let word = b"temporary";
+        let says_temporary = || text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+        match kind {
+            Kind::Multiple | Kind::Opaque | Kind::Compound => {
+                self.has_temporary_tables |= says_temporary() || text.contains(&b'@');
+            }
+            Kind::Prepare => self.prepares_temporary |= says_temporary() || text.contains(&b'@'),
+            Kind::Execute => self.has_temporary_tables |= self.prepares_temporary,
+            _ => {}
+        }
     }
 
     pub(crate) fn close_for(&mut self, engine: &Engine, kind: &Kind) {

@@ -18,6 +18,8 @@ pub struct Engine {
     pub reasons: Reasons,
     /// The cell that every entry depends on: closed by whatever may touch anything (DDL, privileges, globals).
     pub everything: CellId,
+    /// Someone waits for the catalogue to be read, or for a table's verdict.
+    wants_catalogue: AtomicBool,
     /// A monotonic clock in nanoseconds, for the cost of misses.
     pub clock: fn() -> u64,
 }
@@ -94,6 +96,7 @@ impl Engine {
             counts: Counts::default(),
             reasons: Reasons::default(),
             everything,
+            wants_catalogue: AtomicBool::new(false),
             clock,
         }
     }
@@ -103,6 +106,21 @@ impl Engine {
         self.versions.advance(self.everything);
         self.cache.clear();
         self.catalogue.outdate();
+    }
+
+    /// What was known of the catalogue is outdated. To be called before the cells of the change are opened.
+    pub fn outdate_catalogue(&self) {
+        self.catalogue.outdate();
+        self.want_catalogue();
+    }
+
+    pub fn want_catalogue(&self) {
+        self.wants_catalogue.store(true, Ordering::Release);
+    }
+
+    /// Whether the catalogue has been wanted since this was last asked.
+    pub fn is_catalogue_wanted(&self) -> bool {
+        self.wants_catalogue.load(Ordering::Relaxed) && self.wants_catalogue.swap(false, Ordering::AcqRel)
     }
 
     pub fn note_refusal(&self, reason: impl Into<crate::Reason>) {

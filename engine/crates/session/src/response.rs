@@ -260,11 +260,8 @@ impl Session {
             }
             Kind::Set(assignments) => self.apply_settings(engine, assignments),
             Kind::CreateTemporary => self.has_temporary_tables = true,
-            Kind::Compound | Kind::Execute | Kind::Multiple | Kind::Opaque => {
-                // Anything may have been set or created inside.
-                self.become_private(engine);
-                self.has_temporary_tables |= matches!(statement.kind, Kind::Multiple | Kind::Opaque | Kind::Execute);
-            }
+            // Anything may have been set inside.
+            Kind::Compound | Kind::Execute | Kind::Multiple | Kind::Opaque => self.become_private(engine),
             Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
                 if matches!(statement.kind, Kind::ResetQueryCache) {
                     engine.cache.clear();

@@ -60,6 +60,8 @@ pub struct Session {
     pub(crate) statements: Statements,
     pub(crate) status: u16,
     pub(crate) has_temporary_tables: bool,
+    /// A statement prepared in SQL may make some when it is executed.
+    pub(crate) prepares_temporary: bool,
     /// Rows of a served result that the server does not know of: what FOUND_ROWS() must say.
     pub(crate) unseen: Option<Pending>,
     pub(crate) running: Option<Running>,
@@ -110,6 +112,7 @@ impl Default for Session {
             statements: Statements::default(),
             status: status::AUTOCOMMIT,
             has_temporary_tables: false,
+            prepares_temporary: false,
             unseen: None,
             running: None,
             finished: None,
@@ -176,6 +179,7 @@ impl Session {
         self.transaction = Transaction::default();
         self.statements.clear();
         self.has_temporary_tables = false;
+        self.prepares_temporary = false;
         self.unseen = None;
         self.contexts = None;
         if !engine.settings.is_unchanged_since(accepted_under) {
@@ -235,6 +239,7 @@ impl Session {
         let verdict = table.verdict(engine.catalogue.generation());
         if verdict == Verdict::Unknown {
             engine.tables.ask(&table);
+            engine.want_catalogue();
         }
         if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
             if !is_read_only {

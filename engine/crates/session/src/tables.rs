@@ -4,7 +4,7 @@
 
 use cache::{CellId, Versions};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 /// What the catalogue says of a table.
@@ -54,7 +54,6 @@ pub struct Tables {
     by_name: RwLock<ByName>,
     /// Tables whose verdict is asked for.
     asked: Mutex<Vec<Arc<Table>>>,
-    is_asked: AtomicBool,
 }
 
 impl Tables {
@@ -78,13 +77,7 @@ impl Tables {
         let mut asked = self.asked.lock().unwrap_or_else(|e| e.into_inner());
         if !asked.iter().any(|other| Arc::ptr_eq(other, table)) {
             asked.push(table.clone());
-            self.is_asked.store(true, Ordering::Release);
         }
-    }
-
-    /// Whether someone has asked since this was last called.
-    pub fn is_asked(&self) -> bool {
-        self.is_asked.load(Ordering::Relaxed) && self.is_asked.swap(false, Ordering::AcqRel)
     }
 
     pub fn take_asked(&self) -> Vec<Arc<Table>> {

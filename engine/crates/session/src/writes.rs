@@ -50,7 +50,7 @@ impl Writes {
     /// The statement has ended.
     pub fn open(&mut self, engine: &Engine) {
         if std::mem::take(&mut self.defines) {
-            engine.catalogue.outdate();
+            engine.outdate_catalogue();
         }
         self.open_everything(engine);
         if self.is_locked {
@@ -67,7 +67,7 @@ impl Writes {
     pub fn open_everything(&mut self, engine: &Engine) {
         if let Some(at) = self.closed.iter().position(|cell| *cell == engine.everything) {
             self.closed.swap_remove(at);
-            engine.catalogue.outdate();
+            engine.outdate_catalogue();
             engine.versions.open(engine.everything);
             engine.settings.end_change();
         }
