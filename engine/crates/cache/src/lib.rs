@@ -1,7 +1,19 @@
 //! The store of a query cache that lives inside a database server: what is still true ([`Versions`]), what is stored
 //! ([`Cache`]), and how often ([`Counter`]).
 //!
-//! Deliberately absent: SQL, sockets, clocks, threads.
+//! How the parts fit together, from the outside in:
+//!
+//! - [`Cache`] (`store`, `shape`) divides a budget among shards and decides who has to give when it is used up.
+//! - A `shard` is searched without a lock through its `table` of `slot`s, each of which points at an immutable `entry`.
+//! - The `writer` of a shard, one at a time, appends entries to `segment`s, makes room (`evict`, with `ghosts` of what it
+//!   dropped too early) and clears up (`sweep`).
+//! - All bytes come from `memory`, which keeps the budget and unmaps what no pinned reader can see any more.
+//! - [`Versions`] (`cells`) stands beside all this: entries carry a stamp and cells, their owner compares them.
+//!
+//! The memory model is explored by `RUSTFLAGS="--cfg loom" cargo test -p fqc-cache --release --test loom`, the cost of a hit
+//! measured by `cargo run --release -p fqc-cache --example lookup`.
+//!
+//! Deliberately absent: SQL, sockets, threads of its own, and any decision on what is worth storing.
 
 mod cells;
 mod counters;
@@ -55,7 +67,7 @@ pub enum Refusal {
     NoBudget,
     /// The entry would take more than its fair part of the budget.
     TooLarge,
-    /// Memory was freed for it, but readers that began before are still using that memory.
+    /// Memory was freed for it, but readers that began before are still using that memory, or the system has none.
     Busy,
 }
 

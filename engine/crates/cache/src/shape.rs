@@ -5,7 +5,7 @@
 pub(crate) const SHARDS: usize = if cfg!(miri) { 4 } else { 64 };
 
 const SHARD_BYTES: u64 = 1 << 20;
-const SEGMENTS_PER_SHARD: u64 = 32;
+const SEGMENTS_PER_SHARD: u64 = 64;
 const MAX_SEGMENT_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +38,9 @@ mod tests {
         };
         assert_eq!(shape(0), (1, 4096));
         assert_eq!(shape(64 << 10), (1, 4096));
-        assert_eq!(shape(1 << 20), (1, 32 << 10));
-        assert_eq!(shape(16 << 20), (16, 32 << 10));
-        assert_eq!(shape(1 << 30), (64, 512 << 10));
+        assert_eq!(shape(1 << 20), (1, 16 << 10));
+        assert_eq!(shape(16 << 20), (16, 16 << 10));
+        assert_eq!(shape(1 << 30), (64, 256 << 10));
         assert_eq!(shape(10_485_760_000), (64, 1 << 20));
     }
 }

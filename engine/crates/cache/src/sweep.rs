@@ -55,9 +55,10 @@ impl Writer<'_> {
         if moved {
             self.retire(segment);
         } else {
-            // No memory to move into: what has been moved is dead here, the rest lives on.
+            // No memory to move into: what has been moved is dead here, the rest lives on. It has had its turn.
             self.queue_mut(main).push(segment);
             self.note_held();
+            self.state.cursor += 1;
         }
     }
 }

@@ -1,0 +1,153 @@
+//! Compares the cache's eviction with simple simulators on generated traces:
+//! `cargo run --release -p fqc-cache --example replay`.
+//!
+//! Each row is a trace, each column the share of hits when a miss is always stored. The simulators hold as many entries as
+//! fit into the budget if nothing but keys and values counted, so they flatter themselves by the bookkeeping.
+
+use std::collections::HashMap;
+
+use cache::{Cache, Key, Meta, Stamp, pin};
+
+const KEYS: u64 = 100_000;
+const REQUESTS: u64 = 2_000_000;
+const VALUE: [u8; 250] = [1; 250];
+const TEXT: &[u8] = b"SELECT c FROM sbtest1 WHERE id=?";
+const ENTRY_BYTES: u64 = (8 + TEXT.len() + 8 + VALUE.len()) as u64;
+
+fn main() {
+    println!("{:28} {:>8} {:>8} {:>8} {:>8}", "trace", "memory", "s3-fifo", "sieve", "lru");
+    for (name, trace) in traces() {
+        for percent in [5, 10, 25, 50] {
+            let entries = KEYS * percent / 100;
+            let shares = [
+                replay(&trace, &mut Stored(Cache::new(entries * ENTRY_BYTES))),
+                replay(&trace, &mut Sieve::new(entries as usize)),
+                replay(&trace, &mut Lru::new(entries as usize)),
+            ];
+            let [stored, sieve, lru] = shares.map(|share| format!("{:.1} %", 100.0 * share));
+            println!("{name:28} {:>8} {stored:>8} {sieve:>8} {lru:>8}", format!("{percent} %"));
+        }
+    }
+}
+
+/// Whether a request hit; a miss is stored.
+trait Policy {
+    fn request(&mut self, number: u64) -> bool;
+}
+
+fn replay(trace: &[u64], policy: &mut dyn Policy) -> f64 {
+    let (warm_up, measured) = trace.split_at(trace.len() / 4);
+    warm_up.iter().for_each(|&number| _ = policy.request(number));
+    let hits = measured.iter().filter(|&&number| policy.request(number)).count();
+    hits as f64 / measured.len() as f64
+}
+
+fn traces() -> [(&'static str, Vec<u64>); 5] {
+    let mut state = 1u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let mut trace = |pick: &dyn Fn(u64, f64, f64) -> u64| -> Vec<u64> {
+        (0..REQUESTS).map(|n| pick(n, random(), random())).collect()
+    };
+    let among = |count: u64, u: f64| (u * count as f64) as u64;
+    // The inverse of the distribution function of a continuous Zipf law with exponent 0.9, close enough to the real one.
+    let zipf = move |u: f64| ((u * ((KEYS as f64).powf(0.1) - 1.0) + 1.0).powf(10.0)) as u64;
+    [
+        ("uniform", trace(&|_, u, _| among(KEYS, u))),
+        ("zipf 0.9", trace(&|_, u, _| zipf(u))),
+        ("80 % of requests to 20 %", trace(&|_, u, v| among(if v < 0.8 { KEYS / 5 } else { KEYS }, u))),
+        ("zipf 0.9, half a scan", trace(&|n, u, v| if v < 0.5 { zipf(u) } else { KEYS + n })),
+        ("20 % hot, moving", trace(&|n, u, _| (among(KEYS / 5, u) + n / 20) % KEYS)),
+    ]
+}
+
+struct Stored(Cache);
+
+impl Policy for Stored {
+    fn request(&mut self, number: u64) -> bool {
+        let parameter = number.to_le_bytes();
+        let key = Key { context: 0, parts: [TEXT, &parameter] };
+        let hash = self.0.hash(&key);
+        let is_hit = self.0.get(hash, &key, &pin()).is_some();
+        if !is_hit {
+            let meta = Meta { stamp: Stamp(0), rows: 1, cost_ns: 0, flags: 0 };
+            let _ = self.0.insert(hash, &key, meta, &[], &VALUE);
+        }
+        is_hit
+    }
+}
+
+/// Least recently used, by a clock of last uses.
+struct Lru {
+    entries: usize,
+    now: u64,
+    used: HashMap<u64, u64>,
+    order: std::collections::BTreeMap<u64, u64>,
+}
+
+impl Lru {
+    fn new(entries: usize) -> Self {
+        Lru { entries, now: 0, used: HashMap::new(), order: Default::default() }
+    }
+}
+
+impl Policy for Lru {
+    fn request(&mut self, number: u64) -> bool {
+        self.now += 1;
+        let last = self.used.insert(number, self.now);
+        last.map(|last| self.order.remove(&last));
+        self.order.insert(self.now, number);
+        if self.used.len() > self.entries {
+            let (_, oldest) = self.order.pop_first().expect("not empty");
+            self.used.remove(&oldest);
+        }
+        last.is_some()
+    }
+}
+
+/// SIEVE: a hand goes from old to new through a queue, spares what was visited, and stays where it evicted.
+struct Sieve {
+    entries: usize,
+    now: u64,
+    queue: std::collections::BTreeMap<u64, u64>,
+    known: HashMap<u64, (u64, bool)>,
+    hand: u64,
+}
+
+impl Sieve {
+    fn new(entries: usize) -> Self {
+        Sieve { entries, now: 0, queue: Default::default(), known: HashMap::new(), hand: 0 }
+    }
+
+    fn evict(&mut self) {
+        loop {
+            let next = self.queue.range(self.hand..).next().or_else(|| self.queue.first_key_value());
+            let (&at, &number) = next.expect("not empty");
+            self.hand = at + 1;
+            let visited = &mut self.known.get_mut(&number).expect("queued").1;
+            if !std::mem::take(visited) {
+                self.queue.remove(&at);
+                self.known.remove(&number);
+                return;
+            }
+        }
+    }
+}
+
+impl Policy for Sieve {
+    fn request(&mut self, number: u64) -> bool {
+        if let Some((_, visited)) = self.known.get_mut(&number) {
+            *visited = true;
+            return true;
+        }
+        if self.known.len() == self.entries {
+            self.evict();
+        }
+        self.now += 1;
+        self.queue.insert(self.now, number);
+        self.known.insert(number, (self.now, false));
+        false
+    }
+}
