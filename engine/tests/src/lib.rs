@@ -6,5 +6,6 @@
 pub mod arguments;
 pub mod client;
 pub mod differential;
+pub mod histories;
 pub mod random;
 pub mod server;

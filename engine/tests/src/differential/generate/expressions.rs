@@ -110,11 +110,11 @@ impl Generator {
         match self.random.below(9) {
             0 | 1 => "COUNT(*)".into(),
             2 => format!("COUNT(DISTINCT {column})"),
-            3 => format!("MAX({column})"),
-            4 => format!("MIN({column})"),
+            3 => format!("MAX(BINARY {column})"),
+            4 => format!("MIN(BINARY {column})"),
             5 => format!("SUM({number})"),
             6 => format!("AVG({number})"),
-            7 => format!("GROUP_CONCAT({column} ORDER BY {column}, 1 SEPARATOR '-')"),
+            7 => format!("GROUP_CONCAT({column} ORDER BY BINARY {column} SEPARATOR '-')"),
             _ => format!("BIT_XOR({number})"),
         }
     }

@@ -40,7 +40,8 @@ impl Generator {
         let column = table.column(&mut self.random).to_string();
         let aggregate = self.aggregate(table);
         let rollup = self.random.word(&["", "", " HAVING COUNT(*) > 1"]);
-        format!("SELECT {column}, {aggregate} FROM {name} GROUP BY {column}{rollup} ORDER BY {column}")
+        // Which of "a" and "A" stands for their group is the server's mood.
+        format!("SELECT MIN(BINARY {column}), {aggregate} FROM {name} GROUP BY {column}{rollup} ORDER BY {column}")
     }
 
     fn joined(&mut self, table: &Table, name: &str) -> String {

@@ -1,0 +1,47 @@
+//! Runs the concurrent checkers: `histories --plugin ../dist/fqc.so --seconds 60 --threads 40`.
+
+use std::io;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use fqc_tests::arguments::Arguments;
+use fqc_tests::histories::{self, Plan};
+use fqc_tests::server::{Options, Server};
+
+const USAGE: &str = "histories [--seed N] [--seconds S] [--threads N] [--reinstalls 0|1] [--plugin PATH] \
+    [--mariadbd PATH] [--option k=v]...";
+
+fn main() -> ExitCode {
+    match judge() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{error}\nusage: {USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn judge() -> io::Result<ExitCode> {
+    let arguments = Arguments::read(USAGE)?;
+    let default = Plan::default();
+    let plan = Plan {
+        seed: arguments.number("seed", default.seed)?,
+        time: Duration::from_secs(arguments.number("seconds", default.time.as_secs())?),
+        threads: arguments.number("threads", default.threads as u64)? as usize,
+        reinstalls: arguments.number("reinstalls", 0)? == 1,
+        through: None,
+    };
+    let has_counter = !plan.reinstalls;
+    let mut options =
+        Options { mariadbd: arguments.path("mariadbd"), plugin: arguments.path("plugin"), arguments: Vec::new() };
+    options.arguments.extend(histories::ARGUMENTS.iter().map(|one| one.to_string()));
+    options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));
+    let mut server = Server::start(options)?;
+    let report = histories::run(&mut server, plan)?;
+    print!("{report}");
+    let proves_nothing = server.has_plugin() && has_counter && report.hits.unwrap_or(0) == 0;
+    if proves_nothing {
+        println!("no hit at all: this run has proved nothing");
+    }
+    Ok(if report.violations.is_empty() && !proves_nothing { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,179 @@
+//! Transfers between accounts: no sum ever changes, and one snapshot shows one state however often it is read.
+
+use std::io;
+
+use super::stage::Stage;
+use super::voice::{Outcome, Voice};
+
+const ACCOUNTS: usize = 16;
+const TOTAL: i64 = 100 * ACCOUNTS as i64;
+
+pub fn setup() -> Vec<String> {
+    let rows: Vec<_> = (0..ACCOUNTS).map(|id| format!("({id}, 100)")).collect();
+    vec![
+        "CREATE TABLE bank (id INT PRIMARY KEY, balance BIGINT NOT NULL)".into(),
+        format!("INSERT INTO bank VALUES {}", rows.join(", ")),
+        // Both sides of a pair are always written together.
+        "CREATE TABLE left_side (id INT PRIMARY KEY, n BIGINT)".into(),
+        "CREATE TABLE right_side (id INT PRIMARY KEY, n BIGINT)".into(),
+        format!("INSERT INTO left_side SELECT id, 0 FROM bank"),
+        format!("INSERT INTO right_side SELECT id, 0 FROM bank"),
+    ]
+}
+
+pub fn writer(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
+    while stage.goes_on() {
+        let outcome = if voice.random.percent(60) { transfer(voice) } else { step_both(voice) };
+        if let Err(trouble) = outcome {
+            voice.recover(&trouble)?;
+        }
+    }
+    Ok(())
+}
+
+fn transfer(voice: &mut Voice) -> Outcome<()> {
+    let (from, to) = (voice.random.below(ACCOUNTS), voice.random.below(ACCOUNTS));
+    let amount = voice.random.below(10);
+    if voice.random.percent(15) {
+        return voice.run(&format!(
+            "UPDATE bank SET balance = balance + CASE id WHEN {from} THEN -{amount} ELSE {amount} END WHERE id IN ({from}, {}) AND {from} <> {to}",
+            if from == to { from } else { to }
+        ));
+    }
+    let begin = begin(voice);
+    voice.text(begin)?;
+    voice.run(&format!("UPDATE bank SET balance = balance - {amount} WHERE id = {from}"))?;
+    if voice.random.percent(5) {
+        voice.run("SAVEPOINT s")?;
+        voice.run(&format!("UPDATE bank SET balance = 0 WHERE id <> {from}"))?;
+        voice.run("ROLLBACK TO s")?;
+    }
+    voice.run(&format!("UPDATE bank SET balance = balance + {amount} WHERE id = {to}"))?;
+    finish(voice)
+}
+
+fn step_both(voice: &mut Voice) -> Outcome<()> {
+    let id = voice.random.below(ACCOUNTS);
+    if voice.random.percent(20) {
+        return voice.run(&format!(
+            "UPDATE left_side l JOIN right_side r ON l.id = r.id SET l.n = l.n + 1, r.n = r.n + 1 WHERE l.id = {id}"
+        ));
+    }
+    let begin = begin(voice);
+    voice.text(begin)?;
+    voice.run(&format!("UPDATE left_side SET n = n + 1 WHERE id = {id}"))?;
+    voice.run(&format!("UPDATE right_side SET n = n + 1 WHERE id = {id}"))?;
+    finish(voice)
+}
+
+fn begin(voice: &mut Voice) -> &'static str {
+    voice.random.word(&[
+        "BEGIN",
+        "START TRANSACTION",
+        "SET autocommit = 0",
+        "START TRANSACTION WITH CONSISTENT SNAPSHOT",
+    ])
+}
+
+fn finish(voice: &mut Voice) -> Outcome<()> {
+    match voice.random.below(20) {
+        0 | 1 => voice.all(&["ROLLBACK", "SET autocommit = 1"]),
+        2 => voice.send_and_die("COMMIT").map_err(|_| super::voice::Trouble::Lost),
+        // Commits by the way.
+        3 => voice.all(&["BEGIN", "COMMIT", "SET autocommit = 1"]),
+        4 => voice.all(&["SET autocommit = 1", "COMMIT"]),
+        _ => voice.all(&["COMMIT", "SET autocommit = 1"]),
+    }
+}
+
+pub fn reader(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
+    while stage.goes_on() {
+        let outcome = match voice.random.below(10) {
+            0..=3 => single_sums(voice, stage),
+            4..=6 => snapshot(voice, stage),
+            _ => both_or_none(voice, stage),
+        };
+        if let Err(trouble) = outcome {
+            voice.recover(&trouble)?;
+        }
+    }
+    Ok(())
+}
+
+fn single_sums(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+    sum(voice, stage, "alone")?;
+    let joined = "SELECT COUNT(*) FROM left_side l JOIN right_side r ON l.id = r.id WHERE l.n <> r.n";
+    let apart = voice.numbers(joined)?;
+    stage.count("pair checks");
+    if apart != [[0]] {
+        stage.violation(format!("torn pair: `{joined}` answered {apart:?}"));
+    }
+    Ok(())
+}
+
+fn sum(voice: &mut Voice, stage: &Stage, place: &str) -> Outcome<()> {
+    let total = voice.numbers("SELECT CAST(SUM(balance) AS SIGNED) FROM bank")?;
+    stage.count("sum checks");
+    if total != [[TOTAL]] {
+        stage.violation(format!("the sum read {place} is {total:?}, not {TOTAL}"));
+    }
+    Ok(())
+}
+
+/// REPEATABLE READ: everything read in one transaction is of one moment.
+fn open_snapshot(voice: &mut Voice) -> Outcome<()> {
+    let begin = begin(voice);
+    voice.text(begin).map(drop)
+}
+
+fn close_snapshot(voice: &mut Voice) -> Outcome<()> {
+    voice.all(&["COMMIT", "SET autocommit = 1"])
+}
+
+fn snapshot(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+    open_snapshot(voice)?;
+    let mut known: Vec<Option<i64>> = vec![None; ACCOUNTS];
+    for _ in 0..6 {
+        let id = voice.random.below(ACCOUNTS);
+        let condition = match voice.random.below(4) {
+            0 => String::new(),
+            1 => format!(" WHERE id IN ({id}, {})", (id + 3) % ACCOUNTS),
+            _ => format!(" WHERE id = {id}"),
+        };
+        let statement = format!("SELECT id, balance FROM bank{condition}");
+        for row in voice.numbers(&statement)? {
+            same(stage, &mut known[row[0] as usize], row[1], &statement);
+        }
+        if voice.random.percent(30) {
+            sum(voice, stage, "in a snapshot")?;
+        }
+    }
+    if known.iter().all(Option::is_some) && known.iter().flatten().sum::<i64>() != TOTAL {
+        stage.violation(format!("the balances of one snapshot do not sum up to {TOTAL}: {known:?}"));
+    }
+    close_snapshot(voice)
+}
+
+fn same(stage: &Stage, known: &mut Option<i64>, value: i64, statement: &str) {
+    stage.count("snapshot checks");
+    match known {
+        Some(before) if *before != value => {
+            stage.violation(format!("one snapshot, two states: `{statement}` answered {value} after {before}"));
+        }
+        _ => *known = Some(value),
+    }
+}
+
+fn both_or_none(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+    open_snapshot(voice)?;
+    let id = voice.random.below(ACCOUNTS);
+    let mut known = None;
+    for _ in 0..4 {
+        let side = voice.random.word(&["left_side", "right_side"]);
+        let statement = format!("SELECT n FROM {side} WHERE id = {id}");
+        for row in voice.numbers(&statement)? {
+            same(stage, &mut known, row[0], &format!("{statement}, the pair's other half or an earlier read,"));
+        }
+    }
+    close_snapshot(voice)
+}

@@ -1,0 +1,77 @@
+//! Trouble: kills sessions and statements, alters and flushes tables in use, has the event scheduler write, takes the
+//! plugin out and puts it back.
+
+use std::io;
+
+use super::stage::Stage;
+use super::voice::{Outcome, Voice};
+
+pub fn setup() -> Vec<String> {
+    vec![
+        "CREATE TABLE by_event (id INT PRIMARY KEY, n BIGINT)".into(),
+        "INSERT INTO by_event VALUES (1, 0)".into(),
+        "SET GLOBAL event_scheduler = ON".into(),
+        "CREATE EVENT ticking ON SCHEDULE EVERY 1 SECOND DO UPDATE by_event SET n = n + 1".into(),
+    ]
+}
+
+pub fn worker(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
+    let mut ticks = 0;
+    while stage.goes_on() {
+        let outcome = if voice.random.percent(25) { stir(voice, stage) } else { watch_event(voice, stage, &mut ticks) };
+        if let Err(trouble) = outcome {
+            voice.recover(&trouble)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the scheduler has written once, it cannot have unwritten.
+fn watch_event(voice: &mut Voice, stage: &Stage, ticks: &mut i64) -> Outcome<()> {
+    let before = voice.numbers("SELECT SQL_NO_CACHE n FROM by_event WHERE id = 1")?[0][0].max(*ticks);
+    let after = voice.numbers("SELECT n FROM by_event WHERE id = 1")?[0][0];
+    stage.count("event checks");
+    *ticks = after.max(before);
+    if after < before {
+        stage.violation(format!("stale read of what an event wrote: {after} after {before}"));
+    }
+    Ok(())
+}
+
+fn stir(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+    stage.count("disturbances");
+    match voice.random.below(60) {
+        0..=15 => kill(voice, stage, "QUERY"),
+        16..=25 => kill(voice, stage, "CONNECTION"),
+        26..=28 => voice.text("ALTER TABLE register_direct COMMENT = 'altered'").map(drop),
+        29 => voice.text("ALTER TABLE bank ADD COLUMN extra INT DEFAULT 5").map(drop),
+        30..=31 => voice.text("ALTER TABLE bank DROP COLUMN extra").map(drop),
+        32 => voice.text("ALTER TABLE own FORCE").map(drop),
+        33..=34 => voice.text("FLUSH TABLES").map(drop),
+        35 => voice.text("FLUSH TABLES WITH READ LOCK").and_then(|_| voice.text("UNLOCK TABLES")).map(drop),
+        36 => voice.text("ANALYZE TABLE bank, own").map(drop),
+        37 => voice.text("LOCK TABLES register_direct WRITE").and_then(|_| voice.text("UNLOCK TABLES")).map(drop),
+        38 if stage.plan.reinstalls => reinstall(voice, stage),
+        _ => voice.text("SELECT SLEEP(0.01)").map(drop),
+    }
+}
+
+fn kill(voice: &mut Voice, stage: &Stage, what: &str) -> Outcome<()> {
+    let victims = stage.victims.lock().unwrap().clone();
+    let victim = *voice.random.pick(&victims);
+    // The victim may be gone already.
+    let _ = voice.text(&format!("KILL {what} {victim}"));
+    Ok(())
+}
+
+fn reinstall(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+    stage.count("reinstallations");
+    voice.text("UNINSTALL SONAME 'fqc'")?;
+    loop {
+        // Whoever still uses the plugin delays its end, and the way back.
+        match voice.text("INSTALL SONAME 'fqc'") {
+            Err(super::voice::Trouble::Refused(failure)) if stage.goes_on() && failure.code != 1968 => {}
+            outcome => return outcome.map(drop),
+        }
+    }
+}

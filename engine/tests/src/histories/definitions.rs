@@ -1,0 +1,97 @@
+//! Registers that live in the schema: a view, a function, a table swapped by RENAME, one emptied by TRUNCATE. Each change
+//! of a definition is a write like any other.
+
+use std::io;
+
+use super::register::Register;
+use super::stage::Stage;
+use super::voice::{Outcome, Voice};
+
+#[derive(Default)]
+pub struct Definitions {
+    view: Register,
+    function: Register,
+    swapped: Register,
+    emptied: Register,
+    exchanged: Register,
+}
+
+impl Definitions {
+    pub fn setup() -> Vec<String> {
+        [
+            "CREATE TABLE one (id INT PRIMARY KEY)",
+            "INSERT INTO one VALUES (1)",
+            "CREATE VIEW defined AS SELECT id * 0 v FROM one",
+            "CREATE FUNCTION defined() RETURNS BIGINT DETERMINISTIC RETURN 0",
+            "CREATE TABLE swapped (v BIGINT)",
+            "INSERT INTO swapped VALUES (0)",
+            "CREATE TABLE emptied (v BIGINT)",
+            "CREATE TABLE exchanged (id INT, v BIGINT, PRIMARY KEY (id)) PARTITION BY HASH (id) PARTITIONS 2",
+            "INSERT INTO exchanged VALUES (2, 0)",
+        ]
+        .map(String::from)
+        .into()
+    }
+
+    pub fn writer(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
+        while stage.goes_on() {
+            if let Err(trouble) = self.write(voice) {
+                voice.recover(&trouble)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, voice: &mut Voice) -> Outcome<()> {
+        let register =
+            [&self.view, &self.function, &self.swapped, &self.emptied, &self.exchanged][voice.random.below(5)];
+        let value = register.attempt();
+        let statements: Vec<String> = match register {
+            one if std::ptr::eq(one, &self.view) => {
+                vec![format!("CREATE OR REPLACE VIEW defined AS SELECT id * {value} v FROM one")]
+            }
+            one if std::ptr::eq(one, &self.function) => {
+                vec![format!("CREATE OR REPLACE FUNCTION defined() RETURNS BIGINT DETERMINISTIC RETURN {value}")]
+            }
+            one if std::ptr::eq(one, &self.swapped) => vec![
+                "DROP TABLE IF EXISTS swap_new, swap_old".into(),
+                "CREATE TABLE swap_new (v BIGINT)".into(),
+                format!("INSERT INTO swap_new VALUES ({value})"),
+                "RENAME TABLE swapped TO swap_old, swap_new TO swapped".into(),
+            ],
+            one if std::ptr::eq(one, &self.emptied) => {
+                vec!["TRUNCATE TABLE emptied".into(), format!("INSERT INTO emptied VALUES ({value})")]
+            }
+            _ => vec![
+                "DROP TABLE IF EXISTS exchange_with".into(),
+                "CREATE TABLE exchange_with (id INT, v BIGINT, PRIMARY KEY (id))".into(),
+                format!("INSERT INTO exchange_with VALUES (2, {value})"),
+                "ALTER TABLE exchanged EXCHANGE PARTITION p0 WITH TABLE exchange_with".into(),
+            ],
+        };
+        for statement in &statements {
+            voice.text(statement)?;
+        }
+        register.acknowledge(value, &statements.join("; "));
+        Ok(())
+    }
+
+    pub fn reader(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
+        let reads = [
+            (&self.view, "SELECT v FROM defined"),
+            (&self.function, "SELECT defined() v FROM one"),
+            (&self.swapped, "SELECT v FROM swapped"),
+            (&self.emptied, "SELECT v FROM emptied"),
+            (&self.exchanged, "SELECT v FROM exchanged"),
+        ];
+        while stage.goes_on() {
+            let (register, statement) = reads[voice.random.below(reads.len())];
+            let floor = register.floor();
+            match voice.numbers(statement) {
+                Ok(rows) => rows.iter().for_each(|row| register.check(stage, floor, row[0], statement)),
+                Err(trouble) => voice.recover(&trouble)?,
+            }
+        }
+        Ok(())
+    }
+}

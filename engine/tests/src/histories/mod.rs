@@ -1,0 +1,178 @@
+//! Many sessions at once on one cached server, with trouble: acknowledged writes are visible, reads never go back, sums
+//! hold inside snapshots, a session sees its own writes.
+//!
+//! Invariant: every verdict rests on what was known before a statement was sent and after its answer came; so a slow
+//! machine makes a check weaker, never wrong.
+
+mod bank;
+mod chaos;
+mod definitions;
+mod own;
+mod register;
+mod stage;
+mod voice;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+use crate::client::Endpoint;
+use crate::server::Server;
+use definitions::Definitions;
+use register::{Board, KEYS, WAYS};
+use stage::Stage;
+use voice::{Trouble, Voice};
+
+/// Deadlocks and lock waits must end well before a client gives up.
+pub const ARGUMENTS: &[&str] = &["--innodb-lock-wait-timeout=2", "--lock-wait-timeout=2"];
+
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub seed: u64,
+    pub time: Duration,
+    /// Sessions at work; every kind of worker gets one before any gets a second.
+    pub threads: usize,
+    pub reinstalls: bool,
+    /// Where sessions connect, when not to the server itself.
+    pub through: Option<Endpoint>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { seed: 1, time: Duration::from_secs(60), threads: 40, reinstalls: false, through: None }
+    }
+}
+
+#[derive(Debug)]
+pub struct Report {
+    pub violations: Vec<String>,
+    pub counts: BTreeMap<&'static str, u64>,
+    pub hits: Option<u64>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        for (what, count) in &self.counts {
+            writeln!(out, "  {what}: {count}")?;
+        }
+        writeln!(out, "hits {:?}, violations {}", self.hits, self.violations.len())?;
+        self.violations.iter().try_for_each(|violation| writeln!(out, "VIOLATION {violation}"))
+    }
+}
+
+/// All that the workers work on.
+struct World {
+    boards: Vec<Board>,
+    definitions: Definitions,
+}
+
+#[derive(Clone, Copy)]
+enum Role {
+    RegisterWriter(usize, (usize, usize)),
+    RegisterReader(usize),
+    BankWriter,
+    BankReader,
+    Own,
+    DefinitionWriter,
+    DefinitionReader,
+    Chaos,
+}
+
+/// The `Err` is a fault of the surroundings: no server, no connection.
+pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
+    let world = World { boards: WAYS.map(Board::new).into(), definitions: Definitions::default() };
+    prepare(server, &world)?;
+    let endpoints = match &plan.through {
+        Some(endpoint) => [endpoint.clone(), endpoint.clone()],
+        None => [server.unix_endpoint(), server.endpoint()],
+    };
+    let stage = Stage::new(endpoints, plan);
+    let outcomes: Vec<io::Result<()>> = thread::scope(|scope| {
+        let (stage, world) = (&stage, &world);
+        let started: Vec<_> = roles(stage.plan.threads)
+            .into_iter()
+            .enumerate()
+            .map(|(index, role)| scope.spawn(move || work(stage, world, index, role)))
+            .collect();
+        started.into_iter().map(|worker| worker.join().expect("a worker panicked")).collect()
+    });
+    if !server.is_running() {
+        stage.violation(format!("the server died; its error log:\n{}", server.error_log()));
+    } else {
+        outcomes.into_iter().collect::<io::Result<()>>()?;
+        settle(&stage, &world)?;
+    }
+    let hits = hits(server);
+    let (violations, counts) = stage.into_outcome();
+    Ok(Report { violations, counts, hits })
+}
+
+fn prepare(server: &Server, world: &World) -> io::Result<()> {
+    let mut admin = server.admin()?;
+    let mut statements: Vec<String> = vec!["CREATE OR REPLACE DATABASE h".into(), "USE h".into()];
+    statements.extend(world.boards.iter().flat_map(Board::setup));
+    statements.extend(Definitions::setup());
+    statements.extend(bank::setup());
+    statements.extend(own::setup());
+    statements.extend(chaos::setup());
+    statements.iter().try_for_each(|statement| admin.must(statement).map(drop))
+}
+
+/// The writers of registers are fixed, each with keys of its own; readers fill up.
+fn roles(threads: usize) -> Vec<Role> {
+    let mut roles = Vec::new();
+    for board in 0..WAYS.len() {
+        let writers = if board == 0 { 3 } else { 1 };
+        roles.extend((0..writers).map(|writer| Role::RegisterWriter(board, (writer, writers))));
+        roles.push(Role::RegisterReader(board));
+    }
+    roles.extend([Role::BankWriter, Role::BankWriter, Role::BankReader, Role::BankReader]);
+    roles.extend([Role::Own, Role::Own, Role::DefinitionWriter, Role::DefinitionReader, Role::Chaos]);
+    let more = [
+        Role::RegisterReader(0),
+        Role::BankReader,
+        Role::RegisterReader(1),
+        Role::Own,
+        Role::RegisterReader(2),
+        Role::BankWriter,
+    ];
+    roles.extend(more.into_iter().cycle().take(threads.saturating_sub(roles.len())));
+    roles
+}
+
+fn work(stage: &Stage, world: &World, index: usize, role: Role) -> io::Result<()> {
+    let seed = stage.plan.seed.wrapping_mul(1000) + index as u64;
+    let voice = |name| Voice::new(stage, name, seed);
+    match role {
+        Role::RegisterWriter(board, share) => {
+            debug_assert_eq!(KEYS % share.1, 0);
+            world.boards[board].writer(&mut voice("register writes")?, stage, share)
+        }
+        Role::RegisterReader(board) => world.boards[board].reader(&mut voice("register reads")?, stage),
+        Role::BankWriter => bank::writer(&mut voice("bank writes")?, stage),
+        Role::BankReader => bank::reader(&mut voice("bank reads")?, stage),
+        Role::Own => own::worker(&mut voice("own statements")?, stage, index),
+        Role::DefinitionWriter => world.definitions.writer(&mut voice("definition writes")?, stage),
+        Role::DefinitionReader => world.definitions.reader(&mut voice("definition reads")?, stage),
+        Role::Chaos => chaos::worker(&mut voice("chaos statements")?, stage),
+    }
+}
+
+fn settle(stage: &Stage, world: &World) -> io::Result<()> {
+    let mut voice = Voice::new(stage, "last reads", 0)?;
+    for board in &world.boards {
+        match board.settle(&mut voice, stage) {
+            Ok(()) => {}
+            Err(Trouble::Lost) => return Err(io::Error::other("the connection of the last reads was lost")),
+            Err(Trouble::Refused(failure)) => return Err(io::Error::other(format!("a last read failed: {failure}"))),
+        }
+    }
+    Ok(())
+}
+
+fn hits(server: &Server) -> Option<u64> {
+    let rows = server.admin().ok()?.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").ok()?.rows(false);
+    String::from_utf8_lossy(rows.first()?[1].as_deref()?).parse().ok()
+}

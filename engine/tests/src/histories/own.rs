@@ -1,0 +1,86 @@
+//! A session sees its own writes at once, inside and outside of transactions, and no trace of what it rolled back.
+
+use std::io;
+
+use super::stage::Stage;
+use super::voice::{Outcome, Voice};
+
+pub fn setup() -> Vec<String> {
+    vec!["CREATE TABLE own (id INT PRIMARY KEY, n BIGINT NOT NULL, note VARCHAR(20))".into()]
+}
+
+pub fn worker(voice: &mut Voice, stage: &Stage, id: usize) -> io::Result<()> {
+    let mut n = 0;
+    while stage.goes_on() {
+        n += 10;
+        if let Err(trouble) = round(voice, stage, id, n) {
+            voice.recover(&trouble)?;
+        }
+    }
+    Ok(())
+}
+
+fn round(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
+    voice.text(&format!("REPLACE INTO own VALUES ({id}, {n}, 'outside')"))?;
+    expect(voice, stage, id, Some(n))?;
+    match voice.random.below(5) {
+        0 => shadowed(voice, stage, id, n),
+        1 => deleted(voice, stage, id, n),
+        2 => called(voice, stage, id, n),
+        _ => inside(voice, stage, id, n),
+    }
+}
+
+fn inside(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
+    let level = voice.random.word(&["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE", "READ UNCOMMITTED"]);
+    voice.text(&format!("SET TRANSACTION ISOLATION LEVEL {level}"))?;
+    let begin = voice.random.word(&["BEGIN", "START TRANSACTION", "SET autocommit = 0"]);
+    voice.text(begin)?;
+    expect(voice, stage, id, Some(n))?;
+    voice.run(&format!("UPDATE own SET n = {} WHERE id = {id}", n + 1))?;
+    expect(voice, stage, id, Some(n + 1))?;
+    voice.run("SAVEPOINT s")?;
+    voice.run(&format!("UPDATE own SET n = n + 1 WHERE id = {id}"))?;
+    expect(voice, stage, id, Some(n + 2))?;
+    voice.run("ROLLBACK TO s")?;
+    expect(voice, stage, id, Some(n + 1))?;
+    let is_commit = voice.random.percent(50);
+    voice.all(&[if is_commit { "COMMIT" } else { "ROLLBACK" }, "SET autocommit = 1"])?;
+    expect(voice, stage, id, Some(if is_commit { n + 1 } else { n }))
+}
+
+fn shadowed(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
+    voice.text("CREATE TEMPORARY TABLE own (id INT PRIMARY KEY, n BIGINT)")?;
+    let hidden = expect(voice, stage, id, None);
+    voice.text("DROP TEMPORARY TABLE own")?;
+    hidden?;
+    expect(voice, stage, id, Some(n))
+}
+
+fn deleted(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
+    voice.run(&format!("DELETE FROM own WHERE id = {id}"))?;
+    expect(voice, stage, id, None)?;
+    voice.run(&format!("INSERT INTO own VALUES ({id}, {n}, 'again')"))?;
+    expect(voice, stage, id, Some(n))
+}
+
+fn called(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
+    voice.text(&format!("PREPARE p FROM 'UPDATE own SET n = n + 1 WHERE id = {id}'"))?;
+    voice.text("EXECUTE p")?;
+    expect(voice, stage, id, Some(n + 1))?;
+    voice.text(&format!("UPDATE own SET n = n + 1 WHERE id = {id}; SELECT 1"))?;
+    expect(voice, stage, id, Some(n + 2))
+}
+
+fn expect(voice: &mut Voice, stage: &Stage, id: usize, wanted: Option<i64>) -> Outcome<()> {
+    let statement = format!("SELECT n FROM own WHERE id = {id}");
+    let rows = voice.numbers(&statement)?;
+    stage.count("own writes checks");
+    let found = rows.first().map(|row| row[0]);
+    if found != wanted {
+        stage.violation(format!(
+            "own write not seen: `{statement}` answered {found:?} right after the session left {wanted:?}"
+        ));
+    }
+    Ok(())
+}

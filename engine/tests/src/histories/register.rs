@@ -1,0 +1,289 @@
+//! Counters that only grow: a read must show at least what was acknowledged, or seen by anyone, before it began, and
+//! nothing that nobody has tried to write.
+//!
+//! Invariant: each register has one writer, so that its attempts are in order; an attempt of unknown outcome is never
+//! repeated, the next one is higher.
+
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use super::stage::Stage;
+use super::voice::{Outcome, Trouble, Voice};
+
+pub const KEYS: usize = 12;
+/// Rolled back always: a read that shows more than this shows what never was.
+const UNREAL: i64 = 1_000_000_000;
+
+/// How a table of registers is written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Direct,
+    Cascade,
+    Trigger,
+    Engine(&'static str),
+    Inserts,
+}
+
+pub const WAYS: [Way; 6] =
+    [Way::Direct, Way::Cascade, Way::Trigger, Way::Engine("MyISAM"), Way::Engine("Aria"), Way::Inserts];
+
+#[derive(Default)]
+pub struct Register {
+    attempted: AtomicI64,
+    acknowledged: AtomicI64,
+    seen: AtomicI64,
+    /// The statement behind the last acknowledgement, for the report.
+    last_write: Mutex<String>,
+}
+
+impl Register {
+    pub fn attempt(&self) -> i64 {
+        self.attempted.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    pub fn acknowledge(&self, value: i64, how: &str) {
+        self.acknowledged.fetch_max(value, Ordering::SeqCst);
+        *self.last_write.lock().unwrap() = format!("{value} by {how}");
+    }
+
+    /// Asked before a read is sent.
+    pub fn floor(&self) -> i64 {
+        self.acknowledged.load(Ordering::SeqCst).max(self.seen.load(Ordering::SeqCst))
+    }
+
+    /// Called after the answer: is it possible?
+    pub fn check(&self, stage: &Stage, floor: i64, value: i64, what: &str) {
+        stage.count("register checks");
+        let attempted = self.attempted.load(Ordering::SeqCst);
+        if value < floor {
+            let acknowledged = self.acknowledged.load(Ordering::SeqCst);
+            stage.violation(format!(
+                "stale read: {what} answered {value}, but {floor} was acknowledged or seen before the read began \
+                 (now acknowledged {acknowledged}, attempted {attempted}; last acknowledged {})",
+                self.last_write.lock().unwrap()
+            ));
+        } else if value > attempted {
+            stage.violation(format!("unreal read: {what} answered {value}, but nobody wrote more than {attempted}"));
+        } else {
+            self.seen.fetch_max(value, Ordering::SeqCst);
+        }
+    }
+}
+
+pub struct Board {
+    way: Way,
+    table: String,
+    registers: Vec<Register>,
+}
+
+impl Board {
+    pub fn new(way: Way) -> Self {
+        let table = match way {
+            Way::Engine(engine) => format!("register_{}", engine.to_lowercase()),
+            other => format!("register_{other:?}").to_lowercase(),
+        };
+        Self { way, table, registers: (0..KEYS).map(|_| Register::default()).collect() }
+    }
+
+    pub fn setup(&self) -> Vec<String> {
+        let table = &self.table;
+        let rows = |value: fn(usize) -> usize| {
+            (0..KEYS).map(|key| format!("({key}, {})", value(key))).collect::<Vec<_>>().join(", ")
+        };
+        let engine = if let Way::Engine(engine) = self.way { engine } else { "InnoDB" };
+        let create = format!("CREATE TABLE {table} (k INT PRIMARY KEY, v BIGINT NOT NULL) ENGINE={engine}");
+        let fill = format!("INSERT INTO {table} VALUES {}", rows(|_| 0));
+        let view = format!("CREATE VIEW {table}_view AS SELECT k, v FROM {table}");
+        match self.way {
+            Way::Cascade => vec![
+                "CREATE TABLE parent (id BIGINT PRIMARY KEY)".into(),
+                format!("INSERT INTO parent VALUES {}", (0..KEYS).map(|key| format!("({})", base(key))).collect::<Vec<_>>().join(", ")),
+                "CREATE TABLE child (k INT PRIMARY KEY, id BIGINT, FOREIGN KEY (id) REFERENCES parent (id) ON UPDATE CASCADE)".into(),
+                format!("INSERT INTO child VALUES {}", rows(|key| base(key) as usize)),
+                format!("CREATE VIEW {table} AS SELECT k, id - k * {SPACE} - {SPACE} v FROM child"),
+                view,
+            ],
+            Way::Trigger => vec![
+                create,
+                fill,
+                view,
+                "CREATE TABLE nudge (k INT PRIMARY KEY, v BIGINT)".into(),
+                format!("CREATE TRIGGER nudged AFTER INSERT ON nudge FOR EACH ROW UPDATE {table} SET v = NEW.v WHERE k = NEW.k AND v < NEW.v"),
+            ],
+            Way::Inserts => vec![
+                "CREATE TABLE entries (k INT, v BIGINT, PRIMARY KEY (k, v))".into(),
+                format!("INSERT INTO entries VALUES {}", rows(|_| 0)),
+                format!("CREATE VIEW {table} AS SELECT k, MAX(v) v FROM entries GROUP BY k"),
+                view,
+            ],
+            Way::Direct => vec![
+                create,
+                fill,
+                view,
+                format!("CREATE PROCEDURE bump(key_ INT, value_ BIGINT) UPDATE {table} SET v = value_ WHERE k = key_ AND v < value_"),
+            ],
+            Way::Engine(_) => vec![create, fill, view],
+        }
+    }
+
+    fn is_transactional(&self) -> bool {
+        !matches!(self.way, Way::Engine(_))
+    }
+
+    fn write_statement(&self, voice: &mut Voice, key: usize, value: i64) -> String {
+        let table = &self.table;
+        match self.way {
+            Way::Cascade => {
+                let low = base(key);
+                format!("UPDATE parent SET id = {} WHERE id >= {low} AND id < {}", low + value, low + value)
+            }
+            Way::Trigger => format!("REPLACE INTO nudge VALUES ({key}, {value})"),
+            Way::Inserts => format!("INSERT IGNORE INTO entries VALUES ({key}, {value})"),
+            Way::Direct if voice.random.percent(10) => format!("CALL bump({key}, {value})"),
+            _ => match voice.random.below(4) {
+                0 => format!("INSERT INTO {table} VALUES ({key}, 0) ON DUPLICATE KEY UPDATE v = GREATEST(v, {value})"),
+                1 => format!("UPDATE {table}_view SET v = {value} WHERE k = {key} AND v < {value}"),
+                _ => format!("UPDATE {table} SET v = {value} WHERE k = {key} AND v < {value}"),
+            },
+        }
+    }
+
+    /// Writes the keys of one writer, round and round.
+    pub fn writer(&self, voice: &mut Voice, stage: &Stage, share: (usize, usize)) -> io::Result<()> {
+        while stage.goes_on() {
+            let key = voice.random.below(KEYS / share.1) * share.1 + share.0;
+            let value = self.registers[key].attempt();
+            match self.write(voice, key, value) {
+                Ok(Some(how)) => self.registers[key].acknowledge(value, &how),
+                Ok(None) => {}
+                Err(trouble) => voice.recover(&trouble)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What was done, when the value is acknowledged; nothing when its fate is unknown.
+    fn write(&self, voice: &mut Voice, key: usize, value: i64) -> Outcome<Option<String>> {
+        let statement = self.write_statement(voice, key, value);
+        let choice = voice.random.below(100);
+        let several: Vec<&str> = match choice {
+            60..=97 if !self.is_transactional() => vec![&statement],
+            60..=79 => vec!["BEGIN", &statement, "COMMIT"],
+            80..=84 => {
+                let text = format!("BEGIN; {statement}; COMMIT");
+                return voice.text(&text).map(|_| Some(text));
+            }
+            85..=89 => vec!["SET autocommit = 0", &statement, "COMMIT", "SET autocommit = 1"],
+            90..=93 => {
+                let unreal = self.write_statement(voice, key, UNREAL);
+                return voice.all(&["BEGIN", &unreal, "ROLLBACK"]).map(|()| None);
+            }
+            94 => {
+                voice.all(&["BEGIN", &statement])?;
+                return voice.send_and_die("COMMIT").map_err(|_| Trouble::Lost).map(|()| None);
+            }
+            95 => return voice.send_and_die(&statement).map_err(|_| Trouble::Lost).map(|()| None),
+            96..=97 if self.way == Way::Direct => return self.two_phases(voice, key, value),
+            _ => vec![&statement],
+        };
+        voice.all(&several).map(|()| Some(several.join("; ")))
+    }
+
+    /// An XA transaction, half of the time committed by a session that did not prepare it.
+    fn two_phases(&self, voice: &mut Voice, key: usize, value: i64) -> Outcome<Option<String>> {
+        let name = format!("'{}-{key}-{value}'", self.table);
+        let statement = format!("UPDATE {} SET v = {value} WHERE k = {key} AND v < {value}", self.table);
+        let begin = voice.text(&format!("XA START {name}")).and_then(|_| voice.text(&statement));
+        let (end, prepare) = (format!("XA END {name}"), format!("XA PREPARE {name}"));
+        if let Err(trouble) = begin {
+            let _ = voice.text(&end).and_then(|_| voice.text(&format!("XA ROLLBACK {name}")));
+            return Err(trouble);
+        }
+        let prepared = voice.text(&end).and_then(|_| voice.text(&prepare));
+        let is_left = prepared.is_err() || voice.random.percent(50);
+        if is_left {
+            // The server notices the end of a session in its own time; a commit before that can get lost.
+            let thread = voice.reconnect().map_err(|_| Trouble::Lost)?;
+            let listing = format!("SELECT id FROM information_schema.processlist WHERE id = {thread}");
+            while !voice.text(&listing)?.is_empty() {}
+        }
+        self.finish(voice, &format!("XA COMMIT {name}"))?;
+        Ok(prepared.is_ok().then(|| format!("XA transaction {name}, committed elsewhere: {is_left}")))
+    }
+
+    /// The branch of a dead session can be committed only once the server has noticed the death.
+    fn finish(&self, voice: &mut Voice, commit: &str) -> Outcome<()> {
+        loop {
+            match voice.text(commit) {
+                Err(Trouble::Refused(failure)) if failure.code == 1397 => {
+                    let waiting = voice.text("XA RECOVER")?;
+                    let name = commit.trim_start_matches("XA COMMIT ").trim_matches('\'').as_bytes();
+                    if !waiting.iter().any(|row| row[3].as_deref() == Some(name)) {
+                        return Err(Trouble::Refused(failure));
+                    }
+                }
+                Err(Trouble::Lost) => voice.reconnect().map(drop).map_err(|_| Trouble::Lost)?,
+                outcome => return outcome.map(drop),
+            }
+        }
+    }
+
+    pub fn reader(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
+        while stage.goes_on() {
+            let outcome =
+                if voice.random.percent(15) { self.read_in_transaction(voice, stage) } else { self.read(voice, stage) };
+            if let Err(trouble) = outcome {
+                voice.recover(&trouble)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// At READ COMMITTED each read is as fresh as outside.
+    fn read_in_transaction(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+        voice.all(&["SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "BEGIN"])?;
+        for _ in 0..4 {
+            self.read(voice, stage)?;
+        }
+        voice.run("COMMIT")
+    }
+
+    fn read(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+        let floors: Vec<_> = self.registers.iter().map(Register::floor).collect();
+        let key = voice.random.below(KEYS);
+        let source = if voice.random.percent(20) { format!("{}_view", self.table) } else { self.table.clone() };
+        let condition = match voice.random.below(10) {
+            0 => String::new(),
+            1 => format!(" WHERE k IN ({key}, {})", (key + 1) % KEYS),
+            2 => format!(" WHERE k BETWEEN {} AND {key}", key / 2),
+            3 => " WHERE v >= 0".into(),
+            _ => format!(" WHERE k = {key}"),
+        };
+        let statement = format!("SELECT k, v FROM {source}{condition}");
+        for row in voice.numbers(&statement)? {
+            let key = row[0] as usize;
+            self.registers[key].check(stage, floors[key], row[1], &format!("`{statement}` for k = {key}"));
+        }
+        Ok(())
+    }
+
+    /// With nobody writing any more, memory and server must agree.
+    pub fn settle(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+        let statement = format!("SELECT k, v FROM {} ORDER BY k", self.table);
+        let cached = voice.text(&statement)?;
+        let truth = voice.text(&format!("SELECT SQL_NO_CACHE k, v FROM {} ORDER BY k -- truth", self.table))?;
+        if cached != truth {
+            stage
+                .violation(format!("after the last write `{statement}` answers {cached:?}, the table holds {truth:?}"));
+        }
+        Ok(())
+    }
+}
+
+/// Room for the values of one key in the ids of the parents.
+const SPACE: i64 = 10_000_000_000;
+
+fn base(key: usize) -> i64 {
+    (key as i64 + 1) * SPACE
+}

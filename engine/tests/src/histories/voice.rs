@@ -1,0 +1,137 @@
+//! One session of a worker: speaks text or the binary protocol by chance, and comes back when it was cut off.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::Duration;
+
+use super::stage::Stage;
+use crate::client::{Client, Failure, Login, Prepared, Response, Row, capability, command};
+use crate::random::Random;
+
+/// Longer than any lock timeout of the run: who waits longer, hangs.
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+const MOST_PREPARED: usize = 200;
+
+/// Why a statement has no result. None of these is a violation by itself: chaos kills and cuts.
+#[derive(Debug)]
+pub enum Trouble {
+    Refused(Failure),
+    Lost,
+}
+
+pub type Outcome<T> = Result<T, Trouble>;
+
+pub struct Voice<'a> {
+    stage: &'a Stage,
+    client: Client,
+    prepared: HashMap<String, Prepared>,
+    pub random: Random,
+    role: &'static str,
+}
+
+impl<'a> Voice<'a> {
+    pub fn new(stage: &'a Stage, role: &'static str, seed: u64) -> io::Result<Self> {
+        let client = connect(stage)?;
+        Ok(Self { stage, client, prepared: HashMap::new(), random: Random::new(seed), role })
+    }
+
+    /// A new connection in place of the old one, which is cut; answers the old one's thread.
+    pub fn reconnect(&mut self) -> io::Result<u32> {
+        self.prepared.clear();
+        let fresh = connect(self.stage)?;
+        let old = std::mem::replace(&mut self.client, fresh);
+        self.stage.victims.lock().unwrap().retain(|id| *id != old.thread_id);
+        let thread = old.thread_id;
+        old.abort();
+        self.stage.count("reconnects");
+        Ok(thread)
+    }
+
+    pub fn run(&mut self, statement: &str) -> Outcome<()> {
+        self.rows(statement).map(drop)
+    }
+
+    /// Runs all statements, stops at the first that fails.
+    pub fn all(&mut self, statements: &[&str]) -> Outcome<()> {
+        statements.iter().try_for_each(|statement| self.run(statement))
+    }
+
+    /// Never through a prepared statement: some statements cannot be prepared.
+    pub fn text(&mut self, statement: &str) -> Outcome<Vec<Row>> {
+        let response = self.client.query(statement);
+        self.judged(statement, response, false)
+    }
+
+    pub fn rows(&mut self, statement: &str) -> Outcome<Vec<Row>> {
+        let can_prepare =
+            ["SELECT", "UPDATE", "INSERT", "DELETE", "CALL"].iter().any(|verb| statement.starts_with(verb));
+        if !can_prepare || self.random.percent(60) {
+            return self.text(statement);
+        }
+        let response = self.execute(statement);
+        self.judged(statement, response, true)
+    }
+
+    /// Whole numbers of every row.
+    pub fn numbers(&mut self, statement: &str) -> Outcome<Vec<Vec<i64>>> {
+        let number =
+            |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).parse().unwrap_or(i64::MIN);
+        let rows = self.rows(statement)?;
+        Ok(rows.into_iter().map(|row| row.into_iter().map(number).collect()).collect())
+    }
+
+    fn execute(&mut self, statement: &str) -> io::Result<Response> {
+        if self.prepared.len() > MOST_PREPARED {
+            for (_, known) in self.prepared.drain() {
+                self.client.close(&known)?;
+            }
+        }
+        if !self.prepared.contains_key(statement) {
+            let (response, known) = self.client.prepare(statement)?;
+            let Some(known) = known else { return Ok(response) };
+            self.prepared.insert(statement.into(), known);
+        }
+        self.client.execute(&self.prepared[statement], &[])
+    }
+
+    fn judged(&mut self, statement: &str, response: io::Result<Response>, is_binary: bool) -> Outcome<Vec<Row>> {
+        let response = response.map_err(|error| self.lost(statement, &error))?;
+        self.stage.count(self.role);
+        match response.failure() {
+            Some(failure) => {
+                self.stage.count("errors");
+                Err(Trouble::Refused(failure.clone()))
+            }
+            None => Ok(response.rows(is_binary)),
+        }
+    }
+
+    fn lost(&self, statement: &str, error: &io::Error) -> Trouble {
+        if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+            self.stage.violation(format!("{}: no answer within {ANSWER_LIMIT:?} to `{statement}`", self.role));
+        }
+        Trouble::Lost
+    }
+
+    /// Sends a statement and cuts the line before any answer: nobody knows what became of it.
+    pub fn send_and_die(&mut self, statement: &str) -> io::Result<()> {
+        self.client.send(command::QUERY, statement.as_bytes())?;
+        self.reconnect().map(drop)
+    }
+
+    /// Ends whatever a failed step has left: rolls back, or comes back on a new connection.
+    pub fn recover(&mut self, trouble: &Trouble) -> io::Result<()> {
+        let is_lost =
+            matches!(trouble, Trouble::Lost) || self.all(&["ROLLBACK", "SET autocommit = 1", "UNLOCK TABLES"]).is_err();
+        if is_lost { self.reconnect().map(drop) } else { Ok(()) }
+    }
+}
+
+fn connect(stage: &Stage) -> io::Result<Client> {
+    let capabilities = capability::BASE | capability::MULTI_STATEMENTS | capability::DEPRECATE_EOF;
+    let login = Login { capabilities, database: Some("h".into()), ..Login::default() };
+    let mut client = Client::connect(stage.endpoint(), &login)?;
+    client.set_timeout(Some(ANSWER_LIMIT))?;
+    stage.victims.lock().unwrap().push(client.thread_id);
+    Ok(client)
+}
