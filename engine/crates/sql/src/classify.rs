@@ -1,7 +1,7 @@
 //! From the first keyword to the kind. Statements whose tail matters must match to their last token.
 
 use crate::lex::{LONGEST_WORD, Lexer, TokenKind, unquoted};
-use crate::read::{Ending, Findings, walk};
+use crate::walk::{Ending, Findings, walk};
 use crate::{Charset, Flush, Kind, LexMode, Read, Show, Statement, ddl, set, show, transaction};
 
 /// Classifies one command text.

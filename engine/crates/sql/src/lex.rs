@@ -1,5 +1,7 @@
 //! Tokens, split as the server splits them. A lexer is a small copyable position: looking ahead is copying it.
 
+mod blank;
+mod number;
 mod quoted;
 
 use crate::{Charset, LexMode};
@@ -158,51 +160,7 @@ impl<'a> Lexer<'a> {
         self.text.get(self.position + ahead).copied()
     }
 
-    /// Skips spaces and comments; an executable or unfinished comment is a token.
-    fn skip_blank(&mut self) -> Option<Token<'a>> {
-        loop {
-            let start = self.position;
-            let kind = match (self.byte(0), self.byte(1)) {
-                (Some(b' ' | b'\t'..=b'\r'), _) => {
-                    self.position += 1;
-                    continue;
-                }
-                (Some(b'#'), _) => self.line_comment(),
-                (Some(b'-'), Some(b'-')) if self.byte(2).is_none_or(|byte| byte <= b' ' || byte == 0x7F) => {
-                    self.line_comment()
-                }
-                (Some(b'/'), Some(b'*')) => self.block_comment(),
-                _ => return None,
-            };
-            if let Some(kind) = kind {
-                return Some(Token { kind, text: &self.text[start..self.position], start });
-            }
-        }
-    }
-
-    /// The server ends such a comment, and then the statement, at a NUL.
-    fn line_comment(&mut self) -> Option<TokenKind> {
-        let rest = &self.text[self.position..];
-        let end = rest.iter().position(|byte| matches!(byte, b'\n' | 0));
-        self.position += end.unwrap_or(rest.len());
-        (self.byte(0) == Some(0)).then(|| self.broken())
-    }
-
-    fn block_comment(&mut self) -> Option<TokenKind> {
-        let body = &self.text[self.position + 2..];
-        let Some(end) = body.windows(2).position(|pair| pair == b"*/") else {
-            return Some(self.broken());
-        };
-        self.position += end + 4;
-        let is_executable = body.starts_with(b"!") || body.starts_with(b"M!");
-        if !is_executable {
-            return None;
-        }
-        // Executed or skipped, it ends at the same place only if nothing in it could hide the end.
-        let hides = |byte: &u8| matches!(byte, b'\'' | b'"' | b'`' | b';' | b'#' | b'-' | b'/' | b'\\' | 0);
-        Some(if body[..end].iter().any(hides) { self.broken() } else { TokenKind::ExecutableComment })
-    }
-
+    /// Nothing after this can be trusted.
     fn broken(&mut self) -> TokenKind {
         self.position = self.text.len();
         TokenKind::Broken
@@ -256,32 +214,6 @@ impl<'a> Lexer<'a> {
         if is_plain { kind } else { self.broken() }
     }
 
-    /// `12`, `1.5`, `1e5`, `0x1F`, `0b1`, and the identifiers that begin with a digit.
-    fn number_or_word(&mut self) -> TokenKind {
-        let rest = &self.text[self.position..];
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        match (rest.get(digits), exponent_length(&rest[digits..])) {
-            (_, Some(length)) => self.advance(digits + length, TokenKind::Number),
-            (Some(b'.'), _) => {
-                self.position += digits;
-                self.fraction()
-            }
-            (Some(byte), _) if is_word_byte(*byte) => {
-                let is_literal = rest[0] == b'0' && digits == 1 && is_prefixed_literal(rest);
-                self.word(if is_literal { TokenKind::Special } else { TokenKind::Word })
-            }
-            _ => self.advance(digits, TokenKind::Number),
-        }
-    }
-
-    /// From the dot on.
-    fn fraction(&mut self) -> TokenKind {
-        let rest = &self.text[self.position + 1..];
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let exponent = exponent_length(&rest[digits..]).unwrap_or(0);
-        self.advance(1 + digits + exponent, TokenKind::Number)
-    }
-
     fn advance(&mut self, length: usize, kind: TokenKind) -> TokenKind {
         self.position += length;
         kind
@@ -296,23 +228,4 @@ pub(crate) fn is_word_byte(byte: u8) -> bool {
 /// The server strips these from the end of a text before it looks for further statements.
 fn is_blank_tail(tail: &[u8]) -> bool {
     tail.iter().all(|byte| matches!(byte, b' ' | b'\t'..=b'\r' | b';'))
-}
-
-fn exponent_length(rest: &[u8]) -> Option<usize> {
-    let (b'e' | b'E', tail) = rest.split_first()? else {
-        return None;
-    };
-    let sign = usize::from(matches!(tail.first(), Some(b'+' | b'-')));
-    let digits = tail[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    (digits > 0).then_some(1 + sign + digits)
-}
-
-/// `0x1F` or `0b01`, up to the end of the word.
-fn is_prefixed_literal(rest: &[u8]) -> bool {
-    let length = rest.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(rest.len());
-    match rest[..length].split_at_checked(2) {
-        Some((b"0x", digits)) => !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit),
-        Some((b"0b", digits)) => !digits.is_empty() && digits.iter().all(|digit| matches!(digit, b'0' | b'1')),
-        _ => false,
-    }
 }

@@ -13,13 +13,13 @@ mod function;
 mod lex;
 mod mentions;
 mod mode;
-mod read;
 mod refusal;
 mod set;
 mod show;
 mod statement;
 pub mod surface;
 mod transaction;
+mod walk;
 
 pub use charset::Charset;
 pub use classify::classify;

@@ -4,6 +4,7 @@
 //! look at its header. After `Done` or `Confused` every further byte is `Confused`.
 
 mod machine;
+mod prepare;
 mod window;
 
 use machine::{Machine, Step};

@@ -1,5 +1,6 @@
 //! What each packet of a response means, given those before it.
 
+use super::prepare::Stage;
 use super::window::Head;
 use super::{Expect, Outcome, OutcomeKind, StatusOffsets};
 use crate::capability::{DEPRECATE_EOF, MARIADB_CACHE_METADATA, MARIADB_PROGRESS, PROGRESS_OBSOLETE};
@@ -10,7 +11,7 @@ use crate::{MAX_PAYLOAD, OkPacket, status};
 const OK: u8 = 0x00;
 const MORE_AUTHENTICATION: u8 = 0x01;
 const LOCAL_INFILE: u8 = 0xFB;
-const EOF: u8 = 0xFE;
+pub(super) const EOF: u8 = 0xFE;
 const ERR: u8 = 0xFF;
 
 /// An EOF packet is shorter than any row that begins with 0xFE, whose first value has an 8-byte length.
@@ -21,22 +22,13 @@ const PROGRESS_CODE: u16 = 0xFFFF;
 
 /// What the next packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     First,
     Definitions { left: u64 },
     EndOfDefinitions,
     Rows,
     AfterInfile,
     Prepared(Stage),
-}
-
-/// What follows the first packet of a prepared statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Params { left: u16 },
-    EndOfParams,
-    Columns { left: u16 },
-    EndOfColumns,
 }
 
 pub(super) enum Step {
@@ -52,8 +44,8 @@ pub(super) enum Step {
 pub(super) struct Machine {
     expect: Expect,
     capabilities: u64,
-    phase: Phase,
-    outcome: Outcome,
+    pub(super) phase: Phase,
+    pub(super) outcome: Outcome,
     rows: u64,
     columns: u64,
 }
@@ -230,48 +222,7 @@ impl Machine {
         self.done(OutcomeKind::Err { code })
     }
 
-    fn prepared(&mut self, head: &Head) -> Step {
-        let Some((id, columns, params)) = prepared_fields(head) else { return Step::Confused };
-        self.outcome.kind = OutcomeKind::Prepared { id, params, columns };
-        self.next_prepared(Stage::Params { left: params })
-    }
-
-    fn prepared_part(&mut self, stage: Stage, first: u8, head: &Head) -> Step {
-        match stage {
-            Stage::Params { left } => self.next_prepared(Stage::Params { left: left - 1 }),
-            Stage::Columns { left } => self.next_prepared(Stage::Columns { left: left - 1 }),
-            Stage::EndOfParams | Stage::EndOfColumns => {
-                let Some((warnings, status)) = eof_fields(head).filter(|_| first == EOF) else {
-                    return Step::Confused;
-                };
-                self.note_status(status, warnings, head.offset + 3);
-                self.next_prepared(stage)
-            }
-        }
-    }
-
-    /// Goes on from a stage that has nothing left, past those that have nothing at all.
-    fn next_prepared(&mut self, stage: Stage) -> Step {
-        let OutcomeKind::Prepared { params, columns, .. } = self.outcome.kind else { return Step::Confused };
-        let has_eof = !self.deprecates_eof();
-        let columns_next = if columns > 0 { Some(Stage::Columns { left: columns }) } else { None };
-        let next = match stage {
-            Stage::Params { left: 0 } if params > 0 && has_eof => Some(Stage::EndOfParams),
-            Stage::Params { left: 0 } | Stage::EndOfParams => columns_next,
-            Stage::Columns { left: 0 } if has_eof => Some(Stage::EndOfColumns),
-            Stage::Columns { left: 0 } | Stage::EndOfColumns => None,
-            unfinished => Some(unfinished),
-        };
-        match next {
-            Some(stage) => {
-                self.phase = Phase::Prepared(stage);
-                Step::Continue
-            }
-            None => self.done(self.outcome.kind),
-        }
-    }
-
-    fn note_status(&mut self, status: u16, warnings: u16, offset: u64) {
+    pub(super) fn note_status(&mut self, status: u16, warnings: u16, offset: u64) {
         self.outcome.status = Some(status);
         self.outcome.warnings = warnings;
         self.outcome.status_offsets.push(offset);
@@ -286,7 +237,7 @@ impl Machine {
         Step::Continue
     }
 
-    fn done(&mut self, kind: OutcomeKind) -> Step {
+    pub(super) fn done(&mut self, kind: OutcomeKind) -> Step {
         self.outcome.kind = kind;
         Step::Done(self.outcome.clone())
     }
@@ -295,21 +246,14 @@ impl Machine {
         OutcomeKind::ResultSet { rows: self.rows, columns: self.columns }
     }
 
-    fn deprecates_eof(&self) -> bool {
+    pub(super) fn deprecates_eof(&self) -> bool {
         self.capabilities & DEPRECATE_EOF != 0
     }
 }
 
 /// Warnings and status of an EOF packet.
-fn eof_fields(head: &Head) -> Option<(u16, u16)> {
+pub(super) fn eof_fields(head: &Head) -> Option<(u16, u16)> {
     let mut reader = Reader::new(head.start);
     reader.u8().filter(|_| head.length < EOF_LIMIT)?;
     Some((reader.u16()?, reader.u16()?))
-}
-
-/// Statement id, columns and parameters.
-fn prepared_fields(head: &Head) -> Option<(u32, u16, u16)> {
-    let mut reader = Reader::new(head.start);
-    reader.u8()?;
-    Some((reader.u32()?, reader.u16()?, reader.u16()?))
 }

@@ -1,0 +1,50 @@
+//! What is between tokens: spaces, and comments of every kind.
+
+use super::{Lexer, Token, TokenKind};
+
+impl<'a> Lexer<'a> {
+    /// Skips spaces and comments; an executable or unfinished comment is a token.
+    pub(super) fn skip_blank(&mut self) -> Option<Token<'a>> {
+        loop {
+            let start = self.position;
+            let kind = match (self.byte(0), self.byte(1)) {
+                (Some(b' ' | b'\t'..=b'\r'), _) => {
+                    self.position += 1;
+                    continue;
+                }
+                (Some(b'#'), _) => self.line_comment(),
+                (Some(b'-'), Some(b'-')) if self.byte(2).is_none_or(|byte| byte <= b' ' || byte == 0x7F) => {
+                    self.line_comment()
+                }
+                (Some(b'/'), Some(b'*')) => self.block_comment(),
+                _ => return None,
+            };
+            if let Some(kind) = kind {
+                return Some(Token { kind, text: &self.text[start..self.position], start });
+            }
+        }
+    }
+
+    /// The server ends such a comment, and then the statement, at a NUL.
+    fn line_comment(&mut self) -> Option<TokenKind> {
+        let rest = &self.text[self.position..];
+        let end = rest.iter().position(|byte| matches!(byte, b'\n' | 0));
+        self.position += end.unwrap_or(rest.len());
+        (self.byte(0) == Some(0)).then(|| self.broken())
+    }
+
+    fn block_comment(&mut self) -> Option<TokenKind> {
+        let body = &self.text[self.position + 2..];
+        let Some(end) = body.windows(2).position(|pair| pair == b"*/") else {
+            return Some(self.broken());
+        };
+        self.position += end + 4;
+        let is_executable = body.starts_with(b"!") || body.starts_with(b"M!");
+        if !is_executable {
+            return None;
+        }
+        // Executed or skipped, it ends at the same place only if nothing in it could hide the end.
+        let hides = |byte: &u8| matches!(byte, b'\'' | b'"' | b'`' | b';' | b'#' | b'-' | b'/' | b'\\' | 0);
+        Some(if body[..end].iter().any(hides) { self.broken() } else { TokenKind::ExecutableComment })
+    }
+}
