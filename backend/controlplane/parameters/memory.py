@@ -17,6 +17,7 @@ IDLE = ("thread_stack", "net_buffer_length")
 BUSY = ("sort_buffer_size", "join_buffer_size", "read_buffer_size", "read_rnd_buffer_size", "binlog_cache_size")
 BUSY_SHARE = 10
 CACHES = ("innodb_buffer_pool_size", "query_cache_size")
+BUDGETED = (*SHARED, *IDLE, *BUSY, "max_connections")
 
 
 def memory_findings(values: Mapping[str, str], variables: Mapping[str, int]) -> list[Finding]:

@@ -16,7 +16,7 @@ from controlplane.catalogue.validation import Violation, violations
 
 from .expressions import ExpressionError, compile_expression, is_expression
 from .findings import Finding, Severity
-from .memory import memory_findings
+from .memory import BUDGETED, memory_findings
 
 NUMERIC = ("integer", "decimal", "boolean", "enum")
 
@@ -107,16 +107,16 @@ def _normal(definition: Definition, text: str) -> str | None:
 
 
 def _class_defaults(line: Line, given: Mapping[str, str], variables: Mapping[str, int]) -> dict[str, str]:
-    """What parameters that the template leaves alone will have."""
-    defaults = {}
-    for name, definition in line.definitions.items():
-        if name in given or definition.default is None:
-            continue
-        if takes_expression(definition, definition.default):
-            defaults[name] = _number(definition.default, variables) or "0"
-        else:
-            defaults[name] = definition.default
-    return defaults
+    """What the budgeted parameters that the template leaves alone will have."""
+    definitions = (line.get(name) for name in BUDGETED if name not in given)
+    return {each.name: _default(each, variables) for each in definitions if each is not None}
+
+
+def _default(definition: Definition, variables: Mapping[str, int]) -> str:
+    try:
+        return _number(definition.default, variables) or "0"
+    except ExpressionError:
+        return "0"  # a variable was not given: what is not known does not count
 
 
 def _notices(definition: Definition) -> list[Finding]:

@@ -11,7 +11,7 @@ from controlplane.parameters.models import Template, TemplateVersion
 from controlplane.parameters.selectors import template_values
 from controlplane.parameters.services import MERGE, OVERWRITE
 
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
+NAME = re.compile(r"\A[A-Za-z][A-Za-z0-9._-]{0,63}\Z")
 LARGEST = 2**63 - 1
 
 
