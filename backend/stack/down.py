@@ -9,7 +9,6 @@ from stack.problem import Problem
 
 # A worker finishes the task it is in; a change set in mid-step must not be cut off without need.
 _GRACE_SECONDS = 20.0
-_STOP_ORDER = ("scheduler", "worker", "web")
 # Kept by `reset`: what did not come from the stack, and the lock that is being held.
 _NOT_OURS = {"test", "stack.lock"}
 
@@ -34,9 +33,8 @@ def reset(run_dir: RunDir) -> None:
 
 
 def stop_services(run_dir: RunDir, kept: record.Record) -> None:
-    for name in _STOP_ORDER:
-        if identity := kept.processes.pop(name, None):
-            process.stop([identity], _GRACE_SECONDS)
+    process.stop(list(kept.processes.values()), _GRACE_SECONDS)
+    kept.processes.clear()
     record.save(run_dir.record, kept)
 
 

@@ -19,4 +19,6 @@ def for_children(run_dir: RunDir, ports: Ports, stack_id: str) -> dict[str, str]
         "FQC_PUBLIC_URL": web_address(ports),
         FLEET_SETTING: str(ports.fleet_base),
         "PYTHONUNBUFFERED": "1",
+        # A MariaDB server that starts removes what it takes for leftovers of its own from a shared folder.
+        "TMPDIR": str(run_dir.temporary),
     }

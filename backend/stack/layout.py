@@ -28,6 +28,10 @@ class RunDir:
     def logs(self) -> Path:
         return self.root / "logs"
 
+    @property
+    def temporary(self) -> Path:
+        return self.root / "tmp"
+
     def log(self, name: str) -> Path:
         return self.logs / f"{name}.log"
 
@@ -35,6 +39,7 @@ class RunDir:
         # Databases, keys and passwords live here: for its owner alone.
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.logs.mkdir(exist_ok=True)
+        self.temporary.mkdir(exist_ok=True)
 
 
 def revision() -> str:

@@ -28,14 +28,14 @@ class Service:
 
 
 def declare(run_dir: RunDir, ports: Ports, environment: Mapping[str, str]) -> list[Service]:
-    """In the order in which they start; they stop in the opposite one."""
     python = str(PYTHON)
     celery = [python, "-m", "celery", "--app", "config.celery"]
-    host = ["--host", LOOPBACK, "--port", str(ports.web)]
+    # An open page holds a connection for live figures; it must not hold up the end.
+    web = ["--host", LOOPBACK, "--port", str(ports.web), "--timeout-graceful-shutdown", "3"]
     return [
         Service(
             "web",
-            [python, "-m", "uvicorn", "config.asgi:application", *host, "--lifespan", "off", "--no-server-header"],
+            [python, "-m", "uvicorn", "config.asgi:application", *web, "--lifespan", "off", "--no-server-header"],
             lambda: _answers(web_address(ports) + "/readyz"),
         ),
         Service(
