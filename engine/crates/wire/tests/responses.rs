@@ -3,7 +3,10 @@
 mod support;
 
 use support::{Captured, Random, response, responses};
-use wire::{Expect, MAX_PAYLOAD, Outcome, OutcomeKind, Progress, ResponseTracker, capability, push_packet, status};
+use wire::{
+    Expect, Header, MAX_PAYLOAD, Outcome, OutcomeKind, Progress, ResponseTracker, capability, ok_packet, packets,
+    push_packet, status,
+};
 
 fn expect(what: &str) -> Option<Expect> {
     Some(match what {
@@ -184,8 +187,16 @@ fn bytes_after_the_end_confuse() {
 #[test]
 fn a_broken_sequence_confuses() {
     let mut bytes = response("eof.rows").bytes();
-    bytes[3] = 7;
+    let second = packets(&bytes).next().expect("a packet").payload.len() + Header::SIZE;
+    bytes[second + 3] = 7;
     assert_eq!(ResponseTracker::new(Expect::Query, 0).feed(&bytes), Progress::Confused);
+}
+
+#[test]
+fn the_response_to_a_long_command_begins_later() {
+    let follow = |sequence| ResponseTracker::new(Expect::Query, 0).feed(&ok_packet(sequence, 1, 0, 2, 0));
+    assert!(matches!(follow(1), Progress::Done(_)));
+    assert_eq!(follow(9), follow(1));
 }
 
 #[test]

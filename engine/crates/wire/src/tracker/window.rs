@@ -13,7 +13,7 @@ pub(super) struct Window {
     arrived: usize,
     /// Where in the response the next packet begins.
     position: u64,
-    /// Of the next packet; a response to a command begins with 1.
+    /// Of the next packet, once one was seen: a response goes on from the last packet of its command.
     sequence: Option<u8>,
     continues: bool,
     is_broken: bool,
@@ -40,7 +40,7 @@ impl Head<'_> {
 impl Default for Window {
     fn default() -> Self {
         let partial = [0; Header::SIZE + WINDOW];
-        Window { partial, arrived: 0, position: 0, sequence: Some(1), continues: false, is_broken: false }
+        Window { partial, arrived: 0, position: 0, sequence: None, continues: false, is_broken: false }
     }
 }
 
