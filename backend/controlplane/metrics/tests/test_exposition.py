@@ -1,0 +1,48 @@
+"""The control plane for Prometheus: its own numbers, and the fleet to scrape."""
+
+from __future__ import annotations
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from rest_framework.test import APIClient
+
+from controlplane.alerts.models import Mail
+from controlplane.metrics.tests.fleet import instance_make
+
+pytestmark = pytest.mark.django_db
+
+
+def test_numbers_are_in_prometheus_text_form(viewer: APIClient) -> None:
+    instance_make()
+    instance_make(state="stopped")
+    answer = viewer.get("/metrics")
+    assert answer["Content-Type"].startswith("text/plain")
+    found = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(answer.content.decode())
+        for sample in family.samples
+    }
+    assert (found[("fqc_instances", "running")], found[("fqc_instances", "stopped")]) == (1.0, 1.0)
+    assert not Mail.objects.exists() and not any(name == "fqc_mails" for name, *_ in found)
+
+
+def test_the_fleet_is_discovered(viewer: APIClient) -> None:
+    instance = instance_make(name="shop-1", host="10.0.0.7", port=3307, tags={"stage": "live", "team-name": "shop"})
+    instance_make(state="stopped")
+    [target] = viewer.get("/api/v1/prometheus/targets").json()
+    assert target["targets"] == ["10.0.0.7:3307"]
+    assert target["labels"] == {
+        "__meta_fqc_instance_id": instance.pk,
+        "__meta_fqc_instance_name": "shop-1",
+        "__meta_fqc_instance_class": "small",
+        "__meta_fqc_engine_line": "5.7",
+        "__meta_fqc_minor_version": "",
+        "__meta_fqc_state": "running",
+        "__meta_fqc_tag_stage": "live",
+        "__meta_fqc_tag_team_name": "shop",
+    }
+
+
+def test_an_ipv6_address_is_bracketed(viewer: APIClient) -> None:
+    instance_make(host="::1", port=3307)
+    assert viewer.get("/api/v1/prometheus/targets").json()[0]["targets"] == ["[::1]:3307"]

@@ -1,0 +1,142 @@
+"""Rounds against real servers: what they ran becomes numbers; what fails leaves a gap; nobody polls twice."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from controlplane.core.models import Event
+from controlplane.metrics import polling
+from controlplane.metrics.clock import turn_claim, turn_end
+from controlplane.metrics.connections import Connections
+from controlplane.metrics.models import Clock, Latest, Sample
+from controlplane.metrics.tests.fleet import instance_make
+
+T = 1_800_000_000
+
+
+@pytest.fixture
+def connections() -> Iterator[Connections]:
+    kept = Connections()
+    yield kept
+    kept.keep_only(())
+
+
+def reached(server: Any, **facts: Any) -> Any:
+    """The server as an instance that polls."""
+    return instance_make(port=server.port, username=server.username, password=server.password, **facts)
+
+
+def run(server: Any, *statements: str) -> None:
+    connection = server.connect()
+    for statement in statements:
+        connection.run(statement)
+    connection.close()
+
+
+@pytest.mark.django_db
+def test_two_rounds_make_rates_of_what_ran_between_them(shared_server: Any, connections: Connections) -> None:
+    instance = reached(shared_server)
+    polling.poll_round(T, connections)
+    run(shared_server, *["SELECT 1 FROM mysql.user LIMIT 1"] * 20, "SELECT SLEEP(0)")
+    done = polling.poll_round(T + 15, connections)
+    assert (done.answered_count, done.failed_count) == (1, 0)
+    first, second = Sample.objects.filter(instance_id=instance.pk).order_by("at")
+    assert (first.seconds, first.questions) == (0, 0)
+    assert second.seconds > 0
+    assert 21 <= second.selects <= second.questions
+    assert second.connections and second.connections >= 1
+    assert second.pool_size_bytes and second.pool_size_bytes > 0
+    latest = Latest.objects.get(instance=instance)
+    assert latest.growth["selects"] == second.selects
+    assert Event.objects.filter(topic="samples").count() == 2
+
+
+@pytest.mark.django_db
+def test_connections_are_kept_between_rounds(shared_server: Any, connections: Connections) -> None:
+    reached(shared_server)
+    ids = []
+    for at in (T, T + 15):
+        polling.poll_round(at, connections)
+        ids += [server.connection.thread_id() for _, server in connections._open.values()]
+    assert len(ids) == 2 and ids[0] == ids[1]
+
+
+@pytest.mark.django_db
+def test_a_connection_that_the_server_closed_is_opened_again_in_the_same_round(
+    shared_server: Any, connections: Connections
+) -> None:
+    reached(shared_server)
+    polling.poll_round(T, connections)
+    [(_, kept)] = connections._open.values()
+    run(shared_server, f"KILL {kept.connection.thread_id()}")
+    assert polling.poll_round(T + 15, connections).answered_count == 1
+
+
+@pytest.mark.django_db
+def test_a_changed_password_is_used_at_once(shared_server: Any, connections: Connections) -> None:
+    instance = reached(shared_server)
+    polling.poll_round(T, connections)
+    instance.password = "wrong"
+    instance.save()
+    assert polling.poll_round(T + 15, connections).failed_count == 1
+    assert len(connections) == 0
+
+
+@pytest.mark.django_db
+def test_a_server_that_is_gone_or_silent_leaves_a_gap_and_the_others_their_samples(
+    shared_server: Any, connections: Connections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(polling, "CONNECT_SECONDS", 1)
+    answering = reached(shared_server)
+    with socket.socket() as refusing, socket.socket() as silent:
+        refusing.bind(("127.0.0.1", 0))
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()  # takes the connection and never says a word
+        for listener in (refusing, silent):
+            instance_make(port=listener.getsockname()[1])
+        done = polling.poll_round(T, connections)
+    assert (done.answered_count, done.failed_count) == (1, 2)
+    assert list(Sample.objects.values_list("instance_id", flat=True)) == [answering.pk]
+
+
+@pytest.mark.django_db
+def test_stopped_instances_are_not_asked(connections: Connections) -> None:
+    instance_make(state="stopped")
+    assert polling.poll_round(T, connections) == polling.Round(T, 0, 0, pytest.approx(0, abs=5))  # type: ignore[arg-type]
+
+
+@pytest.mark.django_db
+def test_connections_of_removed_instances_are_closed(shared_server: Any, connections: Connections) -> None:
+    instance = reached(shared_server)
+    polling.poll_round(T, connections)
+    instance.delete()
+    polling.poll_round(T + 15, connections)
+    assert len(connections) == 0
+
+
+@pytest.mark.django_db
+class TestTurns:
+    def test_one_of_two_gets_the_turn(self) -> None:
+        assert [turn_claim("work", 100, 60), turn_claim("work", 100, 60)] == [True, False]
+
+    def test_whoever_dies_delays_the_next_by_the_lease(self) -> None:
+        turn_claim("work", 100, 60)
+        assert [turn_claim("work", 159, 60), turn_claim("work", 160, 60)] == [False, True]
+
+    def test_a_turn_that_ended_comes_again_when_due(self) -> None:
+        turn_claim("work", 100, 60)
+        turn_end("work", 115)
+        assert [turn_claim("work", 114, 60), turn_claim("work", 115, 60)] == [False, True]
+
+    def test_rounds_start_on_multiples_of_the_interval_however_often_beat_knocks(self) -> None:
+        found = [polling.poll_if_due(now) for now in (T + 0.5, T + 2.5, T + 14.9, T + 15.1, T + 15.2, T + 47.0)]
+        assert [done and done.at for done in found] == [T, None, None, T + 15, None, T + 45]
+
+    def test_a_clock_set_back_polls_again_once_it_caught_up(self) -> None:
+        polling.poll_if_due(T + 1000.0)
+        assert polling.poll_if_due(T + 0.0) is None
+        assert Clock.objects.get(name="poll").due_at <= T + 1000 + 15
