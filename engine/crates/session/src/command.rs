@@ -136,7 +136,10 @@ impl Session {
                 Served::No => {}
             }
         }
-        let statement = Arc::new(sql::classify(text, self.variables.mode));
+        let statement = self.classify(text);
+        if let Some(question) = self.ask(engine, &statement) {
+            return Decision::Inject(question);
+        }
         if let Some(answer) = self.begin_later(engine, &statement, packet, outlet) {
             return answer;
         }
@@ -183,6 +186,34 @@ impl Session {
         }
         self.forward(engine, &statement, Expect::Execute, recording);
         Decision::Forward
+    }
+
+    /// While it is not certain how texts are to be read, only the plainest kinds are believed.
+    fn classify(&self, text: &[u8]) -> Arc<Statement> {
+        let statement = sql::classify(text, self.variables.mode);
+        let is_plain = matches!(
+            statement.kind,
+            Kind::Read(_)
+                | Kind::Write
+                | Kind::Set(_)
+                | Kind::Show(_)
+                | Kind::Use(_)
+                | Kind::Commit(_)
+                | Kind::Rollback(_)
+        );
+        if self.variables.is_uncertain && !is_plain { opaque() } else { Arc::new(statement) }
+    }
+
+    /// Before a read that could be stored, the server is asked for the settings that are not certain.
+    fn ask(&mut self, engine: &Engine, statement: &Statement) -> Option<Vec<u8>> {
+        let is_worth_it = self.variables.is_uncertain
+            && self.transaction.deferred_begin.is_none()
+            && matches!(&statement.kind, Kind::Read(read) if read.refusal.is_none())
+            && !statement.reads_diagnostics;
+        is_worth_it.then(|| {
+            self.running = Some(Running::new(Purpose::Ask, Expect::Query, self.capabilities, engine.versions.now()));
+            surface::question()
+        })
     }
 
     /// The identity under which reads may be served or stored now.

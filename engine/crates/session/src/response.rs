@@ -7,7 +7,7 @@ use crate::recording::Recording;
 use crate::session::Session;
 use crate::surface::Rendering;
 use crate::transaction::Snapshot;
-use crate::variables::Effect as Understood;
+use crate::variables::{ASKABLE, Effect as Understood};
 use cache::{Key, Meta, Refusal, Stamp};
 use sql::{Flush, Kind, Statement};
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub(crate) enum Purpose {
     Begin,
     /// As is a deferred BEGIN, with the snapshot opened at once; the stamp was noted before.
     OpenSnapshot(Stamp),
+    /// The session's settings.
+    Ask,
     /// Nothing: the server only has to ask for the next command in its own way.
     Idle,
     /// FOUND_ROWS() is made to say what the client saw.
@@ -110,7 +112,7 @@ impl Session {
             recording.record(bytes, engine.settings.limit());
         }
         let is_held = running.rendering.is_some();
-        if is_held {
+        if is_held || matches!(running.purpose, Purpose::Ask) {
             running.held.extend_from_slice(bytes);
         }
         let is_kept_back = running.is_kept_back();
@@ -140,11 +142,16 @@ impl Session {
             self.status = flags;
             self.transaction.is_open = flags & status::IN_TRANS != 0;
             self.transaction.autocommit = flags & status::AUTOCOMMIT != 0;
+            self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
+            self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
         }
         let has_failed = matches!(outcome.kind, OutcomeKind::Err { .. });
         self.apply(engine, &running, &outcome, has_failed);
         self.end_writes(engine, &running, has_failed);
         self.note_snapshot(&running, &outcome, was_open, has_failed);
+        if matches!(running.purpose, Purpose::Ask) {
+            self.learn(&running.held);
+        }
         let reply = match (&running.purpose, &running.rendering) {
             (Purpose::Client, None) => Reply::Send,
             (Purpose::Client, Some(rendering)) => {
@@ -200,7 +207,7 @@ impl Session {
             return;
         }
         let kind = match (&running.effect, &running.purpose) {
-            (_, Purpose::Idle) => return,
+            (_, Purpose::Idle | Purpose::Ask) => return,
             (_, Purpose::Begin) => return self.transaction.snapshot = Snapshot::NotYet,
             (Effect::Statement(statement), _) => &statement.kind,
             _ => return,
@@ -273,10 +280,25 @@ impl Session {
     }
 
     fn lose_settings(&mut self, engine: &Engine, assignments: &[sql::Assignment]) {
-        if assignments.iter().any(|a| matches!(&a.target, sql::Target::Session(name) if name == b"sql_mode")) {
-            self.variables.knowledge = crate::variables::Knowledge::Lost;
+        let is_askable = |a: &sql::Assignment| match &a.target {
+            sql::Target::Session(name) => ASKABLE.contains(&name.as_slice()),
+            sql::Target::Names { .. } => true,
+            _ => false,
+        };
+        self.variables.is_uncertain = true;
+        self.forget_contexts();
+        if !assignments.iter().all(is_askable) {
+            self.become_private(engine);
         }
-        self.become_private(engine);
+    }
+
+    fn learn(&mut self, response: &[u8]) {
+        match crate::surface::answer(response, self.capabilities) {
+            Some(values) => self.variables.learn(&values),
+            None => self.variables.knowledge = crate::variables::Knowledge::Lost,
+        }
+        self.variables.is_uncertain = false;
+        self.forget_contexts();
     }
 
     fn apply_settings(&mut self, engine: &Engine, assignments: &[sql::Assignment]) {

@@ -344,7 +344,7 @@ impl Session {
 
     fn compute_contexts(&self, engine: &Engine) -> Option<[u64; 2]> {
         let account = self.account.as_ref()?;
-        if self.variables.knowledge == Knowledge::Lost || !self.database_known {
+        if self.variables.knowledge == Knowledge::Lost || self.variables.is_uncertain || !self.database_known {
             return None;
         }
         let mut identity = Identity::default();

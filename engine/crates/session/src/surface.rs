@@ -6,6 +6,7 @@ use crate::Decision;
 use crate::command::query_packet;
 use crate::engine::Engine;
 use crate::session::Session;
+use crate::variables::ASKABLE;
 use sql::surface::Renamed;
 use sql::{FqcTopic, Kind, LexMode, Show, ShowScope, Statement};
 use std::sync::Arc;
@@ -30,6 +31,23 @@ impl Pending {
             .into_bytes(),
         }
     }
+}
+
+/// Asks the server for the settings that a session changed by an expression.
+pub(crate) fn question() -> Vec<u8> {
+    let names: Vec<String> =
+        ASKABLE.iter().map(|name| format!("@@SESSION.{}", String::from_utf8_lossy(name))).collect();
+    query_packet(format!("SELECT {}", names.join(", ")).as_bytes())
+}
+
+/// The values of the one row of a text result.
+pub(crate) fn answer(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>> {
+    let mut packets = wire::packets(response);
+    let columns = *packets.next()?.payload.first()?;
+    let skipped = usize::from(columns) + usize::from(capabilities & wire::capability::DEPRECATE_EOF == 0);
+    let row = packets.nth(skipped)?;
+    let mut reader = wire::lenenc::Reader::new(row.payload);
+    (0..columns).map(|_| reader.string().map(<[u8]>::to_vec)).collect()
 }
 
 /// How a response is changed before the client gets it.

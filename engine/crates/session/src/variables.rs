@@ -47,6 +47,23 @@ const TRACKERS: &[&[u8]] = &[
     b"session_track_schema",
 ];
 
+/// What a SET with an expression may change and a question to the server can tell again.
+pub const ASKABLE: [&[u8]; 13] = [
+    b"sql_mode",
+    b"time_zone",
+    b"character_set_client",
+    b"character_set_connection",
+    b"character_set_results",
+    b"collation_connection",
+    b"sql_select_limit",
+    b"group_concat_max_len",
+    b"div_precision_increment",
+    b"default_week_format",
+    b"lc_time_names",
+    b"max_sort_length",
+    b"optimizer_switch",
+];
+
 const CHARACTER_SETS: [&[u8]; 4] =
     [b"character_set_client", b"character_set_connection", b"character_set_results", b"collation_connection"];
 
@@ -65,6 +82,8 @@ pub struct Variables {
     set: BTreeMap<Vec<u8>, Vec<u8>>,
     pub mode: LexMode,
     pub knowledge: Knowledge,
+    /// One of `ASKABLE` was set by an expression: the server is to be asked before the next read.
+    pub is_uncertain: bool,
 }
 
 /// Whether an assignment changed the identity, and how far it was understood.
@@ -78,7 +97,7 @@ pub enum Effect {
 
 impl Variables {
     pub fn new(mode: LexMode) -> Variables {
-        Variables { set: BTreeMap::new(), mode, knowledge: Knowledge::Shared }
+        Variables { set: BTreeMap::new(), mode, knowledge: Knowledge::Shared, is_uncertain: false }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
@@ -111,10 +130,14 @@ impl Variables {
             self.knowledge = Knowledge::Lost;
             return Effect::Changed;
         }
+        if ASKABLE.contains(&name) && matches!(value, Value::Complex | Value::Default) {
+            self.is_uncertain = true;
+            return Effect::Changed;
+        }
         if name == b"sql_mode" {
             match self.mode.with_sql_mode(value) {
                 Some(mode) => self.mode = mode,
-                None => self.knowledge = Knowledge::Lost,
+                None => self.is_uncertain = true,
             }
         }
         if name == b"character_set_client" {
@@ -131,6 +154,19 @@ impl Variables {
         };
         self.set.insert(name.to_vec(), value);
         Effect::Changed
+    }
+
+    /// The server has told the values of `ASKABLE`, in that order.
+    pub fn learn(&mut self, values: &[Vec<u8>]) {
+        self.forget_character_sets();
+        for (name, value) in ASKABLE.iter().zip(values) {
+            let value = Value::Text(value.clone());
+            if *name == b"sql_mode" {
+                self.mode = self.mode.with_sql_mode(&value).unwrap_or(self.mode);
+            }
+            self.set_plain(name, &value, 0);
+        }
+        self.is_uncertain = false;
     }
 
     /// SET NAMES replaces what was set for the four character sets one by one.
