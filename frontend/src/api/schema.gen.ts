@@ -4,6 +4,77 @@
  */
 
 export interface paths {
+    "/api/v1/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `lookup` values are public ids: letters, digits and dashes. */
+        get: operations["alert_rules_list"];
+        put?: never;
+        /** @description `lookup` values are public ids: letters, digits and dashes. */
+        post: operations["alert_rules_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `lookup` values are public ids: letters, digits and dashes. */
+        get: operations["alert_rules_retrieve"];
+        /** @description Replaces the rule; what is left out takes its default. */
+        put: operations["alert_rules_update"];
+        post?: never;
+        /** @description `lookup` values are public ids: letters, digits and dashes. */
+        delete: operations["alert_rules_destroy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Where this rule would have fired over the past day. Nothing is kept. */
+        post: operations["alert_rules_preview_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/test-mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Sends one mail through the SMTP server of the settings, now; a refusal is the answer. */
+        post: operations["alerts_test_mail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit-events": {
         parameters: {
             query?: never;
@@ -50,6 +121,123 @@ export interface paths {
         post: operations["auth_session_create"];
         /** @description Log out. */
         delete: operations["auth_session_destroy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["changes_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["changes_retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{id}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Give it up. One that is at work undoes what it did. */
+        post: operations["changes_abort_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{id}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Approve if that is still to be done, and run now, whatever was scheduled. */
+        post: operations["changes_apply_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Let it run: now, in the instance's maintenance window, or at a time. */
+        post: operations["changes_approve_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/{id}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description A new change set that restores what an applied one replaced. */
+        post: operations["changes_rollback_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing. */
+        post: operations["changes_preview"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -106,6 +294,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Server-sent events: changes, fleet applies, instances, samples and incidents as they happen. */
+        get: operations["events_stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/expressions/evaluate": {
         parameters: {
             query?: never;
@@ -117,6 +322,600 @@ export interface paths {
         put?: never;
         /** @description Try an expression out. A wrong one is an answer, not an error: `error` points at the column. */
         post: operations["expressions_evaluate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fleet-applies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["fleet_applies_list"];
+        put?: never;
+        /** @description Preview a template for many instances and keep the result; `start` begins at once. */
+        post: operations["fleet_applies_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fleet-applies/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["fleet_applies_retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fleet-applies/{id}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Skip what has not begun, and ask what is at work to undo itself. */
+        post: operations["fleet_applies_abort_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fleet-applies/{id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["fleet_applies_items_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fleet-applies/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Let what is at work end, and begin nothing new. */
+        post: operations["fleet_applies_pause_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fleet-applies/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Go on. */
+        post: operations["fleet_applies_resume_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fleet-applies/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Begin. */
+        post: operations["fleet_applies_start_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fleet-applies/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description What a template would change on each instance, from what is known of them. */
+        post: operations["fleet_applies_preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/fleet/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The fleet in a few numbers. */
+        get: operations["fleet_summary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `lookup` values are public ids: letters, digits and dashes. */
+        get: operations["incidents_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `lookup` values are public ids: letters, digits and dashes. */
+        get: operations["incidents_retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description `lookup` values are public ids: letters, digits and dashes. */
+        post: operations["incidents_acknowledge_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instance-classes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["instance_classes_list"];
+        put?: never;
+        post: operations["instance_classes_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instance-classes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["instance_classes_retrieve"];
+        put?: never;
+        post?: never;
+        delete: operations["instance_classes_destroy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views). */
+        get: operations["instances_list"];
+        put?: never;
+        /** @description Register an endpoint, or have a local server made. Its state says when it is ready. */
+        post: operations["instances_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
+        get: operations["instance_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views). */
+        get: operations["instances_retrieve"];
+        put?: never;
+        post?: never;
+        /** @description Forget an external instance; stop a local one and delete its data. */
+        delete: operations["instances_destroy"];
+        options?: never;
+        head?: never;
+        /** @description Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views). */
+        patch: operations["instances_partial_update"];
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/cache/advice": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description How large the cache should be by each rule, and which tables gain from it. */
+        get: operations["instances_cache_advice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/cache/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Disable the fast query cache and give its memory back. */
+        post: operations["instances_cache_disable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/cache/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Enable the fast query cache: buffer pool to 90 %, size by the rule, type. */
+        post: operations["instances_cache_enable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/cache/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description What enabling the fast query cache would do. */
+        post: operations["instances_cache_preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/cache/queries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The engine's figures per shape of statement, as far as it offers them. */
+        get: operations["instances_cache_queries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/cache/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The cache's settings and counters as the server has them now. */
+        get: operations["instances_cache_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/cache/trial": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Try the cache with one statement on one connection of its own; nothing global changes. */
+        post: operations["instances_cache_trial"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["instances_changes_list"];
+        put?: never;
+        /** @description Make a change set of parameters, and approve it if `apply` says so. */
+        post: operations["instances_changes_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/parameters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Every parameter: what may be set, what is configured, and what the server runs now. */
+        get: operations["instances_parameters_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/parameters/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Who changed which parameter when, from what to what. */
+        get: operations["instances_parameters_history_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/prerequisites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Whether the fast query cache may be enabled, checked against the live server. */
+        get: operations["instances_prerequisites"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/proxy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Enable or disable the dedicated proxy. */
+        post: operations["instances_proxy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/resize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on. */
+        post: operations["instances_resize"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Restart the server; static parameters that wait for it take effect. */
+        post: operations["instances_restart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/upgrade": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Install the engine, or replace it with this control plane's version. */
+        post: operations["instances_upgrade"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/metric-definitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
+        get: operations["metric_definitions_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/metrics/fleet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description All instances together: sums of counters and gauges, ratios of the sums. */
+        get: operations["fleet_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/metrics/latest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The newest values of every instance. */
+        get: operations["metrics_latest_list"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -135,6 +934,77 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prometheus/targets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The fleet as Prometheus' HTTP service discovery reads it. */
+        get: operations["prometheus_targets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
+        get: operations["settings_retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
+        patch: operations["settings_partial_update"];
+        trace?: never;
+    };
+    "/api/v1/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `lookup` values are public ids: letters, digits and dashes. */
+        get: operations["silences_list"];
+        put?: never;
+        /** @description `lookup` values are public ids: letters, digits and dashes. */
+        post: operations["silences_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/silences/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `lookup` values are public ids: letters, digits and dashes. */
+        get: operations["silences_retrieve"];
+        put?: never;
+        post?: never;
+        /** @description Ends it now; its row stays as history. */
+        delete: operations["silences_destroy"];
         options?: never;
         head?: never;
         patch?: never;
@@ -351,6 +1221,102 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Action: {
+            /** @description Under the instance, to POST `body` to; may be empty. */
+            route: string;
+            body: {
+                [key: string]: unknown;
+            };
+            /** @description For a person to run on the server. */
+            statements: string[];
+        };
+        /**
+         * @description * `sql_cache` - sql_cache
+         *     * `leave_out` - leave_out
+         *     * `neutral` - neutral
+         * @enum {string}
+         */
+        AdviceEnum: "sql_cache" | "leave_out" | "neutral";
+        AlertRule: {
+            readonly id: string;
+            readonly name: string;
+            readonly description: string;
+            readonly metric: string;
+            readonly formula: string;
+            readonly comparison: components["schemas"]["ComparisonEnum"];
+            /** Format: double */
+            readonly threshold: number;
+            /** @description How long the condition must hold. */
+            readonly for_seconds: number;
+            /**
+             * Format: double
+             * @description Of the metric's traffic; below it nothing is judged.
+             */
+            readonly minimum_traffic: number;
+            /** @description 0: no reminders. */
+            readonly reminder_seconds: number;
+            readonly severity: components["schemas"]["AlertSeverity"];
+            readonly scope: components["schemas"]["AlertScope"];
+            tags: {
+                [key: string]: string;
+            };
+            instance_id: string | null;
+            recipients: string[];
+            overrides: components["schemas"]["RuleOverride"][];
+            readonly is_enabled: boolean;
+            readonly version: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        AlertRuleWriteRequest: {
+            name: string;
+            /** @default  */
+            description: string;
+            metric: components["schemas"]["MetricEnum"];
+            comparison: components["schemas"]["ComparisonEnum"];
+            /** Format: double */
+            threshold: number;
+            /** @default 600 */
+            for_seconds: number;
+            /**
+             * Format: double
+             * @description Per second, of the metric's `traffic`.
+             * @default 0
+             */
+            minimum_traffic: number;
+            /** @default 14400 */
+            reminder_seconds: number;
+            /** @default warning */
+            severity: components["schemas"]["AlertSeverity"];
+            /** @default all */
+            scope: components["schemas"]["AlertScope"];
+            /** @description With scope tags. */
+            tags?: {
+                [key: string]: string;
+            };
+            /** @description With scope instance. */
+            instance_id?: string | null;
+            /** @description Empty: those of the settings. */
+            recipients?: string[];
+            overrides?: components["schemas"]["RuleOverrideRequest"][];
+            /** @default true */
+            is_enabled: boolean;
+        };
+        /**
+         * @description * `all` - all instances
+         *     * `tags` - instances with all of these tags
+         *     * `instance` - one instance
+         * @enum {string}
+         */
+        AlertScope: "all" | "tags" | "instance";
+        /**
+         * @description * `warning` - warning
+         *     * `critical` - critical
+         * @enum {string}
+         */
+        AlertSeverity: "warning" | "critical";
         AllowedValues: {
             /** @description [a-b], [x|y] or ~pattern; empty: any value. */
             notation: string;
@@ -377,6 +1343,285 @@ export interface components {
             readonly before: unknown | null;
             readonly after: unknown | null;
         };
+        CacheAdvice: {
+            findings: components["schemas"]["InstanceFinding"][];
+            sizes: components["schemas"]["SizeProposal"][];
+            /** @description Predicted hit ratio by size; empty if the engine has none yet. */
+            curve: components["schemas"]["CurvePoint"][];
+            tables: components["schemas"]["TableAdvice"][];
+            /** @description Why there is nothing on tables, if so. */
+            tables_note: string;
+        };
+        CacheDisableRequest: {
+            /** @default now */
+            when: components["schemas"]["When"];
+            /**
+             * Format: date-time
+             * @description For `when: at`.
+             */
+            at?: string | null;
+            /** @default  */
+            note: string;
+            /**
+             * @description Approve at once; false leaves it previewed.
+             * @default true
+             */
+            apply: boolean;
+            /**
+             * @description Undo what enabling took from it.
+             * @default true
+             */
+            restore_buffer_pool: boolean;
+        };
+        CacheEnableRequest: {
+            /**
+             * @description Restart the server if a parameter needs it.
+             * @default false
+             */
+            allow_restart: boolean;
+            /** @default buffer_pool */
+            rule: components["schemas"]["SizeRule"];
+            /** Format: int64 */
+            result_set_bytes?: number;
+            /** Format: int64 */
+            size_bytes?: number;
+            /** @default 1 */
+            type: components["schemas"]["CacheType"];
+            /**
+             * @description To 90 % of its present setting.
+             * @default true
+             */
+            shrink_buffer_pool: boolean;
+            /** @default now */
+            when: components["schemas"]["When"];
+            /**
+             * Format: date-time
+             * @description For `when: at`.
+             */
+            at?: string | null;
+            /** @default  */
+            note: string;
+            /**
+             * @description Approve at once; false leaves it previewed.
+             * @default true
+             */
+            apply: boolean;
+        };
+        CacheQueries: {
+            /** @description Whether the engine offers figures per statement. */
+            is_available: boolean;
+            note: string;
+            items: {
+                [key: string]: string | null;
+            }[];
+        };
+        CacheSizingRequest: {
+            /**
+             * @description Restart the server if a parameter needs it.
+             * @default false
+             */
+            allow_restart: boolean;
+            /** @default buffer_pool */
+            rule: components["schemas"]["SizeRule"];
+            /** Format: int64 */
+            result_set_bytes?: number;
+            /** Format: int64 */
+            size_bytes?: number;
+            /** @default 1 */
+            type: components["schemas"]["CacheType"];
+            /**
+             * @description To 90 % of its present setting.
+             * @default true
+             */
+            shrink_buffer_pool: boolean;
+        };
+        CacheStatus: {
+            has_engine: boolean;
+            is_enabled: boolean;
+            version: string | null;
+            minor_version: number | null;
+            type: string | null;
+            size_bytes: number | null;
+            limit_bytes: number | null;
+            /**
+             * Format: double
+             * @description hits / (hits + inserts + not_cached), since start
+             */
+            hit_ratio: number | null;
+            /** @description Qcache_* and Fqc_* as the server says. */
+            counters: {
+                [key: string]: string;
+            };
+            reasons: {
+                [key: string]: string | null;
+            }[];
+        };
+        /**
+         * @description * `1` - 1
+         *     * `2` - 2
+         * @enum {integer}
+         */
+        CacheType: 1 | 2;
+        Change: {
+            readonly id: string;
+            instance: string | null;
+            readonly instance_name: string;
+            readonly kind: components["schemas"]["ChangeKind"];
+            readonly state: components["schemas"]["ChangeState"];
+            readonly note: string;
+            readonly needs_restart: boolean;
+            readonly needs_second_person: boolean;
+            readonly when: components["schemas"]["When"];
+            /** Format: date-time */
+            readonly at: string | null;
+            /**
+             * Format: date-time
+             * @description Set on approval.
+             */
+            readonly not_before: string | null;
+            readonly created_by: string;
+            readonly approved_by: string;
+            reverts: string | null;
+            readonly is_abort_requested: boolean;
+            readonly outcome_code: string;
+            readonly outcome_detail: string;
+            readonly version: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+            lines: components["schemas"]["ChangeLine"][];
+            steps: components["schemas"]["ChangeStep"][];
+            findings: components["schemas"]["InstanceFinding"][];
+            readonly progress: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * @description * `parameters` - parameters
+         *     * `enable` - enable
+         *     * `disable` - disable
+         *     * `revert` - revert
+         *     * `repush` - repush
+         *     * `restart` - restart
+         *     * `resize` - resize
+         *     * `upgrade` - upgrade
+         *     * `proxy` - proxy
+         *     * `create` - create
+         *     * `delete` - delete
+         * @enum {string}
+         */
+        ChangeKind: "parameters" | "enable" | "disable" | "revert" | "repush" | "restart" | "resize" | "upgrade" | "proxy" | "create" | "delete";
+        ChangeLine: {
+            readonly name: string;
+            readonly unit: string;
+            readonly old_submitted: string | null;
+            /** @description None: reset to default. */
+            readonly new_submitted: string | null;
+            readonly old_value: string | null;
+            readonly new_value: string | null;
+            readonly needs_restart: boolean;
+        };
+        ChangePreview: {
+            instance: string;
+            instance_version: number;
+            /** @description Whether old values were read from the server just now. */
+            is_live: boolean;
+            is_blocked: boolean;
+            needs_restart: boolean;
+            lines: components["schemas"]["ChangeLine"][];
+            steps: components["schemas"]["PlannedStep"][];
+            findings: components["schemas"]["InstanceFinding"][];
+        };
+        ChangeRequestRequest: {
+            /**
+             * @description Restart the server if a parameter needs it.
+             * @default false
+             */
+            allow_restart: boolean;
+            parameters?: {
+                [key: string]: string | null;
+            };
+            template?: string | null;
+            template_version?: number | null;
+            /**
+             * @description Reset what is configured and not named here.
+             * @default false
+             */
+            replace: boolean;
+            /** @default now */
+            when: components["schemas"]["When"];
+            /**
+             * Format: date-time
+             * @description For `when: at`.
+             */
+            at?: string | null;
+            /** @default  */
+            note: string;
+            /**
+             * @description Approve at once; false leaves it previewed.
+             * @default false
+             */
+            apply: boolean;
+        };
+        /**
+         * @description * `previewed` - previewed
+         *     * `approved` - approved
+         *     * `applying` - applying
+         *     * `verifying` - verifying
+         *     * `applied` - applied
+         *     * `rolled_back` - rolled_back
+         *     * `failed` - failed
+         *     * `aborted` - aborted
+         * @enum {string}
+         */
+        ChangeState: "previewed" | "approved" | "applying" | "verifying" | "applied" | "rolled_back" | "failed" | "aborted";
+        ChangeStep: {
+            readonly position: number;
+            readonly kind: components["schemas"]["StepKind"];
+            readonly name: string;
+            readonly old: string | null;
+            readonly new: string | null;
+            readonly state: components["schemas"]["StepState"];
+            readonly detail: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+        };
+        ChangeSummary: {
+            readonly id: string;
+            instance: string | null;
+            readonly instance_name: string;
+            readonly kind: components["schemas"]["ChangeKind"];
+            readonly state: components["schemas"]["ChangeState"];
+            readonly note: string;
+            readonly needs_restart: boolean;
+            readonly needs_second_person: boolean;
+            readonly when: components["schemas"]["When"];
+            /** Format: date-time */
+            readonly at: string | null;
+            /**
+             * Format: date-time
+             * @description Set on approval.
+             */
+            readonly not_before: string | null;
+            readonly created_by: string;
+            readonly approved_by: string;
+            reverts: string | null;
+            readonly is_abort_requested: boolean;
+            readonly outcome_code: string;
+            readonly outcome_detail: string;
+            readonly version: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+        };
         /** @description What expressions may name; an instance class states all four. */
         ClassVariablesRequest: {
             /** Format: int64 */
@@ -387,6 +1632,25 @@ export interface components {
             DBInstanceClassCPU?: number;
             /** Format: int64 */
             DBInstanceClassConnections?: number;
+        };
+        /**
+         * @description * `lt` - below
+         *     * `le` - at most
+         *     * `gt` - above
+         *     * `ge` - at least
+         * @enum {string}
+         */
+        ComparisonEnum: "lt" | "le" | "gt" | "ge";
+        CurvePoint: {
+            size_bytes: number;
+            /** Format: double */
+            hit_ratio: number;
+        };
+        Endpoint: {
+            host: string;
+            port: number;
+            username: string;
+            is_tls_required: boolean;
         };
         EngineLine: {
             id: string;
@@ -432,7 +1696,7 @@ export interface components {
             engine_line: string;
         };
         Finding: {
-            severity: components["schemas"]["SeverityEnum"];
+            severity: components["schemas"]["FindingSeverity"];
             code: string;
             /** @description Empty: about several. */
             parameter: string;
@@ -443,21 +1707,449 @@ export interface components {
             nearest: string | null;
         };
         /**
+         * @description * `blocking` - blocking
+         *     * `advice` - advice
+         *     * `notice` - notice
+         * @enum {string}
+         */
+        FindingSeverity: "blocking" | "advice" | "notice";
+        Firing: {
+            instance_id: string;
+            instance_name: string;
+            /** Format: date-time */
+            opened_at: string;
+            /**
+             * Format: date-time
+             * @description null: still open.
+             */
+            resolved_at: string | null;
+            /** Format: double */
+            opened_value: number | null;
+        };
+        FleetApply: {
+            readonly id: string;
+            readonly template_name: string;
+            readonly template_version: number;
+            readonly parallelism: number;
+            /** @description One more failure stops it. */
+            readonly max_failures: number;
+            readonly allow_restart: boolean;
+            readonly note: string;
+            readonly state: components["schemas"]["FleetApplyState"];
+            /** @description How many items are in which state. */
+            readonly counts: {
+                [key: string]: number;
+            };
+            readonly created_by: string;
+            readonly started_by: string;
+            readonly version: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+        };
+        FleetApplyCreateRequest: {
+            template: string;
+            template_version?: number | null;
+            /** @description Ids or names. */
+            instances?: string[];
+            /** @description Instances that have all of these, too. */
+            tags?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Every instance.
+             * @default false
+             */
+            every: boolean;
+            /** @default false */
+            allow_restart: boolean;
+            /** @default 5 */
+            parallelism: number;
+            /**
+             * @description One more stops it.
+             * @default 0
+             */
+            max_failures: number;
+            /** @default  */
+            note: string;
+            /** @default false */
+            start: boolean;
+        };
+        FleetApplyItem: {
+            readonly id: number;
+            instance: string | null;
+            readonly instance_name: string;
+            change: string | null;
+            readonly state: components["schemas"]["FleetApplyItemState"];
+            readonly detail: string;
+            lines: components["schemas"]["FleetApplyLine"][];
+            readonly needs_restart: boolean;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+        };
+        /**
+         * @description * `pending` - pending
+         *     * `blocked` - blocked
+         *     * `dispatched` - dispatched
+         *     * `running` - running
+         *     * `applied` - applied
+         *     * `unchanged` - unchanged
+         *     * `failed` - failed
+         *     * `skipped` - skipped
+         * @enum {string}
+         */
+        FleetApplyItemState: "pending" | "blocked" | "dispatched" | "running" | "applied" | "unchanged" | "failed" | "skipped";
+        FleetApplyLine: {
+            name: string;
+            old_submitted: string | null;
+            new_submitted: string | null;
+            old_value: string | null;
+            new_value: string | null;
+            needs_restart: boolean;
+        };
+        /**
+         * @description * `previewed` - previewed
+         *     * `running` - running
+         *     * `paused` - paused
+         *     * `done` - done
+         *     * `stopped` - stopped
+         *     * `aborted` - aborted
+         * @enum {string}
+         */
+        FleetApplyState: "previewed" | "running" | "paused" | "done" | "stopped" | "aborted";
+        FleetPreview: {
+            template_name: string;
+            template_version: number;
+            items: components["schemas"]["FleetPreviewItem"][];
+        };
+        FleetPreviewItem: {
+            instance: string;
+            instance_name: string;
+            lines: components["schemas"]["FleetApplyLine"][];
+            needs_restart: boolean;
+            /** @description Why not, as sentences. */
+            blocking: string[];
+        };
+        FleetSelectionRequest: {
+            template: string;
+            template_version?: number | null;
+            /** @description Ids or names. */
+            instances?: string[];
+            /** @description Instances that have all of these, too. */
+            tags?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Every instance.
+             * @default false
+             */
+            every: boolean;
+            /** @default false */
+            allow_restart: boolean;
+        };
+        FleetSummary: {
+            instance_count: number;
+            by_state: {
+                [key: string]: number;
+            };
+            without_engine_count: number;
+            drifted_count: number;
+            pending_restart_count: number;
+        };
+        /**
          * @description * `fqc-template-1` - fqc-template-1
          * @enum {string}
          */
         FormatEnum: "fqc-template-1";
+        Incident: {
+            readonly id: string;
+            /** @description open or resolved */
+            readonly state: string;
+            rule_id: string | null;
+            readonly rule_name: string;
+            instance_id: string | null;
+            readonly instance_name: string;
+            readonly metric: string;
+            readonly comparison: components["schemas"]["ComparisonEnum"];
+            /** Format: double */
+            readonly threshold: number;
+            readonly severity: components["schemas"]["AlertSeverity"];
+            /** Format: double */
+            readonly opened_value: number | null;
+            /** Format: double */
+            readonly last_value: number | null;
+            /** Format: date-time */
+            readonly opened_at: string;
+            /** Format: date-time */
+            readonly resolved_at: string | null;
+            /** Format: date-time */
+            readonly acknowledged_at: string | null;
+            readonly acknowledged_by: string;
+        };
+        IncidentDetail: {
+            readonly id: string;
+            /** @description open or resolved */
+            readonly state: string;
+            rule_id: string | null;
+            readonly rule_name: string;
+            instance_id: string | null;
+            readonly instance_name: string;
+            readonly metric: string;
+            readonly comparison: components["schemas"]["ComparisonEnum"];
+            /** Format: double */
+            readonly threshold: number;
+            readonly severity: components["schemas"]["AlertSeverity"];
+            /** Format: double */
+            readonly opened_value: number | null;
+            /** Format: double */
+            readonly last_value: number | null;
+            /** Format: date-time */
+            readonly opened_at: string;
+            /** Format: date-time */
+            readonly resolved_at: string | null;
+            /** Format: date-time */
+            readonly acknowledged_at: string | null;
+            readonly acknowledged_by: string;
+            timeline: components["schemas"]["IncidentEvent"][];
+        };
+        IncidentEvent: {
+            /** Format: date-time */
+            readonly at: string;
+            readonly kind: components["schemas"]["IncidentEventKindEnum"];
+            /** Format: double */
+            readonly value: number | null;
+            readonly detail: string;
+        };
         /**
-         * @description * `added` - added
-         *     * `removed` - removed
-         *     * `changed` - changed
-         *     * `respelled` - respelled
+         * @description * `opened` - opened
+         *     * `reminded` - reminded
+         *     * `resolved` - resolved
+         *     * `acknowledged` - acknowledged
+         *     * `silenced` - silenced
+         *     * `mailed` - mail sent
+         *     * `mail_failed` - mail failed
          * @enum {string}
          */
-        KindEnum: "added" | "removed" | "changed" | "respelled";
+        IncidentEventKindEnum: "opened" | "reminded" | "resolved" | "acknowledged" | "silenced" | "mailed" | "mail_failed";
+        Instance: {
+            readonly id: string;
+            readonly name: string;
+            readonly provider: components["schemas"]["Provider"];
+            endpoint: components["schemas"]["Endpoint"];
+            instance_class: string;
+            readonly engine_line: string;
+            readonly engine_version: string;
+            readonly compatibility: string;
+            /** @description @@fqc_minor_version; null without the engine. */
+            minor_version: number | null;
+            readonly has_engine: boolean;
+            readonly proxy_enabled: boolean;
+            tags: {
+                [key: string]: string;
+            };
+            readonly state: components["schemas"]["InstanceState"];
+            readonly state_reason: string;
+            maintenance_window: components["schemas"]["Window"];
+            /** @default 0 */
+            drifted_count: number;
+            /** @default 0 */
+            pending_restart_count: number;
+            readonly version: number;
+            /** Format: date-time */
+            readonly server_started_at: string | null;
+            /** Format: date-time */
+            readonly last_seen_at: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        InstanceClass: {
+            readonly id: string;
+            readonly name: string;
+            readonly cpu_count: number;
+            readonly memory_bytes: number;
+            /** @description Kept from parameters: DBInstanceClassMemory is memory_bytes less this. */
+            readonly memory_reserve_bytes: number;
+            readonly max_connections: number;
+            readonly storage_bytes: number;
+            readonly variables: {
+                [key: string]: number;
+            };
+            readonly version: number;
+            /** Format: date-time */
+            readonly created_at: string;
+        };
+        InstanceClassWriteRequest: {
+            name: string;
+            cpu_count: number;
+            /** Format: int64 */
+            memory_bytes: number;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            memory_reserve_bytes: number;
+            max_connections: number;
+            /** Format: int64 */
+            storage_bytes: number;
+        };
+        /** @description `local` takes a name and a class; `external` takes the endpoint and its account too. */
+        InstanceCreateRequest: {
+            name: string;
+            provider: components["schemas"]["Provider"];
+            instance_class: string;
+            host?: string;
+            port?: number;
+            username?: string;
+            password?: string;
+            /** @default false */
+            is_tls_required: boolean;
+            /** @default  */
+            tls_ca: string;
+            /** @default 5.7 */
+            engine_line: string;
+            /** @default false */
+            proxy_enabled: boolean;
+            tags?: {
+                [key: string]: string;
+            };
+            maintenance_window?: components["schemas"]["WindowRequest"];
+        };
+        /** @description A finding with what mends it. */
+        InstanceFinding: {
+            severity: components["schemas"]["FindingSeverity"];
+            code: string;
+            /** @description Empty: about several. */
+            parameter: string;
+            seen: string;
+            needed: string;
+            remedy: string;
+            /** @description A value that would fit. */
+            nearest: string | null;
+            action: components["schemas"]["Action"] | null;
+        };
+        InstanceParameter: {
+            name: string;
+            type: string;
+            unit: string;
+            description: string;
+            default: string | null;
+            /** @description [a-b], [x|y] or ~pattern; empty: any value. */
+            allowed: string;
+            divisor: number;
+            is_modifiable: boolean;
+            needs_restart: boolean;
+            /** @description Byte for byte as it was submitted. */
+            configured: string | null;
+            /** @description What the instance's class makes of it. */
+            resolved: string | null;
+            /** @description What the server says now; null if it does not answer. */
+            running: string | null;
+            is_pending_restart: boolean;
+            is_drifted: boolean;
+            /** Format: date-time */
+            updated_at: string | null;
+        };
+        InstanceParameters: {
+            /** @description Whether the running values were read from the server just now. */
+            is_live: boolean;
+            items: components["schemas"]["InstanceParameter"][];
+        };
+        /**
+         * @description * `creating` - creating
+         *     * `running` - running
+         *     * `changing` - changing
+         *     * `stopped` - stopped
+         *     * `unreachable` - unreachable
+         *     * `failed` - failed
+         *     * `deleting` - deleting
+         * @enum {string}
+         */
+        InstanceState: "creating" | "running" | "changing" | "stopped" | "unreachable" | "failed" | "deleting";
+        Latest: {
+            instance_id: string;
+            instance_name: string;
+            /**
+             * Format: double
+             * @description Epoch seconds.
+             */
+            at: number;
+            /** @description Every metric by name, over the interval before `at`. */
+            readonly values: {
+                [key: string]: number | null;
+            };
+        };
         LoginRequest: {
             username: string;
             password: string;
+        };
+        MetricDefinition: {
+            name: string;
+            title: string;
+            unit: string;
+            kind: components["schemas"]["MetricDefinitionKindEnum"];
+            /** @description Shown beside the plot. */
+            formula: string;
+            description: string;
+            /** @description The metric that an alert rule's minimum traffic is about; may be empty. */
+            traffic: string;
+        };
+        /**
+         * @description * `rate` - rate
+         *     * `ratio` - ratio
+         *     * `gauge` - gauge
+         * @enum {string}
+         */
+        MetricDefinitionKindEnum: "rate" | "ratio" | "gauge";
+        MetricDefinitionList: {
+            items: components["schemas"]["MetricDefinition"][];
+        };
+        /**
+         * @description * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
+         *     * `buffer_pool_reads_per_second` - buffer_pool_reads_per_second
+         *     * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
+         *     * `cache_size_bytes` - cache_size_bytes
+         *     * `cached_queries` - cached_queries
+         *     * `connections` - connections
+         *     * `contained_errors_per_second` - contained_errors_per_second
+         *     * `evictions_per_second` - evictions_per_second
+         *     * `fragmentation` - fragmentation
+         *     * `free_memory_bytes` - free_memory_bytes
+         *     * `hit_ratio` - hit_ratio
+         *     * `hits_per_second` - hits_per_second
+         *     * `inserts_per_second` - inserts_per_second
+         *     * `invalidations_per_second` - invalidations_per_second
+         *     * `lookups_per_second` - lookups_per_second
+         *     * `memory_used_ratio` - memory_used_ratio
+         *     * `not_cached_per_second` - not_cached_per_second
+         *     * `pool_size_bytes` - pool_size_bytes
+         *     * `prune_ratio` - prune_ratio
+         *     * `prunes_per_second` - prunes_per_second
+         *     * `questions_per_second` - questions_per_second
+         *     * `running_threads` - running_threads
+         *     * `saved_bytes_per_second` - saved_bytes_per_second
+         *     * `saved_time` - saved_time
+         *     * `select_hit_ratio` - select_hit_ratio
+         *     * `selects_per_second` - selects_per_second
+         *     * `slow_queries_per_second` - slow_queries_per_second
+         *     * `uptime_seconds` - uptime_seconds
+         *     * `used_bytes` - used_bytes
+         *     * `write_share` - write_share
+         *     * `writes_per_second` - writes_per_second
+         * @enum {string}
+         */
+        MetricEnum: "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "connections" | "contained_errors_per_second" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "not_cached_per_second" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "slow_queries_per_second" | "uptime_seconds" | "used_bytes" | "write_share" | "writes_per_second";
+        MetricSeries: {
+            name: string;
+            title: string;
+            unit: string;
+            formula: string;
+            /** @description One per time; null: no sample, or nothing to divide by. */
+            values: (number | null)[];
         };
         /**
          * @description * `merge` - merge
@@ -465,8 +2157,78 @@ export interface components {
          * @enum {string}
          */
         ModeEnum: "merge" | "overwrite";
+        PaginatedAlertRuleList: {
+            items: components["schemas"]["AlertRule"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
         PaginatedAuditEventList: {
             items: components["schemas"]["AuditEvent"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedChangeSummaryList: {
+            items: components["schemas"]["ChangeSummary"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedFleetApplyItemList: {
+            items: components["schemas"]["FleetApplyItem"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedFleetApplyList: {
+            items: components["schemas"]["FleetApply"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedIncidentList: {
+            items: components["schemas"]["Incident"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedInstanceClassList: {
+            items: components["schemas"]["InstanceClass"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedInstanceList: {
+            items: components["schemas"]["Instance"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedLatestList: {
+            items: components["schemas"]["Latest"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedParameterHistoryList: {
+            items: components["schemas"]["ParameterHistory"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedSilenceList: {
+            items: components["schemas"]["Silence"][];
             /** @description Pass as `cursor`; null at the end. */
             next: string | null;
             /** @description Pass as `cursor`; null at the end. */
@@ -502,7 +2264,7 @@ export interface components {
         };
         Parameter: {
             name: string;
-            type: components["schemas"]["TypeEnum"];
+            type: components["schemas"]["ParameterTypeEnum"];
             /** @description Empty for plain numbers and text, or when the server does not state it. */
             unit: string;
             /** @description May be an expression. */
@@ -514,8 +2276,67 @@ export interface components {
             needs_restart: boolean;
             description: string;
         };
+        ParameterHistory: {
+            readonly name: string;
+            readonly unit: string;
+            readonly old_submitted: string | null;
+            /** @description None: reset to default. */
+            readonly new_submitted: string | null;
+            readonly old_value: string | null;
+            readonly new_value: string | null;
+            readonly needs_restart: boolean;
+            change: string;
+            kind: string;
+            state: string;
+            actor: string;
+            /** Format: date-time */
+            at: string;
+        };
         ParameterList: {
             items: components["schemas"]["Parameter"][];
+        };
+        /**
+         * @description * `integer` - integer
+         *     * `decimal` - decimal
+         *     * `boolean` - boolean
+         *     * `enum` - enum
+         *     * `set` - set
+         *     * `flags` - flags
+         *     * `string` - string
+         * @enum {string}
+         */
+        ParameterTypeEnum: "integer" | "decimal" | "boolean" | "enum" | "set" | "flags" | "string";
+        /** @description What may be altered without touching the server. */
+        PatchedInstanceUpdateRequest: {
+            name?: string;
+            host?: string;
+            port?: number;
+            username?: string;
+            password?: string;
+            is_tls_required?: boolean;
+            tls_ca?: string;
+            tags?: {
+                [key: string]: string;
+            };
+            maintenance_window?: components["schemas"]["WindowRequest"];
+        };
+        PatchedSettingsRequest: {
+            /** @description A second person approves restarts. */
+            is_four_eyes?: boolean;
+            endpoint_networks?: string[];
+            poll_interval_seconds?: number;
+            raw_retention_hours?: number;
+            minute_retention_days?: number;
+            hour_retention_days?: number;
+            /** @description Empty: no mail is sent. */
+            smtp_host?: string;
+            smtp_port?: number;
+            smtp_security?: components["schemas"]["SmtpSecurityEnum"];
+            smtp_username?: string;
+            smtp_password?: string;
+            /** Format: email */
+            mail_from?: string;
+            mail_to?: string[];
         };
         PatchedTemplateUpdateRequest: {
             name?: string;
@@ -531,15 +2352,103 @@ export interface components {
         };
         PatchedUserUpdateRequest: {
             password?: string;
-            role?: components["schemas"]["RoleEnum"];
+            role?: components["schemas"]["Role"];
             email?: string;
             is_active?: boolean;
+        };
+        PlannedStep: {
+            readonly position: number;
+            readonly kind: components["schemas"]["StepKind"];
+            readonly name: string;
+            readonly old: string | null;
+            readonly new: string | null;
+        };
+        Prerequisites: {
+            /** @description Nothing blocks enabling the fast query cache. */
+            is_ready: boolean;
+            /** Format: date-time */
+            checked_at: string;
+            findings: components["schemas"]["InstanceFinding"][];
+        };
+        PreviewRequestRequest: {
+            /**
+             * @description Restart the server if a parameter needs it.
+             * @default false
+             */
+            allow_restart: boolean;
+            parameters?: {
+                [key: string]: string | null;
+            };
+            template?: string | null;
+            template_version?: number | null;
+            /**
+             * @description Reset what is configured and not named here.
+             * @default false
+             */
+            replace: boolean;
+            instance: string;
+        };
+        /**
+         * @description * `external` - external
+         *     * `local` - local
+         * @enum {string}
+         */
+        Provider: "external" | "local";
+        ProxyRequest: {
+            /** @default now */
+            when: components["schemas"]["When"];
+            /**
+             * Format: date-time
+             * @description For `when: at`.
+             */
+            at?: string | null;
+            /** @default  */
+            note: string;
+            /**
+             * @description Approve at once; false leaves it previewed.
+             * @default true
+             */
+            apply: boolean;
+            enabled: boolean;
+        };
+        ResizeRequest: {
+            /** @default now */
+            when: components["schemas"]["When"];
+            /**
+             * Format: date-time
+             * @description For `when: at`.
+             */
+            at?: string | null;
+            /** @default  */
+            note: string;
+            /**
+             * @description Approve at once; false leaves it previewed.
+             * @default true
+             */
+            apply: boolean;
+            /**
+             * @description Restart the server if a parameter needs it.
+             * @default false
+             */
+            allow_restart: boolean;
+            instance_class: string;
+            /** @description Decisions that go with the new class. */
+            parameters?: {
+                [key: string]: string | null;
+            };
         };
         Resolution: {
             values: components["schemas"]["ResolvedValue"][];
             findings: components["schemas"]["Finding"][];
             is_blocked: boolean;
         };
+        /**
+         * @description * `raw` - raw
+         *     * `minute` - minute
+         *     * `hour` - hour
+         * @enum {string}
+         */
+        ResolutionEnum: "raw" | "minute" | "hour";
         ResolvedValue: {
             name: string;
             submitted: string;
@@ -547,20 +2456,71 @@ export interface components {
             canonical: string | null;
             needs_restart: boolean;
         };
+        RestartRequest: {
+            /** @default now */
+            when: components["schemas"]["When"];
+            /**
+             * Format: date-time
+             * @description For `when: at`.
+             */
+            at?: string | null;
+            /** @default  */
+            note: string;
+            /**
+             * @description Approve at once; false leaves it previewed.
+             * @default true
+             */
+            apply: boolean;
+        };
         /**
          * @description * `viewer` - viewer
          *     * `operator` - operator
          *     * `admin` - admin
          * @enum {string}
          */
-        RoleEnum: "viewer" | "operator" | "admin";
-        /**
-         * @description * `viewer` - viewer
-         *     * `operator` - operator
-         *     * `admin` - admin
-         * @enum {string}
-         */
-        ScopeEnum: "viewer" | "operator" | "admin";
+        Role: "viewer" | "operator" | "admin";
+        RuleOverride: {
+            instance_id: string;
+            /**
+             * Format: double
+             * @description null: the rule's own.
+             */
+            threshold?: number | null;
+            /** @default false */
+            is_exempt: boolean;
+        };
+        RuleOverrideRequest: {
+            instance_id: string;
+            /**
+             * Format: double
+             * @description null: the rule's own.
+             */
+            threshold?: number | null;
+            /** @default false */
+            is_exempt: boolean;
+        };
+        RulePreview: {
+            hours: number;
+            /** @description Instances in scope. */
+            instance_count: number;
+            /** @description Of these, how many were examined. */
+            examined_count: number;
+            firings: components["schemas"]["Firing"][];
+        };
+        /** @description Prometheus' http_sd form. */
+        ScrapeTarget: {
+            targets: string[];
+            labels: {
+                [key: string]: string;
+            };
+        };
+        Series: {
+            /** @description Starts of the buckets, epoch seconds. */
+            times: number[];
+            step_seconds: number;
+            resolution: components["schemas"]["ResolutionEnum"];
+            series: components["schemas"]["MetricSeries"][];
+        };
         Session: {
             is_authenticated: boolean;
             user: components["schemas"]["User"] | null;
@@ -571,23 +2531,118 @@ export interface components {
              *     * `operator` - operator
              *     * `admin` - admin
              */
-            role: components["schemas"]["RoleEnum"];
+            role: components["schemas"]["Role"];
             /** @description Send as X-CSRFToken with every write of a session. */
             csrf_token: string;
         };
+        Settings: {
+            /** @description A second person approves restarts. */
+            is_four_eyes?: boolean;
+            endpoint_networks: string[];
+            poll_interval_seconds?: number;
+            raw_retention_hours?: number;
+            minute_retention_days?: number;
+            hour_retention_days?: number;
+            /** @description Empty: no mail is sent. */
+            smtp_host?: string;
+            smtp_port?: number;
+            smtp_security?: components["schemas"]["SmtpSecurityEnum"];
+            smtp_username?: string;
+            readonly has_smtp_password: boolean;
+            /** Format: email */
+            mail_from?: string;
+            mail_to: string[];
+            readonly version: number;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        Silence: {
+            readonly id: string;
+            rule_id: string | null;
+            instance_id: string | null;
+            tags: {
+                [key: string]: string;
+            };
+            readonly reason: string;
+            /** Format: date-time */
+            readonly starts_at: string;
+            /** Format: date-time */
+            readonly ends_at: string;
+            readonly created_by: string;
+            /** Format: date-time */
+            readonly created_at: string;
+        };
+        /** @description Empty matchers cover everything. */
+        SilenceCreateRequest: {
+            rule_id?: string | null;
+            instance_id?: string | null;
+            tags?: {
+                [key: string]: string;
+            };
+            reason: string;
+            /**
+             * Format: date-time
+             * @description Default: now.
+             */
+            starts_at?: string;
+            duration_seconds: number;
+        };
+        SizeProposal: {
+            rule: components["schemas"]["SizeRule"];
+            size_bytes: number | null;
+            explanation: string;
+        };
         /**
-         * @description * `blocking` - blocking
-         *     * `advice` - advice
-         *     * `notice` - notice
+         * @description * `result_set` - result_set
+         *     * `buffer_pool` - buffer_pool
+         *     * `curve` - curve
+         *     * `explicit` - explicit
          * @enum {string}
          */
-        SeverityEnum: "blocking" | "advice" | "notice";
+        SizeRule: "result_set" | "buffer_pool" | "curve" | "explicit";
+        /**
+         * @description * `none` - none
+         *     * `starttls` - starttls
+         *     * `tls` - tls
+         * @enum {string}
+         */
+        SmtpSecurityEnum: "none" | "starttls" | "tls";
         /**
          * @description * `shipped` - shipped
          *     * `server` - server
          * @enum {string}
          */
         SourceEnum: "shipped" | "server";
+        /**
+         * @description * `set_global` - set_global
+         *     * `write_configuration` - write_configuration
+         *     * `restart` - restart
+         *     * `set_class` - set_class
+         *     * `install_engine` - install_engine
+         *     * `set_proxy` - set_proxy
+         *     * `provision` - provision
+         *     * `connect` - connect
+         *     * `deprovision` - deprovision
+         * @enum {string}
+         */
+        StepKind: "set_global" | "write_configuration" | "restart" | "set_class" | "install_engine" | "set_proxy" | "provision" | "connect" | "deprovision";
+        /**
+         * @description * `pending` - pending
+         *     * `running` - running
+         *     * `done` - done
+         *     * `failed` - failed
+         *     * `undone` - undone
+         * @enum {string}
+         */
+        StepState: "pending" | "running" | "done" | "failed" | "undone";
+        TableAdvice: {
+            schema: string;
+            table: string;
+            rows_read: number;
+            rows_changed: number;
+            advice: components["schemas"]["AdviceEnum"];
+            explanation: string;
+        };
         Template: {
             readonly id: string;
             readonly name: string;
@@ -642,10 +2697,18 @@ export interface components {
         };
         TemplateDifference: {
             name: string;
-            kind: components["schemas"]["KindEnum"];
+            kind: components["schemas"]["TemplateDifferenceKindEnum"];
             before: string | null;
             after: string | null;
         };
+        /**
+         * @description * `added` - added
+         *     * `removed` - removed
+         *     * `changed` - changed
+         *     * `respelled` - respelled
+         * @enum {string}
+         */
+        TemplateDifferenceKindEnum: "added" | "removed" | "changed" | "respelled";
         /** @description What export gives and import takes. */
         TemplateDocument: {
             format: components["schemas"]["FormatEnum"];
@@ -687,6 +2750,26 @@ export interface components {
             /** Format: date-time */
             readonly created_at: string;
         };
+        TestMailRequest: {
+            /** Format: email */
+            to: string;
+        };
+        TestMailSent: {
+            to: string;
+            /** @description The SMTP server that took it. */
+            server: string;
+        };
+        TimingRequest: {
+            /** @default now */
+            when: components["schemas"]["When"];
+            /**
+             * Format: date-time
+             * @description For `when: at`.
+             */
+            at?: string | null;
+            /** @default  */
+            note: string;
+        };
         Token: {
             readonly id: string;
             readonly name: string;
@@ -699,7 +2782,7 @@ export interface components {
              *     * `operator` - operator
              *     * `admin` - admin
              */
-            readonly scope: components["schemas"]["ScopeEnum"];
+            readonly scope: components["schemas"]["Role"];
             /** Format: date-time */
             readonly expires_at: string;
             /** Format: date-time */
@@ -709,7 +2792,7 @@ export interface components {
         };
         TokenCreateRequest: {
             name: string;
-            scope: components["schemas"]["ScopeEnum"];
+            scope: components["schemas"]["Role"];
             /** Format: date-time */
             expires_at?: string;
         };
@@ -725,7 +2808,7 @@ export interface components {
              *     * `operator` - operator
              *     * `admin` - admin
              */
-            readonly scope: components["schemas"]["ScopeEnum"];
+            readonly scope: components["schemas"]["Role"];
             /** Format: date-time */
             readonly expires_at: string;
             /** Format: date-time */
@@ -735,23 +2818,50 @@ export interface components {
             /** @description Shown this once. */
             readonly token: string;
         };
-        /**
-         * @description * `integer` - integer
-         *     * `decimal` - decimal
-         *     * `boolean` - boolean
-         *     * `enum` - enum
-         *     * `set` - set
-         *     * `flags` - flags
-         *     * `string` - string
-         * @enum {string}
-         */
-        TypeEnum: "integer" | "decimal" | "boolean" | "enum" | "set" | "flags" | "string";
+        Trial: {
+            repetitions: number;
+            hits: number;
+            inserts: number;
+            not_cached: number;
+            uncached: components["schemas"]["TrialLatency"];
+            cached: components["schemas"]["TrialLatency"];
+            /** @description Counters are the server's: other sessions count too. */
+            is_counting_shared: boolean;
+            detail: string;
+        };
+        TrialLatency: {
+            median_microseconds: number;
+            p95_microseconds: number;
+        };
+        TrialRequestRequest: {
+            /** @description One SELECT; it runs in a read-only session. */
+            statement: string;
+            database?: string;
+            /** @default 20 */
+            repetitions: number;
+        };
+        UpgradeRequest: {
+            /** @default now */
+            when: components["schemas"]["When"];
+            /**
+             * Format: date-time
+             * @description For `when: at`.
+             */
+            at?: string | null;
+            /** @default  */
+            note: string;
+            /**
+             * @description Approve at once; false leaves it previewed.
+             * @default true
+             */
+            apply: boolean;
+        };
         User: {
             readonly id: string;
             readonly username: string;
             /** Format: email */
             readonly email: string;
-            readonly role: components["schemas"]["RoleEnum"];
+            readonly role: components["schemas"]["Role"];
             readonly is_active: boolean;
             readonly version: number;
             /** Format: date-time */
@@ -762,8 +2872,35 @@ export interface components {
         UserCreateRequest: {
             username: string;
             password: string;
-            role: components["schemas"]["RoleEnum"];
+            role: components["schemas"]["Role"];
             email?: string;
+        };
+        /**
+         * @description * `now` - now
+         *     * `window` - window
+         *     * `at` - at
+         * @enum {string}
+         */
+        When: "now" | "window" | "at";
+        Window: {
+            /** @description 0 is Monday; null: every day. */
+            weekday: number | null;
+            /**
+             * Format: time
+             * @description UTC
+             */
+            start: string;
+            minutes: number;
+        };
+        WindowRequest: {
+            /** @description 0 is Monday; null: every day. */
+            weekday: number | null;
+            /**
+             * Format: time
+             * @description UTC
+             */
+            start: string;
+            minutes: number;
         };
         /** @description Problem details (RFC 9457). `code` is stable, the sentences are not. */
         Problem: {
@@ -788,6 +2925,256 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    alert_rules_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                is_enabled?: boolean;
+                /** @description Number of results to return per page. */
+                limit?: number;
+                metric?: string;
+                /**
+                 * @description * `all` - all instances
+                 *     * `tags` - instances with all of these tags
+                 *     * `instance` - one instance
+                 */
+                scope?: "all" | "instance" | "tags";
+                /**
+                 * @description * `warning` - warning
+                 *     * `critical` - critical
+                 */
+                severity?: "critical" | "warning";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedAlertRuleList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_rules_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleWriteRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_rules_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_rules_update: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleWriteRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_rules_destroy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_rules_preview_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleWriteRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulePreview"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alerts_test_mail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestMailRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestMailSent"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     audit_events_list: {
         parameters: {
             query?: {
@@ -948,6 +3335,267 @@ export interface operations {
             };
         };
     };
+    changes_list: {
+        parameters: {
+            query?: {
+                created_by?: string;
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                instance?: string;
+                /**
+                 * @description * `parameters` - parameters
+                 *     * `enable` - enable
+                 *     * `disable` - disable
+                 *     * `revert` - revert
+                 *     * `repush` - repush
+                 *     * `restart` - restart
+                 *     * `resize` - resize
+                 *     * `upgrade` - upgrade
+                 *     * `proxy` - proxy
+                 *     * `create` - create
+                 *     * `delete` - delete
+                 */
+                kind?: "create" | "delete" | "disable" | "enable" | "parameters" | "proxy" | "repush" | "resize" | "restart" | "revert" | "upgrade";
+                /** @description Number of results to return per page. */
+                limit?: number;
+                /**
+                 * @description * `previewed` - previewed
+                 *     * `approved` - approved
+                 *     * `applying` - applying
+                 *     * `verifying` - verifying
+                 *     * `applied` - applied
+                 *     * `rolled_back` - rolled_back
+                 *     * `failed` - failed
+                 *     * `aborted` - aborted
+                 */
+                state?: ("aborted" | "applied" | "applying" | "approved" | "failed" | "previewed" | "rolled_back" | "verifying")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedChangeSummaryList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changes_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changes_abort_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changes_apply_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changes_approve_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TimingRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changes_rollback_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changes_preview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewRequestRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangePreview"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     engine_lines_list: {
         parameters: {
             query?: never;
@@ -1037,6 +3685,39 @@ export interface operations {
             };
         };
     };
+    events_stream: {
+        parameters: {
+            query?: {
+                /** @description Go on after this event; so does Last-Event-ID. */
+                after?: number;
+                /** @description Only these: change, fleet_apply, ... */
+                topic?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     expressions_evaluate: {
         parameters: {
             query?: never;
@@ -1072,6 +3753,1467 @@ export interface operations {
             };
         };
     };
+    fleet_applies_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                /** @description Number of results to return per page. */
+                limit?: number;
+                /**
+                 * @description * `previewed` - previewed
+                 *     * `running` - running
+                 *     * `paused` - paused
+                 *     * `done` - done
+                 *     * `stopped` - stopped
+                 *     * `aborted` - aborted
+                 */
+                state?: "aborted" | "done" | "paused" | "previewed" | "running" | "stopped";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedFleetApplyList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fleet_applies_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FleetApplyCreateRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetApply"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fleet_applies_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetApply"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fleet_applies_abort_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetApply"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fleet_applies_items_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                /** @description Number of results to return per page. */
+                limit?: number;
+                /**
+                 * @description * `pending` - pending
+                 *     * `blocked` - blocked
+                 *     * `dispatched` - dispatched
+                 *     * `running` - running
+                 *     * `applied` - applied
+                 *     * `unchanged` - unchanged
+                 *     * `failed` - failed
+                 *     * `skipped` - skipped
+                 */
+                state?: "applied" | "blocked" | "dispatched" | "failed" | "pending" | "running" | "skipped" | "unchanged";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedFleetApplyItemList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fleet_applies_pause_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetApply"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fleet_applies_resume_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetApply"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fleet_applies_start_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetApply"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fleet_applies_preview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FleetSelectionRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetPreview"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fleet_summary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetSummary"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    incidents_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                instance?: string;
+                is_open?: boolean;
+                /** @description Number of results to return per page. */
+                limit?: number;
+                metric?: string;
+                rule?: string;
+                /**
+                 * @description * `warning` - warning
+                 *     * `critical` - critical
+                 */
+                severity?: "critical" | "warning";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedIncidentList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    incidents_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentDetail"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    incidents_acknowledge_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentDetail"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instance_classes_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                /** @description Number of results to return per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedInstanceClassList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instance_classes_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstanceClassWriteRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceClass"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instance_classes_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceClass"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instance_classes_destroy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                engine_line?: string;
+                has_engine?: boolean;
+                instance_class?: string;
+                is_drifted?: boolean;
+                is_pending_restart?: boolean;
+                /** @description Number of results to return per page. */
+                limit?: number;
+                /**
+                 * @description * `external` - external
+                 *     * `local` - local
+                 */
+                provider?: "external" | "local";
+                proxy_enabled?: boolean;
+                search?: string;
+                /**
+                 * @description * `creating` - creating
+                 *     * `running` - running
+                 *     * `changing` - changing
+                 *     * `stopped` - stopped
+                 *     * `unreachable` - unreachable
+                 *     * `failed` - failed
+                 *     * `deleting` - deleting
+                 */
+                state?: "changing" | "creating" | "deleting" | "failed" | "running" | "stopped" | "unreachable";
+                /** @description name:value */
+                tag?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedInstanceList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstanceCreateRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instance_metrics: {
+        parameters: {
+            query: {
+                /** @description Default: an hour before the end. */
+                from?: string;
+                /** @description Names of metrics, separated by commas. */
+                names: string;
+                points?: number;
+                /** @description Default: now. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Series"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_destroy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_partial_update: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedInstanceUpdateRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_advice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CacheAdvice"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_disable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CacheDisableRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_enable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CacheEnableRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_preview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CacheSizingRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangePreview"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_queries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CacheQueries"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CacheStatus"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_trial: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialRequestRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trial"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_changes_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                /** @description Number of results to return per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedChangeSummaryList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_changes_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ChangeRequestRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_parameters_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceParameters"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_parameters_history_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                /** @description Number of results to return per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedParameterHistoryList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_prerequisites: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prerequisites"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_proxy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProxyRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_resize: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResizeRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_restart: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RestartRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_upgrade: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UpgradeRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    metric_definitions_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricDefinitionList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fleet_metrics: {
+        parameters: {
+            query: {
+                /** @description Default: an hour before the end. */
+                from?: string;
+                /** @description Names of metrics, separated by commas. */
+                names: string;
+                points?: number;
+                /** @description Default: now. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Series"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    metrics_latest_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                instance?: string;
+                /** @description Number of results to return per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedLatestList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     parameters_list: {
         parameters: {
             query?: {
@@ -1094,6 +5236,227 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ParameterList"];
                 };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    prometheus_targets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScrapeTarget"][];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settings_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settings_partial_update: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedSettingsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silences_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                instance?: string;
+                is_in_force?: boolean;
+                /** @description Number of results to return per page. */
+                limit?: number;
+                rule?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedSilenceList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silences_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceCreateRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Silence"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silences_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Silence"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silences_destroy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed; the body says what, on what, and what to do next. */
             default: {

@@ -8,8 +8,14 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { accessSearch } from '@/features/access/search';
+import { alertsSearch } from '@/features/alerts/search';
 import { auditSearch } from '@/features/audit/search';
+import { cacheSearch } from '@/features/enable/search';
 import { fleetSearch } from '@/features/fleet/search';
+import { monitoringSearch } from '@/features/monitoring/search';
+import { parametersSearch } from '@/features/parameters/search';
+import { applySearch } from '@/features/rollouts/search';
+import { templateSearch } from '@/features/templates/search';
 import { sessionQuery } from '@/api/session';
 import { NotFound } from './NotFound';
 import { queryClient } from './queryClient';
@@ -59,6 +65,104 @@ const fleet = createRoute({
   component: lazyRouteComponent(() => import('@/features/fleet/FleetPage'), 'FleetPage'),
 });
 
+const instance = createRoute({
+  getParentRoute: () => console_,
+  path: '/instances/$instanceId',
+  component: lazyRouteComponent(() => import('@/features/instance/InstanceLayout'), 'InstanceLayout'),
+});
+
+const instanceHome = createRoute({
+  getParentRoute: () => instance,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/instances/$instanceId/overview', params, replace: true });
+  },
+});
+
+const overview = createRoute({
+  getParentRoute: () => instance,
+  path: '/overview',
+  component: lazyRouteComponent(() => import('@/features/instance/OverviewPage'), 'OverviewPage'),
+});
+
+const parameters = createRoute({
+  getParentRoute: () => instance,
+  path: '/parameters',
+  validateSearch: parametersSearch,
+  component: lazyRouteComponent(() => import('@/features/parameters/ParametersPage'), 'ParametersPage'),
+});
+
+const monitoring = createRoute({
+  getParentRoute: () => instance,
+  path: '/monitoring',
+  validateSearch: monitoringSearch,
+  component: lazyRouteComponent(() => import('@/features/monitoring/MonitoringPage'), 'MonitoringPage'),
+});
+
+const queries = createRoute({
+  getParentRoute: () => instance,
+  path: '/queries',
+  component: lazyRouteComponent(() => import('@/features/monitoring/QueriesPage'), 'QueriesPage'),
+});
+
+const cache = createRoute({
+  getParentRoute: () => instance,
+  path: '/cache',
+  validateSearch: cacheSearch,
+  component: lazyRouteComponent(() => import('@/features/enable/CachePage'), 'CachePage'),
+});
+
+const history = createRoute({
+  getParentRoute: () => instance,
+  path: '/history',
+  component: lazyRouteComponent(() => import('@/features/instance/HistoryPage'), 'HistoryPage'),
+});
+
+const instanceAlerts = createRoute({
+  getParentRoute: () => instance,
+  path: '/alerts',
+  component: lazyRouteComponent(() => import('@/features/alerts/InstanceAlertsPage'), 'InstanceAlertsPage'),
+});
+
+const change = createRoute({
+  getParentRoute: () => instance,
+  path: '/changes/$changeId',
+  component: lazyRouteComponent(() => import('@/features/changes/ChangePage'), 'ChangePage'),
+});
+
+const templates = createRoute({
+  getParentRoute: () => console_,
+  path: '/templates',
+  component: lazyRouteComponent(() => import('@/features/templates/TemplatesPage'), 'TemplatesPage'),
+});
+
+const template = createRoute({
+  getParentRoute: () => console_,
+  path: '/templates/$templateId',
+  validateSearch: templateSearch,
+  component: lazyRouteComponent(() => import('@/features/templates/TemplatePage'), 'TemplatePage'),
+});
+
+const apply = createRoute({
+  getParentRoute: () => console_,
+  path: '/templates/apply',
+  validateSearch: applySearch,
+  component: lazyRouteComponent(() => import('@/features/rollouts/ApplyPage'), 'ApplyPage'),
+});
+
+const fleetApply = createRoute({
+  getParentRoute: () => console_,
+  path: '/fleet-applies/$applyId',
+  component: lazyRouteComponent(() => import('@/features/rollouts/FleetApplyPage'), 'FleetApplyPage'),
+});
+
+const alerts = createRoute({
+  getParentRoute: () => console_,
+  path: '/alerts',
+  validateSearch: alertsSearch,
+  component: lazyRouteComponent(() => import('@/features/alerts/AlertsPage'), 'AlertsPage'),
+});
+
 const audit = createRoute({
   getParentRoute: () => console_,
   path: '/audit',
@@ -73,7 +177,40 @@ const access = createRoute({
   component: lazyRouteComponent(() => import('@/features/access/AccessPage'), 'AccessPage'),
 });
 
-const routeTree = root.addChildren([login, console_.addChildren([home, fleet, audit, access])]);
+const settings = createRoute({
+  getParentRoute: () => console_,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('@/features/settings/SettingsPage'), 'SettingsPage'),
+});
+
+const instanceRooms = [
+  instanceHome,
+  overview,
+  parameters,
+  monitoring,
+  queries,
+  cache,
+  history,
+  instanceAlerts,
+  change,
+];
+
+const routeTree = root.addChildren([
+  login,
+  console_.addChildren([
+    home,
+    fleet,
+    instance.addChildren(instanceRooms),
+    templates,
+    template,
+    apply,
+    fleetApply,
+    alerts,
+    audit,
+    access,
+    settings,
+  ]),
+]);
 
 export const router = createRouter({
   routeTree,

@@ -1,4 +1,4 @@
-// Live updates by server-sent events: an event names what changed, the queries of that noun are asked again.
+// Live updates by server-sent events: an event names what changed, and the queries of that noun are asked again.
 // The browser reconnects a broken stream itself; one that the server refuses is tried again after a growing pause.
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
@@ -6,28 +6,22 @@ import { useEffect } from 'react';
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-interface LiveEvent {
-  /** The noun, as in `instance.changed`. */
-  type?: string;
-  id?: string;
-}
-
-function readEvent(data: string): LiveEvent {
-  try {
-    return JSON.parse(data) as LiveEvent;
-  } catch {
-    return {};
-  }
-}
-
-function refresh(client: QueryClient, event: LiveEvent) {
-  const noun = event.type?.split('.')[0];
-  if (noun) void client.invalidateQueries({ queryKey: [noun] });
-}
+/** Topic of an event -> first words of the query keys it makes old. */
+const NOUNS_OF_TOPIC: Record<string, string[]> = {
+  change: ['change', 'instance'],
+  instance: ['instance'],
+  fleet_apply: ['fleet-apply'],
+  incident: ['incident'],
+};
 
 function listen(client: QueryClient, onRefused: () => void): EventSource {
-  const source = new EventSource('/api/v1/events');
-  source.onmessage = (message: MessageEvent<string>) => refresh(client, readEvent(message.data));
+  const topics = Object.keys(NOUNS_OF_TOPIC);
+  const source = new EventSource(`/api/v1/events?${topics.map((topic) => `topic=${topic}`).join('&')}`);
+  for (const topic of topics) {
+    source.addEventListener(topic, () => {
+      for (const noun of NOUNS_OF_TOPIC[topic] ?? []) void client.invalidateQueries({ queryKey: [noun] });
+    });
+  }
   source.onerror = () => {
     if (source.readyState === EventSource.CLOSED) onRefused();
   };

@@ -1,20 +1,39 @@
 // What a value is measured in decides its axis, its ticks and its text. A unit comes with the metric's definition.
 import { formatBytes } from '@/lib/bytes';
-import { ABSENT, formatCompact, formatCount, formatDuration, formatRate, formatRatio } from '@/lib/number';
+import { ABSENT, formatCompact, formatCount, formatDuration, formatPercent, formatRate } from '@/lib/number';
 
-export type Unit = 'count' | 'rate' | 'ratio' | 'bytes' | 'seconds';
+export type Unit = 'count' | 'rate' | 'percent' | 'bytes' | 'byteRate' | 'seconds' | 'secondRate';
+
+const UNIT_OF_TEXT: Record<string, Unit> = {
+  percent: 'percent',
+  bytes: 'bytes',
+  seconds: 'seconds',
+  count: 'count',
+  'per second': 'rate',
+  'bytes per second': 'byteRate',
+  'microseconds per second': 'secondRate',
+};
+
+/** The unit as a metric's definition spells it; an unknown spelling is a plain number. */
+export function unitOf(text: string): Unit {
+  return UNIT_OF_TEXT[text] ?? 'count';
+}
 
 export function formatValue(value: number | null | undefined, unit: Unit): string {
   if (value === null || value === undefined) return ABSENT;
   switch (unit) {
-    case 'ratio':
-      return formatRatio(value);
+    case 'percent':
+      return formatPercent(value);
     case 'bytes':
       return formatBytes(value);
     case 'rate':
       return formatRate(value);
+    case 'byteRate':
+      return `${formatBytes(value)}/s`;
     case 'seconds':
       return formatDuration(value);
+    case 'secondRate':
+      return `${formatDuration(value / 1e6)}/s`;
     case 'count':
       return Math.abs(value) < 1_000_000 ? formatCount(value) : formatCompact(value);
   }
@@ -28,10 +47,10 @@ function niceStep(span: number, count: number, base: number): number {
   return magnitude * (factors.find((factor) => factor * magnitude >= rough * 0.999) ?? base);
 }
 
-/** Ticks from 0 to at or above `max`. Ratios always show the whole of 0..100 %. */
+/** Ticks from 0 to at or above `max`. Percentages always show the whole of 0..100. */
 export function valueTicks(max: number, unit: Unit, count = 4): number[] {
-  if (unit === 'ratio') return [0, 0.25, 0.5, 0.75, 1];
+  if (unit === 'percent' && max <= 100) return [0, 25, 50, 75, 100];
   const top = max > 0 ? max : 1;
-  const step = niceStep(top, count, unit === 'bytes' ? 2 : 10);
+  const step = niceStep(top, count, unit === 'bytes' || unit === 'byteRate' ? 2 : 10);
   return Array.from({ length: Math.ceil(top / step - 1e-9) + 1 }, (_, index) => index * step);
 }

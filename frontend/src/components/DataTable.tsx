@@ -2,7 +2,7 @@
 // Rows have one height, so the space above and below them is two empty rows and screen readers keep a real table.
 import { Checkbox } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useRef, useState, type ReactNode } from 'react';
+import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
 import { useT } from '@/lib/i18n/context';
 import { nextSort, sortRows, type Sort } from './sortRows';
 import { HeaderCell } from './DataTableHeader';
@@ -37,6 +37,8 @@ interface DataTableProps<Row> {
   selection?: Selection;
   empty?: ReactNode;
   maxHeight?: string;
+  /** Called when the last rows come into view, to load more. */
+  onEndReached?: () => void;
 }
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
@@ -53,6 +55,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     overscan: 12,
   });
   const items = virtualizer.getVirtualItems();
+  const lastShown = items.at(-1)?.index ?? 0;
+  const isAtEnd = isVirtual && lastShown >= sorted.length - 20;
+  const onEndReached = useEffectEvent(() => props.onEndReached?.());
+  useEffect(() => {
+    if (isAtEnd) onEndReached();
+  }, [isAtEnd, sorted.length]);
   const shown = isVirtual ? items.flatMap((item) => sorted[item.index] ?? []) : sorted;
   const before = isVirtual ? (items[0]?.start ?? 0) : 0;
   const after = isVirtual ? virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;

@@ -23,9 +23,9 @@ export function formatRate(value: Maybe<number>, locale = 'en'): string {
   return isPresent(value) ? `${formatCompact(value, locale)}/s` : ABSENT;
 }
 
-/** A ratio in 0..1 as a percentage. */
-export function formatRatio(value: Maybe<number>, digits = 1): string {
-  return isPresent(value) ? `${(value * 100).toFixed(value === 0 || value === 1 ? 0 : digits)} %` : ABSENT;
+/** A percentage in 0..100. */
+export function formatPercent(value: Maybe<number>): string {
+  return isPresent(value) ? `${Number(value.toFixed(1))} %` : ABSENT;
 }
 
 const STEPS: [number, string][] = [

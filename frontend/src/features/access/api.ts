@@ -1,6 +1,6 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import { PAGE_SIZE, pagedQuery } from '@/api/pages';
+import { useActed } from '@/api/useActed';
 import type { components } from '@/api/schema.gen';
 
 type Schemas = components['schemas'];
@@ -22,33 +22,28 @@ function ifMatch(user: User) {
   return { path: { id: user.id }, header: { 'If-Match': `"${user.version}"` } };
 }
 
-function useRefreshing<Input, Output>(key: string, mutationFn: (input: Input) => Promise<Output>) {
-  const client = useQueryClient();
-  return useMutation({ mutationFn, onSuccess: () => client.invalidateQueries({ queryKey: [key] }) });
-}
-
 export function useUserCreate() {
-  return useRefreshing('user', (body: UserDraft) => unwrap(api.POST('/api/v1/users', { body })));
+  return useActed(['user'], (body: UserDraft) => unwrap(api.POST('/api/v1/users', { body })));
 }
 
 export function useUserUpdate() {
-  return useRefreshing('user', ({ user, patch }: { user: User; patch: UserPatch }) =>
+  return useActed(['user'], ({ user, patch }: { user: User; patch: UserPatch }) =>
     unwrap(api.PATCH('/api/v1/users/{id}', { params: ifMatch(user), body: patch })),
   );
 }
 
 export function useUserDelete() {
-  return useRefreshing('user', (user: User) =>
+  return useActed(['user'], (user: User) =>
     unwrap(api.DELETE('/api/v1/users/{id}', { params: ifMatch(user) })),
   );
 }
 
 export function useTokenCreate() {
-  return useRefreshing('token', (body: TokenDraft) => unwrap(api.POST('/api/v1/tokens', { body })));
+  return useActed(['token'], (body: TokenDraft) => unwrap(api.POST('/api/v1/tokens', { body })));
 }
 
 export function useTokenRevoke() {
-  return useRefreshing('token', (token: Token) =>
+  return useActed(['token'], (token: Token) =>
     unwrap(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id: token.id } } })),
   );
 }

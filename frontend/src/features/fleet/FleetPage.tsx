@@ -1,4 +1,98 @@
+import { Button } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useCan } from '@/api/session';
+import { DataTable } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { IconPlus, IconSearch, IconServer2 } from '@/components/icons';
 import { PageHeader } from '@/components/PageHeader';
+import { Panel } from '@/components/Panel';
+import { QueryView, SkeletonLines } from '@/components/QueryView';
+import { useT } from '@/lib/i18n/context';
+import { AddInstance } from './AddInstance';
+import { instancesQuery, type Instance } from './api';
+import { fleetColumns } from './columns';
+import { FleetFilters } from './FleetFilters';
+import { FleetTiles } from './FleetTiles';
+import { SelectionBar } from './SelectionBar';
+import type { FleetSearch } from './search';
+import classes from './fleet.module.css';
+
 export function FleetPage() {
-  return <PageHeader title="Fleet" />;
+  const t = useT();
+  const search = useSearch({ from: '/console/fleet' });
+  const navigate = useNavigate({ from: '/fleet' });
+  const canChange = useCan('operator');
+  const [isAdding, setIsAdding] = useState(false);
+  const change = (next: Partial<FleetSearch>) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+  return (
+    <>
+      <PageHeader
+        title={t('fleet.title')}
+        actions={
+          canChange && (
+            <Button leftSection={<IconPlus size={14} />} onClick={() => setIsAdding(true)}>
+              {t('fleet.add')}
+            </Button>
+          )
+        }
+      />
+      <FleetTiles />
+      <FleetFilters search={search} onChange={change} onClear={() => void navigate({ search: {} })} />
+      <InstanceTable search={search} />
+      {isAdding && <AddInstance onClose={() => setIsAdding(false)} />}
+    </>
+  );
+}
+
+function InstanceTable({ search }: { search: FleetSearch }) {
+  const t = useT();
+  const canChange = useCan('operator');
+  const instances = useInfiniteQuery(instancesQuery(search));
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const nameOf = (id: string) => instances.data?.find((row) => row.id === id)?.name ?? id;
+  return (
+    <>
+      <Panel flush>
+        <QueryView query={instances} skeleton={<SkeletonLines lines={8} />}>
+          {(rows) => (
+            <DataTable<Instance>
+              label={t('fleet.instances')}
+              rows={rows}
+              rowKey={(row) => row.id}
+              columns={fleetColumns(t, !instances.hasNextPage)}
+              selection={
+                canChange
+                  ? {
+                      selected,
+                      onChange: setSelected,
+                      labelOf: (id) => t('fleet.select', { name: nameOf(id) }),
+                    }
+                  : undefined
+              }
+              onEndReached={() => {
+                if (instances.hasNextPage && !instances.isFetchingNextPage) void instances.fetchNextPage();
+              }}
+              empty={<NoInstances isFiltered={Object.values(search).some(Boolean)} />}
+            />
+          )}
+        </QueryView>
+        {instances.hasNextPage && (
+          <div className={classes.count}>{t('fleet.loaded', { count: instances.data?.length ?? 0 })}</div>
+        )}
+      </Panel>
+      {selected.size > 0 && <SelectionBar ids={[...selected]} onClear={() => setSelected(new Set())} />}
+    </>
+  );
+}
+
+function NoInstances({ isFiltered }: { isFiltered: boolean }) {
+  const t = useT();
+  return isFiltered ? (
+    <EmptyState icon={<IconSearch size={20} />} title={t('fleet.noMatch')} hint={t('fleet.noMatchHint')} />
+  ) : (
+    <EmptyState icon={<IconServer2 size={20} />} title={t('fleet.empty')} hint={t('fleet.emptyHint')} />
+  );
 }

@@ -1,0 +1,111 @@
+// What several rooms ask about an instance.
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { api, unwrap, unwrapWithEtag } from './client';
+import type { components } from './schema.gen';
+import { pollEvery } from './useConnection';
+
+type Schemas = components['schemas'];
+export type Instance = Schemas['Instance'];
+export type InstanceParameter = Schemas['InstanceParameter'];
+export type Prerequisites = Schemas['Prerequisites'];
+export type CacheStatus = Schemas['CacheStatus'];
+export type CacheAdvice = Schemas['CacheAdvice'];
+
+const POLL_MS = 10_000;
+
+export function instanceQuery(id: string) {
+  return queryOptions({
+    queryKey: ['instance', 'one', id],
+    queryFn: () => unwrap(api.GET('/api/v1/instances/{id}', { params: { path: { id } } })),
+    refetchInterval: pollEvery(POLL_MS),
+  });
+}
+
+export function instanceParametersQuery(id: string) {
+  return queryOptions({
+    queryKey: ['instance', 'parameters', id],
+    queryFn: () => unwrapWithEtag(api.GET('/api/v1/instances/{id}/parameters', { params: { path: { id } } })),
+    staleTime: 10_000,
+  });
+}
+
+export function prerequisitesQuery(id: string) {
+  return queryOptions({
+    queryKey: ['instance', 'prerequisites', id],
+    queryFn: () => unwrap(api.GET('/api/v1/instances/{id}/prerequisites', { params: { path: { id } } })),
+  });
+}
+
+export function cacheStatusQuery(id: string, pollMs = POLL_MS) {
+  return queryOptions({
+    queryKey: ['instance', 'cache-status', id],
+    queryFn: () => unwrap(api.GET('/api/v1/instances/{id}/cache/status', { params: { path: { id } } })),
+    refetchInterval: pollEvery(pollMs),
+  });
+}
+
+export function cacheAdviceQuery(id: string) {
+  return queryOptions({
+    queryKey: ['instance', 'cache-advice', id],
+    queryFn: () => unwrap(api.GET('/api/v1/instances/{id}/cache/advice', { params: { path: { id } } })),
+    staleTime: 30_000,
+  });
+}
+
+export function classQuery(name: string) {
+  return queryOptions({
+    queryKey: ['class', name],
+    queryFn: () => unwrap(api.GET('/api/v1/instance-classes/{id}', { params: { path: { id: name } } })),
+    staleTime: 60_000,
+  });
+}
+
+/** Actions of an instance that a finding may offer, by their route under it. */
+export function useInstanceAction(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ route, body }: InstanceAction) => runAction(id, route, body),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['instance'] }),
+  });
+}
+
+export interface InstanceAction {
+  route: string;
+  body: Record<string, unknown>;
+}
+
+/** The routes that findings name, each with its typed request; an unknown one is a newer server's. */
+async function runAction(
+  id: string,
+  route: string,
+  body: Record<string, unknown>,
+): Promise<Schemas['Change']> {
+  const params = { path: { id } };
+  switch (route) {
+    case 'restart':
+      return unwrap(
+        api.POST('/api/v1/instances/{id}/restart', { params, body: body as Schemas['RestartRequest'] }),
+      );
+    case 'upgrade':
+      return unwrap(
+        api.POST('/api/v1/instances/{id}/upgrade', { params, body: body as Schemas['UpgradeRequest'] }),
+      );
+    case 'proxy':
+      return unwrap(
+        api.POST('/api/v1/instances/{id}/proxy', { params, body: body as Schemas['ProxyRequest'] }),
+      );
+    case 'resize':
+      return unwrap(
+        api.POST('/api/v1/instances/{id}/resize', { params, body: body as Schemas['ResizeRequest'] }),
+      );
+    case 'cache/disable':
+      return unwrap(
+        api.POST('/api/v1/instances/{id}/cache/disable', {
+          params,
+          body: body as Schemas['CacheDisableRequest'],
+        }),
+      );
+    default:
+      throw new Error(`This console does not know the action "${route}": use the API, or a newer console.`);
+  }
+}

@@ -1,0 +1,117 @@
+// Predicted hit ratio by cache size. Every point is also a button, so the keyboard can choose one.
+import { useI18n } from '@/lib/i18n/context';
+import { formatBytes } from '@/lib/bytes';
+import { formatPercent } from '@/lib/number';
+import {
+  CartesianGrid,
+  ComposedChart,
+  Line,
+  ReferenceLine,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts';
+import classes from './charts.module.css';
+
+export interface CurvePoint {
+  size: number;
+  /** 0..1 */
+  ratio: number;
+}
+
+interface CurveChartProps {
+  points: CurvePoint[];
+  present: number | undefined;
+  presentLabel: string;
+  actionLabel: (size: number) => string;
+  onChoose: (size: number) => void;
+}
+
+const AXIS = { fontSize: 11, fill: 'var(--fqc-muted)' };
+
+export function CurveChart({ points, present, presentLabel, actionLabel, onChoose }: CurveChartProps) {
+  const { t } = useI18n();
+  const rows = points
+    .map(({ size, ratio }) => ({ size, ratio: ratio * 100 }))
+    .sort((a, b) => a.size - b.size);
+  return (
+    <>
+      <div role="img" aria-label={t('queries.curve')}>
+        <ResponsiveContainer width="100%" height={240} initialDimension={{ width: 600, height: 240 }}>
+          <ComposedChart
+            data={rows}
+            margin={{ top: 16, right: 16, bottom: 0, left: 0 }}
+            accessibilityLayer={false}
+          >
+            <CartesianGrid stroke="var(--fqc-grid)" vertical={false} />
+            <XAxis
+              dataKey="size"
+              type="number"
+              scale="log"
+              domain={['dataMin', 'dataMax']}
+              ticks={rows.map(({ size }) => size)}
+              tickFormatter={(size: number) => formatBytes(size)}
+              tick={AXIS}
+              tickLine={false}
+              axisLine={{ stroke: 'var(--fqc-border)' }}
+            />
+            <YAxis
+              domain={[0, 100]}
+              tickFormatter={(value: number) => `${value} %`}
+              tick={AXIS}
+              width={48}
+              tickLine={false}
+              axisLine={false}
+            />
+            <Tooltip
+              isAnimationActive={false}
+              formatter={(value) => formatPercent(Number(value))}
+              labelFormatter={(size) => formatBytes(Number(size))}
+              contentStyle={{
+                background: 'var(--fqc-surface)',
+                border: '1px solid var(--fqc-border)',
+                fontSize: 12,
+              }}
+            />
+            <Line
+              dataKey="ratio"
+              name={t('fleet.hitRatio')}
+              stroke="var(--fqc-series-1)"
+              strokeWidth={2}
+              isAnimationActive={false}
+            />
+            {present !== undefined && present > 0 && (
+              <ReferenceLine
+                x={present}
+                stroke="var(--fqc-series-2)"
+                strokeDasharray="4 3"
+                label={{
+                  value: presentLabel,
+                  fontSize: 11,
+                  fill: 'var(--fqc-series-2)',
+                  position: 'insideTopRight',
+                }}
+              />
+            )}
+          </ComposedChart>
+        </ResponsiveContainer>
+      </div>
+      <ul className={classes.choices}>
+        {rows.map(({ size, ratio }) => (
+          <li key={size}>
+            <button
+              type="button"
+              onClick={() => onChoose(size)}
+              aria-label={actionLabel(size)}
+              title={actionLabel(size)}
+              data-present={size === present || undefined}
+            >
+              {formatBytes(size)} <strong>{formatPercent(ratio)}</strong>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+// Findings of a check or a preview: what was seen, what is needed, what mends it.
+import { Button } from '@mantine/core';
+import type { Finding } from '@/api/changes';
+import { useT } from '@/lib/i18n/context';
+import type { Tone } from '@/lib/tone';
+import { StatusBadge, ToneIcon } from './StatusBadge';
+import classes from './FindingList.module.css';
+
+/** A notice without a remedy states that a condition is met. */
+function toneOf(finding: Finding): Tone {
+  if (finding.severity === 'blocking') return 'danger';
+  if (finding.severity === 'advice') return 'warn';
+  return finding.remedy ? 'info' : 'ok';
+}
+
+interface FindingListProps {
+  findings: Finding[];
+  onAct?: (route: string, body: Record<string, unknown>) => void;
+  isBusy?: boolean;
+}
+
+export function FindingList({ findings, onAct, isBusy }: FindingListProps) {
+  return (
+    <ul className={classes.list}>
+      {findings.map((finding) => (
+        <li key={`${finding.code}:${finding.parameter}:${finding.seen}`} className={classes.item}>
+          <ToneIcon tone={toneOf(finding)} size={18} />
+          <FindingText finding={finding} />
+          <FindingAction finding={finding} onAct={onAct} isBusy={isBusy} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function FindingText({ finding }: { finding: Finding }) {
+  const t = useT();
+  const tone = toneOf(finding);
+  return (
+    <div className={classes.text}>
+      <div className={classes.seen}>
+        {finding.parameter && <code>{finding.parameter}</code>} {finding.seen}{' '}
+        {tone === 'danger' && <StatusBadge tone="danger">{t('finding.blocking')}</StatusBadge>}
+      </div>
+      {finding.needed && tone !== 'ok' && (
+        <div className={classes.needed}>
+          {t('finding.needed')} {finding.needed}
+        </div>
+      )}
+      {finding.remedy && <div className={classes.needed}>{finding.remedy}</div>}
+      {finding.action && finding.action.statements.length > 0 && (
+        <pre className={classes.statements}>{finding.action.statements.join('\n')}</pre>
+      )}
+    </div>
+  );
+}
+
+function FindingAction({
+  finding,
+  onAct,
+  isBusy,
+}: { finding: Finding } & Pick<FindingListProps, 'onAct' | 'isBusy'>) {
+  const t = useT();
+  const action = finding.action;
+  if (!onAct || !action?.route) return null;
+  const known = ['restart', 'upgrade', 'proxy', 'resize'] as const;
+  const name = known.find((route) => route === action.route);
+  return (
+    <Button variant="light" loading={isBusy} onClick={() => onAct(action.route, action.body)}>
+      {name ? t(`finding.action.${name}`) : action.route}
+    </Button>
+  );
+}

@@ -1,0 +1,82 @@
+import { Button, Drawer, Stack, Timeline } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useCan } from '@/api/session';
+import { formatValue, unitOf } from '@/charts/units';
+import { ErrorPanel } from '@/components/ErrorPanel';
+import { FactList } from '@/components/FactList';
+import { IconCheck } from '@/components/icons';
+import { ButtonLink } from '@/components/links';
+import { Moment } from '@/components/Moment';
+import { QueryView } from '@/components/QueryView';
+import { useT } from '@/lib/i18n/context';
+import { incidentQuery, metricDefinitionsQuery, useIncidentAcknowledge, type IncidentDetail } from './api';
+import { IncidentState } from './IncidentList';
+
+export function IncidentDrawer({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const t = useT();
+  return (
+    <Drawer opened={id !== undefined} onClose={onClose} size={480} title={t('incidents.title')}>
+      {id && <IncidentBody id={id} />}
+    </Drawer>
+  );
+}
+
+function IncidentBody({ id }: { id: string }) {
+  const incident = useQuery(incidentQuery(id));
+  return <QueryView query={incident}>{(data) => <IncidentView incident={data} />}</QueryView>;
+}
+
+function IncidentView({ incident }: { incident: IncidentDetail }) {
+  const t = useT();
+  const canAct = useCan('operator');
+  const acknowledge = useIncidentAcknowledge();
+  const { data: metrics = [] } = useQuery(metricDefinitionsQuery);
+  const metric = metrics.find(({ name }) => name === incident.metric);
+  const show = (value: number | null) => formatValue(value, unitOf(metric?.unit ?? 'count'));
+  return (
+    <Stack>
+      <FactList
+        facts={[
+          { label: t('incidents.rule'), value: incident.rule_name },
+          { label: t('fleet.name'), value: incident.instance_name },
+          { label: t('fleet.state'), value: <IncidentState incident={incident} t={t} /> },
+          {
+            label: t('incidents.condition'),
+            value: `${metric?.title ?? incident.metric} ${t(`rules.comparison.${incident.comparison}`)} ${show(incident.threshold)}`,
+          },
+          { label: t('incidents.openedValue'), value: show(incident.opened_value) },
+          { label: t('incidents.value'), value: show(incident.last_value) },
+        ]}
+      />
+      <Timeline bulletSize={14} lineWidth={2} active={incident.timeline.length}>
+        {incident.timeline.map((event) => (
+          <Timeline.Item key={`${event.at}:${event.kind}`} title={t(`incidents.event.${event.kind}`)}>
+            <div>
+              <Moment at={event.at} /> {event.value !== null && `· ${show(event.value)}`}
+            </div>
+            {event.detail && <div>{event.detail}</div>}
+          </Timeline.Item>
+        ))}
+      </Timeline>
+      {acknowledge.isError && <ErrorPanel error={acknowledge.error} />}
+      {canAct && !incident.resolved_at && !incident.acknowledged_at && (
+        <Button
+          leftSection={<IconCheck size={14} />}
+          loading={acknowledge.isPending}
+          onClick={() => acknowledge.mutate(incident.id)}
+        >
+          {t('incidents.acknowledge')}
+        </Button>
+      )}
+      {incident.instance_id && (
+        <ButtonLink
+          variant="default"
+          to="/instances/$instanceId/monitoring"
+          params={{ instanceId: incident.instance_id }}
+        >
+          {t('incidents.monitoring')}
+        </ButtonLink>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,112 @@
+import { Button, SegmentedControl } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { formatValue, unitOf } from '@/charts/units';
+import { DataTable, type Column } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { IconBell } from '@/components/icons';
+import { TextLink } from '@/components/links';
+import { Moment } from '@/components/Moment';
+import { MoreButton } from '@/components/MoreButton';
+import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
+import { StatusBadge } from '@/components/StatusBadge';
+import { useT, type Translate } from '@/lib/i18n/context';
+import { incidentsQuery, metricDefinitionsQuery, type Incident, type Metric } from './api';
+
+interface IncidentListProps {
+  instance?: string;
+  isAll: boolean;
+  onShow: (isAll: boolean) => void;
+  onOpen: (id: string) => void;
+}
+
+export function IncidentList({ instance, isAll, onShow, onOpen }: IncidentListProps) {
+  const t = useT();
+  const incidents = useInfiniteQuery(incidentsQuery({ instance, is_open: isAll ? undefined : true }));
+  const { data: metrics = [] } = useQuery(metricDefinitionsQuery);
+  return (
+    <Panel
+      flush
+      title={t('alerts.tab.incidents')}
+      actions={
+        <SegmentedControl
+          size="xs"
+          aria-label={t('incidents.show')}
+          value={isAll ? 'all' : 'open'}
+          onChange={(next) => onShow(next === 'all')}
+          data={[
+            { value: 'open', label: t('incidents.open') },
+            { value: 'all', label: t('incidents.all') },
+          ]}
+        />
+      }
+    >
+      <QueryView query={incidents}>
+        {(rows) => (
+          <DataTable
+            label={t('alerts.tab.incidents')}
+            rows={rows}
+            rowKey={(row) => row.id}
+            columns={columnsOf(t, metrics, onOpen)}
+            empty={
+              <EmptyState
+                icon={<IconBell size={20} />}
+                title={t('incidents.empty')}
+                hint={t('incidents.emptyHint')}
+              />
+            }
+          />
+        )}
+      </QueryView>
+      <MoreButton query={incidents} />
+    </Panel>
+  );
+}
+
+function columnsOf(t: Translate, metrics: Metric[], onOpen: (id: string) => void): Column<Incident>[] {
+  const show = (row: Incident) => {
+    const unit = metrics.find(({ name }) => name === row.metric)?.unit ?? 'count';
+    return formatValue(row.last_value, unitOf(unit));
+  };
+  return [
+    {
+      key: 'rule',
+      header: t('incidents.rule'),
+      render: (row) => (
+        <Button variant="transparent" size="compact-xs" px={0} onClick={() => onOpen(row.id)}>
+          {row.rule_name}
+        </Button>
+      ),
+    },
+    {
+      key: 'instance',
+      header: t('fleet.name'),
+      render: (row) =>
+        row.instance_id ? (
+          <TextLink to="/instances/$instanceId" params={{ instanceId: row.instance_id }}>
+            {row.instance_name}
+          </TextLink>
+        ) : (
+          row.instance_name
+        ),
+    },
+    { key: 'state', header: t('fleet.state'), render: (row) => <IncidentState incident={row} t={t} /> },
+    { key: 'value', header: t('incidents.value'), align: 'right', render: show },
+    { key: 'opened', header: t('incidents.opened'), render: (row) => <Moment at={row.opened_at} relative /> },
+    {
+      key: 'resolved',
+      header: t('incidents.resolved'),
+      render: (row) => <Moment at={row.resolved_at} relative />,
+      isSecondary: true,
+    },
+  ];
+}
+
+export function IncidentState({ incident, t }: { incident: Incident; t: Translate }) {
+  if (incident.resolved_at) return <StatusBadge tone="ok">{t('incidents.state.resolved')}</StatusBadge>;
+  return (
+    <StatusBadge tone={incident.severity === 'critical' ? 'danger' : 'warn'}>
+      {t(incident.acknowledged_at ? 'incidents.state.acknowledged' : `rules.severity.${incident.severity}`)}
+    </StatusBadge>
+  );
+}

@@ -1,0 +1,136 @@
+import {
+  Button,
+  Group,
+  Modal,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  Stack,
+  Switch,
+  TextInput,
+} from '@mantine/core';
+import { useState, type FormEvent } from 'react';
+import { fieldMessage } from '@/api/errors';
+import { ErrorPanel } from '@/components/ErrorPanel';
+import { useT } from '@/lib/i18n/context';
+import { useRuleSave, type AlertRule, type Metric } from './api';
+import { newRule, ruleDraftOf, ruleRequest, type RuleDraft } from './ruleDraft';
+import { RulePreview } from './RulePreview';
+import { ScopeFields } from './ScopeFields';
+import classes from './alerts.module.css';
+
+const COMPARISONS = ['lt', 'le', 'gt', 'ge'] as const;
+const SEVERITIES = ['warning', 'critical'] as const;
+
+interface RuleFormProps {
+  rule?: AlertRule;
+  metrics: Metric[];
+  onClose: () => void;
+}
+
+export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
+  const t = useT();
+  const save = useRuleSave(rule);
+  const [draft, setDraft] = useState(() => (rule ? ruleDraftOf(rule) : newRule));
+  const set = (next: Partial<RuleDraft>) => setDraft((old) => ({ ...old, ...next }));
+  const metric = metrics.find(({ name }) => name === draft.metric);
+  const request = ruleRequest(draft, rule);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate(request, { onSuccess: onClose });
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size={620}
+      title={rule ? t('rules.edit', { name: rule.name }) : t('rules.new')}
+    >
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          {save.isError && <ErrorPanel error={save.error} />}
+          <TextInput
+            label={t('rules.name')}
+            required
+            data-autofocus
+            value={draft.name}
+            error={fieldMessage(save.error, 'name')}
+            onChange={(event) => set({ name: event.currentTarget.value })}
+          />
+          <Select
+            label={t('rules.metric')}
+            searchable
+            data={metrics.map(({ name, title }) => ({ value: name, label: title }))}
+            value={draft.metric}
+            onChange={(next) => set({ metric: next ?? draft.metric })}
+          />
+          {metric && (
+            <div className={classes.formula}>
+              {metric.formula} · {metric.unit}
+            </div>
+          )}
+          <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="sm">
+            <Select
+              label={t('rules.comparison')}
+              data={COMPARISONS.map((value) => ({ value, label: t(`rules.comparison.${value}`) }))}
+              value={draft.comparison}
+              onChange={(next) => set({ comparison: COMPARISONS.find((value) => value === next) })}
+            />
+            <NumberInput
+              label={t('rules.threshold')}
+              value={draft.threshold}
+              onChange={(value) => set({ threshold: Number(value) })}
+            />
+            <NumberInput
+              label={t('rules.forMinutes')}
+              min={0}
+              value={draft.forMinutes}
+              onChange={(value) => set({ forMinutes: Number(value) })}
+            />
+            <NumberInput
+              label={t('rules.minimumTraffic')}
+              min={0}
+              disabled={!metric?.traffic}
+              value={draft.minimumTraffic}
+              onChange={(value) => set({ minimumTraffic: Number(value) })}
+            />
+            <NumberInput
+              label={t('rules.reminderHours')}
+              min={0}
+              value={draft.reminderHours}
+              onChange={(value) => set({ reminderHours: Number(value) })}
+            />
+            <Select
+              label={t('rules.severity')}
+              data={SEVERITIES.map((value) => ({ value, label: t(`rules.severity.${value}`) }))}
+              value={draft.severity}
+              onChange={(next) => set({ severity: SEVERITIES.find((value) => value === next) })}
+            />
+          </SimpleGrid>
+          <ScopeFields draft={draft} error={save.error} onChange={set} />
+          <TextInput
+            label={t('rules.recipients')}
+            description={t('rules.recipientsHint')}
+            value={draft.recipients}
+            error={fieldMessage(save.error, 'recipients')}
+            onChange={(event) => set({ recipients: event.currentTarget.value })}
+          />
+          <Switch
+            label={t('rules.enabled')}
+            checked={draft.isEnabled}
+            onChange={(event) => set({ isEnabled: event.currentTarget.checked })}
+          />
+          <RulePreview request={request} />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {t('action.cancel')}
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {t('action.save')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,159 @@
+import { ActionIcon, Button, Group } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useCan } from '@/api/session';
+import { formatValue, unitOf } from '@/charts/units';
+import { ConfirmModal } from '@/components/ConfirmModal';
+import { DataTable, type Column } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { IconBell, IconPencil, IconPlus, IconTrash } from '@/components/icons';
+import { MoreButton } from '@/components/MoreButton';
+import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
+import { StatusBadge } from '@/components/StatusBadge';
+import { useT, type Translate } from '@/lib/i18n/context';
+import { formatDuration } from '@/lib/number';
+import { metricDefinitionsQuery, rulesQuery, useRuleDelete, type AlertRule, type Metric } from './api';
+import { RuleForm } from './RuleForm';
+
+type Dialog = { kind: 'form'; rule?: AlertRule } | { kind: 'delete'; rule: AlertRule };
+
+export function RuleList() {
+  const t = useT();
+  const canChange = useCan('operator');
+  const rules = useInfiniteQuery(rulesQuery);
+  const { data: metrics = [] } = useQuery(metricDefinitionsQuery);
+  const remove = useRuleDelete();
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => {
+    remove.reset();
+    setDialog(undefined);
+  };
+  return (
+    <Panel
+      flush
+      title={t('alerts.tab.rules')}
+      actions={
+        canChange && (
+          <Button leftSection={<IconPlus size={14} />} onClick={() => setDialog({ kind: 'form' })}>
+            {t('rules.new')}
+          </Button>
+        )
+      }
+    >
+      <QueryView query={rules}>
+        {(rows) => (
+          <DataTable
+            label={t('alerts.tab.rules')}
+            rows={rows}
+            rowKey={(row) => row.id}
+            columns={columnsOf(t, metrics, canChange ? setDialog : undefined)}
+            empty={
+              <EmptyState
+                icon={<IconBell size={20} />}
+                title={t('rules.empty')}
+                hint={t('rules.emptyHint')}
+              />
+            }
+          />
+        )}
+      </QueryView>
+      <MoreButton query={rules} />
+      {dialog?.kind === 'form' && <RuleForm rule={dialog.rule} metrics={metrics} onClose={close} />}
+      {dialog?.kind === 'delete' && (
+        <ConfirmModal
+          title={t('rules.deleteAsk', { name: dialog.rule.name })}
+          confirm={t('action.delete')}
+          error={remove.error}
+          isBusy={remove.isPending}
+          onConfirm={() => remove.mutate(dialog.rule, { onSuccess: close })}
+          onClose={close}
+        >
+          {t('rules.deleteHint')}
+        </ConfirmModal>
+      )}
+    </Panel>
+  );
+}
+
+function conditionText(rule: AlertRule, metrics: Metric[], t: Translate): string {
+  const metric = metrics.find(({ name }) => name === rule.metric);
+  const threshold = formatValue(rule.threshold, unitOf(metric?.unit ?? 'count'));
+  return `${metric?.title ?? rule.metric} ${t(`rules.comparison.${rule.comparison}`)} ${threshold}`;
+}
+
+function scopeText(rule: AlertRule, t: Translate): string {
+  if (rule.scope === 'tags')
+    return Object.entries(rule.tags)
+      .map(([name, value]) => `${name}:${value}`)
+      .join(', ');
+  return rule.scope === 'instance' ? (rule.instance_id ?? '–') : t('rules.scope.all');
+}
+
+function columnsOf(t: Translate, metrics: Metric[], open?: (dialog: Dialog) => void): Column<AlertRule>[] {
+  return [
+    {
+      key: 'name',
+      header: t('rules.name'),
+      render: (row) => <strong>{row.name}</strong>,
+      sortValue: (row) => row.name,
+    },
+    {
+      key: 'condition',
+      header: t('incidents.condition'),
+      render: (row) => <span title={row.formula}>{conditionText(row, metrics, t)}</span>,
+    },
+    {
+      key: 'for',
+      header: t('rules.for'),
+      render: (row) => formatDuration(row.for_seconds),
+      isSecondary: true,
+    },
+    { key: 'scope', header: t('rules.scope'), render: (row) => scopeText(row, t), isSecondary: true },
+    {
+      key: 'severity',
+      header: t('rules.severity'),
+      render: (row) => (
+        <StatusBadge tone={row.severity === 'critical' ? 'danger' : 'warn'}>
+          {t(`rules.severity.${row.severity}`)}
+        </StatusBadge>
+      ),
+      isSecondary: true,
+    },
+    {
+      key: 'enabled',
+      header: t('fleet.state'),
+      render: (row) => (
+        <StatusBadge tone={row.is_enabled ? 'ok' : 'neutral'}>
+          {t(row.is_enabled ? 'state.on' : 'state.off')}
+        </StatusBadge>
+      ),
+    },
+    {
+      key: 'actions',
+      header: '',
+      align: 'right',
+      render: (row) =>
+        open && (
+          <Group gap={4} justify="flex-end" wrap="nowrap">
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={t('rules.edit', { name: row.name })}
+              onClick={() => open({ kind: 'form', rule: row })}
+            >
+              <IconPencil size={15} />
+            </ActionIcon>
+            <ActionIcon
+              variant="subtle"
+              color="red"
+              aria-label={t('rules.deleteAsk', { name: row.name })}
+              onClick={() => open({ kind: 'delete', rule: row })}
+            >
+              <IconTrash size={15} />
+            </ActionIcon>
+          </Group>
+        ),
+    },
+  ];
+}

@@ -1,0 +1,46 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Moment } from '@/components/Moment';
+import { ToneIcon } from '@/components/StatusBadge';
+import { useT } from '@/lib/i18n/context';
+import { rulePreviewQuery, type RuleRequest } from './api';
+import classes from './alerts.module.css';
+
+const PAUSE_MS = 500;
+const SHOWN = 5;
+
+/** Where the rule would have fired over the past day, while it is being written. */
+export function RulePreview({ request }: { request: RuleRequest }) {
+  const t = useT();
+  const [settled] = useDebouncedValue(request, PAUSE_MS, { leading: true });
+  const preview = useQuery({ ...rulePreviewQuery({ ...settled, name: settled.name || '-' }), retry: false });
+  if (preview.isError) return <div className={classes.preview}>{preview.error.message}</div>;
+  if (!preview.data) return <div className={classes.preview}>{t('state.loading')}</div>;
+  const { firings, examined_count, instance_count, hours } = preview.data;
+  return (
+    <div className={classes.preview} role="status">
+      <div className={classes.previewHead}>
+        <ToneIcon tone={firings.length ? 'warn' : 'ok'} />
+        {t('rules.wouldHaveFired', { count: firings.length, hours })}
+        <span className={classes.muted}>
+          {t('rules.examined', { examined: examined_count, all: instance_count })}
+        </span>
+      </div>
+      <ul>
+        {firings.slice(0, SHOWN).map((firing) => (
+          <li key={`${firing.instance_id}:${firing.opened_at}`}>
+            {firing.instance_name}, <Moment at={firing.opened_at} />
+            {firing.resolved_at ? (
+              <>
+                {' – '}
+                <Moment at={firing.resolved_at} />
+              </>
+            ) : (
+              ` · ${t('rules.stillOpen')}`
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

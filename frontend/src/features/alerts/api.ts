@@ -1,0 +1,96 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, unwrap } from '@/api/client';
+import { PAGE_SIZE, pagedQuery } from '@/api/pages';
+import type { components } from '@/api/schema.gen';
+import { useActed } from '@/api/useActed';
+import { pollEvery } from '@/api/useConnection';
+
+type Schemas = components['schemas'];
+export type AlertRule = Schemas['AlertRule'];
+export type RuleRequest = Schemas['AlertRuleWriteRequest'];
+export type Incident = Schemas['Incident'];
+export type IncidentDetail = Schemas['IncidentDetail'];
+export type Silence = Schemas['Silence'];
+export type Metric = Schemas['MetricDefinition'];
+
+const POLL_MS = 30_000;
+
+export const rulesQuery = pagedQuery<AlertRule>(['rule'], (cursor) =>
+  unwrap(api.GET('/api/v1/alert-rules', { params: { query: { cursor, limit: PAGE_SIZE } } })),
+);
+
+export function incidentsQuery(filters: { instance?: string; is_open?: boolean }) {
+  return {
+    ...pagedQuery<Incident>(['incident', 'list', filters], (cursor) =>
+      unwrap(api.GET('/api/v1/incidents', { params: { query: { ...filters, cursor, limit: PAGE_SIZE } } })),
+    ),
+    refetchInterval: pollEvery(POLL_MS),
+  };
+}
+
+export function incidentQuery(id: string) {
+  return queryOptions({
+    queryKey: ['incident', 'one', id],
+    queryFn: () => unwrap(api.GET('/api/v1/incidents/{id}', { params: { path: { id } } })),
+  });
+}
+
+export const silencesQuery = pagedQuery<Silence>(['silence'], (cursor) =>
+  unwrap(api.GET('/api/v1/silences', { params: { query: { cursor, limit: PAGE_SIZE } } })),
+);
+
+export const metricDefinitionsQuery = queryOptions({
+  queryKey: ['metric-definitions'],
+  queryFn: () => unwrap(api.GET('/api/v1/metric-definitions')).then(({ items }) => items),
+  staleTime: Infinity,
+});
+
+/** Where the rule would have fired over the past day. */
+export function rulePreviewQuery(rule: RuleRequest) {
+  return queryOptions({
+    queryKey: ['rule-preview', rule],
+    queryFn: ({ signal }) => unwrap(api.POST('/api/v1/alert-rules/preview', { body: rule, signal })),
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useRuleSave(rule: AlertRule | undefined) {
+  return useActed(['rule'], (body: RuleRequest) =>
+    rule
+      ? unwrap(
+          api.PUT('/api/v1/alert-rules/{id}', {
+            params: { path: { id: rule.id }, header: { 'If-Match': `"${rule.version}"` } },
+            body,
+          }),
+        )
+      : unwrap(api.POST('/api/v1/alert-rules', { body })),
+  );
+}
+
+export function useRuleDelete() {
+  return useActed(['rule'], (rule: AlertRule) =>
+    unwrap(
+      api.DELETE('/api/v1/alert-rules/{id}', {
+        params: { path: { id: rule.id }, header: { 'If-Match': `"${rule.version}"` } },
+      }),
+    ),
+  );
+}
+
+export function useIncidentAcknowledge() {
+  return useActed(['incident'], (id: string) =>
+    unwrap(api.POST('/api/v1/incidents/{id}/acknowledge', { params: { path: { id } } })),
+  );
+}
+
+export function useSilenceCreate() {
+  return useActed(['silence'], (body: Schemas['SilenceCreateRequest']) =>
+    unwrap(api.POST('/api/v1/silences', { body })),
+  );
+}
+
+export function useSilenceEnd() {
+  return useActed(['silence'], (id: string) =>
+    unwrap(api.DELETE('/api/v1/silences/{id}', { params: { path: { id } } })),
+  );
+}

@@ -1,0 +1,17 @@
+import { choiceParam, textParam, type RawSearch } from '@/lib/searchParams';
+
+export const ALERT_TABS = ['incidents', 'rules', 'silences'] as const;
+
+export interface AlertsSearch {
+  tab?: (typeof ALERT_TABS)[number];
+  show?: 'all';
+  incident?: string;
+}
+
+export function alertsSearch(raw: RawSearch): AlertsSearch {
+  return {
+    tab: choiceParam(raw, 'tab', ALERT_TABS),
+    show: choiceParam(raw, 'show', ['all'] as const),
+    incident: textParam(raw, 'incident'),
+  };
+}

@@ -1,0 +1,40 @@
+import { Alert } from '@mantine/core';
+import type { Change } from '@/api/changes';
+import { IconAlertTriangle, IconClock } from '@/components/icons';
+import { useI18n } from '@/lib/i18n/context';
+import { formatLocal } from '@/lib/time';
+import classes from './changes.module.css';
+
+/** Why it ended as it did, or what it waits for. */
+export function ChangeOutcome({ change }: { change: Change }) {
+  const { t, language } = useI18n();
+  const isBad = change.state === 'failed' || change.state === 'rolled_back';
+  if (change.outcome_detail) {
+    return (
+      <Alert
+        className={classes.outcome}
+        variant="light"
+        color={isBad ? 'red' : 'gray'}
+        icon={<IconAlertTriangle size={18} />}
+        c="inherit"
+      >
+        {change.outcome_detail}
+      </Alert>
+    );
+  }
+  if (change.state === 'previewed' && change.needs_second_person) {
+    return (
+      <Alert className={classes.outcome} variant="light" icon={<IconClock size={18} />} c="inherit">
+        {t('change.needsSecond')}
+      </Alert>
+    );
+  }
+  if (change.state === 'approved' && change.not_before && change.when !== 'now') {
+    return (
+      <Alert className={classes.outcome} variant="light" icon={<IconClock size={18} />} c="inherit">
+        {t('change.waiting', { time: formatLocal(change.not_before, language) })}
+      </Alert>
+    );
+  }
+  return null;
+}

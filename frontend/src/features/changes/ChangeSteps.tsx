@@ -1,0 +1,66 @@
+import { Loader, Progress } from '@mantine/core';
+import type { Change } from '@/api/changes';
+import { IconArrowRight } from '@/components/icons';
+import { ParameterValue } from '@/components/ParameterValue';
+import { ToneIcon } from '@/components/StatusBadge';
+import { useT } from '@/lib/i18n/context';
+import type { Tone } from '@/lib/tone';
+import classes from './changes.module.css';
+
+type Step = Change['steps'][number];
+
+const TONES: Record<Step['state'], Tone> = {
+  pending: 'neutral',
+  running: 'info',
+  done: 'ok',
+  failed: 'danger',
+  undone: 'warn',
+};
+
+export function ChangeSteps({ change }: { change: Change }) {
+  const t = useT();
+  if (change.steps.length === 0) return <p className={classes.none}>{t('change.noSteps')}</p>;
+  const { done = 0, total = 0 } = change.progress;
+  const unitOf = (name: string) => change.lines.find((line) => line.name === name)?.unit;
+  return (
+    <>
+      <div className={classes.progress} role="status">
+        <Progress
+          value={total ? (done / total) * 100 : 100}
+          aria-label={t('change.steps')}
+          size="sm"
+          flex={1}
+        />
+        <span>{t('change.progress', { done, total })}</span>
+      </div>
+      <ol className={classes.steps}>
+        {change.steps.map((step) => (
+          <StepItem key={step.position} step={step} unit={unitOf(step.name)} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function StepItem({ step, unit }: { step: Step; unit: string | undefined }) {
+  const t = useT();
+  return (
+    <li className={classes.step} data-state={step.state}>
+      {step.state === 'running' ? <Loader size={16} /> : <ToneIcon tone={TONES[step.state]} />}
+      <div className={classes.stepText}>
+        <div>
+          {t(`change.step.${step.kind}`, { name: step.name || (step.new ?? '') })}{' '}
+          <span className={classes.stepState}>{t(`change.stepState.${step.state}`)}</span>
+        </div>
+        {step.kind === 'set_global' && (
+          <div className={classes.values}>
+            <ParameterValue value={step.old} unit={unit} />
+            <IconArrowRight size={13} aria-label={t('change.becomes')} />
+            <ParameterValue value={step.new} unit={unit} />
+          </div>
+        )}
+        {step.detail && <div className={classes.detail}>{step.detail}</div>}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,24 @@
+import type { Change } from '@/api/changes';
+
+export type ChangeAction = 'approve' | 'apply' | 'abort' | 'rollback';
+
+const REVERTIBLE: Change['kind'][] = ['parameters', 'enable', 'disable', 'revert', 'resize'];
+
+/** What may be done with a change in its present state. */
+export function actionsOf(
+  change: Pick<Change, 'state' | 'kind' | 'when' | 'is_abort_requested'>,
+): ChangeAction[] {
+  switch (change.state) {
+    case 'previewed':
+      return ['approve', 'abort'];
+    case 'approved':
+      return change.when === 'now' ? ['abort'] : ['apply', 'abort'];
+    case 'applying':
+    case 'verifying':
+      return change.is_abort_requested ? [] : ['abort'];
+    case 'applied':
+      return REVERTIBLE.includes(change.kind) ? ['rollback'] : [];
+    default:
+      return [];
+  }
+}

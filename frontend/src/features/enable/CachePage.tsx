@@ -1,0 +1,31 @@
+import { Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams, useSearch } from '@tanstack/react-router';
+import { cacheStatusQuery } from '@/api/instances';
+import { QueryView } from '@/components/QueryView';
+import { ChangeFollower } from './ChangeFollower';
+import { EnableFlow } from './EnableFlow';
+import { LiveCache } from './LiveCache';
+
+const LIVE_MS = 2_000;
+
+/** The cache of one instance: the way to enabling it, and once enabled, its hits as they arrive. */
+export function CachePage() {
+  const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
+  const { change } = useSearch({ from: '/console/instances/$instanceId/cache' });
+  const status = useQuery(cacheStatusQuery(instanceId, LIVE_MS));
+  return (
+    <Stack gap="md">
+      {change && <ChangeFollower instanceId={instanceId} changeId={change} />}
+      <QueryView query={status}>
+        {(data) =>
+          data.is_enabled ? (
+            <LiveCache instanceId={instanceId} status={data} />
+          ) : (
+            <EnableFlow instanceId={instanceId} />
+          )
+        }
+      </QueryView>
+    </Stack>
+  );
+}

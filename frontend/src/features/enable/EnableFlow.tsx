@@ -1,0 +1,51 @@
+import { Button, Group, Stepper } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { prerequisitesQuery } from '@/api/instances';
+import { useCan } from '@/api/session';
+import { Panel } from '@/components/Panel';
+import { useT } from '@/lib/i18n/context';
+import { CheckStep } from './CheckStep';
+import { ReviewStep } from './ReviewStep';
+import { initialSizing, isSizingComplete } from './sizing';
+import { SizeStep } from './SizeStep';
+import { TrialStep } from './TrialStep';
+import classes from './enable.module.css';
+
+const STEPS = ['check', 'size', 'trial', 'review'] as const;
+
+export function EnableFlow({ instanceId }: { instanceId: string }) {
+  const t = useT();
+  const { step = 0 } = useSearch({ from: '/console/instances/$instanceId/cache' });
+  const navigate = useNavigate({ from: '/instances/$instanceId/cache' });
+  const canChange = useCan('operator');
+  const { data: check } = useQuery(prerequisitesQuery(instanceId));
+  const [sizing, setSizing] = useState(initialSizing);
+  const isReady = check?.is_ready ?? false;
+  const go = (next: number) => void navigate({ search: { step: next } });
+  const mayGoOn = [isReady, isSizingComplete(sizing), true, false][step] ?? false;
+  return (
+    <Panel title={t('enable.title')} description={t('enable.description')}>
+      <Stepper active={step} onStepClick={go} size="xs" mb="md" allowNextStepsSelect={isReady} wrap>
+        {STEPS.map((name) => (
+          <Stepper.Step key={name} label={t(`enable.step.${name}`)} />
+        ))}
+      </Stepper>
+      {step === 0 && <CheckStep instanceId={instanceId} />}
+      {step === 1 && <SizeStep instanceId={instanceId} sizing={sizing} onChange={setSizing} />}
+      {step === 2 && <TrialStep instanceId={instanceId} />}
+      {step === 3 && <ReviewStep instanceId={instanceId} sizing={sizing} canApply={canChange && isReady} />}
+      <Group justify="space-between" className={classes.foot}>
+        <Button variant="default" disabled={step === 0} onClick={() => go(step - 1)}>
+          {t('action.back')}
+        </Button>
+        {step < 3 && (
+          <Button disabled={!mayGoOn} onClick={() => go(step + 1)}>
+            {t('action.next')}
+          </Button>
+        )}
+      </Group>
+    </Panel>
+  );
+}

@@ -1,0 +1,131 @@
+import { Button, Group, Switch } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { cacheStatusQuery, type CacheStatus } from '@/api/instances';
+import { useCan } from '@/api/session';
+import { Sparkline } from '@/charts/Sparkline';
+import { ConfirmModal } from '@/components/ConfirmModal';
+import { ButtonLink } from '@/components/links';
+import { Panel } from '@/components/Panel';
+import { StatTile, StatTiles } from '@/components/StatTile';
+import { StatusBadge } from '@/components/StatusBadge';
+import { formatBytes } from '@/lib/bytes';
+import { useT } from '@/lib/i18n/context';
+import { formatCompact, formatPercent, formatRate } from '@/lib/number';
+import { useCacheDisable } from './api';
+import { growth, withReading, type Reading } from './liveHits';
+import { NotCachedReasons } from './NotCachedReasons';
+
+export function LiveCache({ instanceId, status }: { instanceId: string; status: CacheStatus }) {
+  const t = useT();
+  const canChange = useCan('operator');
+  const readings = useReadings(instanceId, status);
+  const [isDisabling, setIsDisabling] = useState(false);
+  const hits = growth(readings, 'hits');
+  const inserts = growth(readings, 'inserts');
+  const counter = (name: string) => Number(status.counters[name] ?? NaN);
+  const total = counter('Qcache_hits');
+  return (
+    <Panel
+      title={t('cache.title')}
+      description={t('live.description')}
+      actions={
+        <Group gap="xs">
+          <StatusBadge tone="ok">{t('cache.enabled')}</StatusBadge>
+          <ButtonLink
+            variant="default"
+            to="/instances/$instanceId/parameters"
+            params={{ instanceId }}
+            search={{ filter: 'cache' }}
+          >
+            {t('live.parameters')}
+          </ButtonLink>
+          {canChange && (
+            <Button variant="default" onClick={() => setIsDisabling(true)}>
+              {t('live.disable')}
+            </Button>
+          )}
+        </Group>
+      }
+    >
+      <StatTiles>
+        <StatTile
+          label={t('live.hits')}
+          tone={total > 0 ? 'ok' : 'info'}
+          value={formatCompact(total)}
+          note={total > 0 ? formatRate(hits.at(-1)) : t('live.waiting')}
+        />
+        <StatTile
+          label={t('live.hitRate')}
+          value={<Sparkline values={hits} label={t('live.hitRate')} width={140} height={30} />}
+        />
+        <StatTile
+          label={t('live.insertRate')}
+          value={
+            <Sparkline values={inserts} label={t('live.insertRate')} width={140} height={30} color={2} />
+          }
+        />
+        <StatTile
+          label={t('cache.ratioSinceStart')}
+          formula="hits / (hits + inserts + not_cached)"
+          value={formatPercent(status.hit_ratio === null ? null : status.hit_ratio * 100)}
+        />
+        <StatTile label="Qcache_queries_in_cache" value={formatCompact(counter('Qcache_queries_in_cache'))} />
+        <StatTile
+          label={t('live.memory')}
+          value={status.size_bytes === null ? '–' : formatBytes(status.size_bytes)}
+          note={t('live.free', { size: formatBytes(counter('Qcache_free_memory') || 0) })}
+        />
+        <StatTile label="Qcache_lowmem_prunes" value={formatCompact(counter('Qcache_lowmem_prunes'))} />
+      </StatTiles>
+      <NotCachedReasons status={status} />
+      {isDisabling && <DisableCache instanceId={instanceId} onClose={() => setIsDisabling(false)} />}
+    </Panel>
+  );
+}
+
+/** The polls of this visit, newest last. */
+function useReadings(instanceId: string, status: CacheStatus): Reading[] {
+  const { dataUpdatedAt } = useQuery(cacheStatusQuery(instanceId));
+  const [readings, setReadings] = useState<Reading[]>([]);
+  const next = {
+    at: dataUpdatedAt,
+    hits: Number(status.counters.Qcache_hits ?? 0),
+    inserts: Number(status.counters.Qcache_inserts ?? 0),
+  };
+  const updated = withReading(readings, next);
+  if (updated !== readings) setReadings(updated);
+  return updated;
+}
+
+function DisableCache({ instanceId, onClose }: { instanceId: string; onClose: () => void }) {
+  const t = useT();
+  const navigate = useNavigate({ from: '/instances/$instanceId/cache' });
+  const disable = useCacheDisable(instanceId);
+  const [isPoolRestored, setIsPoolRestored] = useState(true);
+  const run = () =>
+    disable.mutate(isPoolRestored, {
+      onSuccess: (change) => {
+        onClose();
+        void navigate({ search: { change: change.id } });
+      },
+    });
+  return (
+    <ConfirmModal
+      title={t('live.disableAsk')}
+      confirm={t('live.disable')}
+      error={disable.error}
+      isBusy={disable.isPending}
+      onConfirm={run}
+      onClose={onClose}
+    >
+      <p style={{ marginTop: 0 }}>{t('live.disableHint')}</p>
+      <Switch
+        label={t('live.restorePool')}
+        checked={isPoolRestored}
+        onChange={(event) => setIsPoolRestored(event.currentTarget.checked)}
+      />
+    </ConfirmModal>
+  );
+}

@@ -1,0 +1,94 @@
+import { Radio, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { cacheAdviceQuery, type CacheAdvice } from '@/api/instances';
+import { QueryView } from '@/components/QueryView';
+import { formatBytes } from '@/lib/bytes';
+import { useT } from '@/lib/i18n/context';
+import { sizeOfResultSet, type Rule, type Sizing } from './sizing';
+import classes from './enable.module.css';
+
+interface SizeStepProps {
+  instanceId: string;
+  sizing: Sizing;
+  onChange: (sizing: Sizing) => void;
+}
+
+/** The sizing rules side by side, each with the size it leads to on this instance. */
+export function SizeStep({ instanceId, sizing, onChange }: SizeStepProps) {
+  const t = useT();
+  const advice = useQuery(cacheAdviceQuery(instanceId));
+  const set = (next: Partial<Sizing>) => onChange({ ...sizing, ...next });
+  return (
+    <QueryView query={advice}>
+      {(data) => (
+        <Stack gap="md">
+          <Radio.Group
+            value={sizing.rule}
+            onChange={(rule) => set({ rule: rule as Rule })}
+            aria-label={t('enable.step.size')}
+          >
+            <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm">
+              {data.sizes.map((proposal) => (
+                <RuleCard key={proposal.rule} proposal={proposal} sizing={sizing} onChange={set} />
+              ))}
+            </SimpleGrid>
+          </Radio.Group>
+          <Radio.Group
+            label={t('enable.type')}
+            size="xs"
+            value={sizing.type}
+            onChange={(type) => set({ type: type === '2' ? '2' : '1' })}
+          >
+            <Stack gap={6} mt={6}>
+              <Radio value="1" label={t('enable.type.1')} size="xs" />
+              <Radio value="2" label={t('enable.type.2')} size="xs" />
+            </Stack>
+          </Radio.Group>
+          <Switch
+            label={t('enable.shrink')}
+            description={t('enable.shrinkHint')}
+            checked={sizing.isPoolShrunk}
+            onChange={(event) => set({ isPoolShrunk: event.currentTarget.checked })}
+          />
+        </Stack>
+      )}
+    </QueryView>
+  );
+}
+
+interface RuleCardProps {
+  proposal: CacheAdvice['sizes'][number];
+  sizing: Sizing;
+  onChange: (next: Partial<Sizing>) => void;
+}
+
+function RuleCard({ proposal, sizing, onChange }: RuleCardProps) {
+  const t = useT();
+  const { rule } = proposal;
+  const typed = rule === 'result_set' ? sizeOfResultSet(sizing.resultSet) : undefined;
+  const size = typed ?? proposal.size_bytes;
+  const isOffered = size !== null || rule === 'result_set' || rule === 'explicit';
+  return (
+    <div className={classes.card} data-chosen={sizing.rule === rule || undefined}>
+      <Radio value={rule} label={t(`enable.rule.${rule}`)} size="xs" disabled={!isOffered} />
+      <div className={classes.size}>{size === null ? '–' : formatBytes(size)}</div>
+      <div className={classes.hint}>{proposal.explanation}</div>
+      {rule === 'result_set' && (
+        <TextInput
+          aria-label={t('enable.resultSet')}
+          placeholder={t('enable.resultSet')}
+          value={sizing.resultSet}
+          onChange={(event) => onChange({ rule, resultSet: event.currentTarget.value })}
+        />
+      )}
+      {rule === 'explicit' && (
+        <TextInput
+          aria-label={t('enable.explicit')}
+          placeholder="480 MiB"
+          value={sizing.explicit}
+          onChange={(event) => onChange({ rule, explicit: event.currentTarget.value })}
+        />
+      )}
+    </div>
+  );
+}

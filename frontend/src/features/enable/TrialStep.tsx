@@ -1,0 +1,102 @@
+import { Button, Group, NumberInput, Stack, Textarea, TextInput } from '@mantine/core';
+import { useState, type FormEvent } from 'react';
+import type { components } from '@/api/schema.gen';
+import { ErrorPanel } from '@/components/ErrorPanel';
+import { IconPlayerPlay } from '@/components/icons';
+import { StatTile, StatTiles } from '@/components/StatTile';
+import { useT } from '@/lib/i18n/context';
+import { formatDuration } from '@/lib/number';
+import { useTrial, type TrialDraft } from './api';
+import classes from './enable.module.css';
+
+type Trial = components['schemas']['Trial'];
+
+const MICROSECOND = 1e-6;
+
+/** One statement, one session: what the cache would do for it before anybody else is touched. Optional. */
+export function TrialStep({ instanceId }: { instanceId: string }) {
+  const t = useT();
+  const trial = useTrial(instanceId);
+  const [draft, setDraft] = useState<TrialDraft>({ statement: '', database: '', repetitions: 20 });
+  const set = (next: Partial<TrialDraft>) => setDraft((old) => ({ ...old, ...next }));
+  const run = (event: FormEvent) => {
+    event.preventDefault();
+    trial.mutate(draft);
+  };
+  return (
+    <form onSubmit={run}>
+      <Stack gap="sm">
+        <p className={classes.lead}>{t('enable.trialLead')}</p>
+        <Textarea
+          label={t('enable.statement')}
+          required
+          autosize
+          minRows={3}
+          size="xs"
+          spellCheck={false}
+          classNames={{ input: classes.mono }}
+          placeholder="SELECT id, name FROM shop.product WHERE id = 7"
+          value={draft.statement}
+          onChange={(event) => set({ statement: event.currentTarget.value })}
+        />
+        <Group align="flex-end" gap="sm">
+          <TextInput
+            label={t('enable.database')}
+            value={draft.database}
+            onChange={(event) => set({ database: event.currentTarget.value })}
+          />
+          <NumberInput
+            label={t('enable.repetitions')}
+            min={2}
+            max={1000}
+            w={110}
+            value={draft.repetitions}
+            onChange={(value) => set({ repetitions: Number(value) || 20 })}
+          />
+          <Button
+            type="submit"
+            variant="light"
+            leftSection={<IconPlayerPlay size={14} />}
+            loading={trial.isPending}
+          >
+            {t('enable.runTrial')}
+          </Button>
+        </Group>
+        {trial.isError && <ErrorPanel error={trial.error} />}
+        {trial.data && <TrialResult trial={trial.data} />}
+      </Stack>
+    </form>
+  );
+}
+
+function TrialResult({ trial }: { trial: Trial }) {
+  const t = useT();
+  const time = (microseconds: number) => formatDuration(microseconds * MICROSECOND);
+  return (
+    <div aria-live="polite">
+      <StatTiles>
+        <StatTile
+          label={t('enable.uncached')}
+          value={time(trial.uncached.median_microseconds)}
+          note={`p95 ${time(trial.uncached.p95_microseconds)}`}
+        />
+        <StatTile
+          label={t('enable.cached')}
+          value={time(trial.cached.median_microseconds)}
+          note={`p95 ${time(trial.cached.p95_microseconds)}`}
+          tone={trial.hits > 0 ? 'ok' : 'warn'}
+        />
+        <StatTile
+          label="Qcache_hits"
+          value={`+${trial.hits}`}
+          note={t('enable.ofRuns', { count: trial.repetitions })}
+        />
+        <StatTile label="Qcache_inserts" value={`+${trial.inserts}`} />
+        <StatTile label="Qcache_not_cached" value={`+${trial.not_cached}`} />
+      </StatTiles>
+      <p className={classes.hint}>
+        {trial.detail} {trial.is_counting_shared && t('enable.sharedCounters')}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { Timing } from '@/api/changes';
+import { api, unwrap } from '@/api/client';
+import { useActed } from '@/api/useActed';
+import { sizingRequest, type Sizing } from './sizing';
+
+export function enablePreviewQuery(id: string, sizing: Sizing) {
+  const body = sizingRequest(sizing);
+  return queryOptions({
+    queryKey: ['preview', 'cache', id, body],
+    queryFn: () =>
+      unwrap(api.POST('/api/v1/instances/{id}/cache/preview', { params: { path: { id } }, body })),
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+  });
+}
+
+export function useCacheEnable(id: string) {
+  return useActed(['instance', 'change'], ({ sizing, timing }: { sizing: Sizing; timing: Timing }) =>
+    unwrap(
+      api.POST('/api/v1/instances/{id}/cache/enable', {
+        params: { path: { id } },
+        body: { ...sizingRequest(sizing), ...timing, apply: true, note: '' },
+      }),
+    ),
+  );
+}
+
+export function useCacheDisable(id: string) {
+  return useActed(['instance', 'change'], (isPoolRestored: boolean) =>
+    unwrap(
+      api.POST('/api/v1/instances/{id}/cache/disable', {
+        params: { path: { id } },
+        body: { restore_buffer_pool: isPoolRestored, apply: true, when: 'now', note: '' },
+      }),
+    ),
+  );
+}
+
+export interface TrialDraft {
+  statement: string;
+  database: string;
+  repetitions: number;
+}
+
+export function useTrial(id: string) {
+  return useActed([], ({ statement, database, repetitions }: TrialDraft) =>
+    unwrap(
+      api.POST('/api/v1/instances/{id}/cache/trial', {
+        params: { path: { id } },
+        body: { statement, repetitions, ...(database && { database }) },
+      }),
+    ),
+  );
+}

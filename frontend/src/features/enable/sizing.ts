@@ -1,0 +1,53 @@
+// What the guided flow asks for, and the request it makes of the answers. Pure.
+import { parseBytes } from '@/lib/bytes';
+import type { CacheAdvice } from '@/api/instances';
+
+export type Rule = CacheAdvice['sizes'][number]['rule'];
+
+export interface Sizing {
+  rule: Rule;
+  /** As typed: for the rules that need a number from the DBA. */
+  resultSet: string;
+  explicit: string;
+  type: '1' | '2';
+  isPoolShrunk: boolean;
+  isRestartAllowed: boolean;
+}
+
+export const initialSizing: Sizing = {
+  rule: 'buffer_pool',
+  resultSet: '',
+  explicit: '',
+  type: '1',
+  isPoolShrunk: true,
+  isRestartAllowed: false,
+};
+
+function bytesOf(text: string): number | undefined {
+  const bytes = parseBytes(text) ?? (/^\d+$/.test(text.trim()) ? BigInt(text.trim()) : undefined);
+  return bytes === undefined || bytes > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(bytes);
+}
+
+/** Whether the numbers that the rule needs are there. */
+export function isSizingComplete(sizing: Sizing): boolean {
+  if (sizing.rule === 'result_set') return bytesOf(sizing.resultSet) !== undefined;
+  if (sizing.rule === 'explicit') return bytesOf(sizing.explicit) !== undefined;
+  return true;
+}
+
+export function sizingRequest(sizing: Sizing) {
+  return {
+    rule: sizing.rule,
+    type: sizing.type === '2' ? (2 as const) : (1 as const),
+    shrink_buffer_pool: sizing.isPoolShrunk,
+    allow_restart: sizing.isRestartAllowed,
+    ...(sizing.rule === 'result_set' && { result_set_bytes: bytesOf(sizing.resultSet) }),
+    ...(sizing.rule === 'explicit' && { size_bytes: bytesOf(sizing.explicit) }),
+  };
+}
+
+/** 20 % of the result sets, rounded down to what the server accepts. */
+export function sizeOfResultSet(text: string): number | undefined {
+  const bytes = bytesOf(text);
+  return bytes === undefined ? undefined : Math.floor(bytes / 5 / 1024) * 1024;
+}

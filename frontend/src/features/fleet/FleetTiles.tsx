@@ -1,0 +1,107 @@
+import { useQuery } from '@tanstack/react-query';
+import { Sparkline } from '@/charts/Sparkline';
+import { formatValue, unitOf } from '@/charts/units';
+import { TextLink } from '@/components/links';
+import { StatTile, StatTiles } from '@/components/StatTile';
+import { useT } from '@/lib/i18n/context';
+import { ABSENT } from '@/lib/number';
+import { lastPresent } from '@/lib/series';
+import type { Tone } from '@/lib/tone';
+import { summaryQuery } from './api';
+import { IncidentTile } from './IncidentTile';
+import { fleetMetricsQuery, type FleetSeries } from './fleetMetrics';
+import type { FleetSearch } from './search';
+
+export function FleetTiles() {
+  const t = useT();
+  const { data: summary } = useQuery(summaryQuery);
+  const { data: series } = useQuery(fleetMetricsQuery);
+  const running = summary?.by_state.running ?? 0;
+  const notRunning = (summary?.instance_count ?? 0) - running;
+  return (
+    <div style={{ marginBottom: 16 }}>
+      <StatTiles>
+        <StatTile
+          label={t('fleet.instances')}
+          value={summary?.instance_count ?? ABSENT}
+          tone={notRunning ? 'warn' : 'ok'}
+          note={
+            summary && t(notRunning ? 'fleet.notRunning' : 'fleet.running', { count: notRunning || running })
+          }
+        />
+        <MetricTile label={t('fleet.hitRatio')} series={series?.hit_ratio} />
+        <MetricTile label={t('fleet.hits')} series={series?.hits_per_second} />
+        <MetricTile label={t('fleet.saved')} series={series?.saved_time} />
+        <IncidentTile />
+        <CountTile
+          label={t('fleet.pending')}
+          count={summary?.pending_restart_count}
+          search={{ pending: true }}
+          tone="warn"
+        />
+        <CountTile
+          label={t('fleet.drifted')}
+          count={summary?.drifted_count}
+          search={{ drifted: true }}
+          tone="warn"
+        />
+        <CountTile
+          label={t('fleet.bare')}
+          count={summary?.without_engine_count}
+          search={{ bare: true }}
+          tone="info"
+        />
+      </StatTiles>
+    </div>
+  );
+}
+
+function MetricTile({ label, series }: { label: string; series: FleetSeries | undefined }) {
+  const t = useT();
+  const last = lastPresent(series?.values);
+  return (
+    <StatTile
+      label={label}
+      formula={series && `${series.title} = ${series.formula}`}
+      value={series && last !== null ? formatValue(last, unitOf(series.unit)) : ABSENT}
+      note={
+        series && last !== null ? (
+          <Sparkline
+            values={series.values}
+            label={`${label}, ${t('fleet.lastHour')}`}
+            width={120}
+            height={16}
+          />
+        ) : (
+          t('fleet.noMetrics')
+        )
+      }
+    />
+  );
+}
+
+interface CountTileProps {
+  label: string;
+  count: number | undefined;
+  search: FleetSearch;
+  tone: Tone;
+}
+
+/** A count that leads to the instances it counts. */
+function CountTile({ label, count, search, tone }: CountTileProps) {
+  return (
+    <StatTile
+      label={label}
+      tone={count ? tone : undefined}
+      value={
+        count ? (
+          <TextLink to="/fleet" search={search}>
+            {count}
+          </TextLink>
+        ) : (
+          (count ?? ABSENT)
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,20 @@
+import { useQuery } from '@tanstack/react-query';
+import { TextLink } from '@/components/links';
+import { StatTile } from '@/components/StatTile';
+import { useT } from '@/lib/i18n/context';
+import { ABSENT } from '@/lib/number';
+import { openIncidentsQuery } from './api';
+
+/** Open incidents; a page of them is asked for, so beyond that it is "200+". */
+export function IncidentTile() {
+  const t = useT();
+  const { data } = useQuery(openIncidentsQuery);
+  const count = data && (data.next ? `${data.items.length}+` : data.items.length);
+  return (
+    <StatTile
+      label={t('fleet.incidents')}
+      tone={data?.items.length ? 'danger' : 'ok'}
+      value={count ? <TextLink to="/alerts">{count}</TextLink> : (count ?? ABSENT)}
+    />
+  );
+}

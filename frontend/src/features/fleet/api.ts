@@ -1,0 +1,57 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, unwrap } from '@/api/client';
+import { LARGEST_PAGE_SIZE, pagedQuery } from '@/api/pages';
+import type { components } from '@/api/schema.gen';
+import { pollEvery } from '@/api/useConnection';
+import type { FleetSearch } from './search';
+
+export type Instance = components['schemas']['Instance'];
+export type FleetSummary = components['schemas']['FleetSummary'];
+
+const POLL_MS = 15_000;
+
+function filtersOf(search: FleetSearch) {
+  return {
+    search: search.search,
+    state: search.state,
+    instance_class: search.class,
+    tag: search.tag,
+    is_drifted: search.drifted,
+    is_pending_restart: search.pending,
+    has_engine: search.bare ? false : undefined,
+  };
+}
+
+export function instancesQuery(search: FleetSearch) {
+  const filters = filtersOf(search);
+  return {
+    ...pagedQuery<Instance>(['instance', 'list', filters], (cursor) =>
+      unwrap(
+        api.GET('/api/v1/instances', { params: { query: { ...filters, cursor, limit: LARGEST_PAGE_SIZE } } }),
+      ),
+    ),
+    refetchInterval: pollEvery(POLL_MS),
+  };
+}
+
+export const summaryQuery = queryOptions({
+  queryKey: ['instance', 'summary'],
+  queryFn: () => unwrap(api.GET('/api/v1/fleet/summary')),
+  refetchInterval: pollEvery(POLL_MS),
+});
+
+export const classesQuery = queryOptions({
+  queryKey: ['class'],
+  queryFn: () =>
+    unwrap(api.GET('/api/v1/instance-classes', { params: { query: { limit: LARGEST_PAGE_SIZE } } })).then(
+      ({ items }) => items,
+    ),
+  staleTime: 60_000,
+});
+
+export const openIncidentsQuery = queryOptions({
+  queryKey: ['incident', 'open'],
+  queryFn: () =>
+    unwrap(api.GET('/api/v1/incidents', { params: { query: { is_open: true, limit: LARGEST_PAGE_SIZE } } })),
+  refetchInterval: pollEvery(POLL_MS),
+});

@@ -1,0 +1,96 @@
+import type { Column } from '@/components/DataTable';
+import { InstanceState } from '@/components/InstanceState';
+import { TextLink } from '@/components/links';
+import { Moment } from '@/components/Moment';
+import { StatusBadge } from '@/components/StatusBadge';
+import type { Translate } from '@/lib/i18n/context';
+import type { Instance } from './api';
+import { RowHitRatio, RowHits } from './RowSpark';
+import classes from './fleet.module.css';
+
+/** Rows sort only when all of them are here: sorting a part of a list would mislead. */
+export function fleetColumns(t: Translate, isComplete: boolean): Column<Instance>[] {
+  const sortable = (value: (row: Instance) => string | number | null) => (isComplete ? value : undefined);
+  return [
+    {
+      key: 'name',
+      header: t('fleet.name'),
+      sortValue: sortable((row) => row.name),
+      render: (row) => <NameCell row={row} />,
+    },
+    {
+      key: 'state',
+      header: t('fleet.state'),
+      sortValue: sortable((row) => row.state),
+      render: (row) => <InstanceState state={row.state} reason={row.state_reason} />,
+      width: 130,
+    },
+    {
+      key: 'hitRatio',
+      header: t('fleet.hitRatioColumn'),
+      render: (row) => <RowHitRatio id={row.id} name={row.name} />,
+    },
+    {
+      key: 'hits',
+      header: t('fleet.hitsColumn'),
+      align: 'right',
+      render: (row) => <RowHits id={row.id} />,
+      isSecondary: true,
+    },
+    {
+      key: 'attention',
+      header: t('fleet.attention'),
+      render: (row) => <Attention row={row} t={t} />,
+      isSecondary: true,
+    },
+    {
+      key: 'class',
+      header: t('fleet.class'),
+      sortValue: sortable((row) => row.instance_class),
+      render: (row) => row.instance_class,
+      isSecondary: true,
+    },
+    {
+      key: 'version',
+      header: t('fleet.version'),
+      sortValue: sortable((row) => row.minor_version),
+      render: (row) => row.minor_version ?? <span className={classes.absent}>{t('fleet.noEngine')}</span>,
+      isSecondary: true,
+    },
+    {
+      key: 'seen',
+      header: t('fleet.seen'),
+      render: (row) => <Moment at={row.last_seen_at} relative />,
+      isSecondary: true,
+    },
+  ];
+}
+
+function NameCell({ row }: { row: Instance }) {
+  return (
+    <>
+      <TextLink to="/instances/$instanceId" params={{ instanceId: row.id }} fw={560}>
+        {row.name}
+      </TextLink>
+      <span className={classes.host}>
+        {row.endpoint.host}:{row.endpoint.port}
+      </span>
+    </>
+  );
+}
+
+function Attention({ row, t }: { row: Instance; t: Translate }) {
+  return (
+    <span className={classes.badges}>
+      {row.drifted_count > 0 && (
+        <StatusBadge tone="warn">{t('fleet.attention.drifted', { count: row.drifted_count })}</StatusBadge>
+      )}
+      {row.pending_restart_count > 0 && (
+        <StatusBadge tone="warn">
+          {t('fleet.attention.pending', { count: row.pending_restart_count })}
+        </StatusBadge>
+      )}
+      {row.proxy_enabled && <StatusBadge tone="info">{t('fleet.attention.proxy')}</StatusBadge>}
+    </span>
+  );
+}

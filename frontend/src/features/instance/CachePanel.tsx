@@ -1,0 +1,76 @@
+import { Group } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { cacheStatusQuery, type CacheStatus, type Instance } from '@/api/instances';
+import { useCan } from '@/api/session';
+import { FactList } from '@/components/FactList';
+import { IconBolt } from '@/components/icons';
+import { ButtonLink } from '@/components/links';
+import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
+import { StatusBadge } from '@/components/StatusBadge';
+import { formatBytes } from '@/lib/bytes';
+import { useT } from '@/lib/i18n/context';
+import { formatCompact, formatPercent } from '@/lib/number';
+
+export function CachePanel({ instance }: { instance: Instance }) {
+  const t = useT();
+  const canChange = useCan('operator');
+  const status = useQuery(cacheStatusQuery(instance.id));
+  const isEnabled = status.data?.is_enabled ?? false;
+  return (
+    <Panel
+      title={t('cache.title')}
+      actions={
+        <Group gap="xs">
+          {status.data && (
+            <StatusBadge tone={isEnabled ? 'ok' : 'neutral'}>
+              {t(isEnabled ? 'cache.enabled' : 'cache.disabled')}
+            </StatusBadge>
+          )}
+          {canChange && status.data && (
+            <ButtonLink
+              to="/instances/$instanceId/cache"
+              params={{ instanceId: instance.id }}
+              variant={isEnabled ? 'default' : 'filled'}
+              leftSection={<IconBolt size={14} />}
+            >
+              {t(isEnabled ? 'cache.manage' : 'cache.enable')}
+            </ButtonLink>
+          )}
+        </Group>
+      }
+    >
+      <QueryView query={status}>{(data) => <CacheFacts status={data} />}</QueryView>
+    </Panel>
+  );
+}
+
+function CacheFacts({ status }: { status: CacheStatus }) {
+  const t = useT();
+  const counter = (name: string) => formatCompact(Number(status.counters[name] ?? NaN));
+  const ratio = status.hit_ratio === null ? null : status.hit_ratio * 100;
+  return (
+    <FactList
+      facts={[
+        { label: 'query_cache_type', value: status.type ?? '–' },
+        {
+          label: 'query_cache_size',
+          value: status.size_bytes === null ? '–' : formatBytes(status.size_bytes),
+        },
+        {
+          label: 'query_cache_limit',
+          value: status.limit_bytes === null ? '–' : formatBytes(status.limit_bytes),
+        },
+        {
+          label: t('cache.ratioSinceStart'),
+          value: <span title="hits / (hits + inserts + not_cached)">{formatPercent(ratio)}</span>,
+        },
+        { label: 'Qcache_hits', value: counter('Qcache_hits') },
+        { label: 'Qcache_inserts', value: counter('Qcache_inserts') },
+        { label: 'Qcache_not_cached', value: counter('Qcache_not_cached') },
+        { label: 'Qcache_lowmem_prunes', value: counter('Qcache_lowmem_prunes') },
+        { label: 'Qcache_queries_in_cache', value: counter('Qcache_queries_in_cache') },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,37 @@
+import { TextInput } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Instance } from '@/api/instances';
+import { ConfirmModal } from '@/components/ConfirmModal';
+import { useT } from '@/lib/i18n/context';
+import { useInstanceDelete } from './api';
+
+export function DeleteInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
+  const t = useT();
+  const navigate = useNavigate();
+  const remove = useInstanceDelete();
+  const [typed, setTyped] = useState('');
+  const run = () => {
+    if (typed === instance.name)
+      remove.mutate(instance, { onSuccess: () => void navigate({ to: '/fleet' }) });
+  };
+  return (
+    <ConfirmModal
+      title={t('instance.deleteAsk', { name: instance.name })}
+      confirm={t('action.delete')}
+      error={remove.error}
+      isBusy={remove.isPending}
+      onConfirm={run}
+      onClose={onClose}
+    >
+      <p style={{ marginTop: 0 }}>
+        {t(instance.provider === 'local' ? 'instance.deleteLocalHint' : 'instance.deleteExternalHint')}
+      </p>
+      <TextInput
+        label={t('instance.typeName', { name: instance.name })}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+    </ConfirmModal>
+  );
+}

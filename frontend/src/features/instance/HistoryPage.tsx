@@ -1,0 +1,68 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { instanceChangesQuery, type ChangeSummary } from '@/api/changes';
+import { ChangeStateBadge } from '@/components/ChangeStateBadge';
+import { DataTable, type Column } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { IconHistory } from '@/components/icons';
+import { TextLink } from '@/components/links';
+import { Moment } from '@/components/Moment';
+import { MoreButton } from '@/components/MoreButton';
+import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
+import { useT, type Translate } from '@/lib/i18n/context';
+
+export function HistoryPage() {
+  const t = useT();
+  const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
+  const changes = useInfiniteQuery(instanceChangesQuery(instanceId));
+  return (
+    <Panel title={t('history.title')} flush>
+      <QueryView query={changes}>
+        {(rows) => (
+          <DataTable
+            label={t('history.title')}
+            rows={rows}
+            rowKey={(row) => row.id}
+            columns={columnsOf(t, instanceId)}
+            empty={
+              <EmptyState
+                icon={<IconHistory size={20} />}
+                title={t('history.empty')}
+                hint={t('history.emptyHint')}
+              />
+            }
+          />
+        )}
+      </QueryView>
+      <MoreButton query={changes} />
+    </Panel>
+  );
+}
+
+function columnsOf(t: Translate, instanceId: string): Column<ChangeSummary>[] {
+  return [
+    {
+      key: 'kind',
+      header: t('history.change'),
+      render: (row) => (
+        <TextLink
+          to="/instances/$instanceId/changes/$changeId"
+          params={{ instanceId, changeId: row.id }}
+          fw={560}
+        >
+          {t(`change.kind.${row.kind}`)}
+        </TextLink>
+      ),
+    },
+    { key: 'state', header: t('fleet.state'), render: (row) => <ChangeStateBadge state={row.state} /> },
+    { key: 'by', header: t('change.by'), render: (row) => row.created_by },
+    { key: 'at', header: t('change.created'), render: (row) => <Moment at={row.created_at} /> },
+    {
+      key: 'note',
+      header: t('change.note'),
+      render: (row) => row.outcome_detail || row.note || '–',
+      isSecondary: true,
+    },
+  ];
+}

@@ -1,0 +1,64 @@
+// The frame of one instance: its name, its state, and the rooms below it. The rooms are other features.
+import { Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
+import { instanceQuery } from '@/api/instances';
+import { useCan } from '@/api/session';
+import { InstanceState } from '@/components/InstanceState';
+import { TextLink } from '@/components/links';
+import { PageHeader } from '@/components/PageHeader';
+import { QueryView } from '@/components/QueryView';
+import { useT } from '@/lib/i18n/context';
+import { InstanceActions } from './InstanceActions';
+
+const ROOMS = ['overview', 'parameters', 'monitoring', 'queries', 'cache', 'history', 'alerts'] as const;
+type Room = (typeof ROOMS)[number];
+
+export function InstanceLayout() {
+  const t = useT();
+  const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
+  const canChange = useCan('operator');
+  const instance = useQuery(instanceQuery(instanceId));
+  return (
+    <QueryView query={instance}>
+      {(data) => (
+        <>
+          <PageHeader
+            eyebrow={<TextLink to="/fleet">{t('fleet.title')}</TextLink>}
+            title={data.name}
+            status={<InstanceState state={data.state} reason={data.state_reason} />}
+            description={data.state_reason || undefined}
+            actions={canChange && <InstanceActions instance={data} />}
+          />
+          <RoomTabs instanceId={instanceId} />
+          <Outlet />
+        </>
+      )}
+    </QueryView>
+  );
+}
+
+function RoomTabs({ instanceId }: { instanceId: string }) {
+  const t = useT();
+  const navigate = useNavigate();
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const current =
+    ROOMS.find((room) => path.endsWith(`/${room}`)) ?? (path.includes('/changes/') ? 'history' : 'overview');
+  const open = (room: Room) => navigate({ to: `/instances/$instanceId/${room}`, params: { instanceId } });
+  return (
+    <Tabs value={current} onChange={(room) => void open(room as Room)} mb="md" keepMounted={false}>
+      <Tabs.List style={{ flexWrap: 'nowrap', overflowX: 'auto', overflowY: 'hidden' }}>
+        {ROOMS.map((room) => (
+          <Tabs.Tab key={room} value={room} style={{ flex: 'none' }}>
+            {t(`instance.room.${room}`)}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {ROOMS.map((room) => (
+        <Tabs.Panel key={room} value={room}>
+          {null}
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}

@@ -1,0 +1,58 @@
+import { SimpleGrid, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { instanceQuery, type Instance } from '@/api/instances';
+import { FactList } from '@/components/FactList';
+import { Moment } from '@/components/Moment';
+import { Panel } from '@/components/Panel';
+import { useT, type Translate } from '@/lib/i18n/context';
+import { AttentionPanel } from './AttentionPanel';
+import { CachePanel } from './CachePanel';
+import { ClassFacts } from './ClassFacts';
+import { GlanceTiles } from './GlanceTiles';
+import { PrerequisitesPanel } from './PrerequisitesPanel';
+
+export function OverviewPage() {
+  const t = useT();
+  const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
+  const { data: instance } = useQuery(instanceQuery(instanceId));
+  if (!instance) return null;
+  return (
+    <Stack gap="md">
+      <GlanceTiles instanceId={instanceId} />
+      <AttentionPanel instance={instance} />
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+        <CachePanel instance={instance} />
+        <PrerequisitesPanel instanceId={instanceId} />
+      </SimpleGrid>
+      <Panel title={t('instance.facts')}>
+        <FactList facts={factsOf(instance, t)} />
+      </Panel>
+      <ClassFacts name={instance.instance_class} />
+    </Stack>
+  );
+}
+
+function windowText({ weekday, start, minutes }: Instance['maintenance_window'], t: Translate): string {
+  const day =
+    weekday === null ? t('instance.everyDay') : t(`weekday.${weekday as 0 | 1 | 2 | 3 | 4 | 5 | 6}`);
+  return t('instance.window', { day, start, minutes });
+}
+
+function factsOf(instance: Instance, t: Translate) {
+  const tags = Object.entries(instance.tags).map(([name, value]) => `${name}:${value}`);
+  return [
+    { label: t('instance.id'), value: <code>{instance.id}</code> },
+    { label: t('instance.endpoint'), value: `${instance.endpoint.host}:${instance.endpoint.port}` },
+    { label: t('instance.account'), value: instance.endpoint.username || '–' },
+    { label: t('instance.provider'), value: t(`instance.provider.${instance.provider}`) },
+    { label: t('instance.server'), value: instance.engine_version || '–' },
+    { label: t('instance.compatibility'), value: instance.compatibility || instance.engine_line },
+    { label: t('instance.minorVersion'), value: instance.minor_version ?? t('fleet.noEngine') },
+    { label: t('instance.proxy'), value: t(instance.proxy_enabled ? 'state.on' : 'state.off') },
+    { label: t('instance.maintenance'), value: windowText(instance.maintenance_window, t) },
+    { label: t('instance.tags'), value: tags.join(', ') || '–' },
+    { label: t('instance.startedAt'), value: <Moment at={instance.server_started_at} relative /> },
+    { label: t('instance.seenAt'), value: <Moment at={instance.last_seen_at} relative /> },
+  ];
+}

@@ -1,0 +1,38 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, unwrap } from '@/api/client';
+import { LARGEST_PAGE_SIZE } from '@/api/pages';
+import type { Instance } from '@/api/instances';
+import { useActed } from '@/api/useActed';
+
+export const classesQuery = queryOptions({
+  queryKey: ['class'],
+  queryFn: () =>
+    unwrap(api.GET('/api/v1/instance-classes', { params: { query: { limit: LARGEST_PAGE_SIZE } } })).then(
+      ({ items }) => items,
+    ),
+  staleTime: 60_000,
+});
+
+export function useInstanceDelete() {
+  return useActed(['instance'], (instance: Instance) =>
+    unwrap(
+      api.DELETE('/api/v1/instances/{id}', {
+        params: { path: { id: instance.id }, header: { 'If-Match': `"${instance.version}"` } },
+      }),
+    ),
+  );
+}
+
+/** The past hour in a few figures. */
+export function glanceQuery(id: string) {
+  const names = 'hit_ratio,hits_per_second,saved_time,buffer_pool_hit_ratio,questions_per_second';
+  return queryOptions({
+    queryKey: ['metrics', 'glance', id],
+    queryFn: () =>
+      unwrap(
+        api.GET('/api/v1/instances/{id}/metrics', { params: { path: { id }, query: { names, points: 60 } } }),
+      ),
+    select: ({ series }) => series,
+    refetchInterval: 30_000,
+  });
+}

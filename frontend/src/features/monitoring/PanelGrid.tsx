@@ -1,0 +1,43 @@
+import { useMemo } from 'react';
+import { ChartPanel } from '@/charts/ChartPanel';
+import type { Annotation } from '@/charts/timeChartModel';
+import { useT } from '@/lib/i18n/context';
+import { buildPanel, PANELS, type PanelPlan, type Source } from './panels';
+import classes from './monitoring.module.css';
+
+/** Panels whose every figure only the engine reports. */
+const ENGINE_ONLY: PanelPlan['key'][] = ['saved'];
+
+interface PanelGridProps {
+  sources: Source[];
+  annotations: Annotation[];
+  hasEngine: boolean;
+  onZoom: (from: number, to: number) => void;
+}
+
+export function PanelGrid({ sources, annotations, hasEngine, onZoom }: PanelGridProps) {
+  const t = useT();
+  const models = useMemo(
+    () => PANELS.map((plan) => ({ plan, model: buildPanel(plan, sources, annotations) })),
+    [sources, annotations],
+  );
+  return (
+    <div className={classes.grid}>
+      {models.map(({ plan, model }) => (
+        <div key={plan.key} data-headline={plan.isHeadline || undefined} className={classes.panel}>
+          <ChartPanel
+            title={t(`monitoring.panel.${plan.key}`)}
+            model={model}
+            height={plan.isHeadline ? 280 : 190}
+            syncId="monitoring"
+            isFilled={plan.isFilled}
+            onZoom={onZoom}
+            unavailable={
+              !hasEngine && ENGINE_ONLY.includes(plan.key) ? t('monitoring.needsEngine') : undefined
+            }
+          />
+        </div>
+      ))}
+    </div>
+  );
+}

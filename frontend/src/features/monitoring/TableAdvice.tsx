@@ -1,0 +1,72 @@
+import type { CacheAdvice } from '@/api/instances';
+import { DataTable, type Column } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { Panel } from '@/components/Panel';
+import { StatusBadge } from '@/components/StatusBadge';
+import { useT, type Translate } from '@/lib/i18n/context';
+import { formatCompact } from '@/lib/number';
+
+type Row = CacheAdvice['tables'][number];
+
+const TONES = { sql_cache: 'ok', leave_out: 'warn', neutral: 'neutral' } as const;
+
+export function TableAdvice({ tables, note }: { tables: Row[]; note: string }) {
+  const t = useT();
+  return (
+    <Panel title={t('queries.tables')} description={t('queries.tablesHint')} flush>
+      <DataTable
+        label={t('queries.tables')}
+        rows={tables}
+        rowKey={(row) => `${row.schema}.${row.table}`}
+        columns={columnsOf(t)}
+        empty={<EmptyState title={t('queries.noTables')} hint={note} />}
+      />
+    </Panel>
+  );
+}
+
+function ratio(row: Row): number | null {
+  return row.rows_changed > 0 ? row.rows_read / row.rows_changed : null;
+}
+
+function columnsOf(t: Translate): Column<Row>[] {
+  return [
+    {
+      key: 'table',
+      header: t('queries.table'),
+      render: (row) => <code>{`${row.schema}.${row.table}`}</code>,
+      sortValue: (row) => `${row.schema}.${row.table}`,
+    },
+    {
+      key: 'read',
+      header: t('queries.read'),
+      align: 'right',
+      render: (row) => formatCompact(row.rows_read),
+      sortValue: (row) => row.rows_read,
+    },
+    {
+      key: 'changed',
+      header: t('queries.changed'),
+      align: 'right',
+      render: (row) => formatCompact(row.rows_changed),
+      sortValue: (row) => row.rows_changed,
+    },
+    {
+      key: 'ratio',
+      header: t('queries.ratio'),
+      align: 'right',
+      render: (row) => formatCompact(ratio(row)),
+      sortValue: ratio,
+    },
+    {
+      key: 'advice',
+      header: t('queries.advice'),
+      render: (row) => (
+        <StatusBadge tone={TONES[row.advice]} title={row.explanation}>
+          {t(`queries.advice.${row.advice}`)}
+        </StatusBadge>
+      ),
+    },
+    { key: 'why', header: t('queries.why'), render: (row) => row.explanation, isSecondary: true },
+  ];
+}

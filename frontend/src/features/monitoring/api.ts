@@ -1,0 +1,45 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, unwrap } from '@/api/client';
+import { pollEvery } from '@/api/useConnection';
+import { METRIC_NAMES } from './panels';
+import { RANGE_MS, type MonitoringSearch } from './search';
+
+const LIVE_MS = 5_000;
+const CALM_MS = 60_000;
+const POINTS = 500;
+
+function spanOf({ from, to, range = '1h' }: MonitoringSearch): { from: string; to: string } {
+  const end = to ?? Date.now();
+  const start = from ?? end - RANGE_MS[range];
+  return { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
+}
+
+export function metricsQuery(id: string, search: MonitoringSearch) {
+  const { from, to, range, live } = search;
+  return queryOptions({
+    queryKey: ['metrics', 'instance', id, { from, to, range }],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET('/api/v1/instances/{id}/metrics', {
+          params: {
+            path: { id },
+            query: { names: METRIC_NAMES.join(','), points: POINTS, ...spanOf(search) },
+          },
+          signal,
+        }),
+      ),
+    refetchInterval: to ? false : pollEvery(live ? LIVE_MS : CALM_MS),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Candidates to compare with. */
+export function instanceChoicesQuery(search: string) {
+  return queryOptions({
+    queryKey: ['instance', 'choices', search],
+    queryFn: () =>
+      unwrap(api.GET('/api/v1/instances', { params: { query: { search: search || undefined, limit: 20 } } })),
+    select: ({ items }) => items.map(({ id, name }) => ({ value: id, label: name })),
+    placeholderData: keepPreviousData,
+  });
+}

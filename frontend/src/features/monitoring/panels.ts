@@ -1,0 +1,69 @@
+// Which metrics are plotted together, and in which colour. Titles, units and formulas come from the API. Pure.
+import { unitOf } from '@/charts/units';
+import {
+  buildTimeChart,
+  type Annotation,
+  type Sample,
+  type SeriesInput,
+  type TimeChartModel,
+} from '@/charts/timeChartModel';
+import type { components } from '@/api/schema.gen';
+
+export type MetricAnswer = components['schemas']['Series'];
+type MetricSeries = components['schemas']['MetricSeries'];
+
+export interface PanelPlan {
+  key: 'traffic' | 'hitRatio' | 'memory' | 'saved' | 'pruned' | 'notCached' | 'bufferPool' | 'statements';
+  metrics: string[];
+  isFilled?: boolean;
+  isHeadline?: boolean;
+}
+
+export const PANELS: PanelPlan[] = [
+  { key: 'traffic', metrics: ['hits_per_second', 'inserts_per_second'], isFilled: true, isHeadline: true },
+  { key: 'hitRatio', metrics: ['hit_ratio', 'select_hit_ratio'] },
+  { key: 'memory', metrics: ['used_bytes', 'cache_size_bytes'] },
+  { key: 'pruned', metrics: ['prunes_per_second', 'invalidations_per_second'] },
+  { key: 'notCached', metrics: ['not_cached_per_second'] },
+  { key: 'bufferPool', metrics: ['buffer_pool_hit_ratio'] },
+  { key: 'saved', metrics: ['saved_time'], isFilled: true },
+  { key: 'statements', metrics: ['questions_per_second', 'selects_per_second', 'writes_per_second'] },
+];
+
+export const METRIC_NAMES = [...new Set(PANELS.flatMap(({ metrics }) => metrics))];
+
+export interface Source {
+  label: string;
+  answer: MetricAnswer;
+}
+
+function samplesOf(answer: MetricAnswer, series: MetricSeries): Sample[] {
+  return answer.times.map((at, index) => [at * 1000, series.values[index] ?? null] as const);
+}
+
+function inputsOf(plan: PanelPlan, source: Source, isCompared: boolean): SeriesInput[] {
+  return plan.metrics.flatMap((name, index) => {
+    const series = source.answer.series.find((item) => item.name === name);
+    if (!series) return [];
+    return {
+      key: isCompared ? `${name}@${source.label}` : name,
+      label: isCompared ? `${series.title}, ${source.label}` : series.title,
+      formula: `${series.title} = ${series.formula}`,
+      samples: samplesOf(source.answer, series),
+      color: index + 1,
+      isDashed: isCompared,
+    };
+  });
+}
+
+export function domainOf({ times, step_seconds }: MetricAnswer): [number, number] {
+  return [(times[0] ?? 0) * 1000, ((times.at(-1) ?? 0) + step_seconds) * 1000];
+}
+
+export function buildPanel(plan: PanelPlan, sources: Source[], annotations: Annotation[]): TimeChartModel {
+  const [main] = sources;
+  const [from, to] = main ? domainOf(main.answer) : [0, 0];
+  const unit = main?.answer.series.find(({ name }) => name === plan.metrics[0])?.unit ?? 'count';
+  const series = sources.flatMap((source, index) => inputsOf(plan, source, index > 0));
+  return buildTimeChart({ series, from, to, unit: unitOf(unit), annotations });
+}

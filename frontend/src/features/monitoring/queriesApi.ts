@@ -1,0 +1,10 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, unwrap } from '@/api/client';
+
+export function cacheQueriesQuery(id: string) {
+  return queryOptions({
+    queryKey: ['instance', 'cache-queries', id],
+    queryFn: () => unwrap(api.GET('/api/v1/instances/{id}/cache/queries', { params: { path: { id } } })),
+    staleTime: 15_000,
+  });
+}

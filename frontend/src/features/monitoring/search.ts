@@ -1,0 +1,39 @@
+import { choiceParam, flagParam, numberParam, textParam, type RawSearch } from '@/lib/searchParams';
+
+export const RANGES = ['15m', '1h', '6h', '1d', '7d', '30d', '90d'] as const;
+export type Range = (typeof RANGES)[number];
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1440 * MINUTE_MS;
+
+export const RANGE_MS: Record<Range, number> = {
+  '15m': 15 * MINUTE_MS,
+  '1h': 60 * MINUTE_MS,
+  '6h': 360 * MINUTE_MS,
+  '1d': DAY_MS,
+  '7d': 7 * DAY_MS,
+  '30d': 30 * DAY_MS,
+  '90d': 90 * DAY_MS,
+};
+
+export interface MonitoringSearch {
+  range?: Range;
+  /** A zoomed span, milliseconds; both or none. */
+  from?: number;
+  to?: number;
+  live?: true;
+  compare?: string;
+}
+
+export function monitoringSearch(raw: RawSearch): MonitoringSearch {
+  const from = numberParam(raw, 'from');
+  const to = numberParam(raw, 'to');
+  const isSpan = from !== undefined && to !== undefined && from < to;
+  return {
+    range: choiceParam(raw, 'range', RANGES),
+    from: isSpan ? from : undefined,
+    to: isSpan ? to : undefined,
+    live: flagParam(raw, 'live'),
+    compare: textParam(raw, 'compare'),
+  };
+}

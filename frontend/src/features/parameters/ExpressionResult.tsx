@@ -1,0 +1,44 @@
+import type { Instance, InstanceParameter } from '@/api/instances';
+import { ToneIcon } from '@/components/StatusBadge';
+import { formatBytes } from '@/lib/bytes';
+import { useT } from '@/lib/i18n/context';
+import { useResolved } from './useResolved';
+import classes from './parameters.module.css';
+
+interface ExpressionResultProps {
+  instance: Instance;
+  row: InstanceParameter;
+  text: string;
+}
+
+/** The expression's value on this class while it is typed, or where it is wrong. */
+export function ExpressionResult({ instance, row, text }: ExpressionResultProps) {
+  const t = useT();
+  const { data, isError, error } = useResolved(instance, row.name, text);
+  if (isError) return <div className={classes.bad}>{error.message}</div>;
+  if (!data) return <div>{t('state.loading')}</div>;
+  if (data.error) {
+    return (
+      <div className={classes.bad} role="alert">
+        <pre className={classes.caret}>{`${data.expression}\n${' '.repeat(data.error.column - 1)}^`}</pre>
+        {t('parameters.expressionError', { found: data.error.found, expected: data.error.expected })}{' '}
+        {data.error.hint}
+      </div>
+    );
+  }
+  return (
+    <div aria-live="polite">
+      <div className={classes.result}>
+        = <strong>{data.value}</strong>
+        {row.unit === 'bytes' && data.value && <> · {formatBytes(data.value)}</>}{' '}
+        <span>({t('parameters.onClass', { name: instance.instance_class })})</span>
+      </div>
+      {data.findings.map((finding) => (
+        <div key={finding.code} className={classes.finding}>
+          <ToneIcon tone={finding.severity === 'blocking' ? 'danger' : 'warn'} size={14} /> {finding.seen}.{' '}
+          {finding.needed}
+        </div>
+      ))}
+    </div>
+  );
+}

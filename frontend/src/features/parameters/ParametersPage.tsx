@@ -1,0 +1,127 @@
+import { Chip, Group } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import {
+  instanceParametersQuery,
+  instanceQuery,
+  type Instance,
+  type InstanceParameter,
+} from '@/api/instances';
+import { useCan } from '@/api/session';
+import { DataTable } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { FilterBar, FilterInput } from '@/components/FilterBar';
+import { IconAdjustments } from '@/components/icons';
+import { Panel } from '@/components/Panel';
+import { QueryView, SkeletonLines } from '@/components/QueryView';
+import { useT } from '@/lib/i18n/context';
+import { DraftBar } from './DraftBar';
+import { parameterColumns } from './columns';
+import { countByFilter, filterParameters } from './parameterList';
+import { ReviewDrawer } from './ReviewDrawer';
+import { FILTERS, type ParameterFilter } from './search';
+import { useDraft } from './useDraft';
+import classes from './parameters.module.css';
+
+export function ParametersPage() {
+  const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
+  const { data: instance } = useQuery(instanceQuery(instanceId));
+  const parameters = useQuery(instanceParametersQuery(instanceId));
+  if (!instance) return null;
+  return (
+    <QueryView query={parameters} skeleton={<SkeletonLines lines={10} />}>
+      {({ data }) => (
+        <ParameterEditor key={instanceId} instance={instance} rows={data.items} isLive={data.is_live} />
+      )}
+    </QueryView>
+  );
+}
+
+function ParameterEditor({
+  instance,
+  rows,
+  isLive,
+}: {
+  instance: Instance;
+  rows: InstanceParameter[];
+  isLive: boolean;
+}) {
+  const t = useT();
+  const canChange = useCan('operator');
+  const {
+    filter = 'all',
+    search = '',
+    set,
+  } = useSearch({ from: '/console/instances/$instanceId/parameters' });
+  const draft = useDraft(instance.id, set);
+  const [isReviewing, setIsReviewing] = useState(set !== undefined);
+  const shown = filterParameters(rows, filter, search);
+  return (
+    <>
+      <ParameterFilters rows={rows} filter={filter} search={search} />
+      {!isLive && <p className={classes.offline}>{t('parameters.notLive')}</p>}
+      <Panel flush>
+        <DataTable
+          label={t('parameters.title')}
+          rows={shown}
+          rowKey={(row) => row.name}
+          rowHeight={46}
+          maxHeight="calc(100dvh - 300px)"
+          columns={parameterColumns(t, { instance, draft, canChange })}
+          initialSort={{ key: 'name', direction: 'ascending' }}
+          empty={
+            <EmptyState
+              icon={<IconAdjustments size={20} />}
+              title={t('parameters.noMatch')}
+              hint={t('fleet.noMatchHint')}
+            />
+          }
+        />
+      </Panel>
+      <DraftBar draft={draft} onReview={() => setIsReviewing(true)} />
+      <ReviewDrawer
+        instance={instance}
+        draft={draft}
+        isOpen={isReviewing}
+        onClose={() => setIsReviewing(false)}
+      />
+    </>
+  );
+}
+
+interface ParameterFiltersProps {
+  rows: InstanceParameter[];
+  filter: ParameterFilter;
+  search: string;
+}
+
+function ParameterFilters({ rows, filter, search }: ParameterFiltersProps) {
+  const t = useT();
+  const navigate = useNavigate({ from: '/instances/$instanceId/parameters' });
+  const counts = countByFilter(rows);
+  return (
+    <FilterBar>
+      <FilterInput
+        label={t('parameters.search')}
+        value={search}
+        width={280}
+        onChange={(next) => void navigate({ search: (old) => ({ ...old, search: next }), replace: true })}
+      />
+      <Chip.Group
+        value={filter}
+        onChange={(next) =>
+          void navigate({ search: (old) => ({ ...old, filter: next as ParameterFilter }), replace: true })
+        }
+      >
+        <Group gap={6}>
+          {FILTERS.map((item) => (
+            <Chip key={item} value={item} size="xs">
+              {t(`parameters.filter.${item}`)} {counts[item]}
+            </Chip>
+          ))}
+        </Group>
+      </Chip.Group>
+    </FilterBar>
+  );
+}

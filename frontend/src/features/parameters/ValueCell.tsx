@@ -1,0 +1,95 @@
+// One value, edited in place. Enter keeps it in the draft and moves on, Escape gives up, arrow keys go up and down.
+import { Popover } from '@mantine/core';
+import { useRef, useState, type KeyboardEvent } from 'react';
+import type { Instance, InstanceParameter } from '@/api/instances';
+import { IconArrowRight, IconX } from '@/components/icons';
+import { ParameterValue } from '@/components/ParameterValue';
+import { useT } from '@/lib/i18n/context';
+import { presentValue } from './parameterList';
+import type { Draft } from './useDraft';
+import { ValueEditor } from './ValueEditor';
+import classes from './parameters.module.css';
+
+interface ValueCellProps {
+  row: InstanceParameter;
+  instance: Instance;
+  draft: Draft;
+  canChange: boolean;
+}
+
+export function ValueCell({ row, instance, draft, canChange }: ValueCellProps) {
+  const t = useT();
+  const button = useRef<HTMLButtonElement>(null);
+  const [isEditing, setIsEditing] = useState(false);
+  const isDrafted = row.name in draft.values;
+  const close = () => {
+    setIsEditing(false);
+    button.current?.focus();
+  };
+  const present = <ParameterValue value={presentValue(row)} resolved={row.resolved} unit={row.unit} />;
+  if (!canChange || !row.is_modifiable) return present;
+  return (
+    <Popover
+      opened={isEditing}
+      onChange={setIsEditing}
+      position="bottom-start"
+      width={380}
+      shadow="md"
+      trapFocus
+      returnFocus
+    >
+      <span className={classes.cell}>
+        <Popover.Target>
+          <button
+            ref={button}
+            type="button"
+            className={classes.value}
+            data-value-cell
+            data-drafted={isDrafted || undefined}
+            aria-label={t('parameters.edit', { name: row.name })}
+            onClick={() => setIsEditing(true)}
+            onKeyDown={moveByArrow}
+          >
+            {isDrafted ? <DraftedValue row={row} value={draft.values[row.name] ?? null} /> : present}
+          </button>
+        </Popover.Target>
+        {isDrafted && (
+          <button
+            type="button"
+            className={classes.drop}
+            onClick={() => draft.drop(row.name)}
+            aria-label={t('parameters.drop', { name: row.name })}
+          >
+            <IconX size={13} />
+          </button>
+        )}
+      </span>
+      <Popover.Dropdown>
+        {isEditing && <ValueEditor row={row} instance={instance} draft={draft} onClose={close} />}
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function DraftedValue({ row, value }: { row: InstanceParameter; value: string | null }) {
+  const t = useT();
+  return (
+    <>
+      <s className={classes.former}>{presentValue(row) ?? '–'}</s>
+      <IconArrowRight size={13} aria-label={t('change.becomes')} />
+      {value === null ? <em>{t('change.default')}</em> : <ParameterValue value={value} unit={row.unit} />}
+    </>
+  );
+}
+
+function moveByArrow(event: KeyboardEvent<HTMLButtonElement>) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  const cells = [
+    ...(event.currentTarget.closest('table')?.querySelectorAll<HTMLElement>('[data-value-cell]') ?? []),
+  ];
+  const next = cells[cells.indexOf(event.currentTarget) + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}

@@ -1,0 +1,118 @@
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import { useState, type FormEvent } from 'react';
+import type { Instance, InstanceParameter } from '@/api/instances';
+import { useT, type Translate } from '@/lib/i18n/context';
+import { readableRange } from './columns';
+import { ExpressionResult } from './ExpressionResult';
+import { choicesOf, judge, type Judgement } from './parameterInput';
+import { presentValue } from './parameterList';
+import type { Draft } from './useDraft';
+import { formatBytes } from '@/lib/bytes';
+import classes from './parameters.module.css';
+
+interface ValueEditorProps {
+  row: InstanceParameter;
+  instance: Instance;
+  draft: Draft;
+  onClose: () => void;
+}
+
+export function ValueEditor({ row, instance, draft, onClose }: ValueEditorProps) {
+  const t = useT();
+  const [text, setText] = useState(draft.values[row.name] ?? presentValue(row) ?? '');
+  const judgement = judge(text, row);
+  const choices = choicesOf(row.allowed);
+  const keep = (event: FormEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    if (judgement.kind === 'wrong') return;
+    draft.set(row.name, judgement.kind === 'value' ? judgement.submitted : text);
+    onClose();
+  };
+  const reset = () => {
+    draft.set(row.name, null);
+    onClose();
+  };
+  return (
+    <form onSubmit={keep}>
+      <Stack gap={8}>
+        <div className={classes.about}>{row.description}</div>
+        {choices ? (
+          <Select
+            label={row.name}
+            data={choices.map((choice) => ({ value: choice, label: choice }))}
+            value={choices.find((choice) => choice.toUpperCase() === text.toUpperCase()) ?? null}
+            onChange={(next) => setText(next ?? '')}
+            comboboxProps={{ withinPortal: false }}
+            data-autofocus
+          />
+        ) : (
+          <TextInput
+            label={row.name}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            error={judgement.kind === 'wrong' && wrongText(judgement, t)}
+            spellCheck={false}
+            autoComplete="off"
+            classNames={{ input: classes.mono }}
+            data-autofocus
+          />
+        )}
+        <Hints row={row} text={text} judgement={judgement} instance={instance} />
+        <Group gap={6} justify="space-between">
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-xs"
+            onClick={reset}
+            disabled={row.configured === null}
+          >
+            {t('parameters.reset')}
+          </Button>
+          <Group gap={6}>
+            <Button variant="default" size="compact-xs" onClick={onClose}>
+              {t('action.cancel')}
+            </Button>
+            <Button type="submit" size="compact-xs" disabled={judgement.kind === 'wrong'}>
+              {t('parameters.keep')}
+            </Button>
+          </Group>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface HintsProps {
+  row: InstanceParameter;
+  text: string;
+  judgement: Judgement;
+  instance: Instance;
+}
+
+function Hints({ row, text, judgement, instance }: HintsProps) {
+  const t = useT();
+  const isBytes = row.unit === 'bytes' && judgement.kind === 'value' && /^\d{4,}$/.test(judgement.submitted);
+  return (
+    <div className={classes.hints}>
+      {judgement.kind === 'expression' && <ExpressionResult instance={instance} row={row} text={text} />}
+      {isBytes && (
+        <div>
+          = {judgement.submitted} B · <strong>{formatBytes(judgement.submitted)}</strong>
+        </div>
+      )}
+      <div>
+        {t('parameters.allowed')}: {readableRange(row) || t('parameters.anything')}
+        {row.divisor > 1 && `, ${t('parameters.multipleOf', { divisor: row.divisor })}`}
+      </div>
+      <div>
+        {t('parameters.default')}: <code>{row.default ?? '–'}</code> · {t('parameters.running')}:{' '}
+        <code>{row.running ?? '–'}</code>
+      </div>
+    </div>
+  );
+}
+
+function wrongText(judgement: Extract<Judgement, { kind: 'wrong' }>, t: Translate): string {
+  return t(`parameters.wrong.${judgement.reason}`, { detail: judgement.detail });
+}

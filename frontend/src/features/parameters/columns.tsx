@@ -1,0 +1,95 @@
+import { Tooltip } from '@mantine/core';
+import type { Instance, InstanceParameter } from '@/api/instances';
+import type { Column } from '@/components/DataTable';
+import { IconLock, IconRotateClockwise } from '@/components/icons';
+import { ParameterValue } from '@/components/ParameterValue';
+import { StatusBadge } from '@/components/StatusBadge';
+import type { Translate } from '@/lib/i18n/context';
+import { rangeOf } from './parameterInput';
+import type { Draft } from './useDraft';
+import { formatBytes } from '@/lib/bytes';
+import { ValueCell } from './ValueCell';
+import classes from './parameters.module.css';
+
+interface Context {
+  instance: Instance;
+  draft: Draft;
+  canChange: boolean;
+}
+
+export function parameterColumns(t: Translate, context: Context): Column<InstanceParameter>[] {
+  return [
+    {
+      key: 'name',
+      header: t('parameters.name'),
+      sortValue: (row) => row.name,
+      render: (row) => <NameCell row={row} t={t} />,
+      width: '30%',
+    },
+    {
+      key: 'value',
+      header: t('parameters.value'),
+      render: (row) => <ValueCell row={row} {...context} />,
+      width: '34%',
+    },
+    {
+      key: 'state',
+      header: t('fleet.state'),
+      render: (row) => <RowState row={row} t={t} />,
+      isSecondary: true,
+    },
+    {
+      key: 'default',
+      header: t('parameters.default'),
+      render: (row) => <ParameterValue value={row.default} unit={row.unit} />,
+      isSecondary: true,
+    },
+    {
+      key: 'allowed',
+      header: t('parameters.allowed'),
+      render: (row) => <span className={classes.allowed}>{readableRange(row)}</span>,
+      isSecondary: true,
+    },
+  ];
+}
+
+/** `[0-10485760000]` in bytes as `0 B – 9.77 GiB`. */
+export function readableRange({ allowed, unit }: Pick<InstanceParameter, 'allowed' | 'unit'>): string {
+  const range = rangeOf(allowed);
+  if (!range) return allowed.replace(/^\[|\]$/g, '').replaceAll('|', ' | ');
+  const show = (text: string) => (unit === 'bytes' ? formatBytes(text) : text);
+  return `${show(range.minimum)} – ${show(range.maximum)}`;
+}
+
+function NameCell({ row, t }: { row: InstanceParameter; t: Translate }) {
+  return (
+    <span className={classes.name}>
+      <Tooltip label={row.description || row.name} maw={420}>
+        <code>{row.name}</code>
+      </Tooltip>
+      {row.needs_restart && (
+        <Tooltip label={t('change.needsRestart')}>
+          <IconRotateClockwise size={14} aria-label={t('change.needsRestart')} className={classes.flag} />
+        </Tooltip>
+      )}
+      {!row.is_modifiable && (
+        <Tooltip label={t('parameters.readOnly')}>
+          <IconLock size={14} aria-label={t('parameters.readOnly')} className={classes.flag} />
+        </Tooltip>
+      )}
+    </span>
+  );
+}
+
+function RowState({ row, t }: { row: InstanceParameter; t: Translate }) {
+  if (row.is_drifted) {
+    return (
+      <StatusBadge tone="warn" title={t('parameters.runs', { value: row.running ?? '–' })}>
+        {t('parameters.drifted')}
+      </StatusBadge>
+    );
+  }
+  if (row.is_pending_restart) return <StatusBadge tone="warn">{t('parameters.pending')}</StatusBadge>;
+  if (row.configured !== null) return <StatusBadge tone="info">{t('parameters.configured')}</StatusBadge>;
+  return null;
+}

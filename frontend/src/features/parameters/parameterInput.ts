@@ -1,0 +1,65 @@
+// What somebody types into a parameter, judged before the server is asked. The preview has the last word:
+// this only catches what can be told from the parameter's own definition. Pure.
+import { parseBytes } from '@/lib/bytes';
+import type { InstanceParameter } from '@/api/instances';
+
+type Definition = Pick<InstanceParameter, 'allowed' | 'unit' | 'divisor' | 'type'>;
+
+export type Judgement =
+  | { kind: 'expression' }
+  | { kind: 'value'; submitted: string }
+  | { kind: 'wrong'; reason: 'choice' | 'number' | 'range' | 'multiple'; detail: string };
+
+const EXPRESSION = /^\s*(\{|<|(least|greatest|sum)\s*\()/i;
+const RANGE = /^\[(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)\]$/;
+
+export function isExpression(text: string): boolean {
+  return EXPRESSION.test(text);
+}
+
+/** `[0|1|2]` as its choices; undefined for ranges, patterns and free text. */
+export function choicesOf(allowed: string): string[] | undefined {
+  return /^\[[^\]]*\|[^\]]*\]$/.test(allowed) ? allowed.slice(1, -1).split('|') : undefined;
+}
+
+export function rangeOf(allowed: string): { minimum: string; maximum: string } | undefined {
+  const match = RANGE.exec(allowed);
+  return match ? { minimum: match[1] ?? '', maximum: match[2] ?? '' } : undefined;
+}
+
+function compare(left: string, right: string): number {
+  if (/^-?\d+$/.test(left) && /^-?\d+$/.test(right)) {
+    const difference = BigInt(left) - BigInt(right);
+    return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+  }
+  return Number(left) - Number(right);
+}
+
+export function judge(text: string, definition: Definition): Judgement {
+  if (isExpression(text)) return { kind: 'expression' };
+  const bytes = definition.unit === 'bytes' ? parseBytes(text) : undefined;
+  const submitted = bytes === undefined ? text : bytes.toString();
+  const choices = choicesOf(definition.allowed);
+  if (choices && !choices.some((choice) => choice.toUpperCase() === submitted.trim().toUpperCase())) {
+    return { kind: 'wrong', reason: 'choice', detail: choices.join(', ') };
+  }
+  return judgeNumber(submitted, definition);
+}
+
+function judgeNumber(submitted: string, definition: Definition): Judgement {
+  const range = rangeOf(definition.allowed);
+  if (!range) return { kind: 'value', submitted };
+  const number = submitted.trim();
+  if (!/^-?\d+(\.\d+)?$/.test(number)) return { kind: 'wrong', reason: 'number', detail: definition.allowed };
+  if (compare(number, range.minimum) < 0 || compare(number, range.maximum) > 0) {
+    return { kind: 'wrong', reason: 'range', detail: `${range.minimum} – ${range.maximum}` };
+  }
+  if (
+    definition.divisor > 1 &&
+    /^-?\d+$/.test(number) &&
+    BigInt(number) % BigInt(definition.divisor) !== 0n
+  ) {
+    return { kind: 'wrong', reason: 'multiple', detail: String(definition.divisor) };
+  }
+  return { kind: 'value', submitted };
+}

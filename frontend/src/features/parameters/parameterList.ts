@@ -1,0 +1,46 @@
+// Which parameters are shown, and what a row says. Pure.
+import type { InstanceParameter } from '@/api/instances';
+import type { ParameterFilter } from './search';
+
+const CACHE_COMPANIONS = new Set(['innodb_buffer_pool_size', 'have_query_cache']);
+
+export function isCacheParameter(name: string): boolean {
+  return /^(query_cache_|fqc_)/.test(name) || CACHE_COMPANIONS.has(name);
+}
+
+const TESTS: Record<ParameterFilter, (row: InstanceParameter) => boolean> = {
+  all: () => true,
+  changed: (row) => row.configured !== null,
+  pending: (row) => row.is_pending_restart,
+  drifted: (row) => row.is_drifted,
+  cache: (row) => isCacheParameter(row.name),
+};
+
+export function filterParameters(
+  rows: InstanceParameter[],
+  filter: ParameterFilter,
+  search: string,
+): InstanceParameter[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const matches = (row: InstanceParameter) => {
+    const text = `${row.name} ${row.description}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  return rows.filter((row) => TESTS[filter](row) && matches(row));
+}
+
+export function countByFilter(rows: InstanceParameter[]): Record<ParameterFilter, number> {
+  const count = (filter: ParameterFilter) => rows.filter(TESTS[filter]).length;
+  return {
+    all: rows.length,
+    changed: count('changed'),
+    pending: count('pending'),
+    drifted: count('drifted'),
+    cache: count('cache'),
+  };
+}
+
+/** What is in force: as configured, else as the server runs it, else the default. */
+export function presentValue(row: InstanceParameter): string | null {
+  return row.configured ?? row.running ?? row.default;
+}

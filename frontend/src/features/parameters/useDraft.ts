@@ -1,0 +1,50 @@
+// The values that are typed but not yet applied. Kept for the browser tab, so that a reload or a detour loses nothing.
+import { useCallback, useState } from 'react';
+import type { DraftValues } from '@/api/changes';
+
+function read(key: string): DraftValues {
+  try {
+    return JSON.parse(window.sessionStorage.getItem(key) ?? '{}') as DraftValues;
+  } catch {
+    return {};
+  }
+}
+
+function keep(key: string, draft: DraftValues) {
+  try {
+    if (Object.keys(draft).length) window.sessionStorage.setItem(key, JSON.stringify(draft));
+    else window.sessionStorage.removeItem(key);
+  } catch {
+    // Without storage the draft lasts as long as the page.
+  }
+}
+
+export interface Draft {
+  values: DraftValues;
+  set: (name: string, value: string | null) => void;
+  drop: (name: string) => void;
+  clear: () => void;
+}
+
+export function useDraft(instanceId: string, prepared: Record<string, string> | undefined): Draft {
+  const key = `fqc.draft.${instanceId}`;
+  const [values, setValues] = useState<DraftValues>(() => ({ ...read(key), ...prepared }));
+  const update = useCallback(
+    (change: (old: DraftValues) => DraftValues) =>
+      setValues((old) => {
+        const next = change(old);
+        keep(key, next);
+        return next;
+      }),
+    [key],
+  );
+  return {
+    values,
+    set: useCallback((name, value) => update((old) => ({ ...old, [name]: value })), [update]),
+    drop: useCallback(
+      (name) => update((old) => Object.fromEntries(Object.entries(old).filter(([other]) => other !== name))),
+      [update],
+    ),
+    clear: useCallback(() => update(() => ({})), [update]),
+  };
+}

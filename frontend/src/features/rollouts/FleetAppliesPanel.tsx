@@ -1,0 +1,49 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { DataTable, type Column } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { TextLink } from '@/components/links';
+import { Moment } from '@/components/Moment';
+import { MoreButton } from '@/components/MoreButton';
+import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
+import { useT, type Translate } from '@/lib/i18n/context';
+import { fleetAppliesQuery, type FleetApply } from './api';
+import { ApplyStateBadge } from './ApplyStateBadge';
+
+export function FleetAppliesPanel() {
+  const t = useT();
+  const applies = useInfiniteQuery(fleetAppliesQuery);
+  return (
+    <Panel title={t('rollout.recent')} flush>
+      <QueryView query={applies}>
+        {(rows) => (
+          <DataTable
+            label={t('rollout.recent')}
+            rows={rows}
+            rowKey={(row) => row.id}
+            columns={columnsOf(t)}
+            empty={<EmptyState title={t('rollout.none')} />}
+          />
+        )}
+      </QueryView>
+      <MoreButton query={applies} />
+    </Panel>
+  );
+}
+
+function columnsOf(t: Translate): Column<FleetApply>[] {
+  return [
+    {
+      key: 'template',
+      header: t('rollout.template'),
+      render: (row) => (
+        <TextLink to="/fleet-applies/$applyId" params={{ applyId: row.id }} fw={560}>
+          {row.template_name} · {t('templates.versionNumber', { number: row.template_version })}
+        </TextLink>
+      ),
+    },
+    { key: 'state', header: t('fleet.state'), render: (row) => <ApplyStateBadge state={row.state} /> },
+    { key: 'by', header: t('change.by'), render: (row) => row.created_by, isSecondary: true },
+    { key: 'at', header: t('change.created'), render: (row) => <Moment at={row.created_at} relative /> },
+  ];
+}

@@ -1,0 +1,160 @@
+import { Button, Progress } from '@mantine/core';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { useCan } from '@/api/session';
+import { DataTable, type Column } from '@/components/DataTable';
+import { ErrorPanel } from '@/components/ErrorPanel';
+import { TextLink } from '@/components/links';
+import { MoreButton } from '@/components/MoreButton';
+import { PageHeader } from '@/components/PageHeader';
+import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
+import { useT, type Translate } from '@/lib/i18n/context';
+import {
+  fleetApplyItemsQuery,
+  fleetApplyQuery,
+  useFleetApplySteer,
+  type FleetApply,
+  type FleetApplyItem,
+  type Steering,
+} from './api';
+import { ApplyStateBadge, ItemStateBadge } from './ApplyStateBadge';
+import { LinesCell } from './LinesCell';
+import classes from './rollouts.module.css';
+
+const STEERINGS: Partial<Record<FleetApply['state'], Steering[]>> = {
+  previewed: ['start', 'abort'],
+  running: ['pause', 'abort'],
+  paused: ['resume', 'abort'],
+};
+
+/** One template on its way to many instances: how far it is, and each instance's outcome. */
+export function FleetApplyPage() {
+  const { applyId } = useParams({ from: '/console/fleet-applies/$applyId' });
+  const apply = useQuery(fleetApplyQuery(applyId));
+  return <QueryView query={apply}>{(data) => <FleetApplyView apply={data} />}</QueryView>;
+}
+
+function FleetApplyView({ apply }: { apply: FleetApply }) {
+  const t = useT();
+  const canChange = useCan('operator');
+  const steer = useFleetApplySteer(apply.id);
+  return (
+    <>
+      <PageHeader
+        eyebrow={<TextLink to="/templates/apply">{t('rollout.title')}</TextLink>}
+        title={`${apply.template_name} · ${t('templates.versionNumber', { number: apply.template_version })}`}
+        status={<ApplyStateBadge state={apply.state} />}
+        actions={
+          canChange &&
+          (STEERINGS[apply.state] ?? []).map((steering) => (
+            <Button
+              key={steering}
+              variant={steering === 'abort' ? 'default' : 'filled'}
+              loading={steer.isPending}
+              onClick={() => steer.mutate(steering)}
+            >
+              {t(`rollout.${steering}Now`)}
+            </Button>
+          ))
+        }
+      />
+      {steer.isError && <ErrorPanel error={steer.error} />}
+      <Panel flush>
+        <ProgressBar apply={apply} />
+        <Items apply={apply} />
+      </Panel>
+    </>
+  );
+}
+
+const SECTIONS = [
+  ['applied', 'var(--fqc-series-3)'],
+  ['unchanged', 'var(--fqc-series-1)'],
+  ['running', 'var(--fqc-series-4)'],
+  ['failed', 'var(--fqc-series-5)'],
+  ['blocked', 'var(--fqc-series-2)'],
+  ['skipped', 'var(--fqc-series-6)'],
+] as const;
+
+function ProgressBar({ apply }: { apply: FleetApply }) {
+  const t = useT();
+  const counts = apply.counts as Record<string, number>;
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const shown = SECTIONS.filter(([state]) => (counts[state] ?? 0) > 0);
+  return (
+    <div className={classes.progress}>
+      <Progress.Root size="lg">
+        {shown.map(([state, color]) => (
+          <Progress.Section
+            key={state}
+            value={((counts[state] ?? 0) / total) * 100}
+            color={color}
+            aria-label={t(`rollout.item.${state}`)}
+          />
+        ))}
+      </Progress.Root>
+      <ul className={classes.counts} role="status">
+        {Object.entries(counts)
+          .filter(([, count]) => count > 0)
+          .map(([state, count]) => (
+            <li key={state}>
+              <ItemStateBadge state={state as FleetApplyItem['state']} /> {count}
+            </li>
+          ))}
+      </ul>
+    </div>
+  );
+}
+
+function Items({ apply }: { apply: FleetApply }) {
+  const t = useT();
+  const client = useQueryClient();
+  const items = useInfiniteQuery(fleetApplyItemsQuery(apply.id));
+  const progress = JSON.stringify(apply.counts);
+  useEffect(() => {
+    void client.invalidateQueries({ queryKey: ['fleet-apply', 'items', apply.id] });
+  }, [client, apply.id, progress]);
+  return (
+    <>
+      <QueryView query={items}>
+        {(rows) => (
+          <DataTable
+            label={t('rollout.items')}
+            rows={rows}
+            rowKey={(row) => String(row.id)}
+            columns={columnsOf(t)}
+          />
+        )}
+      </QueryView>
+      <MoreButton query={items} />
+    </>
+  );
+}
+
+function columnsOf(t: Translate): Column<FleetApplyItem>[] {
+  return [
+    {
+      key: 'name',
+      header: t('fleet.name'),
+      render: (row) =>
+        row.instance && row.change ? (
+          <TextLink
+            to="/instances/$instanceId/changes/$changeId"
+            params={{ instanceId: row.instance, changeId: row.change }}
+          >
+            {row.instance_name}
+          </TextLink>
+        ) : (
+          row.instance_name
+        ),
+    },
+    { key: 'state', header: t('fleet.state'), render: (row) => <ItemStateBadge state={row.state} /> },
+    {
+      key: 'detail',
+      header: t('audit.change'),
+      render: (row) => <LinesCell lines={row.lines} blocking={row.detail ? [row.detail] : []} />,
+    },
+  ];
+}

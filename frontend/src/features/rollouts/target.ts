@@ -1,0 +1,51 @@
+// Which instances a template goes to: those that were chosen, those with tags, or all. Pure.
+
+export type TargetKind = 'instances' | 'tags' | 'every';
+
+export interface Target {
+  kind: TargetKind;
+  /** Ids or names. */
+  instances: string;
+  tags: string;
+}
+
+function words(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
+}
+
+export function selectionOf(template: string, target: Target, allowRestart: boolean) {
+  const pairs = words(target.tags).map((word) => {
+    const colon = word.indexOf(':');
+    return [word.slice(0, colon), word.slice(colon + 1)] as const;
+  });
+  return {
+    template,
+    instances: target.kind === 'instances' ? words(target.instances) : [],
+    tags: target.kind === 'tags' ? Object.fromEntries(pairs) : {},
+    every: target.kind === 'every',
+    allow_restart: allowRestart,
+  };
+}
+
+export function isTargetComplete({ kind, instances, tags }: Target): boolean {
+  if (kind === 'every') return true;
+  return kind === 'instances'
+    ? words(instances).length > 0
+    : words(tags).length > 0 && words(tags).every((word) => word.indexOf(':') > 0);
+}
+
+interface PreviewItem {
+  lines: unknown[];
+  blocking: string[];
+  needs_restart: boolean;
+}
+
+export function tallyOf(items: PreviewItem[]) {
+  const open = items.filter(({ blocking }) => blocking.length === 0);
+  return {
+    differing: open.filter(({ lines }) => lines.length > 0).length,
+    same: open.filter(({ lines }) => lines.length === 0).length,
+    blocked: items.length - open.length,
+    restarting: open.filter((item) => item.needs_restart).length,
+  };
+}

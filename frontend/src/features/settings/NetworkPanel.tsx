@@ -1,0 +1,31 @@
+import { Stack, Switch, Textarea } from '@mantine/core';
+import { fieldMessage } from '@/api/errors';
+import { Panel } from '@/components/Panel';
+import { useT } from '@/lib/i18n/context';
+import type { SettingsPanelProps } from './panelProps';
+
+export function NetworkPanel({ draft, error, onChange }: SettingsPanelProps) {
+  const t = useT();
+  return (
+    <Panel title={t('settings.safety')}>
+      <Stack gap="md">
+        <Textarea
+          label={t('settings.endpoint_networks')}
+          description={t('settings.endpoint_networksHint')}
+          size="xs"
+          autosize
+          minRows={3}
+          value={draft.endpoint_networks}
+          error={fieldMessage(error, 'endpoint_networks')}
+          onChange={(event) => onChange({ endpoint_networks: event.currentTarget.value })}
+        />
+        <Switch
+          label={t('settings.is_four_eyes')}
+          description={t('settings.is_four_eyesHint')}
+          checked={draft.is_four_eyes}
+          onChange={(event) => onChange({ is_four_eyes: event.currentTarget.checked })}
+        />
+      </Stack>
+    </Panel>
+  );
+}

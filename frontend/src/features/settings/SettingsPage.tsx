@@ -1,0 +1,74 @@
+import { Button, Group, SimpleGrid, Stack } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQuery } from '@tanstack/react-query';
+import { useState, type FormEvent } from 'react';
+import { useCan } from '@/api/session';
+import { EmptyState } from '@/components/EmptyState';
+import { ErrorPanel } from '@/components/ErrorPanel';
+import { IconLock } from '@/components/icons';
+import { PageHeader } from '@/components/PageHeader';
+import { QueryView } from '@/components/QueryView';
+import { useT } from '@/lib/i18n/context';
+import { settingsQuery, useSettingsUpdate, type Settings } from './api';
+import { MailPanel } from './MailPanel';
+import { NetworkPanel } from './NetworkPanel';
+import { RetentionPanel } from './RetentionPanel';
+import { draftOf, patchOf, type SettingsDraft } from './settingsDraft';
+
+export function SettingsPage() {
+  const t = useT();
+  const isAdmin = useCan('admin');
+  const settings = useQuery({ ...settingsQuery, enabled: isAdmin });
+  return (
+    <>
+      <PageHeader title={t('settings.title')} />
+      {isAdmin ? (
+        <QueryView query={settings}>
+          {(data) => <SettingsForm key={data.version} settings={data} />}
+        </QueryView>
+      ) : (
+        <EmptyState icon={<IconLock size={20} />} title={t('settings.adminOnly')} />
+      )}
+    </>
+  );
+}
+
+function SettingsForm({ settings }: { settings: Settings }) {
+  const t = useT();
+  const update = useSettingsUpdate(settings.version);
+  const [draft, setDraft] = useState(() => draftOf(settings));
+  const patch = patchOf(draft, settings);
+  const panel = {
+    draft,
+    error: update.error,
+    onChange: (next: Partial<SettingsDraft>) => setDraft((old) => ({ ...old, ...next })),
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    update.mutate(patch, { onSuccess: () => notifications.show({ message: t('settings.saved') }) });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        {update.isError && <ErrorPanel error={update.error} />}
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+          <MailPanel {...panel} hasPassword={settings.has_smtp_password} />
+          <Stack gap="md">
+            <NetworkPanel {...panel} />
+            <RetentionPanel {...panel} />
+          </Stack>
+        </SimpleGrid>
+        <Group justify="flex-end">
+          <Button
+            type="submit"
+            size="sm"
+            loading={update.isPending}
+            disabled={Object.keys(patch).length === 0}
+          >
+            {t('action.save')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,53 @@
+// The settings form as text, and the patch of what was changed in it. Pure.
+import type { Settings, SettingsPatch } from './api';
+
+const LISTS = ['endpoint_networks', 'mail_to'] as const;
+const NUMBERS = [
+  'poll_interval_seconds',
+  'raw_retention_hours',
+  'minute_retention_days',
+  'hour_retention_days',
+  'smtp_port',
+] as const;
+const TEXTS = ['smtp_host', 'smtp_username', 'mail_from', 'smtp_security'] as const;
+
+type ListName = (typeof LISTS)[number];
+type NumberName = (typeof NUMBERS)[number];
+type TextName = (typeof TEXTS)[number];
+
+export type SettingsDraft = Record<ListName | TextName, string> &
+  Record<NumberName, number> & { is_four_eyes: boolean; smtp_password: string };
+
+export function readList(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
+}
+
+export function draftOf(settings: Settings): SettingsDraft {
+  const { endpoint_networks, mail_to } = settings;
+  return {
+    is_four_eyes: settings.is_four_eyes ?? false,
+    endpoint_networks: endpoint_networks.join('\n'),
+    mail_to: mail_to.join('\n'),
+    poll_interval_seconds: settings.poll_interval_seconds ?? 0,
+    raw_retention_hours: settings.raw_retention_hours ?? 0,
+    minute_retention_days: settings.minute_retention_days ?? 0,
+    hour_retention_days: settings.hour_retention_days ?? 0,
+    smtp_port: settings.smtp_port ?? 25,
+    smtp_host: settings.smtp_host ?? '',
+    smtp_username: settings.smtp_username ?? '',
+    mail_from: settings.mail_from ?? '',
+    smtp_security: settings.smtp_security ?? '',
+    smtp_password: '',
+  };
+}
+
+/** Only what differs from the stored settings; an empty password keeps the present one. */
+export function patchOf(draft: SettingsDraft, settings: Settings): SettingsPatch {
+  const before = draftOf(settings);
+  const changed = (Object.keys(draft) as (keyof SettingsDraft)[]).filter(
+    (name) => draft[name] !== before[name],
+  );
+  const isList = (name: string): name is ListName => LISTS.some((list) => list === name);
+  const pairs = changed.map((name) => [name, isList(name) ? readList(draft[name]) : draft[name]] as const);
+  return Object.fromEntries(pairs) as SettingsPatch;
+}

@@ -1,0 +1,58 @@
+import { SimpleGrid, Stack } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { TextLink } from '@/components/links';
+import { PageHeader } from '@/components/PageHeader';
+import { QueryView } from '@/components/QueryView';
+import { StatusBadge } from '@/components/StatusBadge';
+import { useT } from '@/lib/i18n/context';
+import { templateQuery, versionsQuery, type TemplateDetail } from './api';
+import { ComparePanel } from './ComparePanel';
+import { TemplateActions } from './TemplateActions';
+import { TemplateEditor } from './TemplateEditor';
+import { ValuesPanel } from './ValuesPanel';
+import { VersionList } from './VersionList';
+
+export function TemplatePage() {
+  const { templateId } = useParams({ from: '/console/templates/$templateId' });
+  const template = useQuery(templateQuery(templateId));
+  return <QueryView query={template}>{(data) => <TemplateView key={data.id} template={data} />}</QueryView>;
+}
+
+function TemplateView({ template }: { template: TemplateDetail }) {
+  const t = useT();
+  const { version } = useSearch({ from: '/console/templates/$templateId' });
+  const { data: versions } = useInfiniteQuery(versionsQuery(template.id));
+  const [isEditing, setIsEditing] = useState(false);
+  const older = versions?.find(({ number }) => number === version);
+  return (
+    <>
+      <PageHeader
+        eyebrow={<TextLink to="/templates">{t('templates.title')}</TextLink>}
+        title={template.name}
+        description={template.description}
+        status={
+          <>
+            {template.is_system && <StatusBadge tone="info">{t('templates.system')}</StatusBadge>}
+            <StatusBadge tone="neutral">
+              {t('templates.versionNumber', { number: version ?? template.version })}
+            </StatusBadge>
+          </>
+        }
+        actions={<TemplateActions template={template} onEdit={() => setIsEditing(true)} />}
+      />
+      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
+        {isEditing ? (
+          <TemplateEditor template={template} onClose={() => setIsEditing(false)} />
+        ) : (
+          <ValuesPanel template={template} values={older?.values ?? template.values} version={version} />
+        )}
+        <Stack gap="md">
+          <ComparePanel template={template} />
+          <VersionList template={template} />
+        </Stack>
+      </SimpleGrid>
+    </>
+  );
+}

@@ -1,0 +1,136 @@
+import { Button, FileButton, Group } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useCan } from '@/api/session';
+import { DataTable, type Column } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { ErrorPanel } from '@/components/ErrorPanel';
+import { IconPlus, IconTemplate, IconUpload } from '@/components/icons';
+import { ButtonLink, TextLink } from '@/components/links';
+import { Moment } from '@/components/Moment';
+import { MoreButton } from '@/components/MoreButton';
+import { PageHeader } from '@/components/PageHeader';
+import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
+import { StatusBadge } from '@/components/StatusBadge';
+import { useT, type Translate } from '@/lib/i18n/context';
+import { templatesQuery, useTemplateImport, type Template } from './api';
+import { NameForm } from './NameForm';
+
+export function TemplatesPage() {
+  const t = useT();
+  const canChange = useCan('operator');
+  const templates = useInfiniteQuery(templatesQuery);
+  const [isCreating, setIsCreating] = useState(false);
+  return (
+    <>
+      <PageHeader
+        title={t('templates.title')}
+        description={t('templates.description')}
+        actions={
+          canChange && (
+            <>
+              <ButtonLink variant="default" to="/templates/apply">
+                {t('templates.applyMany')}
+              </ButtonLink>
+              <ImportButton />
+              <Button leftSection={<IconPlus size={14} />} onClick={() => setIsCreating(true)}>
+                {t('templates.new')}
+              </Button>
+            </>
+          )
+        }
+      />
+      <Panel flush>
+        <QueryView query={templates}>
+          {(rows) => (
+            <DataTable
+              label={t('templates.title')}
+              rows={rows}
+              rowKey={(row) => row.id}
+              columns={columnsOf(t)}
+              empty={<EmptyState icon={<IconTemplate size={20} />} title={t('templates.empty')} />}
+            />
+          )}
+        </QueryView>
+        <MoreButton query={templates} />
+      </Panel>
+      {isCreating && <NameForm onClose={() => setIsCreating(false)} />}
+    </>
+  );
+}
+
+function ImportButton() {
+  const t = useT();
+  const navigate = useNavigate();
+  const importing = useTemplateImport();
+  const [unreadable, setUnreadable] = useState<Error>();
+  const read = async (file: File | null) => {
+    if (!file) return;
+    setUnreadable(undefined);
+    try {
+      const created = await importing.mutateAsync(JSON.parse(await file.text()) as never);
+      await navigate({ to: '/templates/$templateId', params: { templateId: created.id } });
+    } catch (error) {
+      if (error instanceof SyntaxError)
+        setUnreadable(new Error(t('templates.unreadable', { file: file.name })));
+    }
+  };
+  const error = unreadable ?? importing.error;
+  return (
+    <Group gap="xs">
+      <FileButton onChange={(file) => void read(file)} accept="application/json">
+        {(props) => (
+          <Button
+            {...props}
+            variant="default"
+            leftSection={<IconUpload size={14} />}
+            loading={importing.isPending}
+          >
+            {t('templates.import')}
+          </Button>
+        )}
+      </FileButton>
+      {error && <ErrorPanel error={error} />}
+    </Group>
+  );
+}
+
+function columnsOf(t: Translate): Column<Template>[] {
+  return [
+    {
+      key: 'name',
+      header: t('templates.name'),
+      sortValue: (row) => row.name,
+      render: (row) => (
+        <TextLink to="/templates/$templateId" params={{ templateId: row.id }} fw={560}>
+          {row.name}
+        </TextLink>
+      ),
+    },
+    {
+      key: 'about',
+      header: t('templates.about'),
+      render: (row) => row.description || '–',
+      isSecondary: true,
+    },
+    {
+      key: 'kind',
+      header: t('templates.kind'),
+      render: (row) => (
+        <StatusBadge tone={row.is_system ? 'info' : 'neutral'}>
+          {t(row.is_system ? 'templates.system' : 'templates.own')}
+        </StatusBadge>
+      ),
+    },
+    { key: 'line', header: t('instance.compatibility'), render: (row) => row.engine_line, isSecondary: true },
+    { key: 'version', header: t('templates.version'), align: 'right', render: (row) => row.version },
+    {
+      key: 'updated',
+      header: t('templates.updated'),
+      render: (row) => <Moment at={row.updated_at} relative />,
+      isSecondary: true,
+    },
+  ];
+}
