@@ -1,6 +1,6 @@
 //! Results as the user should see them: names translated back, values replaced, own results built.
 //!
-//! Text protocol, complete responses of a single result. `None` means it could not be done; the caller then
+//! Complete responses of a single result. `None` means it could not be done; the caller then
 //! sends what it had.
 
 mod build;

@@ -5,7 +5,7 @@ mod support;
 use support::{response, responses};
 use wire::lenenc::Reader;
 use wire::surface::{rename_columns, replace_values, text_result};
-use wire::{Expect, OutcomeKind, Progress, ResponseTracker, capability, packets, status};
+use wire::{Expect, OutcomeKind, Progress, ResponseTracker, capability, packets, push_packet, status};
 
 const MODES: [&str; 6] =
     ["eof", "deprecate_eof", "track", "extended", "cached_metadata", "cached_metadata_deprecate_eof"];
@@ -39,6 +39,28 @@ fn columns_get_the_names_that_the_user_wrote() {
         assert_eq!(column_name(&renamed, 2), "@@GLOBAL.a_longer_name_of_query_cache_size / 1024");
         let back: [(&[u8], &[u8]); 1] = [(names[0].1, names[0].0)];
         assert_eq!(rename_columns(&renamed, captured.capabilities, &back), Some(captured.bytes()), "{mode}");
+    }
+}
+
+#[test]
+fn columns_of_a_prepared_statement_get_their_names_too() {
+    let mut response = Vec::new();
+    let mut sequence = 1;
+    let definition = |name: &str| {
+        let result = text_result(&[name], &[], 0, 2);
+        packets(&result).nth(1).expect("a definition").payload.to_vec()
+    };
+    let eof = vec![0xFE, 0, 0, 2, 0];
+    let first = vec![0, 9, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0];
+    for payload in [first, definition("?"), eof.clone(), definition("@@fqc_size"), eof] {
+        push_packet(&mut response, &mut sequence, &payload);
+    }
+    let renamed = rename_columns(&response, 0, &[(b"fqc_size", b"query_cache_size")]).expect("a prepared statement");
+    assert_eq!((column_name(&renamed, 1), column_name(&renamed, 3)), ("?".into(), "@@query_cache_size".into()));
+    assert!(matches!(ResponseTracker::new(Expect::Prepare, 0).feed(&renamed), Progress::Done(_)));
+    for mode in MODES {
+        let captured = response(&format!("{mode}.prepare"));
+        assert_eq!(rename_columns(&captured.bytes(), captured.capabilities, &[]), Some(captured.bytes()), "{mode}");
     }
 }
 
@@ -77,7 +99,7 @@ fn values_are_replaced_by_name() {
 fn what_is_no_single_result_is_left_alone() {
     for captured in responses() {
         let name = captured.name.split('.').next_back().expect("a name");
-        if ["ok", "error", "several", "procedure", "error_in_rows", "local_infile", "prepare"].contains(&name) {
+        if ["ok", "error", "several", "procedure", "error_in_rows", "local_infile", "prepare_fails"].contains(&name) {
             assert_eq!(rename_columns(&captured.bytes(), captured.capabilities, &[]), None, "{}", captured.name);
             assert_eq!(replace_values(&captured.bytes(), captured.capabilities, &[]), None, "{}", captured.name);
         }

@@ -4,7 +4,7 @@ use super::result::{Part, edit_result, strings};
 use crate::lenenc::{Reader, push_string};
 
 /// Renames columns: each `ours` that follows `@` or `.` in a column name, in any case, becomes `theirs` again.
-/// `names` are pairs of (ours, theirs).
+/// `names` are pairs of (ours, theirs). The response may also be that of COM_STMT_PREPARE.
 pub fn rename_columns(response: &[u8], capabilities: u64, names: &[(&[u8], &[u8])]) -> Option<Vec<u8>> {
     edit_result(response, capabilities, |part, payload| match part {
         Part::Definition => rename_definition(payload, names),

@@ -13,50 +13,65 @@ pub(super) enum Part {
     Frame,
 }
 
-/// Rewrites a result. `edit` gives the new payload of a packet, or `None` to leave it as it is.
+/// Where the parts of a response are.
+struct Shape {
+    /// Definitions directly after the first packet.
+    definitions: u64,
+    rows: u64,
+    /// The response to COM_STMT_PREPARE: further definitions may follow an EOF.
+    is_prepared: bool,
+}
+
+/// Rewrites a result, or what precedes one in the response to COM_STMT_PREPARE. `edit` gives the new payload of a
+/// packet, or `None` to leave it as it is.
 pub(super) fn edit_result(
     response: &[u8],
     capabilities: u64,
     mut edit: impl FnMut(Part, &[u8]) -> Option<Vec<u8>>,
 ) -> Option<Vec<u8>> {
-    let (columns, rows) = dimensions(response, capabilities)?;
+    let mut shape = shape(response, capabilities)?;
     let mut out = Vec::with_capacity(response.len() + 64);
     let mut sequence = Header::parse(response)?.sequence;
-    let mut rows_left = rows;
     for (index, packet) in packets(response).enumerate() {
         if packet.payload.len() == MAX_PAYLOAD {
             return None;
         }
-        let part = part(index as u64, columns, packet.payload, &mut rows_left);
+        let part = shape.part(index as u64, packet.payload);
         let edited = if part == Part::Frame { None } else { edit(part, packet.payload) };
         push_packet(&mut out, &mut sequence, edited.as_deref().unwrap_or(packet.payload));
     }
     Some(out)
 }
 
-fn part(index: u64, columns: u64, payload: &[u8], rows_left: &mut u64) -> Part {
-    match index {
-        0 => Part::Frame,
-        _ if index <= columns => Part::Definition,
-        // Packets are smaller than `MAX_PAYLOAD`, so that a row cannot begin with 0xFE.
-        _ if *rows_left > 0 && payload.first() != Some(&0xFE) => {
-            *rows_left -= 1;
-            Part::Row
+impl Shape {
+    fn part(&mut self, index: u64, payload: &[u8]) -> Part {
+        // Packets are smaller than `MAX_PAYLOAD`: no row begins with 0xFE, and definitions begin with a length.
+        let is_end = payload.first() == Some(&0xFE);
+        if index == 0 || is_end {
+            return Part::Frame;
         }
-        _ => Part::Frame,
+        if self.is_prepared || index <= self.definitions {
+            return Part::Definition;
+        }
+        if self.rows == 0 {
+            return Part::Frame;
+        }
+        self.rows -= 1;
+        Part::Row
     }
 }
 
-/// Columns and rows, if the response is one result with its metadata.
-fn dimensions(response: &[u8], capabilities: u64) -> Option<(u64, u64)> {
-    let Progress::Done(outcome) = ResponseTracker::new(Expect::Query, capabilities).feed(response) else {
-        return None;
-    };
-    let is_plain = outcome.metadata_follows && !outcome.more_results_seen;
-    match outcome.kind {
-        OutcomeKind::ResultSet { rows, columns } if is_plain => Some((columns, rows)),
+/// `None` unless the response is one result with its metadata, or of a prepared statement.
+fn shape(response: &[u8], capabilities: u64) -> Option<Shape> {
+    let outcome = |expect| match ResponseTracker::new(expect, capabilities).feed(response) {
+        Progress::Done(outcome) if outcome.metadata_follows && !outcome.more_results_seen => Some(outcome.kind),
         _ => None,
+    };
+    if let Some(OutcomeKind::ResultSet { rows, columns }) = outcome(Expect::Query) {
+        return Some(Shape { definitions: columns, rows, is_prepared: false });
     }
+    let is_prepared = matches!(outcome(Expect::Prepare), Some(OutcomeKind::Prepared { .. }));
+    is_prepared.then_some(Shape { definitions: 0, rows: 0, is_prepared })
 }
 
 /// The column count as the first packet of a result has it.
