@@ -1,6 +1,6 @@
 """Real MariaDB servers of the `local` provider, in the run directory of the test run.
 
-One is shared by the tests of a session and left as it was found by each; tests that restart, kill or delete make their own.
+One is shared by the tests of a session, and each leaves it as it was. Tests that restart, kill or delete make their own.
 """
 
 from __future__ import annotations

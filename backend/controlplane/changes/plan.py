@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.line import Line
@@ -60,9 +61,15 @@ class Plan:
     steps: list[Step] = field(default_factory=list)
 
 
-def plan(situation: Situation, wanted: Mapping[str, str | None], *, allow_restart: bool) -> Plan:
-    """`wanted`: name to submitted text; None resets to the default."""
-    texts = {name: _text(situation.line, name, text) for name, text in wanted.items()}
+def plan(
+    situation: Situation,
+    wanted: Mapping[str, str | None],
+    *,
+    allow_restart: bool,
+    restored: Mapping[str, str] = MappingProxyType({}),
+) -> Plan:
+    """`wanted`: name to submitted text; None configures nothing, with the value in `restored` or else the default."""
+    texts = {name: restored.get(name, _text(situation.line, name, text)) for name, text in wanted.items()}
     given = {name: text for name, text in texts.items() if text is not None}
     kept = {name: text for name, text in situation.configured.items() if name not in wanted}
     resolution = resolve(situation.line, kept | given, situation.variables)

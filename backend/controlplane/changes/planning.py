@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from controlplane.changes.plan import Plan, PlannedLine, Situation, Step, plan
 from controlplane.core.errors import FieldError, Refused
@@ -93,10 +94,11 @@ def preview_wanted(
     wanted: Mapping[str, str | None],
     *,
     allow_restart: bool,
+    restored: Mapping[str, str] = MappingProxyType({}),
     first_steps: tuple[Step, ...] = (),
     more_findings: tuple[InstanceFinding, ...] = (),
 ) -> Preview:
-    found = plan(situation, wanted, allow_restart=allow_restart)
+    found = plan(situation, wanted, allow_restart=allow_restart, restored=restored)
     findings = [*more_findings, *of_parameters(found.findings), *_cache_gate(instance, found)]
     findings += _pending(instance, found, allow_restart) + _silent(instance, situation)
     return build(instance, [*first_steps, *found.steps], situation.is_live, found.lines, findings)

@@ -226,10 +226,14 @@ def change_revert(change: ChangeSet) -> ChangeSet:
     if change.state != ChangeState.APPLIED or instance is None:
         raise Conflict(f"{change.pk} is {change.state}: only an applied one can be rolled back.", code="wrong_state")
     _refuse_unless_settled(instance)
-    wanted = {line.name: line.old_submitted or line.old_value for line in change.lines.all()}
+    lines = list(change.lines.all())
+    wanted = {line.name: line.old_submitted for line in lines}
+    ran = {line.name: line.old_value for line in lines if line.old_submitted is None and line.old_value is not None}
     if not wanted:
         raise Conflict(f"{change.pk} changed no parameter: there is nothing to restore.", code="nothing_to_restore")
-    preview = planning.preview_parameters(instance, parameters=wanted, allow_restart=change.needs_restart)
+    preview = planning.preview_wanted(
+        instance, planning.situation_of(instance), wanted, allow_restart=change.needs_restart, restored=ran
+    )
     made = change_make(instance, Kind.REVERT, preview, note=f"restores what {change.pk} replaced", reverts=change)
     return _start(made, apply=True, when=When.NOW, at=None)
 

@@ -68,6 +68,17 @@ class Run:
         """What was previewed is what is applied: the instance and the old values must still be the same."""
         if self.instance.version != self.change.instance_version:
             raise Conflict("The instance has changed since the preview: make a new one.", code="instance_moved")
+        for step in self.change.steps.all():
+            if step.kind == "set_global":
+                self._check_old(step)
+
+    def _check_old(self, step: ChangeStep) -> None:
+        running = self.server.variable(step.name)
+        if step.old is None:
+            step.old = running  # the preview could not read it; what is taken back is what is found now
+            step.save(update_fields=["old"])
+        elif not self.reads(step.name, step.old):
+            raise Conflict(f"{step.name} was {step.old} at the preview and is {running} now.", code="instance_moved")
 
     def reads(self, name: str, value: str) -> bool:
         """Whether the server runs `value`, give or take its rounding."""
@@ -98,12 +109,7 @@ def verify(run: Run) -> None:
 
 
 def _set_global(run: Run, step: ChangeStep) -> None:
-    definition = run.definition(step.name)  # only names of the catalogue reach a statement
-    running = run.server.variable(step.name)
-    if step.old is None:
-        step.old = running
-    elif running is None or not is_same(definition, step.old, running, run._rounding(step.name)):
-        raise Conflict(f"{step.name} was {step.old} at the preview and is {running} now.", code="instance_moved")
+    run.definition(step.name)  # only names of the catalogue reach a statement
     _assign(run, step.name, step.new)
 
 

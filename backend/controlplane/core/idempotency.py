@@ -12,14 +12,17 @@ import re
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.encoders import JSONEncoder
 
 from controlplane.core.errors import Conflict, Invalid, Refused
 from controlplane.core.models import KeptAnswer
 from controlplane.core.request_context import caller
+from controlplane.core.sealing import open_sealed, seal
 
 KEEP = timedelta(days=1)
 STUCK_AFTER = timedelta(minutes=10)  # a process died with the key in hand
@@ -30,7 +33,7 @@ class Replay(Exception):
     """Carries a kept answer out of a view's preparation."""
 
     def __init__(self, kept: KeptAnswer) -> None:
-        self.response = Response(kept.answer, status=kept.status, headers={"Idempotency-Replayed": "true"})
+        self.response = Response(_opened(kept), status=kept.status, headers={"Idempotency-Replayed": "true"})
 
 
 def _fingerprint(request: Request) -> str:
@@ -72,5 +75,14 @@ def finish(kept: KeptAnswer, status: int, answer: Any) -> None:
     if status >= 500:
         kept.delete()
         return
-    kept.status, kept.answer = status, json.loads(json.dumps(answer, default=str))
-    kept.save(update_fields=["status", "answer"])
+    text = json.dumps(answer, cls=JSONEncoder)
+    kept.status, kept.answer_sealed = status, seal(text, settings.SEALING_KEYS, _context(kept))
+    kept.save(update_fields=["status", "answer_sealed"])
+
+
+def _opened(kept: KeptAnswer) -> Any:
+    return json.loads(open_sealed(kept.answer_sealed, settings.SEALING_KEYS, _context(kept)))
+
+
+def _context(kept: KeptAnswer) -> str:
+    return f"kept answer {kept.actor_id} {kept.key}"

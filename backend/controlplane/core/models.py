@@ -12,7 +12,7 @@ class KeptAnswer(models.Model):
     key = models.CharField(max_length=128)
     fingerprint = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField(null=True)
-    answer = models.JSONField(null=True)
+    answer_sealed = models.TextField(blank=True)  # an answer may carry a token that is shown once
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,31 +32,37 @@ class Identity:
 
 
 def read_identity(server: Server) -> Identity:
-    minor_version = server.variable("fqc_minor_version")
-    uptime = int(server.status("Uptime").get("Uptime", "0"))
+    names = ("version", "fqc_minor_version", "fqc_compatibility")
+    rows = server.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s, %s)", names)
+    return identity_of(dict(rows), int(server.status("Uptime").get("Uptime", "0")))
+
+
+def identity_of(variables: Mapping[str, str], uptime_seconds: int) -> Identity:
+    minor_version = variables.get("fqc_minor_version", "")
     return Identity(
-        engine_version=str(server.value("SELECT @@version"))[:100],
-        compatibility=server.variable("fqc_compatibility") or "",
-        minor_version=int(minor_version) if minor_version and minor_version.isdigit() else None,
-        started_at=datetime.now(UTC) - timedelta(seconds=uptime),
+        engine_version=variables.get("version", "")[:100],
+        compatibility=variables.get("fqc_compatibility", ""),
+        minor_version=int(minor_version) if minor_version.isdigit() else None,
+        started_at=datetime.now(UTC) - timedelta(seconds=uptime_seconds),
     )
 
 
 def note_identity(instance: Instance, identity: Identity) -> bool:
-    """Keep what was read; True if the server has been restarted since it was last seen."""
+    """Keep what was read, if it is new; True if the server has been restarted since it was last seen."""
     before = instance.server_started_at
     has_restarted = before is not None and identity.started_at - before > START_SLACK
     facts: dict[str, Any] = {
         "engine_version": identity.engine_version,
         "compatibility": identity.compatibility,
         "minor_version": identity.minor_version,
-        "last_seen_at": timezone.now(),
     }
     if before is None or has_restarted:
         facts["server_started_at"] = identity.started_at
-    Instance.objects.filter(pk=instance.pk).update(**facts)
-    for name, value in facts.items():
-        setattr(instance, name, value)
+    if any(getattr(instance, name) != value for name, value in facts.items()):
+        facts["last_seen_at"] = timezone.now()
+        Instance.objects.filter(pk=instance.pk).update(**facts)
+        for name, value in facts.items():
+            setattr(instance, name, value)
     return has_restarted
 
 
@@ -66,22 +73,24 @@ def learn_line(server: Server, version: str) -> None:
         engine_line_store(server_version=version, rows=server.rows(QUERY))
 
 
-def note_running(instance: Instance, running: dict[str, str], *, has_restarted: bool = False) -> list[str]:
-    """Keep the running values of what is configured; the names of dynamic parameters that drifted."""
-    line = instance_line(instance)
+def note_running(instance: Instance, running: Mapping[str, str], *, has_restarted: bool = False) -> list[str]:
+    """Keep the running values of what is configured, where they moved; the names of what drifted."""
     rows = list(instance.parameters.all())
-    for row in rows:
-        _compare(row, line, running, has_restarted=has_restarted)
-    InstanceParameter.objects.bulk_update(rows, ["running", "is_drifted", "is_pending_restart"])
+    if not rows:
+        return []
+    line = instance_line(instance)
+    moved = [row for row in rows if _compare(row, line, running, has_restarted=has_restarted)]
+    InstanceParameter.objects.bulk_update(moved, ["running", "is_drifted", "is_pending_restart"])
     return [row.name for row in rows if row.is_drifted]
 
 
-def _compare(row: InstanceParameter, line: Line, running: dict[str, str], *, has_restarted: bool) -> None:
+def _compare(row: InstanceParameter, line: Line, running: Mapping[str, str], *, has_restarted: bool) -> bool:
+    """Whether the row moved."""
+    before = (row.running, row.is_drifted, row.is_pending_restart)
     definition, value = line.get(row.name), running.get(row.name)
-    row.running = value
     same = definition is not None and value is not None and is_same(definition, row.resolved, value, running)
-    if same:
-        row.is_pending_restart = False
+    row.running = value
     # What waits for a restart differs as it should; after one, it drifted like anything else.
-    row.is_pending_restart = row.is_pending_restart and not has_restarted
+    row.is_pending_restart = row.is_pending_restart and not same and not has_restarted
     row.is_drifted = not same and not row.is_pending_restart
+    return before != (row.running, row.is_drifted, row.is_pending_restart)

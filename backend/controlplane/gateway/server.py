@@ -7,6 +7,7 @@ from the catalogue. Every wait has a limit. Errors are GatewayErrors and say whe
 from __future__ import annotations
 
 import re
+import socket
 import ssl
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -156,26 +157,37 @@ def open_server(endpoint: Endpoint, limits: Limits) -> Server:
     """A connection that the caller closes; the poller keeps its own open."""
     place = f"{endpoint.host}:{endpoint.port}"
     address = checked_address(endpoint.host, endpoint.port, limits.networks)
-    tls = _tls(endpoint)
     try:
-        connection = pymysql.connect(
-            host=endpoint.host if tls else address,
-            port=endpoint.port,
-            user=endpoint.username,
-            password=endpoint.password,
-            connect_timeout=limits.connect_seconds,
-            read_timeout=limits.connect_seconds,
-            write_timeout=limits.statement_seconds,
-            autocommit=True,
-            charset="utf8mb4",
-            ssl=tls,
-            local_infile=False,
-        )
+        return Server(_connection(endpoint, address, limits), place)
     except (pymysql.MySQLError, OSError) as error:
         raise translate(error, place) from error
+
+
+def _connection(endpoint: Endpoint, address: str, limits: Limits) -> Any:
+    """To the checked address, under the endpoint's name: TLS verifies the name, and nothing resolves it again."""
+    tls = _tls(endpoint)
+    connection = pymysql.connections.Connection(
+        host=endpoint.host,
+        port=endpoint.port,
+        user=endpoint.username,
+        password=endpoint.password,
+        connect_timeout=limits.connect_seconds,
+        read_timeout=limits.connect_seconds,
+        write_timeout=limits.statement_seconds,
+        autocommit=True,
+        charset="utf8mb4",
+        ssl=tls,
+        ssl_disabled=tls is None,
+        local_infile=False,
+        defer_connect=True,
+    )
+    sock = socket.create_connection((address, endpoint.port), limits.connect_seconds)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.connect(sock)
     # The greeting is awaited under the read timeout, and only statements may take longer.
     connection._read_timeout = limits.statement_seconds
-    return Server(connection, place)
+    return connection
 
 
 @contextmanager

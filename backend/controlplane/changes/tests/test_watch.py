@@ -1,0 +1,69 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from controlplane.changes.watch import watch
+from controlplane.fleet.models import Instance
+from controlplane.metrics.connections import Connections
+from testing.changes import changed, run
+from testing.servers import row_for
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def connections():
+    kept = Connections()
+    yield kept
+    kept.keep_only(())
+
+
+def test_a_value_that_somebody_set_by_hand_is_drift_and_stays_theirs(instance, shared_server, connections):
+    changed(instance, {"long_query_time": "2"})
+    server = shared_server.connect()
+    server.set_global("long_query_time", 5)
+    watch(connections)
+    row = instance.parameters.get(name="long_query_time")
+    assert row.is_drifted and float(row.running) == 5
+    assert not instance.changes.filter(kind="repush").exists()
+    server.set_global("long_query_time", 2)
+    server.close()
+    watch(connections)
+    assert not instance.parameters.get(name="long_query_time").is_drifted
+
+
+def test_watching_moves_no_version(instance, connections):
+    watch(connections)
+    before = instance.version
+    instance.refresh_from_db()
+    assert instance.version == before and instance.last_seen_at is not None
+
+
+def test_a_server_that_was_restarted_gets_its_dynamic_parameters_again(own_server, connections):
+    server = own_server()
+    instance = row_for(server)
+    changed(instance, {"long_query_time": "2"})
+    server.configure({})  # as if its configuration file were not the control plane's
+    server.restart()
+    Instance.objects.update(server_started_at=timezone.now() - timedelta(hours=1))  # the server ran for an hour
+    watch(connections)
+    change = instance.changes.get(kind="repush")
+    run(change)
+    assert change.state == "applied"
+    connection = server.connect()
+    assert float(connection.variable("long_query_time")) == 2
+    connection.close()
+
+
+def test_a_server_that_is_gone_is_unreachable_until_it_is_back(own_server, connections):
+    server = own_server()
+    instance = row_for(server)
+    server.stop()
+    watch(connections)
+    instance.refresh_from_db()
+    assert instance.state == "unreachable" and "refused" in instance.state_reason.lower()
+    server.start()
+    watch(connections)
+    instance.refresh_from_db()
+    assert (instance.state, instance.state_reason) == ("running", "")

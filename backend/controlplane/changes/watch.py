@@ -1,0 +1,110 @@
+"""Drift, restarts and silence: every running instance is compared with what is configured for it.
+
+A server that was restarted gets its dynamic parameters again, as a change set of its own; drift by anybody's hand is
+only noted. Instances that a change set is at work on are left alone. What did not change is not written.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import structlog
+from django.db.models import prefetch_related_objects
+from django.utils import timezone
+
+from controlplane.changes.planning import preview_wanted, situation_of
+from controlplane.changes.services import change_approve, change_make
+from controlplane.changes.states import ENDED, Kind
+from controlplane.core.errors import Problem
+from controlplane.core.request_context import acting_as
+from controlplane.fleet.connection import limits as usual_limits
+from controlplane.fleet.models import Instance
+from controlplane.fleet.observation import Identity, identity_of, note_identity, note_running
+from controlplane.fleet.selectors import instance_list
+from controlplane.fleet.services import instance_state_set
+from controlplane.fleet.states import State
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.names import ENGINE_NAMES
+from controlplane.gateway.server import Limits, quoted
+from controlplane.metrics.clock import turn_claim, turn_end
+from controlplane.metrics.connections import Connections
+
+log = structlog.get_logger(__name__)
+TURN, EVERY_SECONDS, LEASE_SECONDS = "watch", 15.0, 120.0
+CONNECT_SECONDS, STATEMENT_SECONDS, MOST_THREADS = 3, 5, 32
+WATCHED = (State.RUNNING, State.UNREACHABLE, State.STOPPED)
+IDENTITY_NAMES = ("version", "fqc_minor_version", "fqc_compatibility")
+_connections = Connections()
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """What one server said of itself."""
+
+    identity: Identity
+    running: dict[str, str]
+
+
+def watch_if_due() -> None:
+    now = time.time()
+    if turn_claim(TURN, now, LEASE_SECONDS):
+        try:
+            watch()
+        finally:
+            turn_end(TURN, now + EVERY_SECONDS)
+
+
+def watch(connections: Connections = _connections) -> None:
+    instances = list(instance_list().filter(state__in=WATCHED))
+    connections.keep_only({instance.pk for instance in instances})
+    if not instances:
+        return
+    prefetch_related_objects(instances, "parameters")
+    limits = replace(usual_limits(), connect_seconds=CONNECT_SECONDS, statement_seconds=STATEMENT_SECONDS)
+    with ThreadPoolExecutor(min(MOST_THREADS, len(instances)), "watch") as threads:
+        seen = list(threads.map(lambda instance: _look(instance, limits, connections), instances))
+    answered = [each.pk for each, sighting in zip(instances, seen, strict=True) if isinstance(sighting, Sighting)]
+    Instance.objects.filter(pk__in=answered).update(last_seen_at=timezone.now())
+    with acting_as("system"):
+        for instance, sighting in zip(instances, seen, strict=True):
+            _note(instance, sighting)
+
+
+def _look(instance: Instance, limits: Limits, connections: Connections) -> Sighting | GatewayError:
+    configured = [row.name for row in instance.parameters.all()]
+    names = {ENGINE_NAMES.get(name, name) for name in configured} | set(configured) | set(IDENTITY_NAMES)
+    wanted = ", ".join(f"'{quoted(name)[1:-1]}'" for name in sorted(names))
+    statements = [f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({wanted})", "SHOW GLOBAL STATUS LIKE 'Uptime'"]
+    try:
+        variables, status = connections.ask(instance, limits, statements)
+    except GatewayError as error:
+        return error
+    running = variables | {name: variables[own] for name, own in ENGINE_NAMES.items() if own in variables}
+    return Sighting(identity_of(variables, int(status.get("Uptime", 0))), running)
+
+
+def _note(instance: Instance, sighting: Sighting | GatewayError) -> None:
+    if isinstance(sighting, GatewayError):
+        if instance.state == State.RUNNING:
+            instance_state_set(instance, State.UNREACHABLE, sighting.detail)
+        return
+    if instance.state != State.RUNNING:
+        instance_state_set(instance, State.RUNNING)
+    has_restarted = note_identity(instance, sighting.identity)
+    drifted = note_running(instance, sighting.running, has_restarted=has_restarted)
+    if has_restarted and drifted:
+        repush(instance, drifted)
+
+
+def repush(instance: Instance, names: list[str]) -> None:
+    """What the server forgot with its restart is set again. What it cannot take is left as drift, and logged."""
+    if instance.changes.filter(kind=Kind.REPUSH).exclude(state__in=ENDED).exists():
+        return
+    submitted: dict[str, str | None] = dict(instance.parameters.filter(name__in=names).values_list("name", "submitted"))
+    try:
+        preview = preview_wanted(instance, situation_of(instance), submitted, allow_restart=False)
+        change_approve(change_make(instance, Kind.REPUSH, preview, note="the server was restarted"))
+    except Problem as error:
+        log.warning("repush_refused", instance=instance.pk, code=error.code, detail=error.detail)

@@ -1,0 +1,51 @@
+import pytest
+
+from controlplane.accounts.models import Token
+from controlplane.core.models import KeptAnswer
+
+pytestmark = pytest.mark.django_db
+BODY = {"name": "ci", "scope": "viewer"}
+
+
+def post(client, key, body=BODY):
+    return client.post("/api/v1/tokens", body, HTTP_IDEMPOTENCY_KEY=key)
+
+
+def test_the_same_request_acts_once_and_is_answered_alike(operator):
+    first, second = post(operator, "key-1"), post(operator, "key-1")
+    assert first.status_code == second.status_code == 201
+    assert first.json()["id"] == second.json()["id"]
+    assert second.headers["Idempotency-Replayed"] == "true"
+    assert Token.objects.filter(name="ci").count() == 1
+
+
+def test_another_request_under_the_same_key_is_refused(operator):
+    post(operator, "key-1")
+    answer = post(operator, "key-1", {**BODY, "name": "other"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "key_reused")
+
+
+def test_keys_belong_to_their_caller(operator, viewer):
+    assert post(operator, "key-1").json()["id"] != post(viewer, "key-1").json()["id"]
+
+
+def test_while_the_first_is_at_work_the_second_is_told_so(operator):
+    post(operator, "key-1")
+    KeptAnswer.objects.update(status=None)
+    answer = post(operator, "key-1")
+    assert (answer.status_code, answer.json()["code"]) == (409, "in_progress")
+
+
+def test_a_refusal_is_kept_too(operator):
+    assert post(operator, "key-1", {"name": "x"}).status_code == 400
+    assert post(operator, "key-1", {"name": "x"}).headers["Idempotency-Replayed"] == "true"
+
+
+@pytest.mark.parametrize("key", ["", "x" * 129, "with space", "ü"])
+def test_a_key_that_is_none_is_refused(operator, key):
+    assert post(operator, key).status_code == 400
+
+
+def test_secrets_in_a_kept_answer_are_not_kept_in_the_clear(operator):
+    made = post(operator, "key-1").json()
+    assert made["token"] not in str(KeptAnswer.objects.values())
