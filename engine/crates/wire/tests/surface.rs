@@ -44,7 +44,7 @@ fn columns_get_the_names_that_the_user_wrote() {
 
 #[test]
 fn columns_of_a_prepared_statement_get_their_names_too() {
-    let mut response = Vec::new();
+    let mut bytes = Vec::new();
     let mut sequence = 1;
     let definition = |name: &str| {
         let result = text_result(&[name], &[], 0, 2);
@@ -53,9 +53,9 @@ fn columns_of_a_prepared_statement_get_their_names_too() {
     let eof = vec![0xFE, 0, 0, 2, 0];
     let first = vec![0, 9, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0];
     for payload in [first, definition("?"), eof.clone(), definition("@@fqc_size"), eof] {
-        push_packet(&mut response, &mut sequence, &payload);
+        push_packet(&mut bytes, &mut sequence, &payload);
     }
-    let renamed = rename_columns(&response, 0, &[(b"fqc_size", b"query_cache_size")]).expect("a prepared statement");
+    let renamed = rename_columns(&bytes, 0, &[(b"fqc_size", b"query_cache_size")]).expect("a prepared statement");
     assert_eq!((column_name(&renamed, 1), column_name(&renamed, 3)), ("?".into(), "@@query_cache_size".into()));
     assert!(matches!(ResponseTracker::new(Expect::Prepare, 0).feed(&renamed), Progress::Done(_)));
     for mode in MODES {
