@@ -133,6 +133,12 @@ def test_incidents_are_acknowledged_once(operator: APIClient) -> None:
     assert operator.post(f"{path}/acknowledge").json()["code"] == "acknowledged_already"
 
 
+def test_open_incidents_are_counted_for_prometheus(viewer: APIClient) -> None:
+    incident_make(severity="critical")
+    incident_make(severity="critical", resolved_at=timezone.now())
+    assert 'fqc_open_incidents{severity="critical"} 1.0' in viewer.get("/metrics").content.decode()
+
+
 def test_open_incidents_are_told_apart(viewer: APIClient) -> None:
     opened, resolved = incident_make(), incident_make(resolved_at=timezone.now())
     listed = {

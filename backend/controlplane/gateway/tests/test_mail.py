@@ -31,6 +31,7 @@ def test_a_message_arrives_as_it_was_written() -> None:
     assert mailbox.recipients == [["dba@example.com", "ops@example.com"]]
 
 
+@pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
 def test_an_account_is_used_where_one_is_set() -> None:
     with smtp_server(wants_login=True) as (port, mailbox):
         deliver(message(), ["dba@example.com"], server(port, username="fqc", password="right"))
