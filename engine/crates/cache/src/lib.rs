@@ -104,7 +104,7 @@ pub struct Stats {
 
 /// Keeps every entry found under it readable. While it lives, memory that was given up stays mapped: never hold it
 /// while waiting for a client.
-pub struct Pin(#[allow(dead_code)] crossbeam_epoch::Guard);
+pub struct Pin(#[expect(dead_code, reason = "what counts is that it exists")] crossbeam_epoch::Guard);
 
 /// Enters the present epoch.
 #[inline]
