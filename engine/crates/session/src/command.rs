@@ -143,7 +143,7 @@ impl Session {
         if let Some(answer) = self.begin_later(engine, &statement, packet, outlet) {
             return answer;
         }
-        if let Some(first) = self.before_forward(engine, &statement) {
+        if let Some(first) = self.before_forward(engine, &statement, text) {
             return Decision::Inject(first);
         }
         if let Some(decision) = surface::intercept(self, engine, &statement, text) {
@@ -176,7 +176,7 @@ impl Session {
         if let Some(answer) = self.begin_later(engine, &statement, packet, outlet) {
             return answer;
         }
-        if let Some(first) = self.before_forward(engine, &statement) {
+        if let Some(first) = self.before_forward(engine, &statement, &text) {
             return Decision::Inject(first);
         }
         let mut recording =
@@ -244,7 +244,7 @@ impl Session {
         engine.counts.hits.add(1);
         engine.counts.saved_ns.add(entry.cost_ns());
         engine.counts.saved_bytes.add(entry.value().len() as u64);
-        self.unseen = Some(surface::Pending { rows: entry.rows() });
+        self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true });
         Served::Answered
     }
 
@@ -302,6 +302,9 @@ impl Session {
             return None;
         }
         self.transaction.deferred_begin = Some(packet.to_vec());
+        if let Some(pending) = &mut self.unseen {
+            pending.is_latest = false;
+        }
         outlet.deliver(&[&wire::ok_packet(1, 0, 0, self.status_now(), 0)]);
         Some(Decision::Answered)
     }
@@ -320,26 +323,29 @@ impl Session {
     }
 
     /// What the server must be told before this statement: a deferred BEGIN, or the result it does not know of.
-    fn before_forward(&mut self, engine: &Engine, statement: &Statement) -> Option<Vec<u8>> {
+    fn before_forward(&mut self, engine: &Engine, statement: &Statement, text: &[u8]) -> Option<Vec<u8>> {
         if let Some(packet) = self.transaction.deferred_begin.take() {
             self.running = Some(Running::new(Purpose::Begin, Expect::Query, self.capabilities, engine.versions.now()));
             return Some(packet);
         }
-        if statement.reads_diagnostics {
-            if let Some(pending) = self.unseen.take() {
+        if let Some(pending) = self.unseen {
+            if pending.matters_to(statement, text) {
+                self.unseen = None;
                 self.running =
                     Some(Running::new(Purpose::Unseen, Expect::Query, self.capabilities, engine.versions.now()));
                 return Some(query_packet(&pending.statement()));
             }
         }
-        if matches!(&statement.kind, Kind::Read(_)) {
-            self.unseen = None;
+        match (&statement.kind, &mut self.unseen) {
+            (Kind::Read(_), unseen) => *unseen = None,
+            (_, Some(pending)) => pending.is_latest = false,
+            _ => {}
         }
         None
     }
 
     fn forward_after_begin(&mut self, engine: &Engine, statement: &Arc<Statement>, expect: Expect) -> Decision {
-        if let Some(first) = self.before_forward(engine, statement) {
+        if let Some(first) = self.before_forward(engine, statement, b"") {
             return Decision::Inject(first);
         }
         self.forward(engine, statement, expect, None);

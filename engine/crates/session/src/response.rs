@@ -58,6 +58,8 @@ pub(crate) struct Running {
     /// Noted before the server had the command.
     pub moment: Stamp,
     pub may_run_others: bool,
+    /// The next statement that the server logs is this one, not one inside it.
+    pub logs_itself: bool,
     /// The client's bytes belong to the response (a local file, an authentication).
     pub is_exchange: bool,
 }
@@ -73,6 +75,7 @@ impl Running {
             held: Vec::new(),
             moment,
             may_run_others: false,
+            logs_itself: expect == Expect::Query,
             is_exchange: false,
         }
     }

@@ -270,7 +270,8 @@ impl Session {
 
     /// The server logs a statement that it is about to run, also one inside a routine.
     pub fn on_logged(&mut self, engine: &Engine, text: &[u8]) {
-        if !self.running.as_ref().is_some_and(|running| running.may_run_others) {
+        let Some(running) = self.running.as_mut().filter(|running| running.may_run_others) else { return };
+        if std::mem::take(&mut running.logs_itself) {
             return;
         }
         let statement = sql::classify(text, self.variables.mode);

@@ -16,9 +16,19 @@ use wire::Expect;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pending {
     pub rows: u64,
+    /// The server has run nothing since.
+    pub is_latest: bool,
 }
 
 impl Pending {
+    /// Whether the server must be told before it runs this statement. After others have run only the number of rows
+    /// found is still that of the served result.
+    pub fn matters_to(self, statement: &Statement, text: &[u8]) -> bool {
+        let word = b"found_rows";
+        let asks_rows = || text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+        statement.reads_diagnostics && (self.is_latest || asks_rows())
+    }
+
     /// A statement that leaves the server as the served one would have: so many rows found, no warnings.
     pub fn statement(self) -> Vec<u8> {
         match self.rows {
