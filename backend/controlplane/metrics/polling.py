@@ -83,9 +83,13 @@ def _read_all(instances: Sequence[Instance], connections: Connections) -> dict[s
     if not instances:
         return {}
     limits = replace(usual_limits(), connect_seconds=CONNECT_SECONDS, statement_seconds=STATEMENT_SECONDS)
-    with ThreadPoolExecutor(min(MOST_THREADS, len(instances)), "poll") as threads:
-        found = threads.map(lambda instance: _read(instance, limits, connections), instances)
-        return {instance.pk: reading for instance, reading in zip(instances, found, strict=True) if reading}
+    now = time.time()
+    asked = [instance for instance in instances if not connections.is_paused(instance.pk, now)]
+    with ThreadPoolExecutor(min(MOST_THREADS, len(asked) or 1), "poll") as threads:
+        found = list(threads.map(lambda instance: _read(instance, limits, connections), asked))
+    for instance, reading in zip(asked, found, strict=True):
+        connections.note(instance.pk, has_failed=reading is None, now=now)
+    return {instance.pk: reading for instance, reading in zip(asked, found, strict=True) if reading}
 
 
 def _read(instance: Instance, limits: Limits, connections: Connections) -> Reading | None:

@@ -103,6 +103,18 @@ def test_a_server_that_is_gone_or_silent_leaves_a_gap_and_the_others_their_sampl
     assert list(Sample.objects.values_list("instance_id", flat=True)) == [answering.pk]
 
 
+def test_a_server_that_keeps_failing_is_asked_less_often_until_it_answers(connections: Connections) -> None:
+    asked, now = [], 0.0
+    while now < 1200:
+        if not connections.is_paused("rm-a", now):
+            asked.append(now)
+            connections.note("rm-a", has_failed=True, now=now)
+        now += 15
+    assert asked == [0, 15, 30, 60, 120, 240, 480, 780, 1080]
+    connections.note("rm-a", has_failed=False, now=now)
+    assert not connections.is_paused("rm-a", now)
+
+
 @pytest.mark.django_db
 def test_stopped_instances_are_not_asked(connections: Connections) -> None:
     instance_make(state="stopped")
