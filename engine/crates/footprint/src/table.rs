@@ -25,10 +25,7 @@ impl TableName {
             NameCase::Distinct => name.into(),
             NameCase::Folded => name.to_lowercase().into(),
         };
-        TableName {
-            db: normalise(db),
-            table: normalise(table),
-        }
+        TableName { db: normalise(db), table: normalise(table) }
     }
 
     pub fn db(&self) -> &str {
@@ -54,14 +51,8 @@ mod tests {
     #[test]
     fn case_decides_identity_as_on_the_server() {
         let name = |table, case| TableName::new("Shop", table, case);
-        assert_ne!(
-            name("Orders", NameCase::Distinct),
-            name("orders", NameCase::Distinct)
-        );
-        assert_eq!(
-            name("Orders", NameCase::Folded),
-            name("ORDERS", NameCase::Folded)
-        );
+        assert_ne!(name("Orders", NameCase::Distinct), name("orders", NameCase::Distinct));
+        assert_eq!(name("Orders", NameCase::Folded), name("ORDERS", NameCase::Folded));
         assert_eq!(name("Orders", NameCase::Folded).db(), "shop");
         assert_eq!(name("Orders", NameCase::Distinct).table(), "Orders");
     }
@@ -69,10 +60,7 @@ mod tests {
     #[test]
     fn the_boundary_between_database_and_table_is_part_of_the_name() {
         let case = NameCase::Distinct;
-        assert_ne!(
-            TableName::new("a.b", "c", case),
-            TableName::new("a", "b.c", case)
-        );
+        assert_ne!(TableName::new("a.b", "c", case), TableName::new("a", "b.c", case));
         assert_eq!(TableName::new("a`b", "c", case).to_string(), "`a``b`.`c`");
     }
 }
