@@ -256,6 +256,10 @@ fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
         GENERAL_STATUS => {
             let is_in_transaction = facts.option(OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
             bystander.on_status(engine, query, is_in_transaction, facts.in_lock_tables());
+            let word = b"query_cache";
+            if query.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)) {
+                worker::native_touched();
+            }
         }
         _ => {}
     });

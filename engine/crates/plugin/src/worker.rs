@@ -6,6 +6,7 @@ use crate::local::{self, Local};
 use crate::{host, log, server, status, variables};
 use session::{Engine, Facts, Table, Verdict};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -22,6 +23,9 @@ struct Signal {
 static SIGNAL: Mutex<Signal> = Mutex::new(Signal { stops: false, wakes: false });
 static CHANGED: Condvar = Condvar::new();
 static THREAD: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+
+/// The server's own query cache may have been set up.
+static NATIVE_TOUCHED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
@@ -47,6 +51,11 @@ pub fn stop() {
     }
 }
 
+pub fn native_touched() {
+    NATIVE_TOUCHED.store(true, Ordering::Relaxed);
+    wake();
+}
+
 /// Settings have changed, or facts are missing: do not wait for the next round.
 pub fn wake() {
     signal(|signal| signal.wakes = true);
@@ -69,7 +78,8 @@ fn pause() -> bool {
 fn run() {
     IS_WORKER.with(|is_worker| is_worker.set(true));
     local::enter_thread();
-    let mut worker = Worker { link: None, has_adopted: false };
+    NATIVE_TOUCHED.store(true, Ordering::Relaxed);
+    let mut worker = Worker { link: None, native: None };
     while pause() {
         crate::hooks::contain((), || worker.round());
     }
@@ -79,13 +89,13 @@ fn run() {
 
 struct Worker {
     link: Option<Local>,
-    has_adopted: bool,
+    native: Option<Native>,
 }
 
 impl Worker {
     fn round(&mut self) {
         let engine = host::engine();
-        if self.has_adopted {
+        if self.native.is_some() {
             apply_settings(engine);
         }
         engine.cache.sweep(&engine.versions, SWEEP_SEGMENTS);
@@ -104,9 +114,8 @@ impl Worker {
             Some(link) => link,
             None => Local::connect()?,
         };
-        if !self.has_adopted {
-            adopt(engine, &mut link)?;
-            self.has_adopted = true;
+        if NATIVE_TOUCHED.swap(false, Ordering::Relaxed) {
+            self.native = Some(adopt(engine, &mut link, self.native)?);
             apply_settings(engine);
         }
         if engine.catalogue.facts().is_none() {
@@ -133,30 +142,42 @@ fn apply_settings(engine: &Engine) {
     }
 }
 
-/// Takes the settings of the server's own query cache over, and switches it off.
-fn adopt(engine: &Engine, link: &mut Local) -> Result<(), String> {
+/// What the server's own query cache was set to, as last seen.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Native {
+    cache_type: u64,
+    size: u64,
+    limit: u64,
+}
+
+/// Takes over what was set for the server's own query cache, and switches that off. Such settings come from the option
+/// file, and later from connections older than the plugin, whose statements it does not see.
+fn adopt(engine: &Engine, link: &mut Local, last: Option<Native>) -> Result<Native, String> {
     let rows = link.query(
         "SELECT FIELD(@@GLOBAL.query_cache_type, 'ON', 'DEMAND'), @@GLOBAL.query_cache_size, \
          @@GLOBAL.query_cache_limit, @@GLOBAL.lower_case_table_names, FIELD(@@GLOBAL.fqc_type, 'ON', 'DEMAND'), \
          @@GLOBAL.fqc_size",
     )?;
     let numbers: Vec<u64> = rows.first().into_iter().flatten().map(number).collect();
-    let [native_type, native_size, native_limit, lower_case, own_type, own_size] = numbers[..] else {
+    let [cache_type, size, limit, lower_case, own_type, own_size] = numbers[..] else {
         return Err("the server did not tell the settings of its query cache".into());
     };
     engine.settings.set_tells_case(lower_case == 0);
-    if own_size == 0 && own_type == 0 {
-        let size = native_size.min(variables::SIZE_MAX);
-        link.query(&format!(
-            "SET GLOBAL fqc_limit = {native_limit}, GLOBAL fqc_size = {size}, GLOBAL fqc_type = {native_type}"
-        ))?;
+    let native = Native { cache_type, size, limit };
+    let is_own_set = own_type != 0 || own_size != 0;
+    let last = last.unwrap_or(if is_own_set { native } else { Native::default() });
+    if size != last.size {
+        link.query(&format!("SET GLOBAL fqc_size = {}", size.min(variables::SIZE_MAX)))?;
     }
-    if native_type != 0 {
+    if limit != last.limit {
+        link.query(&format!("SET GLOBAL fqc_limit = {limit}"))?;
+    }
+    if cache_type != 0 {
+        link.query(&format!("SET GLOBAL fqc_type = {cache_type}"))?;
         link.query("SET GLOBAL query_cache_type = OFF")?;
-        link.query("SET GLOBAL query_cache_size = 0")?;
-        log::note("the server's own query cache was on: its settings were taken over, and it was switched off");
+        log::note("what was set for the server's own query cache was taken over, and that cache is off");
     }
-    Ok(())
+    Ok(Native { cache_type: 0, ..native })
 }
 
 fn number(value: &Option<Vec<u8>>) -> u64 {
