@@ -65,6 +65,15 @@ fn columns_of_a_prepared_statement_get_their_names_too() {
 }
 
 #[test]
+fn a_prepared_statement_has_no_values_to_replace() {
+    // Found by fuzzing.
+    for mode in MODES {
+        let captured = response(&format!("{mode}.prepare"));
+        assert_eq!(replace_values(&captured.bytes(), captured.capabilities, &[("a", "b")]), None, "{mode}");
+    }
+}
+
+#[test]
 fn only_whole_names_of_variables_are_renamed() {
     let names: [(&[u8], &[u8]); 1] = [(b"fqc_size", b"query_cache_size")];
     for (before, after) in [

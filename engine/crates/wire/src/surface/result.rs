@@ -14,7 +14,7 @@ pub(super) enum Part {
 }
 
 /// Where the parts of a response are.
-struct Shape {
+pub(super) struct Shape {
     /// Definitions directly after the first packet.
     definitions: u64,
     rows: u64,
@@ -22,14 +22,12 @@ struct Shape {
     is_prepared: bool,
 }
 
-/// Rewrites a result, or what precedes one in the response to COM_STMT_PREPARE. `edit` gives the new payload of a
-/// packet, or `None` to leave it as it is.
-pub(super) fn edit_result(
+/// Rewrites a response. `edit` gives the new payload of a packet, or `None` to leave it as it is.
+pub(super) fn edit_response(
     response: &[u8],
-    capabilities: u64,
+    mut shape: Shape,
     mut edit: impl FnMut(Part, &[u8]) -> Option<Vec<u8>>,
 ) -> Option<Vec<u8>> {
-    let mut shape = shape(response, capabilities)?;
     let mut out = Vec::with_capacity(response.len() + 64);
     let mut sequence = Header::parse(response)?.sequence;
     for (index, packet) in packets(response).enumerate() {
@@ -44,6 +42,20 @@ pub(super) fn edit_result(
 }
 
 impl Shape {
+    pub fn of_result(response: &[u8], capabilities: u64) -> Option<Shape> {
+        match kind(response, Expect::Query, capabilities)? {
+            OutcomeKind::ResultSet { rows, columns } => Some(Shape { definitions: columns, rows, is_prepared: false }),
+            _ => None,
+        }
+    }
+
+    pub fn of_prepared(response: &[u8], capabilities: u64) -> Option<Shape> {
+        match kind(response, Expect::Prepare, capabilities)? {
+            OutcomeKind::Prepared { .. } => Some(Shape { definitions: 0, rows: 0, is_prepared: true }),
+            _ => None,
+        }
+    }
+
     fn part(&mut self, index: u64, payload: &[u8]) -> Part {
         // Packets are smaller than `MAX_PAYLOAD`: no row begins with 0xFE, and definitions begin with a length.
         let is_end = payload.first() == Some(&0xFE);
@@ -61,17 +73,12 @@ impl Shape {
     }
 }
 
-/// `None` unless the response is one result with its metadata, or of a prepared statement.
-fn shape(response: &[u8], capabilities: u64) -> Option<Shape> {
-    let outcome = |expect| match ResponseTracker::new(expect, capabilities).feed(response) {
+/// How a complete response ended, if it is one result and has its metadata.
+fn kind(response: &[u8], expect: Expect, capabilities: u64) -> Option<OutcomeKind> {
+    match ResponseTracker::new(expect, capabilities).feed(response) {
         Progress::Done(outcome) if outcome.metadata_follows && !outcome.more_results_seen => Some(outcome.kind),
         _ => None,
-    };
-    if let Some(OutcomeKind::ResultSet { rows, columns }) = outcome(Expect::Query) {
-        return Some(Shape { definitions: columns, rows, is_prepared: false });
     }
-    let is_prepared = matches!(outcome(Expect::Prepare), Some(OutcomeKind::Prepared { .. }));
-    is_prepared.then_some(Shape { definitions: 0, rows: 0, is_prepared })
 }
 
 /// The column count as the first packet of a result has it.
