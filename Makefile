@@ -22,7 +22,7 @@ reset: ## Stop it and forget its data
 demo: ## Run a read-heavy workload against the fleet until Ctrl-C, so that the charts move
 	@$(STACK) demo --run-dir "$(RUN_DIR)"
 status: ## What runs, where, and where its logs are
-	@$(STACK) status --run-dir "$(RUN_DIR)"
+	@$(STACK) status --run-dir "$(RUN_DIR)" || test $$? -eq 3
 logs: ## Follow the logs
 	@$(STACK) logs --run-dir "$(RUN_DIR)"
 

@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from stack.problem import Problem
+
 BACKEND = Path(__file__).resolve().parents[1]
 REPOSITORY = BACKEND.parent
 PYTHON = BACKEND / ".venv" / "bin" / "python"
+# A socket's path has 107 characters at most, and a server's takes 40 of them below the run directory.
+_LONGEST_PATH = 67
 ENGINE_LIBRARY = REPOSITORY / "engine" / "dist" / "fqc.so"
 CONSOLE_PAGE = REPOSITORY / "frontend" / "dist" / "index.html"
 
@@ -36,6 +40,11 @@ class RunDir:
         return self.logs / f"{name}.log"
 
     def prepare(self) -> None:
+        if len(str(self.root)) > _LONGEST_PATH:
+            raise Problem(
+                f"{self.root} is longer than {_LONGEST_PATH} characters, too long for the sockets of MariaDB servers "
+                "below it; choose a shorter one, for example: RUN_DIR=/tmp/fqc make up"
+            )
         # Databases, keys and passwords live here: for its owner alone.
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.logs.mkdir(exist_ok=True)

@@ -1,12 +1,9 @@
 """The long-running processes of a stack: how each is started, and how it shows that it is ready."""
 
 import subprocess
-import time
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 
 from stack.environment import web_address
 from stack.layout import BACKEND, PYTHON, RunDir
@@ -46,7 +43,8 @@ def declare(run_dir: RunDir, ports: Ports, environment: Mapping[str, str]) -> li
         Service(
             "scheduler",
             [*celery, "beat", "--loglevel", "INFO", "--pidfile", ""],
-            partial(_was_touched_since, time.time(), run_dir.root, "beat-schedule*"),
+            # Its banner, which comes at every log level; each start begins a new log.
+            lambda: " is starting." in run_dir.log("scheduler").read_text(errors="replace"),
         ),
     ]
 
@@ -101,7 +99,3 @@ def _succeeds(command: list[str], environment: Mapping[str, str]) -> bool:
     quiet = subprocess.DEVNULL
     done = subprocess.run(command, cwd=BACKEND, env=environment, stdin=quiet, stdout=quiet, stderr=quiet, check=False)
     return done.returncode == 0
-
-
-def _was_touched_since(moment: float, folder: Path, pattern: str) -> bool:
-    return any(path.stat().st_mtime >= moment for path in folder.glob(pattern))
