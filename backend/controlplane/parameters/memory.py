@@ -22,8 +22,8 @@ BUDGETED = (*SHARED, *IDLE, *BUSY, "max_connections")
 
 def memory_findings(values: Mapping[str, str], variables: Mapping[str, int]) -> list[Finding]:
     class_bytes = variables.get("DBInstanceClassMemory")
-    if class_bytes is None:
-        return []
+    if not class_bytes:
+        return []  # not stated
     caches = sum(_bytes(values, name) for name in CACHES)
     if caches > class_bytes:
         return [_over("memory_over_class", Severity.BLOCKING, "buffer pool and query cache", caches, class_bytes)]

@@ -151,5 +151,6 @@ def test_text_in_braces_is_text_where_no_number_is_meant() -> None:
     assert (value.resolved, value.canonical) == ("{SET @a = 1}", None)
 
 
-def test_without_a_class_memory_nothing_is_said_about_memory() -> None:
-    assert codes(resolve(LINE, {"query_cache_size": "10485760000"}, {})) == []
+@pytest.mark.parametrize("variables", [{}, {"DBInstanceClassMemory": 0}])
+def test_without_a_class_memory_nothing_is_said_about_memory(variables: dict[str, int]) -> None:
+    assert codes(resolve(LINE, {"query_cache_size": "10485760000"}, variables)) == []
