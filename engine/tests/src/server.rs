@@ -35,6 +35,11 @@ const SETTINGS: &[&str] = &[
     "--event-scheduler=OFF",
 ];
 
+/// The cache is off until it is given memory.
+pub const SWITCH_ON: &str = "SET GLOBAL fqc_size = 67108864, GLOBAL fqc_type = ON";
+/// The same for a server that finds the plugin installed when it starts.
+const SWITCHED_ON: &[&str] = &["--loose-fqc-size=67108864", "--loose-fqc-type=ON"];
+
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Default: `FQC_MARIADBD`, else the system's server.
@@ -71,9 +76,19 @@ impl Server {
         Ok(server)
     }
 
+    /// Loads the plugin into the running server, and switches its cache on.
     pub fn install_plugin(&self) -> io::Result<()> {
         let installed = self.admin()?.must("INSTALL SONAME 'fqc'");
-        installed.map(drop).map_err(|error| io::Error::other(format!("{error}\n{}", self.error_log())))
+        installed.map_err(|error| io::Error::other(format!("{error}\n{}", self.error_log())))?;
+        self.admin()?.must(SWITCH_ON).map(drop)
+    }
+
+    /// Why reads were not kept, in the plugin's words; empty without the plugin.
+    pub fn reasons(&self) -> String {
+        let listed = self.admin().and_then(|mut admin| admin.must("SHOW FQC REASONS"));
+        let rows = listed.map(|response| response.rows(false)).unwrap_or_default();
+        let word = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
+        rows.iter().map(|row| format!("  {} {}\n", word(&row[1]), word(&row[0]))).collect()
     }
 
     pub fn endpoint(&self) -> Endpoint {
@@ -168,6 +183,9 @@ impl Server {
         let mariadbd = self.mariadbd();
         let mut command = Command::new(&mariadbd);
         command.args(common_arguments(&mariadbd)).args(SETTINGS);
+        if self.options.plugin.is_some() {
+            command.args(SWITCHED_ON);
+        }
         command.arg(path_argument("datadir", &self.data()));
         command.arg(path_argument("socket", &self.socket()));
         // Servers that start remove all scratch tables of this directory: it must not be shared.

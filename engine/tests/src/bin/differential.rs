@@ -40,7 +40,7 @@ fn judge() -> io::Result<ExitCode> {
     let plugin: Option<PathBuf> = arguments.path("plugin");
     let mut cached = Server::start(Options { plugin, ..options })?;
     let (summary, difference) = differential::run(&mut plain, &mut cached, &plan)?;
-    print!("{summary}");
+    print!("{summary}not kept:\n{}", cached.reasons());
     if let Some(difference) = difference {
         println!("{difference}");
         return Ok(ExitCode::FAILURE);

@@ -38,7 +38,7 @@ fn judge() -> io::Result<ExitCode> {
     options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));
     let mut server = Server::start(options)?;
     let report = histories::run(&mut server, plan)?;
-    print!("{report}");
+    print!("not kept:\n{}{report}", server.reasons());
     let proves_nothing = server.has_plugin() && has_counter && report.hits.unwrap_or(0) == 0;
     if proves_nothing {
         println!("no hit at all: this run has proved nothing");

@@ -4,7 +4,8 @@
 use std::io;
 
 use super::stage::Stage;
-use super::voice::{Outcome, Voice};
+use super::voice::{Outcome, Trouble, Voice};
+use crate::server::SWITCH_ON;
 
 pub fn setup() -> Vec<String> {
     vec![
@@ -70,8 +71,8 @@ fn reinstall(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     loop {
         // Whoever still uses the plugin delays its end, and the way back.
         match voice.text("INSTALL SONAME 'fqc'") {
-            Err(super::voice::Trouble::Refused(failure)) if stage.goes_on() && failure.code != 1968 => {}
-            outcome => return outcome.map(drop),
+            Err(Trouble::Refused(failure)) if stage.goes_on() && failure.code != 1968 => {}
+            outcome => return outcome.and_then(|_| voice.text(SWITCH_ON)).map(drop),
         }
     }
 }

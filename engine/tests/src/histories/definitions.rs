@@ -35,7 +35,9 @@ impl Definitions {
 
     pub fn writer(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
         while stage.goes_on() {
-            if let Err(trouble) = self.write(voice) {
+            // The server rests between two changes; nothing could be kept in a schema that never stands still.
+            let outcome = self.write(voice).and_then(|()| voice.text("DO SLEEP(0.3)").map(drop));
+            if let Err(trouble) = outcome {
                 voice.recover(&trouble)?;
             }
         }

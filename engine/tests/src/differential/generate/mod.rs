@@ -29,14 +29,17 @@ struct Memory(Vec<Deed>);
 
 impl Memory {
     fn keep(&mut self, random: &mut Random, deed: &Deed) {
-        match self.0.len() {
-            REMEMBERED => self.0[random.below(REMEMBERED)] = deed.clone(),
-            _ => self.0.push(deed.clone()),
+        if self.0.len() == REMEMBERED {
+            self.0.remove(random.below(REMEMBERED));
         }
+        self.0.push(deed.clone());
     }
 
     fn pick(&self, random: &mut Random) -> Option<Deed> {
-        if self.0.is_empty() { None } else { Some(random.pick(&self.0).clone()) }
+        // The latest most often: a read that comes again soon finds its tables unchanged.
+        let latest = &self.0[self.0.len().saturating_sub(4)..];
+        let choices = if random.percent(60) { latest } else { &self.0[..] };
+        if choices.is_empty() { None } else { Some(random.pick(choices).clone()) }
     }
 }
 
@@ -130,28 +133,30 @@ impl Generator {
             return (Kind::Transaction, Deed::Query(self.ending()));
         }
         // Only the last two sessions are restless: the others must share entries, or nothing is ever a hit.
+        // In the order of the match below.
         let restless = if session + 2 >= self.standings.len() { 8 } else { 1 };
-        match self.random.weighted(&[
-            520,
-            130,
-            150,
-            35,
-            3,
-            3,
-            4 * restless,
-            8,
-            5,
-            restless,
-            4,
-            restless,
-            2 * restless,
-            8,
-            12,
-            5,
+        let weights = [
+            600,
+            110,
+            120,
+            20 + 5 * restless,
             2,
+            2,
+            2 * restless,
+            4,
             3,
+            restless - 1,
+            2,
+            6 + 2 * restless,
+            restless,
+            6,
+            8,
             3,
-        ]) {
+            1,
+            2,
+            2,
+        ];
+        match self.random.weighted(&weights) {
             0 => (Kind::Repeat, self.repeat()),
             1 => (Kind::Read, self.fresh_read()),
             2 => (Kind::Write, self.prepared_or_text(Self::write)),

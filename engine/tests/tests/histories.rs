@@ -1,0 +1,41 @@
+//! The plugin under concurrent sessions and trouble. `FQC_TEST_SECONDS` (60, over all runs) and `FQC_TEST_SEED` shape it.
+
+mod plugin;
+
+use std::time::Duration;
+
+use fqc_tests::histories::{self, Plan};
+use fqc_tests::server::{Options, Server};
+
+fn judge(plan: Plan, extra: &[&str]) {
+    let arguments: Vec<_> = histories::ARGUMENTS.iter().chain(extra).map(|one| one.to_string()).collect();
+    let options = Options { plugin: Some(plugin::path()), arguments, ..Options::default() };
+    let mut server = Server::start(options).expect("a cached server");
+    // An unloaded plugin takes its counters along.
+    let counts_hits = !plan.reinstalls;
+    let report = histories::run(&mut server, plan).expect("the server answers");
+    print!("{report}");
+    assert!(report.violations.is_empty(), "{report}");
+    let has_hits = report.hits.unwrap_or(0) > 0 || !counts_hits;
+    assert!(has_hits, "without a hit this run has proved nothing; not kept:\n{}", server.reasons());
+}
+
+fn plan(share: u64) -> Plan {
+    let time = Duration::from_secs(plugin::number("FQC_TEST_SECONDS", 60) * share / 100);
+    Plan { time, seed: plugin::number("FQC_TEST_SEED", 1), ..Plan::default() }
+}
+
+#[test]
+fn nobody_sees_the_past() {
+    judge(plan(60), &[]);
+}
+
+#[test]
+fn nobody_sees_the_past_under_a_pool_of_threads() {
+    judge(plan(20), &["--thread-handling=pool-of-threads"]);
+}
+
+#[test]
+fn nobody_sees_the_past_while_the_plugin_comes_and_goes() {
+    judge(Plan { reinstalls: true, ..plan(20) }, &[]);
+}

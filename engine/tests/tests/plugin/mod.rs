@@ -1,0 +1,22 @@
+//! Where the library under test is, and how long to test it.
+
+use std::path::PathBuf;
+
+/// `FQC_PLUGIN`, else the library that the build leaves in `dist`.
+pub fn path() -> PathBuf {
+    let built = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../dist/fqc.so"));
+    let path = std::env::var_os("FQC_PLUGIN").map_or_else(built, PathBuf::from);
+    assert!(
+        path.is_file(),
+        "no plugin at {}: build the engine, or set FQC_PLUGIN to the path of fqc.so",
+        path.display()
+    );
+    path
+}
+
+/// A whole number from the environment.
+#[allow(dead_code, reason = "not every test program has a size to choose")]
+pub fn number(name: &str, default: u64) -> u64 {
+    let Ok(value) = std::env::var(name) else { return default };
+    value.parse().unwrap_or_else(|_| panic!("{name} must be a whole number, not `{value}`"))
+}
