@@ -1,0 +1,70 @@
+"""Rounds against the simulator, written to PostgreSQL: polls per second of wall time and per core of the poller.
+
+The first round opens the connections and is not counted.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bench.simulator import PORT, addresses, allow_files
+from controlplane.fleet.models import Instance, InstanceClass
+from controlplane.metrics import polling
+from controlplane.metrics.connections import Connections
+
+GIB = 1024**3
+
+
+@contextmanager
+def simulated(count: int) -> Iterator[None]:
+    allow_files(count + 200)
+    command = [sys.executable, "-m", "bench.simulator", "--count", str(count)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout and process.stdout.readline() == "ready\n"  # noqa: S101 - else nothing is measured
+            yield
+        finally:
+            process.terminate()
+
+
+def make_fleet(count: int) -> None:
+    size, _ = InstanceClass.objects.get_or_create(
+        name="bench",
+        defaults={
+            "cpu_count": 4, "memory_bytes": 16 * GIB, "memory_reserve_bytes": 4 * GIB, "max_connections": 1000,
+            "storage_bytes": 100 * GIB,
+        },
+    )  # fmt: skip
+    fleet = []
+    for number, address in enumerate(addresses(count)):
+        instance = Instance(name=f"bench-{number:05}", provider="external", host=address, port=PORT, username="fqc")
+        instance.instance_class, instance.state = size, "running"
+        instance.password = "any"  # noqa: S105 - the simulator lets everybody in
+        fleet.append(instance)
+    Instance.objects.bulk_create(fleet, batch_size=1000)
+
+
+def measure(count: int, rounds: int) -> dict[str, Any]:
+    connections = Connections()
+    with simulated(count):
+        at = int(time.time()) // 15 * 15
+        opening = polling.poll_round(at, connections)
+        wall, cpu = time.perf_counter(), time.process_time()
+        done = [polling.poll_round(at + 15 * number, connections) for number in range(1, rounds + 1)]
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        connections.keep_only(())
+    polled = sum(each.answered_count for each in done)
+    return {
+        "instances": count,
+        "rounds": rounds,
+        "failed": sum(each.failed_count for each in done),
+        "opening_round_seconds": round(opening.seconds, 2),
+        "slowest_round_seconds": round(max(each.seconds for each in done), 2),
+        "polls_per_second": round(polled / wall),
+        "polls_per_second_per_core": round(polled / cpu),
+    }

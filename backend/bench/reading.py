@@ -1,0 +1,88 @@
+"""How long charts and lists take over HTTP, without a network: 30 days of rollups, every instance of the fleet."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection
+from rest_framework.test import APIClient
+
+from controlplane.accounts.services import token_create, user_create
+from controlplane.core.request_context import acting_as
+from controlplane.fleet.models import Instance
+from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
+from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup
+from controlplane.metrics.partitions import partitions_ensure
+
+HOUR, DAY = 3600, 86400
+REPEATS = 30
+NAMES = "hit_ratio,lookups_per_second,memory_used_ratio"
+
+
+def fill(now: int, minute_instances: int) -> dict[str, int]:
+    """30 days of hours for all instances; 30 days of minutes for some, and for the fleet as a whole."""
+    every = "SELECT id FROM fleet_instance"
+    some = f"{every} ORDER BY id LIMIT {int(minute_instances)}"
+    partitions_ensure(MinuteRollup, now - 30 * DAY, now)
+    _generate(HourRollup._meta.db_table, every, now - 30 * DAY, now, HOUR)
+    _generate(MinuteRollup._meta.db_table, some, now - 30 * DAY, now, 60)
+    _generate(FleetMinute._meta.db_table, None, now - 30 * DAY, now, 60)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return {"hour_rows": HourRollup.objects.count(), "minute_rows": MinuteRollup.objects.count()}
+
+
+def _generate(table: str, instances: str | None, first: int, last: int, step: int) -> None:
+    """Numbers of this module alone, no input."""
+    columns = (*COUNTER_COLUMNS, *GAUGE_COLUMNS)
+    key, source = ("instance_id, ", f"({instances}) AS i, ") if instances else ("", "")
+    numbers = ", ".join(f"(random() * 1000000)::bigint + {position}" for position, _ in enumerate(columns))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {table} ({key}at, seconds, {', '.join(columns)})"  # noqa: S608
+            f" SELECT {'i.id, ' if instances else ''}at, {step}, {numbers}"
+            f" FROM {source}generate_series({first - first % step}, {last - 1}, {step}) AS at ON CONFLICT DO NOTHING"
+        )
+
+
+def _client() -> APIClient:
+    with acting_as("bench"):
+        user = user_create(username="bench", password="correct horse battery", role="viewer")  # noqa: S106
+        _, token = token_create(user, name="bench", scope="viewer")
+    client = APIClient(SERVER_NAME="127.0.0.1")
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+    return client
+
+
+def _milliseconds(client: APIClient, path: str, query: dict[str, Any]) -> dict[str, float]:
+    taken = []
+    for _ in range(REPEATS + 2):
+        started = time.perf_counter()
+        response = client.get(path, query)
+        taken.append((time.perf_counter() - started) * 1000)
+        assert response.status_code == 200, response.content  # noqa: S101 - else nothing is measured
+    taken = sorted(taken[2:])
+    return {"median_ms": round(statistics.median(taken), 1), "p95_ms": round(taken[int(len(taken) * 0.95)], 1)}
+
+
+def measure(minute_instances: int) -> dict[str, Any]:
+    now = int(time.time())
+    rows, client = fill(now, minute_instances), _client()
+    instance = Instance.objects.order_by("id").values_list("id", flat=True)[0]
+
+    def chart(days: float, points: int) -> dict[str, Any]:
+        since = datetime.fromtimestamp(now - days * DAY, UTC).isoformat()
+        return {"names": NAMES, "from": since, "to": datetime.fromtimestamp(now, UTC).isoformat(), "points": points}
+
+    one, fleet = f"/api/v1/instances/{instance}/metrics", "/api/v1/metrics/fleet"
+    return {
+        **rows,
+        "chart of an instance, 30 days, 1000 points": _milliseconds(client, one, chart(30, 1000)),
+        "chart of an instance, 4 days by the minute, 1000 points": _milliseconds(client, one, chart(4, 1000)),
+        "chart of the fleet, 30 days, 1000 points": _milliseconds(client, fleet, chart(30, 1000)),
+        "newest values, a page of 200": _milliseconds(client, "/api/v1/metrics/latest", {"limit": 200}),
+        "instances, a page of 200": _milliseconds(client, "/api/v1/instances", {"limit": 200}),
+    }
