@@ -74,6 +74,13 @@ export interface InstanceAction {
   body: Record<string, unknown>;
 }
 
+/** Values that a finding proposes: a change to be looked at in the parameter editor, not one to run blindly. */
+export function preparedBy(route: string, body: Record<string, unknown>): Record<string, string> | undefined {
+  if (route !== 'changes' || typeof body.parameters !== 'object' || body.parameters === null)
+    return undefined;
+  return Object.fromEntries(Object.entries(body.parameters).map(([name, value]) => [name, String(value)]));
+}
+
 /** The routes that findings name, each with its typed request; an unknown one is a newer server's. */
 async function runAction(
   id: string,

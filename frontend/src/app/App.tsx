@@ -1,5 +1,4 @@
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { I18nProvider } from '@/lib/i18n/I18nProvider';
@@ -12,7 +11,6 @@ export function App() {
     <MantineProvider theme={theme} defaultColorScheme="auto">
       <I18nProvider>
         <QueryClientProvider client={queryClient}>
-          <Notifications position="bottom-right" limit={4} />
           <RouterProvider router={router} />
         </QueryClientProvider>
       </I18nProvider>

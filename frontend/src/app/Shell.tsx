@@ -1,14 +1,18 @@
 // The frame around every page: navigation, language, colour scheme, who is logged in, and whether the API answers.
-import { AppShell, Burger, Drawer } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+// Laid out by its own style sheet; on narrow screens the navigation folds under the menu button.
+import { Burger } from '@mantine/core';
+import { useDisclosure, useHotkeys } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { sessionQuery } from '@/api/session';
 import { useT } from '@/lib/i18n/context';
 import { Brand } from './Brand';
 import { ConnectionBanner } from './ConnectionBanner';
-import { useLiveEvents } from './useLiveEvents';
 import { LanguageMenu } from './LanguageMenu';
 import { isInRoom, NAVIGATION } from './navigation';
 import { SchemeMenu } from './SchemeMenu';
+import { useLiveEvents } from './useLiveEvents';
 import { UserMenu } from './UserMenu';
 import classes from './Shell.module.css';
 
@@ -16,64 +20,71 @@ export function Shell() {
   const t = useT();
   const [isOpen, menu] = useDisclosure(false);
   useLiveEvents();
+  useLeaveOnLogOut();
+  useHotkeys([['Escape', menu.close]]);
   return (
-    <AppShell
-      header={{ height: 52 }}
-      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: true } }}
-      padding={0}
-    >
+    <div className={classes.shell}>
       <a href="#main" className="fqc-skip">
         {t('nav.skip')}
       </a>
-      <AppShell.Header className={classes.header}>
-        <Burger hiddenFrom="sm" size="sm" opened={isOpen} onClick={menu.toggle} aria-label={t('nav.menu')} />
+      <header className={classes.header}>
+        <Burger
+          hiddenFrom="sm"
+          size="sm"
+          opened={isOpen}
+          onClick={menu.toggle}
+          aria-label={t('nav.menu')}
+          aria-expanded={isOpen}
+          aria-controls="navigation"
+        />
         <Brand />
         <div className={classes.tools}>
           <LanguageMenu />
           <SchemeMenu />
           <UserMenu />
         </div>
-      </AppShell.Header>
-      <AppShell.Navbar className={classes.navbar}>
-        <Navigation />
-      </AppShell.Navbar>
-      <Drawer
-        opened={isOpen}
-        onClose={menu.close}
-        position="left"
-        size={264}
-        title={<Brand />}
-        hiddenFrom="sm"
+      </header>
+      <nav
+        id="navigation"
+        aria-label={t('nav.label')}
+        className={classes.nav}
+        data-open={isOpen || undefined}
       >
         <Navigation onNavigate={menu.close} />
-      </Drawer>
-      <AppShell.Main className={classes.main}>
+      </nav>
+      <main className={classes.main}>
         <ConnectionBanner />
         <div id="main" className={classes.page} tabIndex={-1}>
           <Outlet />
         </div>
-      </AppShell.Main>
-    </AppShell>
+      </main>
+    </div>
   );
 }
 
-function Navigation({ onNavigate }: { onNavigate?: () => void }) {
+/** A session that ended while the page was open leads to the log-in, and from there back here. */
+function useLeaveOnLogOut() {
+  const navigate = useNavigate();
+  const { data: session } = useQuery(sessionQuery);
+  const href = useRouterState({ select: (state) => state.location.href });
+  useEffect(() => {
+    if (session === null) void navigate({ to: '/login', search: { next: href } });
+  }, [session, href, navigate]);
+}
+
+function Navigation({ onNavigate }: { onNavigate: () => void }) {
   const t = useT();
   const path = useRouterState({ select: (state) => state.location.pathname });
-  return (
-    <nav aria-label={t('nav.label')} className={classes.nav}>
-      {NAVIGATION.map((item) => (
-        <Link
-          key={item.to}
-          to={item.to}
-          className={classes.link}
-          aria-current={isInRoom(item, path) ? 'page' : undefined}
-          onClick={onNavigate}
-        >
-          <item.icon size={17} />
-          {t(item.label)}
-        </Link>
-      ))}
-    </nav>
-  );
+  return NAVIGATION.map((item) => (
+    <Link
+      key={item.to}
+      to={item.to}
+      className={classes.link}
+      aria-current={isInRoom(item, path) ? 'page' : undefined}
+      onClick={onNavigate}
+    >
+      <item.icon size={17} />
+      {t(item.label)}
+    </Link>
+  ));
 }

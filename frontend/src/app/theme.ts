@@ -1,16 +1,7 @@
 // Mantine theme: a dense console with one accent colour. Surfaces, borders and status colours are CSS
-// variables in styles.css, so that both schemes are defined in one place.
-import {
-  createTheme,
-  Badge,
-  Button,
-  Modal,
-  Drawer,
-  NumberInput,
-  Select,
-  TextInput,
-  Tooltip,
-} from '@mantine/core';
+// variables in styles.css, so that both schemes are defined in one place. Components are named, not imported: an
+// import here would put each of them into the first load.
+import { createTheme } from '@mantine/core';
 
 export const theme = createTheme({
   primaryColor: 'brand',
@@ -53,15 +44,15 @@ export const theme = createTheme({
   radius: { xs: '3px', sm: '5px', md: '7px', lg: '10px', xl: '16px' },
   cursorType: 'pointer',
   components: {
-    Button: Button.extend({ defaultProps: { size: 'xs' } }),
-    TextInput: TextInput.extend({ defaultProps: { size: 'xs' } }),
-    NumberInput: NumberInput.extend({ defaultProps: { size: 'xs' } }),
-    Select: Select.extend({
+    Button: { defaultProps: { size: 'xs' } },
+    TextInput: { defaultProps: { size: 'xs' } },
+    NumberInput: { defaultProps: { size: 'xs' } },
+    Select: {
       defaultProps: { size: 'xs', allowDeselect: false, comboboxProps: { shadow: 'md' } },
-    }),
-    Badge: Badge.extend({ defaultProps: { variant: 'light', tt: 'none' } }),
-    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 250, withArrow: true, multiline: true, maw: 320 } }),
-    Modal: Modal.extend({ defaultProps: { centered: true } }),
-    Drawer: Drawer.extend({ defaultProps: { position: 'right' } }),
+    },
+    Badge: { defaultProps: { variant: 'light', tt: 'none' } },
+    Tooltip: { defaultProps: { openDelay: 250, withArrow: true, multiline: true, maw: 320 } },
+    Modal: { defaultProps: { centered: true } },
+    Drawer: { defaultProps: { position: 'right' } },
   },
 });

@@ -50,7 +50,7 @@ function niceStep(span: number, count: number, base: number): number {
 /** Ticks from 0 to at or above `max`. Percentages always show the whole of 0..100. */
 export function valueTicks(max: number, unit: Unit, count = 4): number[] {
   if (unit === 'percent' && max <= 100) return [0, 25, 50, 75, 100];
-  const top = max > 0 ? max : 1;
+  const top = max > 0 ? max : unit.startsWith('byte') ? 1024 : 1;
   const step = niceStep(top, count, unit === 'bytes' || unit === 'byteRate' ? 2 : 10);
   return Array.from({ length: Math.ceil(top / step - 1e-9) + 1 }, (_, index) => index * step);
 }

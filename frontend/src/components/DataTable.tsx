@@ -1,6 +1,5 @@
 // A table that stays smooth with 10 000 rows: beyond a page's worth, only the rows in view exist.
 // Rows have one height, so the space above and below them is two empty rows and screen readers keep a real table.
-import { Checkbox } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
 import { useT } from '@/lib/i18n/context';
@@ -131,8 +130,8 @@ function Row<Row>({ row, rowId, height, columns, selection }: RowProps<Row>) {
     <tr style={{ height }} data-selected={isSelected || undefined}>
       {selection && (
         <td className={classes.select}>
-          <Checkbox
-            size="xs"
+          <input
+            type="checkbox"
             checked={isSelected}
             onChange={() => selection.onChange(toggled(selection.selected, rowId))}
             aria-label={selection.labelOf(rowId)}
@@ -163,10 +162,12 @@ function SelectAll({ keys, selection }: { keys: string[]; selection: Selection }
   const count = keys.filter((key) => selection.selected.has(key)).length;
   return (
     <th className={classes.select}>
-      <Checkbox
-        size="xs"
+      <input
+        type="checkbox"
+        ref={(box) => {
+          if (box) box.indeterminate = count > 0 && count < keys.length;
+        }}
         checked={count > 0 && count === keys.length}
-        indeterminate={count > 0 && count < keys.length}
         onChange={() => selection.onChange(count === keys.length ? new Set() : new Set(keys))}
         aria-label={t('table.selectAll')}
       />

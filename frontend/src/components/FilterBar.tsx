@@ -13,6 +13,10 @@ export function FilterBar({ children }: { children: ReactNode }) {
   );
 }
 
+export function FilterChips({ children }: { children: ReactNode }) {
+  return <div className={classes.chips}>{children}</div>;
+}
+
 interface FilterInputProps {
   label: string;
   value: string | undefined;

@@ -63,7 +63,7 @@ function FindingAction({
   const t = useT();
   const action = finding.action;
   if (!onAct || !action?.route) return null;
-  const known = ['restart', 'upgrade', 'proxy', 'resize'] as const;
+  const known = ['restart', 'upgrade', 'proxy', 'resize', 'changes'] as const;
   const name = known.find((route) => route === action.route);
   return (
     <Button variant="light" loading={isBusy} onClick={() => onAct(action.route, action.body)}>

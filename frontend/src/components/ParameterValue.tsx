@@ -6,15 +6,17 @@ interface ParameterValueProps {
   unit?: string;
   /** What an expression comes to, when that differs from what was written. */
   resolved?: string | null;
+  /** One line at most, the whole on hover: for tables. */
+  isClipped?: boolean;
 }
 
 /** A parameter's value as written, and readable: bytes with their size, expressions with their result. */
-export function ParameterValue({ value, unit, resolved }: ParameterValueProps) {
+export function ParameterValue({ value, unit, resolved, isClipped }: ParameterValueProps) {
   if (value === null || value === undefined) return <span className={classes.gloss}>–</span>;
   const result = resolved !== undefined && resolved !== null && resolved !== value ? resolved : undefined;
   const size = unit === 'bytes' ? readable(result ?? value) : undefined;
   return (
-    <span className={classes.value}>
+    <span className={isClipped ? classes.clipped : classes.value} title={isClipped ? value : undefined}>
       <code>{value === '' ? "''" : value}</code>
       {result && <span className={classes.gloss}>= {result}</span>}
       {size && <span className={classes.gloss}>{size}</span>}

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { prerequisitesQuery, useInstanceAction } from '@/api/instances';
+import { preparedBy, prerequisitesQuery, useInstanceAction } from '@/api/instances';
 import { useCan } from '@/api/session';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { FindingList } from '@/components/FindingList';
@@ -16,11 +16,17 @@ export function CheckStep({ instanceId }: { instanceId: string }) {
   const navigate = useNavigate({ from: '/instances/$instanceId/cache' });
   const check = useQuery(prerequisitesQuery(instanceId));
   const act = useInstanceAction(instanceId);
-  const run = (route: string, body: Record<string, unknown>) =>
+  const run = (route: string, body: Record<string, unknown>) => {
+    const set = preparedBy(route, body);
+    if (set) {
+      void navigate({ to: '/instances/$instanceId/parameters', params: { instanceId }, search: { set } });
+      return;
+    }
     act.mutate(
       { route, body },
       { onSuccess: (change) => void navigate({ search: { step: 0, change: change.id } }) },
     );
+  };
   return (
     <>
       {act.isError && <ErrorPanel error={act.error} />}

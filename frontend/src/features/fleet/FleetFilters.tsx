@@ -1,9 +1,9 @@
-import { Button, Chip, Group, Select } from '@mantine/core';
+import { Button, Chip, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { FilterBar, FilterInput } from '@/components/FilterBar';
+import { FilterBar, FilterChips, FilterInput } from '@/components/FilterBar';
 import { useT } from '@/lib/i18n/context';
 import { classesQuery } from './api';
-import { STATES, type FleetSearch, type State } from './search';
+import { STATES, type FleetSearch } from './search';
 
 interface FleetFiltersProps {
   search: FleetSearch;
@@ -28,23 +28,22 @@ export function FleetFilters({ search, onChange, onClear }: FleetFiltersProps) {
         onChange={(next) => onChange({ search: next })}
         width={230}
       />
-      <Select
+      <NativeSelect
+        size="xs"
         aria-label={t('fleet.state')}
-        placeholder={t('fleet.anyState')}
-        clearable
-        w={140}
-        data={STATES.map((state) => ({ value: state, label: t(`instance.state.${state}`) }))}
-        value={search.state ?? null}
-        onChange={(next) => onChange({ state: (next as State | null) ?? undefined })}
+        data={[
+          { value: '', label: t('fleet.anyState') },
+          ...STATES.map((state) => ({ value: state, label: t(`instance.state.${state}`) })),
+        ]}
+        value={search.state ?? ''}
+        onChange={(event) => onChange({ state: STATES.find((state) => state === event.currentTarget.value) })}
       />
-      <Select
+      <NativeSelect
+        size="xs"
         aria-label={t('fleet.class')}
-        placeholder={t('fleet.anyClass')}
-        clearable
-        w={150}
-        data={classList.map(({ name }) => name)}
-        value={search.class ?? null}
-        onChange={(next) => onChange({ class: next ?? undefined })}
+        data={[{ value: '', label: t('fleet.anyClass') }, ...classList.map(({ name }) => name)]}
+        value={search.class ?? ''}
+        onChange={(event) => onChange({ class: event.currentTarget.value || undefined })}
       />
       <FilterInput
         label={t('fleet.tag')}
@@ -52,11 +51,11 @@ export function FleetFilters({ search, onChange, onClear }: FleetFiltersProps) {
         onChange={(next) => onChange({ tag: next })}
         width={170}
       />
-      <Group gap={6}>
+      <FilterChips>
         <Chip {...flag('pending')}>{t('fleet.filterPending')}</Chip>
         <Chip {...flag('drifted')}>{t('fleet.filterDrifted')}</Chip>
         <Chip {...flag('bare')}>{t('fleet.filterBare')}</Chip>
-      </Group>
+      </FilterChips>
       {isFiltered && (
         <Button variant="subtle" size="compact-xs" onClick={onClear}>
           {t('fleet.clearFilters')}

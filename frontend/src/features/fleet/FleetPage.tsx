@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useCan } from '@/api/session';
 import { DataTable } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
@@ -10,7 +10,6 @@ import { PageHeader } from '@/components/PageHeader';
 import { Panel } from '@/components/Panel';
 import { QueryView, SkeletonLines } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
-import { AddInstance } from './AddInstance';
 import { instancesQuery, type Instance } from './api';
 import { fleetColumns } from './columns';
 import { FleetFilters } from './FleetFilters';
@@ -18,6 +17,8 @@ import { FleetTiles } from './FleetTiles';
 import { SelectionBar } from './SelectionBar';
 import type { FleetSearch } from './search';
 import classes from './fleet.module.css';
+
+const AddInstance = lazy(() => import('./AddInstance').then((module) => ({ default: module.AddInstance })));
 
 export function FleetPage() {
   const t = useT();
@@ -42,7 +43,11 @@ export function FleetPage() {
       <FleetTiles />
       <FleetFilters search={search} onChange={change} onClear={() => void navigate({ search: {} })} />
       <InstanceTable search={search} />
-      {isAdding && <AddInstance onClose={() => setIsAdding(false)} />}
+      {isAdding && (
+        <Suspense>
+          <AddInstance onClose={() => setIsAdding(false)} />
+        </Suspense>
+      )}
     </>
   );
 }

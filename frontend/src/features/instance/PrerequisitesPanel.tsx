@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { prerequisitesQuery, useInstanceAction } from '@/api/instances';
+import { preparedBy, prerequisitesQuery, useInstanceAction } from '@/api/instances';
 import { useCan } from '@/api/session';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { FindingList } from '@/components/FindingList';
@@ -17,7 +17,12 @@ export function PrerequisitesPanel({ instanceId }: { instanceId: string }) {
   const navigate = useNavigate();
   const check = useQuery(prerequisitesQuery(instanceId));
   const act = useInstanceAction(instanceId);
-  const run = (route: string, body: Record<string, unknown>) =>
+  const run = (route: string, body: Record<string, unknown>) => {
+    const set = preparedBy(route, body);
+    if (set) {
+      void navigate({ to: '/instances/$instanceId/parameters', params: { instanceId }, search: { set } });
+      return;
+    }
     act.mutate(
       { route, body },
       {
@@ -28,6 +33,7 @@ export function PrerequisitesPanel({ instanceId }: { instanceId: string }) {
           }),
       },
     );
+  };
   return (
     <Panel
       title={t('prerequisites.title')}

@@ -13,7 +13,11 @@ export function TopQueries({ instanceId }: { instanceId: string }) {
   const t = useT();
   const queries = useQuery(cacheQueriesQuery(instanceId));
   return (
-    <Panel title={t('queries.top')} description={queries.data?.note || undefined} flush>
+    <Panel
+      title={t('queries.top')}
+      description={(queries.data?.is_available && queries.data.note) || undefined}
+      flush
+    >
       <QueryView query={queries}>
         {(data) => {
           const rows = data.items.map((item, index) => ({ ...item, key: String(index) }));

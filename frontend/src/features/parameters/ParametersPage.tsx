@@ -1,4 +1,4 @@
-import { Chip, Group } from '@mantine/core';
+import { Chip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,7 +11,7 @@ import {
 import { useCan } from '@/api/session';
 import { DataTable } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
-import { FilterBar, FilterInput } from '@/components/FilterBar';
+import { FilterBar, FilterChips, FilterInput } from '@/components/FilterBar';
 import { IconAdjustments } from '@/components/icons';
 import { Panel } from '@/components/Panel';
 import { QueryView, SkeletonLines } from '@/components/QueryView';
@@ -114,13 +114,13 @@ function ParameterFilters({ rows, filter, search }: ParameterFiltersProps) {
           void navigate({ search: (old) => ({ ...old, filter: next as ParameterFilter }), replace: true })
         }
       >
-        <Group gap={6}>
+        <FilterChips>
           {FILTERS.map((item) => (
             <Chip key={item} value={item} size="xs">
               {t(`parameters.filter.${item}`)} {counts[item]}
             </Chip>
           ))}
-        </Group>
+        </FilterChips>
       </Chip.Group>
     </FilterBar>
   );

@@ -26,7 +26,9 @@ export function ValueCell({ row, instance, draft, canChange }: ValueCellProps) {
     setIsEditing(false);
     button.current?.focus();
   };
-  const present = <ParameterValue value={presentValue(row)} resolved={row.resolved} unit={row.unit} />;
+  const present = (
+    <ParameterValue value={presentValue(row)} resolved={row.resolved} unit={row.unit} isClipped />
+  );
   if (!canChange || !row.is_modifiable) return present;
   return (
     <Popover
@@ -77,7 +79,11 @@ function DraftedValue({ row, value }: { row: InstanceParameter; value: string | 
     <>
       <s className={classes.former}>{presentValue(row) ?? '–'}</s>
       <IconArrowRight size={13} aria-label={t('change.becomes')} />
-      {value === null ? <em>{t('change.default')}</em> : <ParameterValue value={value} unit={row.unit} />}
+      {value === null ? (
+        <em>{t('change.default')}</em>
+      ) : (
+        <ParameterValue value={value} unit={row.unit} isClipped />
+      )}
     </>
   );
 }

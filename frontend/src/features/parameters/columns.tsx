@@ -41,7 +41,7 @@ export function parameterColumns(t: Translate, context: Context): Column<Instanc
     {
       key: 'default',
       header: t('parameters.default'),
-      render: (row) => <ParameterValue value={row.default} unit={row.unit} />,
+      render: (row) => <ParameterValue value={row.default} unit={row.unit} isClipped />,
       isSecondary: true,
     },
     {

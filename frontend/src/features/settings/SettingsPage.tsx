@@ -1,5 +1,4 @@
 import { Button, Group, SimpleGrid, Stack } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { useCan } from '@/api/session';
@@ -8,6 +7,7 @@ import { ErrorPanel } from '@/components/ErrorPanel';
 import { IconLock } from '@/components/icons';
 import { PageHeader } from '@/components/PageHeader';
 import { QueryView } from '@/components/QueryView';
+import { StatusBadge } from '@/components/StatusBadge';
 import { useT } from '@/lib/i18n/context';
 import { settingsQuery, useSettingsUpdate, type Settings } from './api';
 import { MailPanel } from './MailPanel';
@@ -23,9 +23,7 @@ export function SettingsPage() {
     <>
       <PageHeader title={t('settings.title')} />
       {isAdmin ? (
-        <QueryView query={settings}>
-          {(data) => <SettingsForm key={data.version} settings={data} />}
-        </QueryView>
+        <QueryView query={settings}>{(data) => <SettingsForm settings={data} />}</QueryView>
       ) : (
         <EmptyState icon={<IconLock size={20} />} title={t('settings.adminOnly')} />
       )}
@@ -38,6 +36,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
   const update = useSettingsUpdate(settings.version);
   const [draft, setDraft] = useState(() => draftOf(settings));
   const patch = patchOf(draft, settings);
+  const isChanged = Object.keys(patch).length > 0;
   const panel = {
     draft,
     error: update.error,
@@ -45,7 +44,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    update.mutate(patch, { onSuccess: () => notifications.show({ message: t('settings.saved') }) });
+    update.mutate(patch);
   };
   return (
     <form onSubmit={submit}>
@@ -59,12 +58,12 @@ function SettingsForm({ settings }: { settings: Settings }) {
           </Stack>
         </SimpleGrid>
         <Group justify="flex-end">
-          <Button
-            type="submit"
-            size="sm"
-            loading={update.isPending}
-            disabled={Object.keys(patch).length === 0}
-          >
+          {update.isSuccess && !isChanged && (
+            <span role="status">
+              <StatusBadge tone="ok">{t('settings.saved')}</StatusBadge>
+            </span>
+          )}
+          <Button type="submit" size="sm" loading={update.isPending} disabled={!isChanged}>
             {t('action.save')}
           </Button>
         </Group>

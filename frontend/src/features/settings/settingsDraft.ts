@@ -2,18 +2,14 @@
 import type { Settings, SettingsPatch } from './api';
 
 const LISTS = ['endpoint_networks', 'mail_to'] as const;
-const NUMBERS = [
-  'poll_interval_seconds',
-  'raw_retention_hours',
-  'minute_retention_days',
-  'hour_retention_days',
-  'smtp_port',
-] as const;
-const TEXTS = ['smtp_host', 'smtp_username', 'mail_from', 'smtp_security'] as const;
-
 type ListName = (typeof LISTS)[number];
-type NumberName = (typeof NUMBERS)[number];
-type TextName = (typeof TEXTS)[number];
+type NumberName =
+  | 'poll_interval_seconds'
+  | 'raw_retention_hours'
+  | 'minute_retention_days'
+  | 'hour_retention_days'
+  | 'smtp_port';
+type TextName = 'smtp_host' | 'smtp_username' | 'mail_from' | 'smtp_security';
 
 export type SettingsDraft = Record<ListName | TextName, string> &
   Record<NumberName, number> & { is_four_eyes: boolean; smtp_password: string };

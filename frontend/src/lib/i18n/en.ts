@@ -638,6 +638,7 @@ export const en = {
   'rollout.item.unchanged': 'already so',
   'rollout.item.failed': 'failed',
   'rollout.item.skipped': 'skipped',
+  'finding.action.changes': 'Prepare the change',
 };
 
 export type MessageKey = keyof typeof en;

@@ -629,4 +629,5 @@ export const zh: Messages = {
   'rollout.item.unchanged': '已一致',
   'rollout.item.failed': '失败',
   'rollout.item.skipped': '已跳过',
+  'finding.action.changes': '准备变更',
 };
