@@ -20,3 +20,7 @@ if os.environ["FQC_DATABASE_URL"] == "private":
     os.environ["FQC_DATABASE_URL"] = _open.enter_context(postgres.cluster())
 
 from config.settings import *  # noqa: E402, F403
+
+# A file, so that real workers see the same database.
+if "sqlite3" in str(DATABASES["default"]["ENGINE"]):  # noqa: F405
+    DATABASES["default"]["TEST"] = {"NAME": str(RUN_DIR / "test.sqlite3")}  # noqa: F405

@@ -10,6 +10,8 @@ NAME = RegexValidator(r"\A[A-Za-z0-9][A-Za-z0-9_.@-]{1,63}\Z", "2 to 64 letters,
 
 
 class UserSerializer(serializers.ModelSerializer[User]):
+    email = serializers.CharField(read_only=True, help_text="May be empty.")
+
     class Meta:
         model = User
         fields = ("id", "username", "email", "role", "is_active", "version", "last_login", "created_at")

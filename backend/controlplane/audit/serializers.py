@@ -4,6 +4,9 @@ from controlplane.audit.models import AuditEvent
 
 
 class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
+    before = serializers.DictField(allow_null=True)
+    after = serializers.DictField(allow_null=True)
+
     class Meta:
         model = AuditEvent
         fields = (

@@ -136,6 +136,7 @@ def _mark(step: ChangeStep, state: StepState, **facts: object) -> None:
 
 def undo(run: Run, code: str, detail: str) -> None:
     """Take back every step that was begun, whatever became of it. What cannot be taken back is said."""
+    run.close()  # the connection may be what broke
     failures = []
     for step in undo_order(list(run.change.steps.all())):
         try:

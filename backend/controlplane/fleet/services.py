@@ -10,10 +10,13 @@ from django.db import transaction
 from django.db.models import F
 
 from controlplane.audit.services import audit_record
-from controlplane.core.errors import Conflict
+from controlplane.core.errors import Conflict, Invalid
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.states import State
+from controlplane.gateway.endpoint import checked_address
+from controlplane.gateway.errors import Unreachable
 from controlplane.gateway.local import is_free
+from controlplane.settings.selectors import settings_get
 
 CLASS_FACTS = ("name", "cpu_count", "memory_bytes", "memory_reserve_bytes", "max_connections", "storage_bytes")
 INSTANCE_FACTS = (
@@ -48,11 +51,20 @@ def class_delete(row: InstanceClass) -> None:
     row.delete()
 
 
+def _refuse_endpoint(host: str, port: int) -> None:
+    """Before it is kept; every connection checks again."""
+    try:
+        checked_address(host, port, settings_get().endpoint_networks)
+    except Unreachable as error:
+        raise Invalid.field("host", error.detail) from error
+
+
 @transaction.atomic
 def instance_record(*, password: str = "", **facts: Any) -> Instance:
     """A new row; its server is made or reached by a change set."""
     if Instance.objects.filter(name=facts["name"]).exists():
         raise Conflict(f"There is an instance {facts['name']} already: choose another name.", code="name_taken")
+    _refuse_endpoint(facts["host"], facts["port"])
     instance = Instance(**facts)
     instance.password = password
     instance.save()
@@ -71,6 +83,8 @@ def instance_update(instance: Instance, changes: dict[str, Any]) -> Instance:
         raise Conflict(f"There is an instance {changes['name']} already: choose another name.", code="name_taken")
     for name, value in {**changes.pop("maintenance_window", {}), **changes}.items():
         setattr(instance, name, value)
+    if changes.keys() & {"host", "port"}:
+        _refuse_endpoint(instance.host, instance.port)
     instance.version += 1
     instance.save()
     audit_record("instance.updated", instance, before=before, after=instance_facts(instance))

@@ -1,0 +1,152 @@
+"""Whatever dies or hangs: a change is never applied twice, and always ends in a state that says what is."""
+
+import pytest
+
+from controlplane.changes import services
+from controlplane.changes.models import ChangeSet
+from controlplane.changes.upkeep import sweep
+from controlplane.core.request_context import acting_as
+from controlplane.fleet.models import Instance
+from testing.changes import asked, run
+from testing.servers import row_for
+from testing.wire import HoldingProxy
+from testing.workers import until
+
+pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+
+
+@pytest.fixture
+def held(shared_server, transactional_db):
+    """The shared server behind a proxy that holds the answer to one particular SET."""
+    instance = row_for(shared_server)
+    proxy = HoldingProxy(shared_server.port, b"SET GLOBAL `sort_buffer_size`")
+    Instance.objects.update(port=proxy.port)
+    yield instance, proxy
+    proxy.close()
+    server = shared_server.connect()
+    server.set_global_default("sort_buffer_size")
+    server.set_global_default("long_query_time")
+    server.close()
+
+
+def running(shared_server, name):
+    server = shared_server.connect()
+    try:
+        return server.variable(name)
+    finally:
+        server.close()
+
+
+def ended(change):
+    change.refresh_from_db()
+    return change.finished_at is not None
+
+
+def test_a_worker_killed_in_mid_change_leaves_a_change_that_is_undone_and_says_so(held, shared_server, worker):
+    instance, proxy = held
+    before = running(shared_server, "sort_buffer_size")
+    change = asked(instance, {"long_query_time": "4", "sort_buffer_size": "4194304"})
+    process = worker(FQC_CHANGE_LEASE_SECONDS="1")
+    until(proxy.is_held.is_set, "the worker reaches the second step")
+    until(lambda: running(shared_server, "sort_buffer_size") == "4194304", "the server does as it was told")
+    process.kill()
+    process.wait()
+    proxy.release()
+    until(lambda: sweep() or ended(change), "somebody takes the change over")
+    assert (change.state, change.outcome_code) == ("rolled_back", "worker_lost")
+    assert running(shared_server, "sort_buffer_size") == before
+    assert float(running(shared_server, "long_query_time")) == 10
+    assert {step.state for step in change.steps.all()} == {"undone", "pending"}
+    assert Instance.objects.get(pk=instance.pk).state == "running"
+
+
+def test_two_workers_and_three_deliveries_apply_a_change_once(held, shared_server, worker):
+    instance, proxy = held
+    proxy.release()
+    change = asked(instance, {"sort_buffer_size": "4194304"})
+    for _ in range(3):
+        services.deliver(change.pk)
+    worker()
+    worker()
+    until(lambda: ended(change), "the change ends")
+    assert change.state == "applied"
+    assert proxy.seen == 1
+
+
+def test_a_server_that_hangs_is_given_up_and_the_change_says_what_is_left(held, settings, shared_server):
+    instance, proxy = held
+    settings.STATEMENT_TIMEOUT_SECONDS = settings.CONNECT_TIMEOUT_SECONDS = 1
+    change = run(asked(instance, {"long_query_time": "4", "sort_buffer_size": "4194304"}))
+    assert (change.state, change.outcome_code) == ("failed", "server_unreachable")
+    assert "Could not be undone" in change.outcome_detail
+    instance.refresh_from_db()
+    assert instance.state == "unreachable"
+
+
+def test_a_server_that_is_gone_before_the_first_step_changes_nothing(own_server, transactional_db):
+    server = own_server()
+    instance = row_for(server)
+    change = asked(instance, {"long_query_time": "4"})
+    server.stop()
+    run(change)
+    assert (change.state, change.outcome_code) == ("rolled_back", "server_unreachable")
+    assert {step.state for step in change.steps.all()} == {"pending"}
+
+
+def test_a_lost_message_is_delivered_again_by_the_sweep(held, settings, shared_server, worker):
+    instance, proxy = held
+    proxy.release()
+    queue = settings.RUN_DIR / "broker" / "queue"
+    away = queue.rename(queue.with_name("away"))
+    queue.touch()  # a file where the broker's folder was: nothing can be delivered
+    try:
+        change = asked(instance, {"sort_buffer_size": "4194304"})
+    finally:
+        queue.unlink()
+        away.rename(queue)
+    assert change.state == "approved"
+    worker()
+    sweep()
+    until(lambda: ended(change), "the change ends")
+    assert change.state == "applied"
+
+
+def test_a_worker_that_slept_through_its_lease_touches_nothing_more(held, shared_server, monkeypatch):
+    instance, proxy = held
+    proxy.release()
+    change = asked(instance, {"long_query_time": "4", "sort_buffer_size": "4194304"})
+    from controlplane.changes import execution
+
+    def overslept(run, step, do=execution.do_step):
+        do(run, step)
+        if step.name == "long_query_time":  # another one takes over while this one sleeps
+            ChangeSet.objects.filter(pk=change.pk).update(lease_until=change.created_at)
+            sweep()
+
+    monkeypatch.setattr(execution, "do_step", overslept)
+    run(change)
+    assert (change.state, change.outcome_code) == ("rolled_back", "worker_lost")
+    assert proxy.seen == 0
+    assert float(running(shared_server, "long_query_time")) == 10
+
+
+def test_two_changes_of_one_instance_never_run_at_the_same_time(held):
+    instance, proxy = held
+    proxy.release()
+    first, second = (asked(instance, {"long_query_time": str(seconds)}) for seconds in (3, 4))
+    ChangeSet.objects.filter(pk=first.pk).update(state="applying")
+    run(second)
+    assert second.state == "approved"
+
+
+def test_a_change_planned_for_later_waits_and_moves_with_its_window(held):
+    instance, proxy = held
+    proxy.release()
+    change = asked(instance, {"long_query_time": "3"}, when="window")
+    assert change.not_before is not None
+    ChangeSet.objects.filter(pk=change.pk).update(not_before=change.not_before.replace(year=2100))
+    run(change)
+    assert change.state == "approved"
+    with acting_as("tester"):
+        services.change_apply_now(change)
+    assert run(change).state == "applied"
