@@ -81,11 +81,12 @@ impl Versions {
     /// The write has ended: the cell changed and one write less is in flight, in one step.
     pub fn open(&self, cell: CellId) {
         let number = self.draw();
-        update(self.cells.get(cell.0), |word| {
-            let word = raise(word, number);
-            let ends = !is_stuck(word) && word & IN_FLIGHT_MAX > 0;
-            word - u64::from(ends)
-        });
+        update(self.cells.get(cell.0), |word| one_less(raise(word, number)));
+    }
+
+    /// The write has ended without having changed anything: one write less is in flight, and what was fresh still is.
+    pub fn reopen(&self, cell: CellId) {
+        update(self.cells.get(cell.0), one_less);
     }
 
     /// No cell has a write in flight, and none changed after `stamp`.
@@ -107,6 +108,11 @@ impl Default for Versions {
     fn default() -> Self {
         Self::new()
     }
+}
+
+fn one_less(word: u64) -> u64 {
+    let ends = !is_stuck(word) && word & IN_FLIGHT_MAX > 0;
+    word - u64::from(ends)
 }
 
 fn is_stuck(word: u64) -> bool {

@@ -79,7 +79,7 @@ fn run() {
     IS_WORKER.with(|is_worker| is_worker.set(true));
     local::enter_thread();
     NATIVE_TOUCHED.store(true, Ordering::Relaxed);
-    let mut worker = Worker { link: None, native: None };
+    let mut worker = Worker { link: None, native: None, failures: 0 };
     while pause() {
         crate::hooks::contain((), || worker.round());
     }
@@ -90,7 +90,11 @@ fn run() {
 struct Worker {
     link: Option<Local>,
     native: Option<Native>,
+    failures: u32,
 }
+
+/// While the plugin is being installed its variables are not known yet; a catalogue may be locked for a moment.
+const QUIET_FAILURES: u32 = 50;
 
 impl Worker {
     fn round(&mut self) {
@@ -104,8 +108,14 @@ impl Worker {
             return;
         }
         if let Err(error) = self.consult(engine) {
-            log::warning(&format!("the catalogue could not be read, will be tried again: {error}"));
             self.link = None;
+            NATIVE_TOUCHED.store(self.native.is_none(), Ordering::Relaxed);
+            self.failures += 1;
+            if self.failures < QUIET_FAILURES {
+                return;
+            }
+            log::warning(&format!("the catalogue could not be read, will be tried again: {error}"));
+            self.failures = 0;
         }
     }
 
@@ -193,9 +203,9 @@ fn publish_facts(engine: &Engine, link: &mut Local) -> Result<(), String> {
 }
 
 fn settle(engine: &Engine, link: &mut Local, table: &Table) -> Result<(), String> {
-    let generation = engine.catalogue.generation();
+    let era = table.era(engine.catalogue.generation());
     let verdict = judge(link, &table.db, &table.name)?;
-    table.settle(generation, verdict);
+    table.settle(era, verdict);
     Ok(())
 }
 
@@ -209,6 +219,12 @@ fn judge(link: &mut Local, db: &[u8], name: &[u8]) -> Result<Verdict, String> {
         _ => Verdict::Unfit,
     };
     if !matches!(kind.as_slice(), b"BASE TABLE" | b"SYSTEM VERSIONED") {
+        return Ok(Verdict::Unfit);
+    }
+    // The server completes a TIME with today's date where it is compared with a date.
+    let times =
+        link.query(&format!("SELECT 1 FROM information_schema.COLUMNS WHERE {which} AND DATA_TYPE = 'time' LIMIT 1"))?;
+    if !times.is_empty() {
         return Ok(Verdict::Unfit);
     }
     let expressions = link.query(&format!(

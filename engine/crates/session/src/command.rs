@@ -328,13 +328,10 @@ impl Session {
             self.running = Some(Running::new(Purpose::Begin, Expect::Query, self.capabilities, engine.versions.now()));
             return Some(packet);
         }
-        if let Some(pending) = self.unseen {
-            if pending.matters_to(statement, text) {
-                self.unseen = None;
-                self.running =
-                    Some(Running::new(Purpose::Unseen, Expect::Query, self.capabilities, engine.versions.now()));
-                return Some(query_packet(&pending.statement()));
-            }
+        if let Some(pending) = self.unseen.filter(|pending| pending.matters_to(statement, text)) {
+            self.unseen = None;
+            self.running = Some(Running::new(Purpose::Unseen, Expect::Query, self.capabilities, engine.versions.now()));
+            return Some(query_packet(&pending.statement()));
         }
         match (&statement.kind, &mut self.unseen) {
             (Kind::Read(_), unseen) => *unseen = None,
@@ -451,28 +448,26 @@ impl Session {
         }
     }
 
-    /// Tables that a definition names: they change, and verdicts on them are to be asked for again.
+    /// Tables that a definition names change.
     fn close_defined(&mut self, engine: &Engine, names: &[sql::TableName]) {
-        self.writes.defines = true;
         if !engine.settings.tells_case() {
             return self.writes.close_everything(engine);
         }
         for name in names {
             let db = name.db.clone().unwrap_or_else(|| self.database.clone());
             let table = engine.tables.find(&engine.versions, &db, &name.name);
-            self.writes.close(engine, table.cell);
+            self.writes.close_defined(engine, table);
         }
     }
 
     fn on_other(&mut self, engine: &Engine, packet: &[u8], command: Option<Command>) -> Decision {
-        use Command::{Ping, Quit, Statistics, StmtClose, StmtSendLongData};
-        let is_neutral = matches!(command, Some(Ping | Quit | Statistics | StmtClose | StmtSendLongData));
-        if !is_neutral {
-            if let Some(begin) = self.transaction.deferred_begin.take() {
-                self.running =
-                    Some(Running::new(Purpose::Begin, Expect::Query, self.capabilities, engine.versions.now()));
-                return Decision::Inject(begin);
-            }
+        use Command::{Quit, StmtClose, StmtSendLongData};
+        // These have no response that would tell of the transaction.
+        if !matches!(command, Some(Quit | StmtClose | StmtSendLongData))
+            && let Some(begin) = self.transaction.deferred_begin.take()
+        {
+            self.running = Some(Running::new(Purpose::Begin, Expect::Query, self.capabilities, engine.versions.now()));
+            return Decision::Inject(begin);
         }
         self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)
     }

@@ -38,7 +38,7 @@ reasons! {
     NoCacheHint "sql_no_cache" "the statement says SQL_NO_CACHE";
     NoTable "no_table_read" "the statement read no table";
     TableUnknown "table_unknown" "a table was seen for the first time; its engine is being looked up";
-    TableEngine "table_engine" "a table's engine, type or generated column does not qualify";
+    TableEngine "table_engine" "a table's engine or type does not qualify, or it has a TIME or an undetermined generated column";
     SystemTable "system_table" "a table of a system schema was read";
     View "view" "the statement names a view";
     WroteTable "wrote_table" "the statement locked a table for writing";

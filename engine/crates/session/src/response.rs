@@ -60,6 +60,8 @@ pub(crate) struct Running {
     pub may_run_others: bool,
     /// The next statement that the server logs is this one, not one inside it.
     pub logs_itself: bool,
+    /// Nothing has been reported of it yet: no table locked for writing, no statement inside.
+    pub is_inert: bool,
     /// The client's bytes belong to the response (a local file, an authentication).
     pub is_exchange: bool,
 }
@@ -76,6 +78,7 @@ impl Running {
             moment,
             may_run_others: false,
             logs_itself: expect == Expect::Query,
+            is_inert: true,
             is_exchange: false,
         }
     }
@@ -150,6 +153,10 @@ impl Session {
         }
         let has_failed = matches!(outcome.kind, OutcomeKind::Err { .. });
         self.apply(engine, &running, &outcome, has_failed);
+        // With something written, the statement may have committed that before its privileges were looked at.
+        if running.is_inert && !self.writes.is_locked && self.transaction.written.is_empty() && was_refused(&outcome) {
+            self.writes.reopen(engine);
+        }
         self.end_writes(engine, &running, has_failed);
         self.note_snapshot(&running, &outcome, was_open, has_failed);
         if matches!(running.purpose, Purpose::Ask) {
@@ -263,11 +270,7 @@ impl Session {
     fn apply_statement(&mut self, engine: &Engine, statement: &Statement, has_failed: bool) {
         match &statement.kind {
             // One that failed may have been applied in part.
-            Kind::Set(assignments) if has_failed => {
-                if !assignments.iter().all(|a| matches!(a.target, sql::Target::Global(_))) {
-                    self.lose_settings(engine, assignments);
-                }
-            }
+            Kind::Set(assignments) if has_failed => self.lose_settings(engine, assignments),
             Kind::Set(assignments) => self.apply_settings(engine, assignments),
             Kind::CreateTemporary => self.has_temporary_tables = true,
             // Anything may have been set inside.
@@ -283,6 +286,9 @@ impl Session {
     }
 
     fn lose_settings(&mut self, engine: &Engine, assignments: &[sql::Assignment]) {
+        if assignments.iter().all(|a| matches!(a.target, sql::Target::Global(_))) {
+            return;
+        }
         let is_askable = |a: &sql::Assignment| match &a.target {
             sql::Target::Session(name) => ASKABLE.contains(&name.as_slice()),
             sql::Target::Names { .. } => true,
@@ -381,6 +387,12 @@ impl Session {
             recording.refuse(Own::Changed);
         }
     }
+}
+
+/// Errors that the server gives before a statement begins: syntax, privileges, names and values of variables.
+fn was_refused(outcome: &Outcome) -> bool {
+    const BEFORE_BEGINNING: [u16; 11] = [1044, 1045, 1064, 1142, 1143, 1193, 1227, 1229, 1231, 1232, 1238];
+    matches!(outcome.kind, OutcomeKind::Err { code } if BEFORE_BEGINNING.contains(&code)) && outcome.results == 0
 }
 
 fn has_read_rows(recording: Option<&Recording>, outcome: &Outcome) -> bool {

@@ -253,6 +253,7 @@ impl Session {
     }
 
     fn on_write(&mut self, engine: &Engine, table: &Table) {
+        self.running.iter_mut().for_each(|running| running.is_inert = false);
         self.writes.close(engine, table.cell);
         if table.db == b"mysql" {
             self.writes.close_everything(engine);
@@ -262,7 +263,8 @@ impl Session {
     /// A table is created, dropped, renamed or altered.
     pub fn on_table_defined(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
         let table = self.table(engine, db, name);
-        self.writes.close(engine, table.cell);
+        self.writes.close_defined(engine, table);
+        self.running.iter_mut().for_each(|running| running.is_inert = false);
         if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
             recording.refuse(Own::WroteTable);
         }
@@ -274,6 +276,7 @@ impl Session {
         if std::mem::take(&mut running.logs_itself) {
             return;
         }
+        running.is_inert = false;
         let statement = sql::classify(text, self.variables.mode);
         self.close_for(engine, &statement.kind);
         match statement.kind {

@@ -1,6 +1,6 @@
 //! The tables that statements have met: their version cell, and whether results read from them may be stored.
 //!
-//! A verdict on a table holds for one generation of the catalogue; after DDL it is asked for again.
+//! A verdict on a table holds until something defines that table anew, or anything at all; then it is asked for again.
 
 use cache::{CellId, Versions};
 use std::collections::HashMap;
@@ -22,15 +22,32 @@ pub struct Table {
     pub db: Vec<u8>,
     pub name: Vec<u8>,
     pub cell: CellId,
-    /// Catalogue generation << 2 | verdict.
+    /// How often it has been defined anew.
+    defined: AtomicU64,
+    /// The era it was given in << 2 | verdict.
     verdict: AtomicU64,
 }
 
+/// What a verdict holds for: both counts only grow, so their sum changes whenever one does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Era(u64);
+
 impl Table {
+    /// To be asked before the catalogue is read; `generation` is the catalogue's.
+    pub fn era(&self, generation: u64) -> Era {
+        // Acquire: pairs with `redefine`.
+        Era(generation + self.defined.load(Ordering::Acquire))
+    }
+
+    /// It is being defined anew, or has been: to be called before its cell is opened.
+    pub fn redefine(&self) {
+        self.defined.fetch_add(1, Ordering::AcqRel);
+    }
+
     pub fn verdict(&self, generation: u64) -> Verdict {
         // Acquire: pairs with `settle`.
         let packed = self.verdict.load(Ordering::Acquire);
-        if packed >> 2 != generation {
+        if Era(packed >> 2) != self.era(generation) {
             return Verdict::Unknown;
         }
         match packed & 3 {
@@ -41,9 +58,9 @@ impl Table {
         }
     }
 
-    pub fn settle(&self, generation: u64, verdict: Verdict) {
+    pub fn settle(&self, era: Era, verdict: Verdict) {
         // Release: pairs with `verdict`.
-        self.verdict.store(generation << 2 | verdict as u64, Ordering::Release);
+        self.verdict.store(era.0 << 2 | verdict as u64, Ordering::Release);
     }
 }
 
@@ -68,7 +85,8 @@ impl Tables {
             .entry(key)
             .or_insert_with(|| {
                 let (db, name) = (db.to_vec(), name.to_vec());
-                Arc::new(Table { db, name, cell: versions.allocate(), verdict: AtomicU64::new(0) })
+                let (defined, verdict) = (AtomicU64::new(0), AtomicU64::new(0));
+                Arc::new(Table { db, name, cell: versions.allocate(), defined, verdict })
             })
             .clone()
     }

@@ -1,15 +1,17 @@
 //! The tables that this session holds closed, and the order in which they open again.
 
 use crate::engine::Engine;
+use crate::tables::Table;
 use cache::CellId;
+use std::sync::Arc;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Writes {
     closed: Vec<CellId>,
     /// LOCK TABLES is in force: what is closed stays closed until it ends.
     pub is_locked: bool,
-    /// The statement defines tables: what the catalogue said of them must be asked for again.
-    pub defines: bool,
+    /// Tables that the statement defines: what the catalogue said of them must be asked for again.
+    defined: Vec<Arc<Table>>,
 }
 
 impl Writes {
@@ -18,6 +20,11 @@ impl Writes {
             engine.versions.close(cell);
             self.closed.push(cell);
         }
+    }
+
+    pub fn close_defined(&mut self, engine: &Engine, table: Arc<Table>) {
+        self.close(engine, table.cell);
+        self.defined.push(table);
     }
 
     /// The statement may touch anything: definitions, privileges, and what new sessions inherit.
@@ -49,9 +56,7 @@ impl Writes {
 
     /// The statement has ended.
     pub fn open(&mut self, engine: &Engine) {
-        if std::mem::take(&mut self.defines) {
-            engine.outdate_catalogue();
-        }
+        self.defined.drain(..).for_each(|table| table.redefine());
         self.open_everything(engine);
         if self.is_locked {
             self.advance(engine);
@@ -60,6 +65,17 @@ impl Writes {
         engine.counts.invalidations.add(self.closed.len() as u64);
         for cell in self.closed.drain(..) {
             engine.versions.open(cell);
+        }
+    }
+
+    /// The statement was refused before it began: what it closed is as it was.
+    pub fn reopen(&mut self, engine: &Engine) {
+        self.defined.clear();
+        for cell in self.closed.drain(..) {
+            engine.versions.reopen(cell);
+            if cell == engine.everything {
+                engine.settings.end_change();
+            }
         }
     }
 
