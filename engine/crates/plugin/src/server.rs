@@ -49,28 +49,28 @@ pub fn symbol(name: &CStr) -> Result<*mut c_void, String> {
     if found.is_null() { Err(format!("this server does not export {}", name.to_string_lossy())) } else { Ok(found) }
 }
 
-macro_rules! function {
-    ($name:literal) => {
-        // SAFETY: the symbol has this signature in the server's public headers.
-        unsafe { std::mem::transmute::<*mut c_void, _>(symbol($name)?) }
-    };
+/// An exported function, as the pointer type that the receiving field has.
+fn function<F: Copy>(name: &CStr) -> Result<F, String> {
+    const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+    // SAFETY: `F` is a function pointer type of this size, and the symbol has that signature in the public headers.
+    symbol(name).map(|found| unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
 }
 
 impl Server {
     fn find() -> Result<Server, String> {
         Ok(Server {
-            thread_id: function!(c"thd_get_thread_id"),
-            isolation: function!(c"thd_tx_isolation"),
-            in_lock_tables: function!(c"thd_in_lock_tables"),
-            charset: function!(c"thd_charset"),
-            priv_user: function!(c"thd_priv_user"),
-            priv_host: function!(c"thd_priv_host"),
+            thread_id: function(c"thd_get_thread_id")?,
+            isolation: function(c"thd_tx_isolation")?,
+            in_lock_tables: function(c"thd_in_lock_tables")?,
+            charset: function(c"thd_charset")?,
+            priv_user: function(c"thd_priv_user")?,
+            priv_host: function(c"thd_priv_host")?,
             started: symbol(c"mysqld_server_started")?.cast(),
             thread_handling: symbol(c"thread_handling")?.cast(),
             version: symbol(c"server_version")?.cast(),
             status_variables: symbol(c"all_status_vars")?.cast(),
-            print: function!(c"my_printf_error"),
-            test_options: function!(c"thd_test_options"),
+            print: function(c"my_printf_error")?,
+            test_options: function(c"thd_test_options")?,
         })
     }
 
