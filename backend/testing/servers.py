@@ -1,6 +1,6 @@
 """Real MariaDB servers of the `local` provider, in the run directory of the test run.
 
-One is shared by the tests of a session, and each leaves it as it was. Tests that restart, kill or delete make their own.
+One is shared by the tests of a session, each of which leaves it as it was; tests that restart or kill make their own.
 """
 
 from __future__ import annotations

@@ -1,0 +1,115 @@
+import pytest
+from django.core.management import call_command
+
+from controlplane.audit.models import AuditEvent
+from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.fleet.selectors import class_get
+
+pytestmark = pytest.mark.django_db
+
+
+def row(number, **facts):
+    instance = Instance(name=f"i-{number:03}", provider="external", host="127.0.0.1", port=3306, username="u", **facts)
+    instance.instance_class = class_get("local.small")
+    instance.password = f"secret-{number}"
+    instance.save()
+    return instance
+
+
+def test_a_password_is_sealed_and_never_shown(operator):
+    instance = row(1)
+    assert "secret-1" not in instance.password_sealed
+    assert Instance.objects.get().password == "secret-1"
+    for path in (f"/api/v1/instances/{instance.pk}", "/api/v1/instances"):
+        text = operator.get(path).content.decode()
+        assert "secret-1" not in text and "sealed" not in text
+
+
+def test_rotation_moves_every_password_to_the_newest_key(settings, capsys):
+    row(1), row(2)
+    settings.SEALING_KEYS = ["the-newest-key", *settings.SEALING_KEYS]
+    call_command("rotate_sealing_key")
+    settings.SEALING_KEYS = settings.SEALING_KEYS[:1]
+    assert [each.password for each in Instance.objects.order_by("name")] == ["secret-1", "secret-2"]
+    assert AuditEvent.objects.filter(action="sealing_key.rotated").count() == 1
+
+
+def test_a_list_costs_the_same_however_long_it_is(viewer, django_assert_num_queries):
+    for number in range(60):
+        instance = row(number, tags={"n": str(number)})
+        InstanceParameter.objects.create(instance=instance, name="a", submitted="1", resolved="1", is_drifted=True)
+    viewer.get("/api/v1/fleet/summary")  # notes the token's first use
+    with django_assert_num_queries(2):  # token, page
+        page = viewer.get("/api/v1/instances?limit=50").json()
+    assert len(page["items"]) == 50 and page["items"][0]["drifted_count"] == 1
+    rest = viewer.get(f"/api/v1/instances?limit=50&cursor={page['next']}").json()
+    assert len(rest["items"]) == 10 and rest["next"] is None
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("search=i-00", ["i-000", "i-001"]),
+        ("tag=tier:web", ["i-001"]),
+        ("state=stopped", ["i-001"]),
+        ("has_engine=true", ["i-001"]),
+        ("is_drifted=true", ["i-000"]),
+        ("is_drifted=false", ["i-001"]),
+        ("instance_class=local.small", ["i-000", "i-001"]),
+    ],
+)
+def test_lists_are_narrowed_by(viewer, query, names):
+    drifted = row(0)
+    InstanceParameter.objects.create(instance=drifted, name="a", submitted="1", resolved="1", is_drifted=True)
+    row(1, tags={"tier": "web"}, state="stopped", minor_version=20261120)
+    assert [item["name"] for item in viewer.get(f"/api/v1/instances?{query}").json()["items"]] == names
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=201", "limit=x", "cursor=nonsense", "tag=broken", "state=nowhere"])
+def test_what_cannot_be_a_query_is_refused_by_name(viewer, query):
+    answer = viewer.get(f"/api/v1/instances?{query}")
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["field"] == query.split("=")[0]
+
+
+def test_what_is_recorded_is_changed_with_its_etag_and_on_record(operator):
+    instance = row(1)
+    path = f"/api/v1/instances/{instance.pk}"
+    assert operator.patch(path, {"tags": {"a": "b"}}).status_code == 428
+    stale = operator.patch(path, {"tags": {"a": "b"}}, HTTP_IF_MATCH='"7"')
+    assert (stale.status_code, stale.json()["code"]) == (412, "changed_meanwhile")
+    window = {"weekday": 6, "start": "03:30", "minutes": 90}
+    body = {"tags": {"a": "b"}, "maintenance_window": window, "password": "another-secret"}
+    done = operator.patch(path, body, HTTP_IF_MATCH='"1"')
+    assert done.headers["ETag"] == '"2"' and done.json()["maintenance_window"] == window
+    event = AuditEvent.objects.get(action="instance.updated")
+    assert event.before["tags"] == {} and event.after["tags"] == {"a": "b"}
+    assert "another-secret" not in str(vars(event))
+    assert Instance.objects.get().password == "another-secret"
+
+
+def test_a_class_in_use_stays(admin):
+    row(1)
+    answer = admin.delete("/api/v1/instance-classes/local.small")
+    assert (answer.status_code, answer.json()["code"]) == (409, "class_in_use")
+
+
+def test_a_class_states_its_reserve_and_the_memory_that_is_left(admin):
+    gib = 1024**3
+    body = {
+        "name": "big", "cpu_count": 4, "memory_bytes": 16 * gib, "memory_reserve_bytes": 4 * gib,
+        "max_connections": 4000, "storage_bytes": 100 * gib,
+    }  # fmt: skip
+    made = admin.post("/api/v1/instance-classes", body).json()
+    assert made["variables"]["DBInstanceClassMemory"] == 12 * gib
+    refused = admin.post("/api/v1/instance-classes", {**body, "name": "bad", "memory_reserve_bytes": 16 * gib})
+    assert refused.json()["errors"][0]["field"] == "memory_reserve_bytes"
+
+
+def test_every_parameter_of_the_server_is_listed_with_what_runs(viewer, instance):
+    answer = viewer.get(f"/api/v1/instances/{instance.pk}/parameters").json()
+    rows = {item["name"]: item for item in answer["items"]}
+    assert answer["is_live"] and len(rows) > 500
+    assert rows["innodb_buffer_pool_size"]["running"] == "268435456"
+    assert rows["query_cache_type"]["needs_restart"] is False
+    assert rows["innodb_buffer_pool_size"]["allowed"].startswith("[134217728-")

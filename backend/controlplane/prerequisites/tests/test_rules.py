@@ -1,0 +1,83 @@
+from types import SimpleNamespace
+
+import pytest
+
+from controlplane.prerequisites.gate import gate_findings
+from controlplane.prerequisites.readings import Readings, TableUse
+from controlplane.prerequisites.rules import advice_findings
+
+GIB = 1024**3
+
+
+def codes(findings, severity):
+    return [finding.code for finding in findings if finding.severity == severity]
+
+
+def instance(**facts):
+    usual = {
+        "engine_line": "5.7",
+        "compatibility": "5.7",
+        "minor_version": 20261120,
+        "proxy_enabled": False,
+        "provider": "local",
+    }
+    return SimpleNamespace(**usual | facts)
+
+
+@pytest.mark.parametrize(
+    ("facts", "blocking"),
+    [
+        ({}, []),
+        ({"minor_version": 20200331}, []),
+        ({"minor_version": 20200330}, ["minor_version"]),
+        ({"minor_version": None, "compatibility": ""}, ["minor_version"]),
+        ({"compatibility": "8.0"}, ["engine_line"]),
+        ({"engine_line": "8.0", "compatibility": ""}, ["engine_line"]),
+        ({"proxy_enabled": True}, ["dedicated_proxy"]),
+    ],
+)
+def test_the_gate(facts, blocking):
+    assert codes(gate_findings(instance(**facts)), "blocking") == blocking
+
+
+def test_what_blocks_names_what_mends_it():
+    for facts in ({"minor_version": 1}, {"minor_version": 1, "provider": "external"}, {"proxy_enabled": True}):
+        for finding in gate_findings(instance(**facts)):
+            if finding.is_blocking:
+                assert finding.remedy and (finding.action.route or finding.action.statements)
+
+
+def readings(variables=None, status=None, tables=()):
+    usual = {"innodb_buffer_pool_size": str(GIB), "query_cache_size": "0", "max_connections": "10"}
+    return Readings(4 * GIB, usual | (variables or {}), status or {}, list(tables), True)
+
+
+@pytest.mark.parametrize(
+    ("reads", "requests", "advice"),
+    [(100, 1000, []), (200, 1000, []), (201, 1000, ["buffer_pool_hit_ratio"]), (900, 999, [])],
+)
+def test_a_buffer_pool_that_misses_too_much_is_advised_against(reads, requests, advice):
+    status = {"Innodb_buffer_pool_reads": str(reads), "Innodb_buffer_pool_read_requests": str(requests)}
+    assert codes(advice_findings(readings(status=status)), "advice") == advice
+
+
+def test_memory_over_the_class_names_a_buffer_pool_that_would_fit():
+    found = advice_findings(readings({"innodb_buffer_pool_size": str(5 * GIB)}))
+    finding = next(each for each in found if each.code == "memory_tight")
+    proposed = int(finding.action.body["parameters"]["innodb_buffer_pool_size"])
+    assert 3 * GIB < proposed <= 4 * GIB
+
+
+def test_tables_that_are_mostly_written_are_named():
+    tables = [
+        TableUse("shop", "carts", 1000, 9000),
+        TableUse("shop", "items", 90000, 10),
+        TableUse("shop", "new", 1, 5),
+    ]
+    found = [each for each in advice_findings(readings(tables=tables)) if each.code == "table_write_heavy"]
+    assert [each.seen.split(":")[0] for each in found] == ["shop.carts"]
+
+
+def test_an_unusual_size_and_the_servers_own_cache_are_noticed():
+    variables = {"query_cache_size": str(GIB), "query_cache_type": "ON"}
+    assert codes(advice_findings(readings(variables)), "advice") == ["cache_size_unusual", "classic_cache_on"]

@@ -1,0 +1,152 @@
+import pytest
+
+from controlplane.changes import execution as changes_execution
+from controlplane.core.errors import Conflict
+from controlplane.fleet.models import Instance
+from controlplane.fleet.selectors import class_get
+from controlplane.parameters.services import template_create
+from controlplane.rollouts import execution, services
+from controlplane.rollouts.models import FleetApply
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def template():
+    return template_create(
+        name="slow-log", engine_line="5.7", values={"long_query_time": "2", "sort_buffer_size": "1M"}
+    )
+
+
+@pytest.fixture
+def fleet(instance):
+    """One instance that answers, and three rows whose server is not there."""
+    for number in range(3):
+        row = Instance(name=f"gone-{number}", provider="external", host="127.0.0.1", port=1, username="x")
+        row.instance_class, row.state, row.password = class_get("local.small"), "running", "x"
+        row.tags = {"tier": "gone"}
+        row.save()
+    return instance
+
+
+@pytest.fixture(autouse=True)
+def delivered(monkeypatch, django_capture_on_commit_callbacks):
+    """Deliveries, in order, for the test to work through."""
+    queue = []
+    monkeypatch.setattr(execution, "deliver_item", lambda pk: queue.append(pk))
+    monkeypatch.setattr(execution.transaction, "on_commit", lambda send: send())
+    return queue
+
+
+def body(**facts):
+    return {"template": "slow-log", "every": True, **facts}
+
+
+def counts(operator, row):
+    found = operator.get(f"/api/v1/fleet-applies/{row}").json()
+    return found["state"], {state: count for state, count in found["counts"].items() if count}
+
+
+def work(queue):
+    while queue:
+        execution.run_item(queue.pop(0))
+
+
+def test_a_preview_lists_every_instance_and_keeps_nothing(viewer, fleet, template):
+    preview = viewer.post("/api/v1/fleet-applies/preview", body()).json()
+    assert len(preview["items"]) == 4
+    lines = preview["items"][0]["lines"]
+    assert {line["name"]: line["new_value"] for line in lines} == {
+        "long_query_time": "2",
+        "sort_buffer_size": "1048576",
+    }
+    assert not FleetApply.objects.exists()
+
+
+def test_every_item_is_applied_or_says_why_not(operator, fleet, template, delivered):
+    row = operator.post("/api/v1/fleet-applies", body(max_failures=10, start=True)).json()["id"]
+    execution.advance(row)
+    work(delivered)
+    assert counts(operator, row) == ("done", {"applied": 1, "failed": 3})
+    items = operator.get(f"/api/v1/fleet-applies/{row}/items?state=failed").json()["items"]
+    assert all("server_unreachable" in item["detail"] or "reach" in item["detail"] for item in items)
+    assert fleet.parameters.get(name="long_query_time").submitted == "2"
+
+
+def test_it_stops_at_the_first_failure_too_many(operator, fleet, template, delivered):
+    row = operator.post("/api/v1/fleet-applies", body(tags={"tier": "gone"}, every=False, parallelism=1, start=True))
+    execution.advance(row.json()["id"])
+    work(delivered)
+    assert counts(operator, row.json()["id"]) == ("stopped", {"failed": 1, "skipped": 2})
+
+
+def test_no_more_items_are_handed_out_than_may_run_at_once(operator, fleet, template, delivered):
+    row = operator.post("/api/v1/fleet-applies", body(parallelism=2, start=True)).json()["id"]
+    execution.advance(row)
+    execution.advance(row)
+    assert len(delivered) == 2
+
+
+def test_an_item_that_is_delivered_twice_is_applied_once(operator, fleet, template, delivered):
+    row = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": [fleet.pk], "start": True})
+    execution.advance(row.json()["id"])
+    work([*delivered, *delivered])
+    assert fleet.changes.count() == 1
+
+
+def test_a_paused_one_hands_out_nothing_until_it_is_resumed(operator, fleet, template, delivered):
+    path = "/api/v1/fleet-applies/" + operator.post("/api/v1/fleet-applies", body(start=True)).json()["id"]
+    assert operator.post(path + "/pause").json()["state"] == "paused"
+    execution.advance(path.rsplit("/", 1)[1])
+    assert delivered == []
+    assert operator.post(path + "/resume").json()["state"] == "running"
+    execution.advance(path.rsplit("/", 1)[1])
+    assert len(delivered) == 4
+
+
+def test_an_aborted_one_skips_what_has_not_begun(operator, fleet, template, delivered):
+    row = operator.post("/api/v1/fleet-applies", body(start=True)).json()["id"]
+    assert operator.post(f"/api/v1/fleet-applies/{row}/abort").json()["state"] == "aborted"
+    assert counts(operator, row) == ("aborted", {"skipped": 4})
+    with pytest.raises(Conflict):
+        services.fleet_apply_resume(FleetApply.objects.get(pk=row))
+
+
+def test_an_instance_that_moved_since_the_preview_is_left_alone(operator, fleet, template, delivered):
+    row = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": [fleet.pk]}).json()["id"]
+    Instance.objects.filter(pk=fleet.pk).update(version=99)
+    operator.post(f"/api/v1/fleet-applies/{row}/start")
+    execution.advance(row)
+    work(delivered)
+    item = operator.get(f"/api/v1/fleet-applies/{row}/items").json()["items"][0]
+    assert (item["state"], item["change"]) == ("failed", None)
+
+
+def test_what_the_cache_needs_blocks_items_before_anything_runs(operator, fleet):
+    answer = operator.post("/api/v1/fleet-applies", {"template": "fast-query-cache-on", "tags": {"tier": "gone"}})
+    assert counts(operator, answer.json()["id"]) == ("previewed", {"blocked": 3})
+
+
+def test_a_worker_that_died_between_two_writes_is_found_by_the_sweep(operator, fleet, template, delivered):
+    row = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": [fleet.pk], "start": True})
+    execution.advance(row.json()["id"])
+    item = FleetApply.objects.get().items.get()
+    item.state = "running"
+    item.save()
+    change = execution._change_for(item)
+    changes_execution.change_run(change.pk)
+    execution.sweep()  # the change has ended, the item does not know
+    assert FleetApply.objects.get().items.get().state == "applied"
+
+
+def test_a_list_costs_the_same_however_long_it_is(operator, template, fleet, django_assert_num_queries):
+    for _ in range(2):
+        operator.post("/api/v1/fleet-applies", body())
+    with django_assert_num_queries(3):  # token, page, counts of the page
+        operator.get("/api/v1/fleet-applies")
+
+
+def test_a_name_nobody_has_is_refused_by_field(operator, template):
+    answer = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": ["nobody"]})
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["field"] == "instances"
