@@ -1,0 +1,304 @@
+//! The plugin against clients that do not behave, and servers that end: nothing hangs, nothing dies, answers stay right.
+
+mod plugin;
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fqc_tests::client::{Client, Endpoint, Login, capability, command};
+use fqc_tests::random::Random;
+use fqc_tests::server::{Options, Server};
+
+const READ: &str = "SELECT v FROM d.t WHERE id = 7";
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn server(arguments: &[&str]) -> Server {
+    let arguments = arguments.iter().map(|one| one.to_string()).collect();
+    let options = Options { plugin: Some(plugin::path()), arguments, ..Options::default() };
+    let server = Server::start(options).expect("a server with the plugin");
+    let mut admin = server.admin().unwrap();
+    admin.must("CREATE DATABASE d").unwrap();
+    admin.must("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)").unwrap();
+    // The sequence engine makes its tables up in any database.
+    admin.must("INSERT INTO d.t SELECT seq, seq * 10 FROM d.seq_1_to_1000").unwrap();
+    warm(&server);
+    server
+}
+
+/// Repeats a read until the cache answers it, so that what follows meets a working cache.
+fn warm(server: &Server) {
+    let mut client = connect(&server.endpoint());
+    let begun = Instant::now();
+    let before = hits(server);
+    while hits(server) == before {
+        assert_eq!(client.scalar(READ).unwrap().as_deref(), Some("70"));
+        assert!(begun.elapsed() < PATIENCE, "no hit; not kept:\n{}", server.reasons());
+    }
+}
+
+fn hits(server: &Server) -> u64 {
+    let response = server.admin().unwrap().must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").unwrap();
+    let value = response.rows(false)[0][1].clone().unwrap();
+    String::from_utf8(value).unwrap().parse().unwrap()
+}
+
+fn connect(endpoint: &Endpoint) -> Client {
+    let capabilities = capability::BASE | capability::DEPRECATE_EOF;
+    let mut client = Client::connect(endpoint, &Login { capabilities, ..Login::default() }).unwrap();
+    client.set_timeout(Some(PATIENCE)).unwrap();
+    client
+}
+
+fn port(server: &Server) -> u16 {
+    let Endpoint::Tcp(port) = server.endpoint() else { unreachable!("servers listen on TCP") };
+    port
+}
+
+fn still_right(server: &Server) {
+    let mut client = connect(&server.endpoint());
+    assert_eq!(client.scalar(READ).unwrap().as_deref(), Some("70"), "\n{}", server.error_log());
+    let contained = client.must("SHOW GLOBAL STATUS LIKE 'Fqc_contained_errors'").unwrap().rows(false);
+    assert_eq!(contained[0][1].as_deref(), Some(&b"0"[..]), "\n{}", server.error_log());
+}
+
+fn framed(statement: &str) -> Vec<u8> {
+    let mut bytes = ((statement.len() + 1) as u32).to_le_bytes()[..3].to_vec();
+    bytes.extend([0, command::QUERY]);
+    bytes.extend(statement.as_bytes());
+    bytes
+}
+
+#[test]
+fn a_statement_that_arrives_byte_by_byte_is_answered() {
+    for arguments in [&[][..], &["--thread-handling=pool-of-threads"]] {
+        let server = server(arguments);
+        let mut client = connect(&server.endpoint());
+        for _ in 0..3 {
+            for byte in framed(READ) {
+                client.send_raw(&[byte]).unwrap();
+            }
+            assert_eq!(client.read_response().unwrap().scalar().as_deref(), Some("70"));
+        }
+    }
+}
+
+#[test]
+fn statements_sent_together_are_answered_in_order() {
+    for arguments in [&[][..], &["--thread-handling=pool-of-threads"]] {
+        let server = server(arguments);
+        let mut client = connect(&server.endpoint());
+        for round in 0..50 {
+            let write = format!("UPDATE d.t SET v = {round} WHERE id = 8");
+            let own = "SELECT v FROM d.t WHERE id = 8";
+            let statements = [READ, own, &write, own, READ, own];
+            let commands: Vec<_> = statements.iter().map(|text| (command::QUERY, text.as_bytes())).collect();
+            client.send_together(&commands).unwrap();
+            let answers: Vec<_> = statements.iter().map(|_| client.read_response().unwrap()).collect();
+            let values: Vec<_> = [0, 3, 4, 5].iter().map(|index| answers[*index].scalar().unwrap()).collect();
+            assert_eq!(values, ["70", &round.to_string(), "70", &round.to_string()]);
+        }
+    }
+}
+
+#[test]
+fn packets_beyond_16_megabytes_pass() {
+    let server = server(&[]);
+    let mut client = connect(&server.endpoint());
+    let long = format!("SELECT v FROM d.t WHERE id = 7 /* {} */", "x".repeat(17 << 20));
+    let wide = "SELECT id, REPEAT('y', 17 * 1024 * 1024) FROM d.t WHERE id = 7";
+    let first = client.query(wide).unwrap();
+    for _ in 0..3 {
+        assert_eq!(client.query(&long).unwrap().scalar().as_deref(), Some("70"));
+        assert!(client.query(wide).unwrap() == first, "a result over 16 MB changed");
+    }
+    still_right(&server);
+}
+
+#[test]
+fn results_up_to_the_limit_are_the_same_from_memory() {
+    let server = server(&[]);
+    let mut client = connect(&server.endpoint());
+    for length in [0, 1, 250, 251, 4000, 16_000, 65_000, 500_000, 1_040_000, 1_048_576] {
+        let statement = format!("SELECT id, REPEAT('z', {length}) FROM d.t WHERE id IN (3, 5)");
+        let truth = client.query(statement.replacen("SELECT", "SELECT SQL_NO_CACHE", 1)).unwrap();
+        for _ in 0..4 {
+            assert!(client.query(&statement).unwrap() == truth, "a result of 2 * {length} bytes differs");
+        }
+    }
+}
+
+#[test]
+fn garbage_harms_nobody_else() {
+    let server = server(&["--max-connect-errors=1000000"]);
+    let mut random = Random::new(1);
+    for _ in 0..200 {
+        let mut line = TcpStream::connect(("127.0.0.1", port(&server))).unwrap();
+        let noise: Vec<_> = (0..random.below(200)).map(|_| random.draw() as u8).collect();
+        // The server may hang up in the middle of the noise.
+        let _ = line.write_all(&noise);
+    }
+    still_right(&server);
+}
+
+#[test]
+fn every_command_byte_with_any_body_leaves_the_server_well() {
+    let server = server(&[]);
+    let mut random = Random::new(2);
+    // SHUTDOWN is a command too, and DUMP commands never end.
+    let left_out = [0x08, 0x0b, 0x0d, 0x12, 0x15, 0x1d, 0x1e];
+    for kind in (0..=255).filter(|kind| !left_out.contains(kind)) {
+        for length in [0, 1, 4, 9, 40] {
+            let mut client = connect(&server.endpoint());
+            client.query(READ).unwrap();
+            let body: Vec<_> = (0..length).map(|_| random.draw() as u8).collect();
+            // Whatever comes back, if anything.
+            let _ = client.send(kind, &body);
+            let _ = client.send(command::QUERY, READ.as_bytes());
+            client.abort();
+        }
+    }
+    still_right(&server);
+}
+
+#[test]
+fn hundreds_of_connections_read_at_once() {
+    for arguments in [&[][..], &["--thread-handling=pool-of-threads"]] {
+        let server = server(arguments);
+        let endpoint = server.endpoint();
+        let mut clients: Vec<_> = (0..600).map(|_| connect(&endpoint)).collect();
+        for _ in 0..3 {
+            clients.iter_mut().for_each(|client| client.send(command::QUERY, READ.as_bytes()).unwrap());
+            for client in &mut clients {
+                assert_eq!(client.read_response().unwrap().scalar().as_deref(), Some("70"));
+            }
+        }
+        drop(clients);
+        still_right(&server);
+    }
+}
+
+#[test]
+fn connections_that_are_cut_at_any_moment_leave_nothing_behind() {
+    let server = server(&[]);
+    let mut random = Random::new(3);
+    let write = "BEGIN; UPDATE d.t SET v = 1 WHERE id = 9";
+    for _ in 0..400 {
+        let mut client = connect(&server.endpoint());
+        let statement = random.word(&[READ, "BEGIN", "UPDATE d.t SET v = v WHERE id = 9", write, "SELECT SLEEP(10)"]);
+        let bytes = framed(statement);
+        client.send_raw(&bytes[..1 + random.below(bytes.len())]).unwrap();
+        client.abort();
+    }
+    let mut client = connect(&server.endpoint());
+    client.must("UPDATE d.t SET v = 5 WHERE id = 9").unwrap();
+    assert_eq!(client.scalar("SELECT v FROM d.t WHERE id = 9").unwrap().as_deref(), Some("5"));
+    still_right(&server);
+}
+
+#[test]
+fn a_client_that_does_not_read_stops_nobody() {
+    let server = server(&[]);
+    let wide = "SELECT id, REPEAT('w', 1000) FROM d.t WHERE id <= 900";
+    let mut reader = connect(&server.endpoint());
+    let truth = reader.query(wide).unwrap();
+    reader.query(wide).unwrap();
+    let mut lazy: Vec<_> = (0..20).map(|_| connect(&server.endpoint())).collect();
+    for client in &mut lazy {
+        let commands = [(command::QUERY, wide.as_bytes()); 20];
+        client.send_together(&commands).unwrap();
+    }
+    reader.must("UPDATE d.t SET v = v + 1 WHERE id = 900").unwrap();
+    assert_eq!(reader.scalar("SELECT v FROM d.t WHERE id = 900").unwrap().as_deref(), Some("9001"));
+    assert!(reader.query(wide).unwrap() == truth);
+    for client in &mut lazy {
+        (0..20).for_each(|_| assert!(client.read_response().unwrap() == truth));
+    }
+}
+
+#[test]
+fn a_server_under_load_shuts_down_and_comes_back_with_its_cache() {
+    let mut server = server(&[]);
+    let (endpoint, is_over) = (server.endpoint(), AtomicBool::new(false));
+    let reads = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for _ in 0..20 {
+            scope.spawn(|| {
+                let mut client = connect(&endpoint);
+                while let (false, Ok(response)) = (is_over.load(Ordering::Relaxed), client.query(READ)) {
+                    if response.failure().is_none() {
+                        assert_eq!(response.scalar().as_deref(), Some("70"));
+                        reads.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+        while reads.load(Ordering::Relaxed) < 10_000 {
+            thread::yield_now();
+        }
+        let outcome = server.shutdown();
+        is_over.store(true, Ordering::Relaxed);
+        outcome.expect("an orderly end under load");
+    });
+    server.restart().unwrap();
+    warm(&server);
+    still_right(&server);
+}
+
+#[test]
+fn memory_stays_within_what_was_granted() {
+    const GRANTED: u64 = 32 << 20;
+    const SLACK: u64 = 40 << 20;
+    let server = server(&["--innodb-buffer-pool-size=8M"]);
+    let mut client = connect(&server.endpoint());
+    client.must(&format!("SET GLOBAL fqc_size = {GRANTED}")).unwrap();
+    let read = |client: &mut Client, round: usize| {
+        let (id, length) = (round % 1000 + 1, 5_000 + round % 977);
+        client.query(format!("SELECT id, REPEAT('m', {length}) FROM d.t WHERE id = {id}")).unwrap();
+    };
+    // What the server itself needs for such reads, it has by now.
+    (0..200).for_each(|round| read(&mut client, round));
+    let before = server.resident_bytes().unwrap();
+    (0..40_000).for_each(|round| read(&mut client, round));
+    let grown = server.resident_bytes().unwrap().saturating_sub(before);
+    assert!(grown < GRANTED + SLACK, "grew by {grown} bytes with {GRANTED} granted");
+    still_right(&server);
+}
+
+#[test]
+fn the_plugin_leaves_and_returns_under_load() {
+    let server = server(&[]);
+    let (endpoint, is_over) = (server.endpoint(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        for worker in 0..10 {
+            let (endpoint, is_over) = (&endpoint, &is_over);
+            scope.spawn(move || {
+                let mut client = connect(endpoint);
+                let id = 100 + worker;
+                for value in 0.. {
+                    if is_over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    client.must(&format!("UPDATE d.t SET v = {value} WHERE id = {id}")).unwrap();
+                    for _ in 0..5 {
+                        let found = client.scalar(&format!("SELECT v FROM d.t WHERE id = {id}")).unwrap();
+                        assert_eq!(found, Some(value.to_string()));
+                    }
+                }
+            });
+        }
+        let mut admin = connect(&endpoint);
+        for _ in 0..10 {
+            admin.must("UNINSTALL SONAME 'fqc'").unwrap();
+            let begun = Instant::now();
+            while let Err(error) = server.install_plugin() {
+                assert!(begun.elapsed() < PATIENCE, "{error}");
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    warm(&server);
+    still_right(&server);
+}
