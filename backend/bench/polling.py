@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from bench.simulator import PORT, addresses, allow_files
@@ -18,16 +18,27 @@ from controlplane.metrics import polling
 from controlplane.metrics.connections import Connections
 
 GIB = 1024**3
+PER_PROCESS = 5000
 
 
 @contextmanager
 def simulated(count: int) -> Iterator[None]:
+    """One process serves as many as its limit of open files lets it: a listener and a connection each."""
     allow_files(count + 200)
-    command = [sys.executable, "-m", "bench.simulator", "--count", str(count)]
+    with ExitStack() as stack:
+        firsts = range(0, count, PER_PROCESS)
+        processes = [stack.enter_context(_simulator(first, min(PER_PROCESS, count - first))) for first in firsts]
+        for process in processes:
+            assert process.stdout and process.stdout.readline() == "ready\n"  # noqa: S101 - else nothing is measured
+        yield
+
+
+@contextmanager
+def _simulator(first: int, count: int) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "bench.simulator", "--first", str(first), "--count", str(count)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout and process.stdout.readline() == "ready\n"  # noqa: S101 - else nothing is measured
-            yield
+            yield process
         finally:
             process.terminate()
 
@@ -41,7 +52,7 @@ def make_fleet(count: int) -> None:
         },
     )  # fmt: skip
     fleet = []
-    for number, address in enumerate(addresses(count)):
+    for number, address in enumerate(addresses(0, count)):
         instance = Instance(name=f"bench-{number:05}", provider="external", host=address, port=PORT, username="fqc")
         instance.instance_class, instance.state = size, "running"
         instance.password = "any"  # noqa: S105 - the simulator lets everybody in

@@ -1,4 +1,4 @@
-"""Many MySQL servers in one process: enough of the protocol for the poller, and counters that grow.
+"""Many MySQL servers in few processes: enough of the protocol for the poller, and counters that grow.
 
 One listening socket per server, each on an address of its own in 127.0.0.0/8. What it does not understand it answers
 with an error, so a poller that starts to ask for more fails loudly instead of measuring nothing. No TLS, no prepared
@@ -113,14 +113,14 @@ class Connection(asyncio.Protocol):
             self.transport.write(framed([OK], sequence))
 
 
-def addresses(count: int) -> list[str]:
-    first = ipaddress.IPv4Address(FIRST_ADDRESS)
-    return [str(first + number) for number in range(count)]
+def addresses(first: int, count: int) -> list[str]:
+    origin = ipaddress.IPv4Address(FIRST_ADDRESS)
+    return [str(origin + number) for number in range(first, first + count)]
 
 
-async def serve(count: int) -> None:
+async def serve(first: int, count: int) -> None:
     loop = asyncio.get_running_loop()
-    for address in addresses(count):
+    for address in addresses(first, count):
         await loop.create_server(Connection, address, PORT, backlog=8)
     print("ready", flush=True)  # noqa: T201 - whoever started this process waits for the line
     await asyncio.Event().wait()
@@ -128,12 +128,15 @@ async def serve(count: int) -> None:
 
 def allow_files(count: int) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, count), most))
+    if count > most:
+        raise SystemExit(f"{count} files are needed at once, {most} allowed: raise the hard limit, or measure fewer")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, most))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--first", type=int, default=0, help="number of the first server")
     parser.add_argument("--count", type=int, default=1000)
-    count = parser.parse_args().count
-    allow_files(2 * count + 100)
-    asyncio.run(serve(count))
+    options = parser.parse_args()
+    allow_files(2 * options.count + 100)
+    asyncio.run(serve(options.first, options.count))

@@ -14,17 +14,17 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
 from controlplane.alerts.incidents import Told, incident_tell
+from controlplane.alerts.judging import Sums, columns_of, condition_of, judged
 from controlplane.alerts.models import AlertRule, RuleOverride, Standing
-from controlplane.alerts.phases import OPEN, RESOLVED, Condition, Stand, is_broken, step
+from controlplane.alerts.phases import OPEN, RESOLVED, Stand, step
 from controlplane.alerts.selectors import rule_instances, rule_list
 from controlplane.alerts.vocabulary import Phase
 from controlplane.fleet.models import Instance
-from controlplane.metrics.definitions import METRICS, SECONDS, aggregate_of
+from controlplane.metrics.definitions import aggregate_of
 from controlplane.metrics.models import Sample
 from controlplane.settings.selectors import settings_get
 
 WINDOW_SECONDS = 60
-Sums = Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -45,30 +45,6 @@ def evaluate(now: float) -> int:
     rules = list(rule_list())
     sums = _recent_sums(_columns(rule for rule in rules if rule.is_enabled), now)
     return sum(_make(move, now) for rule in rules for move in _moves(rule, sums, now))
-
-
-def condition_of(rule: AlertRule, threshold: float | None) -> Condition:
-    return Condition(
-        rule.comparison,
-        rule.threshold if threshold is None else threshold,
-        rule.for_seconds,
-        rule.minimum_traffic,
-        rule.reminder_seconds,
-    )
-
-
-def columns_of(metric: str) -> set[str]:
-    """What judging a metric takes: its own columns and those of its traffic."""
-    definition = METRICS[metric]
-    traffic = METRICS.get(definition.traffic)
-    return definition.columns | (traffic.columns if traffic else set()) | {SECONDS}
-
-
-def judged(condition: Condition, metric: str, sums: Sums) -> tuple[float | None, bool | None]:
-    definition = METRICS[metric]
-    traffic = METRICS.get(definition.traffic)
-    value = definition.value(sums)
-    return value, is_broken(condition, value, traffic.value(sums) if traffic else None)
 
 
 def _columns(rules: Iterable[AlertRule]) -> list[str]:

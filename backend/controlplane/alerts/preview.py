@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from controlplane.alerts.evaluation import columns_of, condition_of, judged
+from controlplane.alerts.judging import columns_of, condition_of, judged
 from controlplane.alerts.models import AlertRule
 from controlplane.alerts.phases import OPENED, RESOLVED, Condition, Stand, step
 from controlplane.alerts.selectors import rule_instances

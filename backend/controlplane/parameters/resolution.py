@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.line import Line
 from controlplane.catalogue.normal import NotOfType, normal
-from controlplane.catalogue.validation import Violation, violations
+from controlplane.catalogue.validation import violations
 
+from .doubts import misfit, notices, refused_expression, unknown_parameter
 from .expressions import ExpressionError, compile_expression, is_expression
 from .findings import Finding, Severity
 from .memory import BUDGETED, memory_findings
@@ -74,16 +75,16 @@ def _resolve_one(
 ) -> tuple[Resolved, list[Finding]]:
     definition = line.get(name)
     if definition is None:
-        return Resolved(name, submitted, None, None, False), [_unknown(line, name)]
+        return Resolved(name, submitted, None, None, False), [unknown_parameter(line, name)]
     is_computed = takes_expression(definition, submitted)
     try:
         text = str(compile_expression(submitted).evaluate(variables)) if is_computed else submitted
         definition = bounded(definition, variables)
     except ExpressionError as error:
-        return Resolved(name, submitted, None, None, definition.needs_restart), [_refused(name, error)]
+        return Resolved(name, submitted, None, None, definition.needs_restart), [refused_expression(name, error)]
     value, findings = _checked(definition, text, is_computed, is_clamped)
     canonical = compile_expression(submitted).canonical if is_computed else None
-    return Resolved(name, submitted, value, canonical, definition.needs_restart), findings + _notices(definition)
+    return Resolved(name, submitted, value, canonical, definition.needs_restart), findings + notices(definition)
 
 
 def _checked(
@@ -95,8 +96,8 @@ def _checked(
     nearest = found[0].nearest
     is_only_rounding = is_computed and all(violation.code == "not_a_multiple" for violation in found)
     if nearest is not None and (is_only_rounding or (is_clamped and is_computed)):
-        return nearest, [replace(_finding(definition, v, text), severity=Severity.NOTICE) for v in found]
-    return _normal(definition, text), [_finding(definition, violation, text) for violation in found]
+        return nearest, [replace(misfit(definition, v, text), severity=Severity.NOTICE) for v in found]
+    return _normal(definition, text), [misfit(definition, violation, text) for violation in found]
 
 
 def _normal(definition: Definition, text: str) -> str | None:
@@ -117,62 +118,3 @@ def _default(definition: Definition, variables: Mapping[str, int]) -> str:
         return _number(definition.default, variables) or "0"
     except ExpressionError:
         return "0"  # a variable was not given: what is not known does not count
-
-
-def _notices(definition: Definition) -> list[Finding]:
-    name = definition.name
-    if not definition.is_modifiable:
-        return [
-            Finding(
-                Severity.BLOCKING,
-                "not_modifiable",
-                name,
-                f"{name} is in the template",
-                "only parameters that may be changed",
-                f"Remove {name} from the template.",
-            )
-        ]
-    if definition.needs_restart:
-        return [
-            Finding(
-                Severity.NOTICE,
-                "restart_needed",
-                name,
-                f"{name} is read when the server starts",
-                "a restart before it takes effect",
-                "Apply with consent to a restart, or leave it pending.",
-            )
-        ]
-    return []
-
-
-def _unknown(line: Line, name: str) -> Finding:
-    return Finding(
-        Severity.BLOCKING, "unknown_parameter", name, f"{name} is not a parameter of {line.product} {line.version}",
-        "a name of the catalogue", "Correct the name, or remove it.",
-    )  # fmt: skip
-
-
-def _refused(name: str, error: ExpressionError) -> Finding:
-    return Finding(
-        Severity.BLOCKING, error.code, name, f"column {error.column}: {error.found}", error.expected,
-        error.hint or "Correct the expression at this column.",
-    )  # fmt: skip
-
-
-def _finding(definition: Definition, violation: Violation, text: str) -> Finding:
-    code = violation.code
-    if code == "below_minimum" and text == "0":
-        code = "zero_on_this_class"
-    remedy = f"Use {violation.nearest}, the nearest value that fits." if violation.nearest else "Correct the value."
-    return Finding(
-        Severity.BLOCKING, code, definition.name, violation.detail, _needed(definition), remedy, violation.nearest
-    )
-
-
-def _needed(definition: Definition) -> str:
-    allowed = definition.allowed
-    if allowed.minimum is None or allowed.maximum is None:
-        return allowed.notation or f"a value of type {definition.type}"
-    step = f", a multiple of {definition.divisor}" if definition.divisor > 1 else ""
-    return f"{allowed.minimum} to {allowed.maximum}{step}"

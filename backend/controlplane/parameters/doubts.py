@@ -1,0 +1,69 @@
+"""What resolution can find wrong with one parameter, in words. Pure."""
+
+from __future__ import annotations
+
+from controlplane.catalogue.definition import Definition
+from controlplane.catalogue.line import Line
+from controlplane.catalogue.validation import Violation
+
+from .expressions import ExpressionError
+from .findings import Finding, Severity
+
+
+def notices(definition: Definition) -> list[Finding]:
+    name = definition.name
+    if not definition.is_modifiable:
+        return [
+            Finding(
+                Severity.BLOCKING,
+                "not_modifiable",
+                name,
+                f"{name} is in the template",
+                "only parameters that may be changed",
+                f"Remove {name} from the template.",
+            )
+        ]
+    if definition.needs_restart:
+        return [
+            Finding(
+                Severity.NOTICE,
+                "restart_needed",
+                name,
+                f"{name} is read when the server starts",
+                "a restart before it takes effect",
+                "Apply with consent to a restart, or leave it pending.",
+            )
+        ]
+    return []
+
+
+def unknown_parameter(line: Line, name: str) -> Finding:
+    return Finding(
+        Severity.BLOCKING, "unknown_parameter", name, f"{name} is not a parameter of {line.product} {line.version}",
+        "a name of the catalogue", "Correct the name, or remove it.",
+    )  # fmt: skip
+
+
+def refused_expression(name: str, error: ExpressionError) -> Finding:
+    return Finding(
+        Severity.BLOCKING, error.code, name, f"column {error.column}: {error.found}", error.expected,
+        error.hint or "Correct the expression at this column.",
+    )  # fmt: skip
+
+
+def misfit(definition: Definition, violation: Violation, text: str) -> Finding:
+    code = violation.code
+    if code == "below_minimum" and text == "0":
+        code = "zero_on_this_class"
+    remedy = f"Use {violation.nearest}, the nearest value that fits." if violation.nearest else "Correct the value."
+    return Finding(
+        Severity.BLOCKING, code, definition.name, violation.detail, _needed(definition), remedy, violation.nearest
+    )
+
+
+def _needed(definition: Definition) -> str:
+    allowed = definition.allowed
+    if allowed.minimum is None or allowed.maximum is None:
+        return allowed.notation or f"a value of type {definition.type}"
+    step = f", a multiple of {definition.divisor}" if definition.divisor > 1 else ""
+    return f"{allowed.minimum} to {allowed.maximum}{step}"
