@@ -65,9 +65,9 @@ test-engine-models: ## Engine: every interleaving of the cache's protocols, by l
 test-engine-server: engine ## Engine: tests against real MariaDB servers
 	@$(CARGO) test --locked -p fqc-tests
 test-backend: backend ## Backend on SQLite
-	@cd backend && $(PYTHON) -m pytest -q
+	@cd backend && $(PYTHON) -m pytest -q config controlplane
 test-backend-postgres: backend ## Backend on a private PostgreSQL
-	@cd backend && FQC_TEST_DATABASE_URL=private $(PYTHON) -m pytest -q
+	@cd backend && FQC_TEST_DATABASE_URL=private $(PYTHON) -m pytest -q config controlplane
 test-frontend: frontend/node_modules/ready ## Frontend: unit tests
 	@cd frontend && npm test
 e2e: build ## The console in real Chromium against a real stack
@@ -85,7 +85,7 @@ lint-engine:
 lint-rest: lint-python lint-frontend lint-terraform lint-shell
 lint-python: backend
 	@cd backend && $(PYTHON) -m ruff check . ../.ci && $(PYTHON) -m ruff format --check . ../.ci
-	@cd backend && $(PYTHON) -m mypy && .venv/bin/lint-imports
+	@cd backend && $(PYTHON) -m mypy && $(PYTHON) -m mypy --strict --ignore-missing-imports stack && .venv/bin/lint-imports
 lint-frontend: frontend
 	@cd frontend && npm run --silent lint && npm run --silent typecheck && npm run --silent check:size
 lint-terraform:
@@ -105,6 +105,8 @@ bench: engine ready-bench ## The five published tables on this machine (long)
 	@cd engine/bench && ./run full
 bench-quick: engine ready-bench ## A few minutes of the same
 	@cd engine/bench && ./run quick
+bench-backend: backend ready-test ## Polls, charts and lists of the control plane on 10 000 instances
+	@cd backend && $(PYTHON) -m bench --instances 10000 --keep ../.run/bench
 
 ready-%:
 	@scripts/bootstrap $*
