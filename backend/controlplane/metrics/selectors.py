@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from controlplane.core.errors import Invalid
 from controlplane.metrics.definitions import METRICS, MetricDefinition
@@ -21,4 +21,4 @@ def metrics_named(names: str) -> list[MetricDefinition]:
 
 
 def latest_list() -> QuerySet[Latest]:
-    return Latest.objects.select_related("instance")
+    return Latest.objects.annotate(instance_name=F("instance__name"))

@@ -55,7 +55,7 @@ class SeriesSerializer(serializers.Serializer[Any]):
 
 class LatestSerializer(serializers.ModelSerializer[Latest]):
     instance_id = serializers.CharField()
-    instance_name = serializers.CharField(source="instance.name")
+    instance_name = serializers.CharField()
     at = serializers.FloatField(help_text="Epoch seconds.")
     values = serializers.SerializerMethodField()
 

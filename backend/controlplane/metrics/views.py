@@ -59,7 +59,7 @@ class LatestViewSet(mixins.ListModelMixin, ApiViewSet):
 
     queryset = selectors.latest_list()
     serializer_class = shapes.LatestSerializer
-    ordering = ("instance__name", "pk")
+    ordering = ("instance_name", "instance_id")
     filterset_fields = ("instance",)
 
 

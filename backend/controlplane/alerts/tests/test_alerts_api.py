@@ -148,6 +148,23 @@ def test_open_incidents_are_told_apart(viewer: APIClient) -> None:
     assert listed == {"true": [opened.pk], "false": [resolved.pk]}
 
 
+@pytest.mark.parametrize("path", ["alert-rules", "incidents", "silences", "templates"])
+def test_lists_come_page_by_page(operator: APIClient, path: str) -> None:
+    for number in range(3):
+        make(operator, name=f"rule {number}")
+        incident_make()
+        operator.post("/api/v1/silences", {"reason": "x", "duration_seconds": 60})
+    whole = [each["id"] for each in operator.get(f"/api/v1/{path}").json()["items"]]
+    pages, query = [], {"limit": 1}
+    while True:
+        page = operator.get(f"/api/v1/{path}", query).json()
+        pages += [each["id"] for each in page["items"]]
+        if page["next"] is None:
+            break
+        query["cursor"] = page["next"]
+    assert (pages, len(whole) >= 3) == (whole, True)
+
+
 def test_a_silence_starts_and_ends(operator: APIClient) -> None:
     made = operator.post("/api/v1/silences", {"reason": "load test", "duration_seconds": 3600})
     assert made.status_code == 201

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from controlplane.metrics.models import FleetMinute, HourRollup, Sample
+from controlplane.metrics.models import FleetMinute, HourRollup, Latest, Sample
 from controlplane.metrics.partitions import partitions_ensure
 from controlplane.metrics.series import HOUR, span_of
 from controlplane.metrics.tests.fleet import instance_make
@@ -119,6 +119,21 @@ def test_a_chart_of_many_metrics_is_one_query_of_samples(viewer: APIClient, djan
     with django_assert_num_queries(4) as captured:
         viewer.get(path, {"names": "hit_ratio,lookups_per_second,connections,select_hit_ratio"})
     assert sum(Sample._meta.db_table in query["sql"] for query in captured) == 1
+
+
+@pytest.mark.django_db
+def test_the_newest_values_come_page_by_page_by_name(viewer: APIClient, django_assert_num_queries: Any) -> None:
+    for name in ("c", "a", "b"):
+        growth = {"hits": 3, "lookups": 4, "seconds": 15}
+        Latest.objects.create(instance=instance_make(name=name), at=T, readings={}, growth=growth)
+    found, cursor = [], ""
+    while cursor is not None:
+        page = viewer.get("/api/v1/metrics/latest", {"limit": 1, "cursor": cursor} if cursor else {"limit": 1}).json()
+        found += [(each["instance_name"], each["values"]["hit_ratio"]) for each in page["items"]]
+        cursor = page["next"]
+    assert found == [("a", 75.0), ("b", 75.0), ("c", 75.0)]
+    with django_assert_num_queries(2):
+        viewer.get("/api/v1/metrics/latest", {"limit": 3})
 
 
 @pytest.mark.django_db
