@@ -16,13 +16,15 @@ pub struct Facts {
 
 pub struct Catalogue {
     generation: AtomicU64,
+    /// How often anything, a single table included, has been defined anew.
+    definitions: AtomicU64,
     facts: RwLock<Arc<Facts>>,
 }
 
 impl Default for Catalogue {
     fn default() -> Self {
         // The first generation is 1, and the empty facts are of generation 0: nothing is stored before they are read.
-        Catalogue { generation: AtomicU64::new(1), facts: RwLock::default() }
+        Catalogue { generation: AtomicU64::new(1), definitions: AtomicU64::new(0), facts: RwLock::default() }
     }
 }
 
@@ -36,6 +38,15 @@ impl Catalogue {
     pub fn outdate(&self) {
         // AcqRel: pairs with `generation`, in the reader of facts and in the storing session.
         self.generation.fetch_add(1, Ordering::AcqRel);
+        self.note_definition();
+    }
+
+    pub fn note_definition(&self) {
+        self.definitions.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub fn definitions(&self) -> u64 {
+        self.definitions.load(Ordering::Acquire)
     }
 
     pub fn publish(&self, facts: Facts) {

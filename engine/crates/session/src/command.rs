@@ -1,7 +1,7 @@
 //! A command has arrived: serve it, or say what it may touch and let the server have it.
 
 use crate::engine::Engine;
-use crate::prepared::Prepared;
+use crate::prepared::{Metadata, Prepared};
 use crate::reason::{Own, Reason};
 use crate::recording::Recording;
 use crate::response::{Effect, Purpose, Running};
@@ -12,7 +12,7 @@ use crate::{Decision, Outlet};
 use cache::Key;
 use sql::{Assignment, Begin, DdlScope, Flush, Hint, Kind, Statement, Target, Xa};
 use std::sync::Arc;
-use wire::{Command, Execute, Expect, status};
+use wire::{Command, Execute, Expect, capability, status};
 
 /// What a statement of a kind closes when it arrives, besides the tables that the server will name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,7 +166,10 @@ impl Session {
         let (statement, text) = (prepared.statement.clone(), prepared.text.clone());
         let parameters = bind(prepared, &execute);
         let refusal = refusal_of_execution(prepared, &execute, context);
-        if let (Some(context), Some(parameters), None) = (context, &parameters, refusal) {
+        let metadata = Metadata { definitions: engine.catalogue.definitions(), types: prepared.types.clone() };
+        let keeps_metadata = self.capabilities & capability::MARIADB_CACHE_METADATA != 0;
+        let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
+        if let (Some(context), Some(parameters), None, true) = (context, &parameters, refusal, has_metadata) {
             match self.serve(engine, &Asked { context, text: &text, parameters }, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
@@ -181,10 +184,14 @@ impl Session {
         }
         let mut recording =
             self.recording(engine, &statement, context, &text, parameters.as_deref().unwrap_or_default());
-        if let (Some(recording), Some(refusal)) = (&mut recording, refusal) {
-            recording.refuse(refusal);
+        if let Some(recording) = &mut recording {
+            recording.omits_metadata = keeps_metadata;
+            refusal.into_iter().for_each(|refusal| recording.refuse(refusal));
         }
         self.forward(engine, &statement, Expect::Execute, recording);
+        if let Some(running) = &mut self.running {
+            running.execution = Some((execute.id, metadata));
+        }
         Decision::Forward
     }
 
@@ -383,6 +390,7 @@ impl Session {
             all_snapshot: true,
             opens_snapshot: keeps && surface::is_single_scan(text, self.variables.mode),
             refusal,
+            omits_metadata: false,
             response: std::mem::take(&mut self.scratch),
         })
     }

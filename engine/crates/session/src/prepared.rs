@@ -15,6 +15,15 @@ pub struct Prepared {
     pub has_long_data: bool,
     /// The identity under which it was prepared.
     pub context: u64,
+    /// For clients that keep column metadata themselves: what the metadata they have was made from.
+    pub metadata: Option<Metadata>,
+}
+
+/// Column metadata depends on how tables were defined, and on the types of the parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    pub definitions: u64,
+    pub types: Vec<u8>,
 }
 
 #[derive(Debug, Default)]

@@ -19,6 +19,8 @@ pub struct Recording {
     pub opens_snapshot: bool,
     /// Set by the first thing that speaks against storing; the rest is not recorded.
     pub refusal: Option<Reason>,
+    /// The client keeps column metadata itself: only a result without it can be served again.
+    pub omits_metadata: bool,
     pub response: Vec<u8>,
 }
 

@@ -2,6 +2,7 @@
 
 use crate::command::Layout;
 use crate::engine::Engine;
+use crate::prepared::Metadata;
 use crate::reason::Own;
 use crate::recording::Recording;
 use crate::session::Session;
@@ -60,6 +61,8 @@ pub(crate) struct Running {
     pub may_run_others: bool,
     /// The next statement that the server logs is this one, not one inside it.
     pub logs_itself: bool,
+    /// The prepared statement that is executed, and what its column metadata is made from.
+    pub execution: Option<(u32, Metadata)>,
     /// Nothing has been reported of it yet: no table locked for writing, no statement inside.
     pub is_inert: bool,
     /// The client's bytes belong to the response (a local file, an authentication).
@@ -78,6 +81,7 @@ impl Running {
             moment,
             may_run_others: false,
             logs_itself: expect == Expect::Query,
+            execution: None,
             is_inert: true,
             is_exchange: false,
         }
@@ -169,6 +173,11 @@ impl Session {
             }
             _ => Reply::Swallow,
         };
+        if let (Some((id, metadata)), OutcomeKind::ResultSet { .. }) = (running.execution, outcome.kind)
+            && let Some(prepared) = self.statements.get_mut(id)
+        {
+            prepared.metadata = Some(metadata);
+        }
         if let Some(recording) = running.read {
             self.finished = Some(Finished { recording, outcome });
         }
@@ -251,6 +260,7 @@ impl Session {
                         types: Vec::new(),
                         has_long_data: false,
                         context: *context,
+                        metadata: None,
                     };
                     self.statements.insert(id, prepared);
                 }
@@ -360,7 +370,7 @@ impl Session {
             recording.refuse(Own::Warnings);
         } else if outcome.results != 1 || outcome.more_results_seen || flags & !HARMLESS_STATUS != 0 {
             recording.refuse(Own::Response);
-        } else if !outcome.metadata_follows {
+        } else if recording.omits_metadata == outcome.metadata_follows {
             recording.refuse(Own::MetadataCached);
         } else if recording.cells.len() < 2 {
             recording.refuse(Own::NoTable);

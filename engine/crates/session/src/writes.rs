@@ -56,7 +56,10 @@ impl Writes {
 
     /// The statement has ended.
     pub fn open(&mut self, engine: &Engine) {
-        self.defined.drain(..).for_each(|table| table.redefine());
+        for table in self.defined.drain(..) {
+            table.redefine();
+            engine.catalogue.note_definition();
+        }
         self.open_everything(engine);
         if self.is_locked {
             self.advance(engine);
