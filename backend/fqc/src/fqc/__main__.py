@@ -1,0 +1,3 @@
+from fqc.app import main
+
+main()

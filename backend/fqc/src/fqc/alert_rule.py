@@ -1,0 +1,133 @@
+"""`fqc alert rule`: when to raise an alarm."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from fqc.asking import confirm
+from fqc.call import Call
+from fqc.failure import Exit, Failure
+from fqc.noun import Noun
+from fqc.output import Cell, stacked, table
+from fqc.units import human_time, pairs, span_seconds
+
+app = Noun("When to raise an alarm.")
+Id = Annotated[str, typer.Argument(help="The rule's id.", metavar="RULE", show_default=False)]
+_SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_LIST: dict[str, Cell] = {
+    "ID": "id",
+    "NAME": "name",
+    "CONDITION": lambda it: f"{it['metric']} {_SIGNS[it['comparison']]} {it['threshold']:g} for {it['for_seconds']} s",
+    "SEVERITY": "severity",
+    "WHERE": lambda it: it["instance_id"] or it["tags"] or it["scope"],
+    "MAIL": "recipients",
+    "ENABLED": "is_enabled",
+}
+_FIRINGS: dict[str, Cell] = {
+    "INSTANCE": "instance_name",
+    "FROM": lambda it: human_time(it["opened_at"]),
+    "UNTIL": lambda it: human_time(it["resolved_at"]),
+    "VALUE": "opened_value",
+}
+_WRITABLE = (
+    "name", "description", "metric", "comparison", "threshold", "for_seconds", "minimum_traffic", "reminder_seconds",
+    "severity", "scope", "tags", "instance_id", "recipients", "overrides", "is_enabled",
+)  # fmt: skip
+
+
+class Severity(StrEnum):
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+@app.read("list")
+def list_(call: Call) -> None:
+    """Every rule."""
+    call.show_items(call.api.items("alert-rules"), _LIST)
+
+
+@app.read("show")
+def show(call: Call, rule: Id) -> None:
+    """One rule."""
+    call.show_facts(call.api.get(f"alert-rules/{rule}"), {**_LIST, "FORMULA": "formula"})
+
+
+@app.write("create")
+def create(
+    call: Call,
+    name: Annotated[str, typer.Argument(help="What the mail will say.", show_default=False)],
+    condition: Annotated[str, typer.Option("--when", help="'hit_ratio < 0.2'; fqc metrics list.", show_default=False)],
+    hold: Annotated[str, typer.Option("--for", help="It must hold this long.")] = "10m",
+    minimum_traffic: Annotated[float, typer.Option(help="Judge nothing below this traffic.")] = 0,
+    severity: Annotated[Severity, typer.Option(help="How bad it is.")] = Severity.WARNING,
+    instance: Annotated[str | None, typer.Option(help="Only this instance.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Only those with all of these tags.")] = None,
+    mail: Annotated[list[str] | None, typer.Option(help="Who gets it; may be repeated.")] = None,
+) -> None:
+    """Make a rule; a dry run says where it would have fired over the past day."""
+    body: dict[str, Any] = {"name": name, **parsed(condition), "for_seconds": span_seconds(hold)}
+    body |= {"minimum_traffic": minimum_traffic, "severity": severity.value, "recipients": mail or []}
+    body |= _scope(call, instance, tag)
+    if call.is_dry_run:
+        call.show(call.api.post("alert-rules/preview", body), _preview)
+    else:
+        call.show_facts(call.api.post("alert-rules", body), _LIST)
+
+
+def parsed(condition: str) -> dict[str, Any]:
+    words = condition.split()
+    known = {sign: name for name, sign in _SIGNS.items()}
+    try:
+        metric, sign, threshold = words
+        return {"metric": metric, "comparison": known[sign], "threshold": float(threshold)}
+    except (ValueError, KeyError) as error:
+        raise Failure(
+            f"{condition!r} is not a condition.", Exit.USAGE, hint="Write a metric, one of < <= > >=, and a number."
+        ) from error
+
+
+def _scope(call: Call, instance: str | None, tags: list[str] | None) -> dict[str, Any]:
+    if instance:
+        return {"scope": "instance", "instance_id": call.api.get(f"instances/{instance}")["id"]}
+    return {"scope": "tags", "tags": pairs(tags)} if tags else {"scope": "all"}
+
+
+def _preview(found: dict[str, Any]) -> Any:
+    words = f"over {found['hours']} h, on {found['examined_count']} of {found['instance_count']} instances"
+    return stacked(table(_FIRINGS, found["firings"]), words)
+
+
+@app.write("edit")
+def edit(
+    call: Call,
+    rule: Id,
+    condition: Annotated[str | None, typer.Option("--when", help="A new condition.")] = None,
+    hold: Annotated[str | None, typer.Option("--for", help="It must hold this long.")] = None,
+    enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Whether it is judged.")] = None,
+    mail: Annotated[list[str] | None, typer.Option(help="Who gets it, instead of who did.")] = None,
+) -> None:
+    """Alter a rule; what is not named stays."""
+    found = call.api.get(f"alert-rules/{rule}")
+    body = {name: found[name] for name in _WRITABLE}
+    body |= parsed(condition) if condition else {}
+    body |= {"for_seconds": span_seconds(hold)} if hold else {}
+    body |= {"is_enabled": enabled} if enabled is not None else {}
+    body |= {"recipients": mail} if mail else {}
+    if call.is_dry_run:
+        call.show(call.api.post("alert-rules/preview", body), _preview)
+        return
+    call.show_facts(call.api.replace("PUT", f"alert-rules/{rule}", body, version=found["version"]), _LIST)
+
+
+@app.removal("delete")
+def delete(call: Call, rule: Id) -> None:
+    """Delete a rule."""
+    found = call.api.get(f"alert-rules/{rule}")
+    if call.is_dry_run:
+        call.would("DELETE", f"alert-rules/{rule}")
+        return
+    confirm(call, f"The rule {found['name']} is deleted. Go on?")
+    call.api.replace("DELETE", f"alert-rules/{rule}", version=found["version"])

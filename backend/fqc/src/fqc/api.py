@@ -1,0 +1,95 @@
+"""The one way to the API: bearer token, problem documents as failures, pages followed, writes safe to repeat.
+
+Every POST carries an Idempotency-Key, so that a broken connection is answered by sending it once more.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+
+from fqc import __version__
+from fqc.contexts import Context
+from fqc.failure import Exit, Failure, from_problem
+
+_TIMEOUT = httpx.Timeout(60, connect=10)
+_PAGE = 200
+
+
+class Api:
+    def __init__(self, context: Context) -> None:
+        self.url = context.url.rstrip("/")
+        headers = {"User-Agent": f"fqc/{__version__}", "Accept": "application/json"}
+        if context.token:
+            headers["Authorization"] = f"Bearer {context.token}"
+        try:
+            self._http = httpx.Client(base_url=f"{self.url}/api/v1/", headers=headers, timeout=_TIMEOUT)
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise Failure(f"{self.url} is not an address: {error}.", Exit.USAGE) from error
+
+    def get(self, path: str, **query: Any) -> Any:
+        return self.request("GET", path, query=query).json()
+
+    def post(self, path: str, body: Any = None) -> Any:
+        answer = self.request("POST", path, body=body, headers={"Idempotency-Key": str(uuid.uuid4())})
+        return answer.json()
+
+    def replace(self, method: str, path: str, body: Any = None, *, version: int | None = None) -> Any:
+        """PATCH, PUT and DELETE: of exactly the version that was read."""
+        match = "*" if version is None else f'"{version}"'
+        answer = self.request(method, path, body=body, headers={"If-Match": match})
+        return answer.json() if answer.content else None
+
+    def items(self, path: str, *, limit: int | None = None, **query: Any) -> Iterator[dict[str, Any]]:
+        """All items of a list, page after page, or the first `limit`."""
+        cursor, left = None, limit
+        while left is None or left > 0:
+            page = self.get(path, limit=min(_PAGE, left or _PAGE), cursor=cursor, **query)
+            yield from page["items"]
+            cursor, left = page["next"], left and left - len(page["items"])
+            if cursor is None:
+                return
+
+    def request(
+        self, method: str, path: str, *, query: Any = None, body: Any = None, headers: dict[str, str] | None = None
+    ) -> httpx.Response:
+        request = self._http.build_request(method, path, params=_stated(query or {}), json=body, headers=headers)
+        answer = self._send(request)
+        if answer.is_error:
+            raise _failure(answer)
+        return answer
+
+    def _send(self, request: httpx.Request) -> httpx.Response:
+        try:
+            return self._http.send(request)
+        except httpx.ConnectError as error:
+            raise self._unreachable(error) from error
+        except httpx.TransportError:
+            try:
+                return self._http.send(request)
+            except httpx.TimeoutException as error:
+                raise Failure(f"{self.url} did not answer in time.", Exit.TIMED_OUT) from error
+            except httpx.TransportError as error:
+                raise self._unreachable(error) from error
+
+    def _unreachable(self, error: httpx.TransportError) -> Failure:
+        return Failure(f"{self.url} cannot be reached: {error}.", hint="Is it up? Is the address right? See --url.")
+
+
+def _stated(query: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: str(value).lower() if isinstance(value, bool) else value
+        for name, value in query.items()
+        if value is not None
+    }
+
+
+def _failure(answer: httpx.Response) -> Failure:
+    try:
+        return from_problem(answer.json())
+    except (ValueError, KeyError, TypeError):
+        where = f"{answer.request.method} {answer.request.url}"
+        return Failure(f"{where} was answered with {answer.status_code}, and not by the API.", hint="Check --url.")

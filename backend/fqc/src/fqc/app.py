@@ -1,0 +1,93 @@
+"""The root command: finds a noun's module by its name, and turns failures into messages and exit codes.
+
+Modules are imported when their noun is called (or listed), so one noun's libraries never slow another down.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from fqc import __version__
+from fqc.failure import Exit, Failure
+from fqc.output import Format, complain
+
+# Noun or command, and the module whose `app` it is; in the order of the help.
+MODULES = {
+    "login": "fqc.login",
+    "logout": "fqc.logout",
+    "whoami": "fqc.whoami",
+    "context": "fqc.context",
+    "instance": "fqc.instance",
+    "class": "fqc.instance_class",
+    "param": "fqc.param",
+    "template": "fqc.template",
+    "cache": "fqc.cache",
+    "change": "fqc.change",
+    "fleet": "fqc.fleet",
+    "metrics": "fqc.metrics",
+    "alert": "fqc.alert",
+    "token": "fqc.token",
+    "audit": "fqc.audit",
+    "eval": "fqc.evaluate",
+}
+
+
+class Nouns(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(MODULES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in MODULES:
+            return None
+        found = get_command(import_module(MODULES[cmd_name]).app)
+        found.name = cmd_name
+        return found
+
+
+app = typer.Typer(cls=Nouns, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"fqc {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say it and exit."),
+) -> None:
+    """Manage the fast query cache and the parameters of a fleet.
+
+    Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 refused by a check, 5 denied, 6 timed out.
+    """
+
+
+def main() -> None:
+    try:
+        app()
+    except Failure as failure:
+        complain(failure, _form_of(sys.argv))
+        sys.exit(failure.code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read has seen enough; without this the interpreter complains while it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(Exit.ERROR)
+
+
+def _form_of(arguments: list[str]) -> Format:
+    """For an error's form: the options may be what was wrong, so they are not parsed again."""
+    joined = {"-ojson", "-o=json", "--output=json"}
+    follows = any(flag in ("-o", "--output") and word == "json" for flag, word in pairwise(arguments))
+    is_json = follows or joined & set(arguments) or os.environ.get("FQC_OUTPUT") == "json"
+    return Format.JSON if is_json else Format.TABLE

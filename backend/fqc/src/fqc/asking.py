@@ -1,0 +1,29 @@
+"""Questions before what cannot be taken back. Nobody to ask is a no that names the flag."""
+
+from __future__ import annotations
+
+import sys
+
+from fqc.call import Call
+from fqc.failure import Exit, Failure
+
+
+def confirm(call: Call, question: str) -> None:
+    if call.is_sure:
+        return
+    if not sys.stdin.isatty():
+        raise Failure(f"{question} There is nobody to ask.", Exit.USAGE, hint="Repeat with --yes.")
+    import typer
+
+    if not typer.confirm(question, err=True):
+        raise Failure("Nothing was done.", Exit.ERROR)
+
+
+def secret(prompt: str, *, from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise Failure(f"{prompt}: there is nobody to ask.", Exit.USAGE, hint="Pass it with --password-stdin.")
+    import getpass
+
+    return getpass.getpass(f"{prompt}: ")

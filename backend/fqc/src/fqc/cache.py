@@ -1,0 +1,164 @@
+"""`fqc cache`: the fast query cache of one instance."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from fqc import change_flow
+from fqc.call import Call
+from fqc.change_view import FINDINGS
+from fqc.failure import Exit, Failure
+from fqc.instance import Name
+from fqc.noun import Noun
+from fqc.output import Cell, facts, stacked, table
+from fqc.units import human_bytes, size_bytes
+
+app = Noun("The fast query cache of an instance.")
+
+_STATUS: dict[str, Cell] = {
+    "Enabled": "is_enabled",
+    "Type": "type",
+    "Size": lambda it: human_bytes(it["size_bytes"]),
+    "Largest result": lambda it: human_bytes(it["limit_bytes"]),
+    "Engine": "minor_version",
+    "Hit ratio since start": lambda it: None if it["hit_ratio"] is None else f"{it['hit_ratio']:.1%}",
+}
+_SIZES: dict[str, Cell] = {
+    "RULE": "rule",
+    "SIZE": lambda it: human_bytes(it["size_bytes"]),
+    "WHY": "explanation",
+}
+_TABLES: dict[str, Cell] = {
+    "TABLE": lambda it: f"{it['schema']}.{it['table']}",
+    "READ": "rows_read",
+    "CHANGED": "rows_changed",
+    "ADVICE": "advice",
+    "WHY": "explanation",
+}
+_TRIAL: dict[str, Cell] = {
+    "Repetitions": "repetitions",
+    "Hits": "hits",
+    "Stored": "inserts",
+    "Not cached": "not_cached",
+    "Without cache": lambda it: _latency(it["uncached"]),
+    "With cache": lambda it: _latency(it["cached"]),
+    "Detail": "detail",
+}
+
+
+class Rule(StrEnum):
+    BUFFER_POOL = "buffer_pool"
+    RESULT_SET = "result_set"
+    CURVE = "curve"
+    EXPLICIT = "explicit"
+
+
+def _latency(found: dict[str, Any]) -> str:
+    return f"{found['median_microseconds']} µs median, {found['p95_microseconds']} µs p95"
+
+
+@app.read("check")
+def check(call: Call, instance: Name) -> None:
+    """Whether the cache may be enabled; ends with 4 if not."""
+    found = call.api.get(f"instances/{instance}/prerequisites")
+    verdict = "ready" if found["is_ready"] else "not ready"
+    call.show(found, lambda it: stacked(table(FINDINGS, it["findings"]), "", verdict))
+    if not found["is_ready"]:
+        raise Failure(
+            f"The cache may not be enabled on {instance}.", Exit.REFUSED, hint="The findings say what mends it."
+        )
+
+
+@app.change("enable")
+def enable(
+    call: Call,
+    instance: Name,
+    rule: Annotated[Rule | None, typer.Option(help="How to choose the size; default: by the buffer pool.")] = None,
+    size: Annotated[str | None, typer.Option(help="This size, such as 64M.")] = None,
+    result_sets: Annotated[str | None, typer.Option(help="Size of results asked for again, such as 1G.")] = None,
+    on_demand: Annotated[bool, typer.Option("--on-demand", help="Only statements that say SQL_CACHE.")] = False,
+    keep_pool: Annotated[bool, typer.Option("--keep-buffer-pool", help="Do not shrink it to 90 %.")] = False,
+    allow_restart: Annotated[bool, typer.Option("--allow-restart", help="If it takes one.")] = False,
+) -> None:
+    """Enable the cache: buffer pool to 90 %, size by a rule, type."""
+    body: dict[str, Any] = {"allow_restart": allow_restart, "type": 2 if on_demand else 1}
+    body |= {"shrink_buffer_pool": not keep_pool} | _sizing(rule, size, result_sets)
+    if call.is_dry_run:
+        change_flow.preview(call, f"instances/{instance}/cache/preview", body)
+    else:
+        change_flow.run(call, f"instances/{instance}/cache/enable", body)
+
+
+def _sizing(rule: Rule | None, size: str | None, result_sets: str | None) -> dict[str, Any]:
+    implied = Rule.EXPLICIT if size else Rule.RESULT_SET if result_sets else Rule.BUFFER_POOL
+    body: dict[str, Any] = {"rule": (rule or implied).value}
+    body |= {"size_bytes": size_bytes(size)} if size else {}
+    return body | ({"result_set_bytes": size_bytes(result_sets)} if result_sets else {})
+
+
+@app.change("disable")
+def disable(
+    call: Call,
+    instance: Name,
+    keep_pool: Annotated[bool, typer.Option("--keep-buffer-pool", help="Do not give it its memory back.")] = False,
+) -> None:
+    """Disable the cache and give its memory back."""
+    change_flow.run(call, f"instances/{instance}/cache/disable", {"restore_buffer_pool": not keep_pool})
+
+
+@app.read("trial")
+def trial(
+    call: Call,
+    instance: Name,
+    statement: Annotated[str, typer.Argument(help="One SELECT.", metavar="SELECT", show_default=False)],
+    database: Annotated[str | None, typer.Option(help="Its default database.")] = None,
+    repetitions: Annotated[int, typer.Option(min=2, max=1000, help="How often to run it.")] = 20,
+) -> None:
+    """Try the cache with one statement on one connection; nothing global changes."""
+    body = {"statement": statement, "repetitions": repetitions} | ({"database": database} if database else {})
+    call.show_facts(call.api.post(f"instances/{instance}/cache/trial", body), _TRIAL)
+
+
+@app.watch("status")
+def status(call: Call, instance: Name) -> None:
+    """Settings, counters, and why statements were not cached."""
+    call.show(call.api.get(f"instances/{instance}/cache/status"), _status)
+
+
+def _status(found: dict[str, Any]) -> Any:
+    counters = [{"name": name, "value": value} for name, value in found["counters"].items()]
+    return stacked(
+        facts(_STATUS, found), "", table({"COUNTER": "name", "VALUE": "value"}, counters), *_free(found["reasons"])
+    )
+
+
+@app.read("advice")
+def advice(call: Call, instance: Name) -> None:
+    """How large the cache should be by each rule, and which tables gain from it."""
+    call.show(
+        call.api.get(f"instances/{instance}/cache/advice"),
+        lambda it: stacked(
+            table(_SIZES, it["sizes"]),
+            "",
+            table(FINDINGS, it["findings"]),
+            "",
+            it["tables_note"] or table(_TABLES, it["tables"]),
+        ),
+    )
+
+
+@app.watch("queries")
+def queries(call: Call, instance: Name) -> None:
+    """The engine's figures per shape of statement."""
+    call.show(
+        call.api.get(f"instances/{instance}/cache/queries"),
+        lambda it: stacked(*_free(it["items"])[1:], it["note"] or None) if it["items"] else it["note"] or "none",
+    )
+
+
+def _free(rows: list[dict[str, Any]]) -> list[Any]:
+    """Rows whose columns are the engine's to name."""
+    return ["", table({name.upper(): name for name in rows[0]}, rows)] if rows else []

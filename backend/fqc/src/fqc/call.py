@@ -1,0 +1,56 @@
+"""One call of one command: what its common options say, and the API behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from fqc import contexts, output
+from fqc.output import Cell, Format
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from fqc.api import Api
+
+
+@dataclass
+class Call:
+    form: Format = Format.TABLE
+    context: str | None = None
+    url: str | None = None
+    token: str | None = field(default=None, repr=False)
+    is_watching: bool = False
+    interval_seconds: float = 2.0
+    is_dry_run: bool = False
+    is_sure: bool = False
+    is_waiting: bool = False
+    timeout_seconds: float = 600.0
+    at: str | None = None
+    in_window: bool = False
+    is_kept: bool = False
+    note: str = ""
+
+    @cached_property
+    def chosen(self) -> contexts.Context:
+        return contexts.choose(contexts.load(contexts.path()), name=self.context, url=self.url, token=self.token)
+
+    @cached_property
+    def api(self) -> Api:
+        from fqc.api import Api
+
+        return Api(self.chosen)
+
+    def show(self, data: Any, people: Callable[[Any], Any]) -> None:
+        output.emit(data, self.form, people)
+
+    def show_items(self, items: Iterable[dict[str, Any]], columns: Mapping[str, Cell]) -> None:
+        self.show(list(items), lambda found: output.table(columns, found))
+
+    def show_facts(self, item: dict[str, Any], columns: Mapping[str, Cell]) -> None:
+        self.show(item, lambda found: output.facts(columns, found))
+
+    def would(self, method: str, path: str, body: Any = None) -> None:
+        """A dry run of a plain write: the request that would be sent."""
+        self.show({"method": method, "path": f"/api/v1/{path}", "body": body}, lambda it: f"would send {it}")

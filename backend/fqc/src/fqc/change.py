@@ -1,0 +1,72 @@
+"""`fqc change`: change sets and the decisions about them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fqc import change_flow, change_view
+from fqc.asking import confirm
+from fqc.call import Call
+from fqc.noun import Noun
+
+app = Noun("Change sets: what was previewed, approved, applied.")
+Id = Annotated[str, typer.Argument(help="The change, such as chg-...", metavar="CHANGE", show_default=False)]
+
+
+@app.watch("list")
+def list_(
+    call: Call,
+    instance: Annotated[str | None, typer.Option(help="Of this instance.")] = None,
+    state: Annotated[list[str] | None, typer.Option(help="In this state; may be repeated.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Of this kind.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50,
+) -> None:
+    """Change sets, newest first."""
+    found = call.api.items("changes", limit=limit, instance=instance, state=state, kind=kind)
+    call.show_items(found, change_view.SUMMARY)
+
+
+@app.watch("show")
+def show(call: Call, change: Id) -> None:
+    """One change set: its lines, steps and findings."""
+    call.show(call.api.get(f"changes/{change}"), change_view.change)
+
+
+@app.change("approve")
+def approve(call: Call, change: Id) -> None:
+    """Let a previewed change set run: now, in the window, or at a time."""
+    found = call.api.get(f"changes/{change}")
+    if call.is_dry_run or call.is_kept:
+        call.would("POST", f"changes/{change}/approve", change_flow.timing(call))
+        return
+    if found["needs_restart"]:
+        confirm(call, f"{found['instance_name']} will be restarted. Go on?")
+    body = {**change_flow.timing(call), "note": call.note}
+    change_flow.finish(call, call.api.post(f"changes/{change}/approve", body))
+
+
+@app.write("abort")
+def abort(call: Call, change: Id) -> None:
+    """Give a change set up; one at work undoes what it did."""
+    if call.is_dry_run:
+        call.would("POST", f"changes/{change}/abort")
+        return
+    call.show(call.api.post(f"changes/{change}/abort"), change_view.change)
+
+
+@app.decision("rollback")
+def rollback(call: Call, change: Id) -> None:
+    """Restore what an applied change set replaced, by a new one."""
+    roll_back(call, call.api.get(f"changes/{change}"))
+
+
+def roll_back(call: Call, found: dict[str, object]) -> None:
+    path = f"changes/{found['id']}/rollback"
+    if call.is_dry_run:
+        call.would("POST", path)
+        return
+    if found["needs_restart"]:
+        confirm(call, f"{found['instance_name']} will be restarted. Go on?")
+    change_flow.finish(call, call.api.post(path))

@@ -1,0 +1,92 @@
+"""The one way a command changes an instance: preview, ask if it restarts, approve, wait if asked to.
+
+The change set is made unapproved, so that what was shown is what is approved. A dry run that has no preview of its own
+in the API makes one and gives it up again: it alters nothing, and its trace says `aborted`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fqc import change_view
+from fqc.asking import confirm
+from fqc.call import Call
+from fqc.failure import Exit, Failure
+from fqc.output import say
+from fqc.units import point
+from fqc.waiting import until
+
+ENDED = {"applied", "rolled_back", "failed", "aborted"}
+
+
+def run(call: Call, path: str, body: dict[str, Any], *, question: str = "") -> None:
+    """POST to `path`, which makes a change set and can leave it unapproved."""
+    change = call.api.post(path, {**body, "note": call.note, "apply": False})
+    if call.is_dry_run:
+        call.show(call.api.post(f"changes/{change['id']}/abort"), change_view.change)
+        return
+    if call.is_kept:
+        call.show(change, change_view.change)
+        return
+    _ask(call, change, question)
+    finish(call, _approve(call, change))
+
+
+def preview(call: Call, path: str, body: dict[str, Any]) -> None:
+    """A dry run by the API's own preview; what is blocked ends with 4."""
+    found = call.api.post(path, body)
+    call.show(found, change_view.preview)
+    if found["is_blocked"]:
+        raise Failure("A check refuses this.", Exit.REFUSED, hint="The findings say what mends it.")
+
+
+def timing(call: Call) -> dict[str, Any]:
+    if call.at:
+        return {"when": "at", "at": point(call.at)}
+    return {"when": "window" if call.in_window else "now"}
+
+
+def _ask(call: Call, change: dict[str, Any], question: str) -> None:
+    if not (change["needs_restart"] or question):
+        return
+    words = question or f"{change['instance_name']} will be restarted. Go on?"
+    try:
+        confirm(call, words)
+    except BaseException:
+        call.api.post(f"changes/{change['id']}/abort")
+        raise
+
+
+def _approve(call: Call, change: dict[str, Any]) -> dict[str, Any]:
+    if change["needs_second_person"]:
+        say(f"A second person must approve it: fqc change approve {change['id']}")
+        return change
+    approved: dict[str, Any] = call.api.post(f"changes/{change['id']}/approve", {**timing(call), "note": call.note})
+    return approved
+
+
+def finish(call: Call, change: dict[str, Any]) -> None:
+    if call.is_waiting:
+        change = wait(call, change["id"])
+    call.show(change, change_view.change)
+    fail_unless_well(change)
+
+
+def wait(call: Call, change_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = until(
+        lambda: call.api.get(f"changes/{change_id}"),
+        lambda change: change["state"] in ENDED,
+        lambda change: (change["state"], change["progress"]["done"], change["progress"]["total"]),
+        timeout_seconds=call.timeout_seconds,
+        what=f"Change {change_id}",
+        hint=f"It goes on by itself: fqc change show {change_id} --watch",
+    )
+    return found
+
+
+def fail_unless_well(change: dict[str, Any]) -> None:
+    if change["state"] in ("failed", "rolled_back", "aborted"):
+        raise Failure(
+            f"Change {change['id']} ended as {change['state']}: {change['outcome_detail'] or change['outcome_code']}",
+            hint="Its steps say where it ended.",
+        )

@@ -1,0 +1,34 @@
+"""`fqc context`: several control planes side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fqc import contexts
+from fqc.call import Call
+from fqc.noun import Noun
+
+app = Noun("Control planes that you logged in to.")
+Name = Annotated[str, typer.Argument(help="A context.", metavar="CONTEXT", show_default=False)]
+
+
+@app.read("list")
+def list_(call: Call) -> None:
+    """Every context; the current one is marked."""
+    kept = contexts.load(contexts.path())
+    rows = [
+        {"name": name, "url": each.url, "username": each.username, "is_current": name == kept.current}
+        for name, each in kept.contexts.items()
+    ]
+    call.show_items(rows, {"NAME": "name", "ADDRESS": "url", "USER": "username", "CURRENT": "is_current"})
+
+
+@app.read("use")
+def use(call: Call, name: Name) -> None:
+    """Make a context the current one."""
+    kept = contexts.load(contexts.path())
+    kept.named(name)
+    kept.current = name
+    contexts.save(contexts.path(), kept)

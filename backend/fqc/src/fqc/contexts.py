@@ -1,0 +1,77 @@
+"""Where the API is and who asks: contexts in a file, overridden by the environment, overridden by flags.
+
+The file holds tokens, so it is written for its owner alone (0600) and refused when others can read it. It is replaced
+in one step: an interrupted write leaves the old one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from fqc.failure import Exit, Failure
+
+_READABLE_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+@dataclass
+class Context:
+    url: str
+    token: str = field(default="", repr=False)
+    token_id: str = ""
+    username: str = ""
+
+
+@dataclass
+class Contexts:
+    current: str = ""
+    contexts: dict[str, Context] = field(default_factory=dict)
+
+    def named(self, name: str) -> Context:
+        if name not in self.contexts:
+            raise Failure(
+                f"There is no context {name}.", Exit.NOT_FOUND, hint="List them with `fqc context list`, or log in."
+            )
+        return self.contexts[name]
+
+
+def path(environment: Mapping[str, str] = os.environ) -> Path:
+    if "FQC_CONFIG" in environment:
+        return Path(environment["FQC_CONFIG"])
+    base = environment.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "fqc" / "config.json"
+
+
+def load(file: Path) -> Contexts:
+    try:
+        if stat.S_IMODE(file.stat().st_mode) & _READABLE_BY_OTHERS:
+            raise Failure(f"{file} holds tokens and others can read it.", hint=f"Run: chmod 600 {file}")
+        kept = json.loads(file.read_text())
+        return Contexts(kept["current"], {name: Context(**each) for name, each in kept["contexts"].items()})
+    except FileNotFoundError:
+        return Contexts()
+    except (ValueError, TypeError, KeyError) as error:
+        raise Failure(f"{file} cannot be read: {error!r}.", hint="Mend it, or remove it and log in again.") from error
+
+
+def save(file: Path, contexts: Contexts) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = file.with_name(f"{file.name}.{os.getpid()}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as out:
+        json.dump(asdict(contexts), out, indent=2)
+    fresh.replace(file)
+
+
+def choose(contexts: Contexts, *, name: str | None, url: str | None, token: str | None) -> Context:
+    """Flags and environment come as arguments; an address without a context needs no file."""
+    named = name or ("" if url else contexts.current)
+    base = contexts.named(named) if named else Context("")
+    chosen = Context(url or base.url, token or base.token, base.token_id, base.username)
+    if not chosen.url:
+        raise Failure("Which control plane?", Exit.USAGE, hint="Log in with `fqc login --url ...`, or set FQC_URL.")
+    return chosen

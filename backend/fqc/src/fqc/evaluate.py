@@ -1,0 +1,54 @@
+"""`fqc eval`: what an expression comes to on an instance class."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from fqc.call import Call
+from fqc.change_view import FINDINGS
+from fqc.failure import Exit, Failure
+from fqc.instance_class import find
+from fqc.noun import READ, single
+from fqc.output import stacked, table
+
+
+def evaluate(
+    call: Call,
+    expression: Annotated[str, typer.Argument(help="'{DBInstanceClassMemory*63/100}'", show_default=False)],
+    instance_class: Annotated[str | None, typer.Option("--class", help="On this class: fqc class list.")] = None,
+    parameter: Annotated[str | None, typer.Option(help="Check the value against it.")] = None,
+    engine_line: Annotated[str, typer.Option("--line", help="The line of that parameter.")] = "5.7",
+) -> None:
+    """What an expression comes to on a class.
+
+    Ends with 2 if it is not an expression, and with 4 if the parameter may not have its value.
+    """
+    body: dict[str, Any] = {"expression": expression, "engine_line": engine_line}
+    body["variables"] = find(call, instance_class)["variables"] if instance_class else {}
+    body |= {"parameter": parameter} if parameter else {}
+    found = call.api.post("expressions/evaluate", body)
+    if found["error"]:
+        raise Failure(pointed(expression, found["error"]), Exit.USAGE, hint=_next(found["error"]))
+    call.show(found, _view)
+    if any(each["severity"] == "blocking" for each in found["findings"]):
+        raise Failure(f"{parameter} may not have this value.", Exit.REFUSED)
+
+
+def pointed(expression: str, error: dict[str, Any]) -> str:
+    """The expression with a mark under the column at fault."""
+    mark = " " * (error["column"] - 1) + "^"
+    return f"column {error['column']}: found {error['found']}, expected {error['expected']}\n  {expression}\n  {mark}"
+
+
+def _next(error: dict[str, Any]) -> str:
+    return "Name a class with --class." if error["code"] == "expression_has_no_value" else str(error["hint"])
+
+
+def _view(found: dict[str, Any]) -> Any:
+    findings = ["", table(FINDINGS, found["findings"])] if found["findings"] else []
+    return stacked(found["value"], *findings)
+
+
+app = single("eval", evaluate, READ)

@@ -1,0 +1,50 @@
+"""What ends a command early, and with which exit code. The codes are documented in README.md; scripts rely on them."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+
+class Exit(IntEnum):
+    OK = 0
+    ERROR = 1
+    USAGE = 2
+    NOT_FOUND = 3
+    REFUSED = 4
+    DENIED = 5
+    TIMED_OUT = 6
+
+
+_BY_STATUS = {
+    400: Exit.USAGE,
+    401: Exit.DENIED,
+    403: Exit.DENIED,
+    404: Exit.NOT_FOUND,
+    409: Exit.REFUSED,
+    412: Exit.REFUSED,
+    422: Exit.REFUSED,
+}
+_NEXT = {
+    401: "Log in with `fqc login`, or set FQC_TOKEN.",
+    412: "Somebody changed it meanwhile: look at it again, then repeat.",
+    429: "Wait a moment, then repeat.",
+}
+
+
+class Failure(Exception):
+    """A sentence that says what failed, and what to do next."""
+
+    def __init__(self, message: str, code: Exit = Exit.ERROR, *, hint: str = "", problem: Any = None) -> None:
+        super().__init__(message)
+        self.message, self.code, self.hint, self.problem = message, code, hint, problem
+
+
+def from_problem(problem: dict[str, Any]) -> Failure:
+    """The API's problem document (RFC 9457) as a failure; other fields than the first get a line each."""
+    lines = [str(problem["detail"])]
+    details = [f"{each['field']}: {each['detail']}" for each in problem.get("errors", []) if each["field"]]
+    if len(details) > 1:
+        lines += [f"  {line}" for line in details]
+    status = int(problem["status"])
+    return Failure("\n".join(lines), _BY_STATUS.get(status, Exit.ERROR), hint=_NEXT.get(status, ""), problem=problem)

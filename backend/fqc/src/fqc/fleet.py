@@ -1,0 +1,162 @@
+"""`fqc fleet`: one template for many instances."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from fqc.asking import confirm
+from fqc.call import Call
+from fqc.failure import Exit, Failure
+from fqc.noun import Noun
+from fqc.output import Cell, facts, stacked, table
+from fqc.units import human_time, pairs
+from fqc.waiting import until
+
+app = Noun("The fleet as a whole, and one template for many instances.")
+Id = Annotated[str, typer.Argument(help="The fleet apply.", metavar="APPLY", show_default=False)]
+_ENDED = {"done", "stopped", "aborted"}
+_UNDONE = ("pending", "dispatched", "running")
+_LIST: dict[str, Cell] = {
+    "ID": "id",
+    "TEMPLATE": lambda it: f"{it['template_name']} v{it['template_version']}",
+    "STATE": "state",
+    "INSTANCES": "counts",
+    "BY": "created_by",
+    "CREATED": lambda it: human_time(it["created_at"]),
+}
+_ITEMS: dict[str, Cell] = {
+    "INSTANCE": "instance_name",
+    "STATE": "state",
+    "RESTART": "needs_restart",
+    "LINES": lambda it: len(it["lines"]),
+    "CHANGE": "change",
+    "DETAIL": "detail",
+}
+_PREVIEW: dict[str, Cell] = {
+    "INSTANCE": "instance_name",
+    "RESTART": "needs_restart",
+    "CHANGES": lambda it: [f"{line['name']}: {line['old_value']} -> {line['new_value']}" for line in it["lines"]],
+    "BLOCKED BY": "blocking",
+}
+_SUMMARY: dict[str, Cell] = {
+    "Instances": "instance_count",
+    "By state": "by_state",
+    "Without the engine": "without_engine_count",
+    "Drifted": "drifted_count",
+    "Waiting for restart": "pending_restart_count",
+}
+
+
+@app.watch("status")
+def status(call: Call) -> None:
+    """The fleet in a few numbers."""
+    call.show_facts(call.api.get("fleet/summary"), _SUMMARY)
+
+
+@app.decision("apply")
+def apply(
+    call: Call,
+    template: Annotated[str, typer.Argument(help="A template, by name or id.", show_default=False)],
+    instance: Annotated[list[str] | None, typer.Option(help="This one; may be repeated.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Those with all of these tags: name=value.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every instance.")] = False,
+    version: Annotated[int | None, typer.Option(min=1, help="Of the template; default: the newest.")] = None,
+    parallelism: Annotated[int, typer.Option(min=1, help="How many at once.")] = 5,
+    max_failures: Annotated[int, typer.Option(min=0, help="Stop after more than so many.")] = 0,
+    allow_restart: Annotated[bool, typer.Option("--allow-restart", help="If static parameters need one.")] = False,
+    note: Annotated[str, typer.Option(help="Why; kept with it.")] = "",
+) -> None:
+    """Give many instances a template's values: previewed for all, a few at a time, stopped by failures."""
+    body: dict[str, Any] = {"template": template, "template_version": version, "allow_restart": allow_restart}
+    body |= {"instances": instance or [], "tags": pairs(tag or []), "every": every}
+    if not (instance or tag or every):
+        raise Failure("Which instances?", Exit.USAGE, hint="Name them with --instance or --tag, or say --all.")
+    if call.is_dry_run:
+        _preview(call, body)
+        return
+    limits = {"parallelism": parallelism, "max_failures": max_failures, "note": note}
+    made = call.api.post("fleet-applies", {**body, **limits})
+    _ask(call, made)
+    _finish(call, call.api.post(f"fleet-applies/{made['id']}/start"))
+
+
+def _preview(call: Call, body: dict[str, Any]) -> None:
+    found = call.api.post("fleet-applies/preview", body)
+    call.show(found, lambda it: table(_PREVIEW, it["items"]))
+    if any(item["blocking"] for item in found["items"]):
+        raise Failure("A check refuses this on some instances.", Exit.REFUSED, hint="They would be left out.")
+
+
+def _ask(call: Call, made: dict[str, Any]) -> None:
+    items = list(call.api.items(f"fleet-applies/{made['id']}/items"))
+    restarts = sum(item["needs_restart"] for item in items)
+    words = f", {restarts} with a restart" if restarts else ""
+    try:
+        confirm(call, f"{made['template_name']} will be applied to {len(items)} instances{words}. Go on?")
+    except BaseException:
+        call.api.post(f"fleet-applies/{made['id']}/abort")
+        raise
+
+
+def _finish(call: Call, found: dict[str, Any]) -> None:
+    if call.is_waiting:
+        found = until(
+            lambda: call.api.get(f"fleet-applies/{found['id']}"),
+            lambda it: it["state"] in _ENDED,
+            lambda it: (it["state"], _ended_count(it), sum(it["counts"].values())),
+            timeout_seconds=call.timeout_seconds,
+            what=f"Fleet apply {found['id']}",
+            hint=f"It goes on by itself: fqc fleet show {found['id']} --watch",
+        )
+    _show(call, found)
+    if found["state"] in ("stopped", "aborted") or found["counts"].get("failed"):
+        raise Failure(f"Fleet apply {found['id']} ended as {found['state']}, with failures.", hint="See its items.")
+
+
+def _ended_count(found: dict[str, Any]) -> int:
+    return sum(count for state, count in found["counts"].items() if state not in _UNDONE)
+
+
+def _show(call: Call, found: dict[str, Any]) -> None:
+    whole = {**found, "items": list(call.api.items(f"fleet-applies/{found['id']}/items"))}
+    call.show(whole, lambda it: stacked(facts(_LIST, it), "", table(_ITEMS, it["items"])))
+
+
+@app.watch("list")
+def list_(call: Call, limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50) -> None:
+    """Fleet applies, newest first."""
+    call.show_items(call.api.items("fleet-applies", limit=limit), _LIST)
+
+
+@app.watch("show")
+def show(call: Call, apply: Id) -> None:
+    """One fleet apply and what became of each instance."""
+    _show(call, call.api.get(f"fleet-applies/{apply}"))
+
+
+@app.write("pause")
+def pause(call: Call, apply: Id) -> None:
+    """Let what is at work end, and begin nothing new."""
+    _decide(call, apply, "pause")
+
+
+@app.write("resume")
+def resume(call: Call, apply: Id) -> None:
+    """Go on."""
+    _decide(call, apply, "resume")
+
+
+@app.write("abort")
+def abort(call: Call, apply: Id) -> None:
+    """Skip what has not begun; what is at work undoes itself."""
+    _decide(call, apply, "abort")
+
+
+def _decide(call: Call, apply: str, action: str) -> None:
+    path = f"fleet-applies/{apply}/{action}"
+    if call.is_dry_run:
+        call.would("POST", path)
+    else:
+        _show(call, call.api.post(path))

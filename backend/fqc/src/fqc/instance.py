@@ -1,0 +1,182 @@
+"""`fqc instance`: the servers of the fleet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fqc import change_flow
+from fqc.asking import confirm, secret
+from fqc.call import Call
+from fqc.failure import Failure
+from fqc.noun import Noun
+from fqc.output import Cell
+from fqc.units import human_time, pairs
+from fqc.waiting import until
+
+app = Noun("Instances: the servers of the fleet.")
+Name = Annotated[str, typer.Argument(help="An instance, by name or id.", metavar="INSTANCE", show_default=False)]
+
+_LIST: dict[str, Cell] = {
+    "NAME": "name",
+    "ID": "id",
+    "STATE": "state",
+    "CLASS": "instance_class",
+    "ENDPOINT": lambda it: _address(it),
+    "ENGINE": "minor_version",
+    "PENDING": "pending_restart_count",
+    "DRIFTED": "drifted_count",
+    "TAGS": "tags",
+}
+_FACTS: dict[str, Cell] = {
+    "Name": "name",
+    "Id": "id",
+    "State": "state",
+    "Reason": "state_reason",
+    "Provider": "provider",
+    "Endpoint": lambda it: f"{it['endpoint']['username']}@{_address(it)}",
+    "Class": "instance_class",
+    "Server": "engine_version",
+    "Compatible with": "compatibility",
+    "Cache engine": "minor_version",
+    "Dedicated proxy": "proxy_enabled",
+    "Waiting for restart": "pending_restart_count",
+    "Drifted": "drifted_count",
+    "Window": lambda it: _window(it["maintenance_window"]),
+    "Tags": "tags",
+    "Last seen": lambda it: human_time(it["last_seen_at"]),
+}
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def _address(found: dict[str, Any]) -> str:
+    return f"{found['endpoint']['host']}:{found['endpoint']['port']}"
+
+
+def _window(window: dict[str, Any]) -> str:
+    day = "every day" if window["weekday"] is None else _DAYS[window["weekday"]]
+    return f"{day} {window['start']} UTC, {window['minutes']} min"
+
+
+@app.watch("list")
+def list_(
+    call: Call,
+    search: Annotated[str | None, typer.Option(help="Part of a name, id or host.")] = None,
+    state: Annotated[str | None, typer.Option(help="In this state.")] = None,
+    tag: Annotated[str | None, typer.Option(help="With this tag: name=value.")] = None,
+    instance_class: Annotated[str | None, typer.Option("--class", help="Of this class.")] = None,
+    is_drifted: Annotated[
+        bool | None, typer.Option("--drifted/--not-drifted", help="Runs other than configured.")
+    ] = None,
+    is_pending: Annotated[bool | None, typer.Option("--pending/--not-pending", help="Waits for a restart.")] = None,
+    has_engine: Annotated[bool | None, typer.Option("--engine/--no-engine", help="Has the cache engine.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many; default: all.")] = None,
+) -> None:
+    """Every instance, or those that match."""
+    found = call.api.items(
+        "instances", limit=limit, search=search, state=state, tag=tag, instance_class=instance_class,
+        is_drifted=is_drifted, is_pending_restart=is_pending, has_engine=has_engine,
+    )  # fmt: skip
+    call.show_items(found, _LIST)
+
+
+@app.watch("show")
+def show(call: Call, instance: Name) -> None:
+    """One instance."""
+    call.show_facts(call.api.get(f"instances/{instance}"), _FACTS)
+
+
+@app.operation("add")
+def add(
+    call: Call,
+    name: Annotated[str, typer.Argument(help="A name of its own.", show_default=False)],
+    instance_class: Annotated[str, typer.Option("--class", help="Its class: fqc class list.", show_default=False)],
+    host: Annotated[str | None, typer.Option(help="Of a server that exists; without it, a local one is made.")] = None,
+    port: Annotated[int, typer.Option(help="Of that server.")] = 3306,
+    username: Annotated[str, typer.Option(help="Account of the control plane there.")] = "fqc",
+    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read its password from stdin.")] = False,
+    tls: Annotated[bool, typer.Option("--tls", help="Demand TLS.")] = False,
+    tls_ca: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Who signed its certificate.")
+    ] = None,
+    has_proxy: Annotated[bool, typer.Option("--proxy", help="Clients reach it through a dedicated proxy.")] = False,
+    tag: Annotated[list[str] | None, typer.Option(help="name=value; may be repeated.")] = None,
+) -> None:
+    """Register a server that exists, or have a local one made."""
+    body: dict[str, Any] = {"name": name, "instance_class": instance_class, "tags": pairs(tag or [])}
+    body |= {"provider": "external" if host else "local", "proxy_enabled": has_proxy}
+    if host:
+        body |= {"host": host, "port": port, "username": username, "is_tls_required": tls}
+        body |= {"tls_ca": tls_ca.read_text() if tls_ca else ""}
+    if call.is_dry_run:
+        call.would("POST", "instances", body)
+        return
+    if host:
+        body["password"] = secret(f"Password of {username} on {host}", from_stdin=password_stdin)
+    made = call.api.post("instances", body)
+    call.show_facts(_await_ready(call, made) if call.is_waiting else made, _FACTS)
+
+
+def _await_ready(call: Call, made: dict[str, Any]) -> dict[str, Any]:
+    ready: dict[str, Any] = until(
+        lambda: call.api.get(f"instances/{made['id']}"),
+        lambda found: found["state"] != "creating",
+        lambda found: (found["state"], 0, 0),
+        timeout_seconds=call.timeout_seconds,
+        what=f"Making {made['name']}",
+        hint=f"It goes on by itself: fqc instance show {made['name']} --watch",
+    )
+    if ready["state"] == "failed":
+        raise Failure(f"{made['name']} could not be made: {ready['state_reason']}", hint="fqc change list says more.")
+    return ready
+
+
+@app.change("restart")
+def restart(call: Call, instance: Name) -> None:
+    """Restart the server; parameters that wait for it take effect."""
+    change_flow.run(call, f"instances/{instance}/restart", {})
+
+
+@app.change("resize")
+def resize(
+    call: Call,
+    instance: Name,
+    instance_class: Annotated[str, typer.Argument(help="The new class.", metavar="CLASS", show_default=False)],
+    parameter: Annotated[
+        list[str] | None, typer.Option("--set", help="A decision that goes with it: query_cache_size=64M.")
+    ] = None,
+    allow_restart: Annotated[bool, typer.Option("--allow-restart", help="If parameters need one.")] = False,
+) -> None:
+    """Move to another class: expressions are resolved anew."""
+    body = {"instance_class": instance_class, "parameters": pairs(parameter or []), "allow_restart": allow_restart}
+    change_flow.run(call, f"instances/{instance}/resize", body)
+
+
+@app.change("upgrade")
+def upgrade(call: Call, instance: Name) -> None:
+    """Install the cache engine, or replace it by the control plane's version."""
+    change_flow.run(call, f"instances/{instance}/upgrade", {})
+
+
+@app.change("proxy")
+def proxy(
+    call: Call,
+    instance: Name,
+    enabled: Annotated[bool, typer.Option("--on/--off", help="With or without.", show_default=False)],
+) -> None:
+    """Enable or disable the dedicated proxy."""
+    change_flow.run(call, f"instances/{instance}/proxy", {"enabled": enabled})
+
+
+@app.removal("remove")
+def remove(call: Call, instance: Name) -> None:
+    """Forget an external server; stop a local one and delete its data."""
+    found = call.api.get(f"instances/{instance}")
+    if call.is_dry_run:
+        call.would("DELETE", f"instances/{found['id']}")
+        return
+    loss = "is stopped and its data deleted" if found["provider"] == "local" else "is forgotten; its server runs on"
+    confirm(call, f"{found['name']} {loss}. Go on?")
+    change_flow.finish(call, call.api.replace("DELETE", f"instances/{found['id']}", version=found["version"]))

@@ -1,0 +1,83 @@
+"""`fqc login`: from a password, once, to a token in a context."""
+
+from __future__ import annotations
+
+import socket
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fqc import contexts
+from fqc.asking import secret
+from fqc.call import Call
+from fqc.contexts import Context
+from fqc.failure import Exit, Failure
+from fqc.noun import READ, single
+from fqc.token import Scope
+
+if TYPE_CHECKING:
+    from fqc.api import Api
+
+
+def login(
+    call: Call,
+    username: Annotated[str, typer.Option("--username", "-u", help="Who you are.", prompt=True)],
+    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
+    scope: Annotated[Scope | None, typer.Option(help="The most it may do; default: what you may.")] = None,
+    days: Annotated[int, typer.Option(min=1, help="How long it is good for.")] = 30,
+) -> None:
+    """Log in with a password; a token is kept.
+
+    It goes into a context (`default`, or --context), which becomes the current one.
+    """
+    name = call.context or "default"
+    file = contexts.path()
+    kept = contexts.load(file)
+    url = call.url or (kept.contexts[name].url if name in kept.contexts else None)
+    if not url:
+        raise Failure("Which control plane?", Exit.USAGE, hint="Say --url http://host:port")
+    password = secret(f"Password of {username} at {url}", from_stdin=password_stdin)
+    token = _token(url, username, password, scope, days)
+    kept.contexts[name] = Context(url, token["token"], token["id"], username)
+    kept.current = name
+    contexts.save(file, kept)
+    shown = {
+        "context": name,
+        "url": url,
+        "username": username,
+        "scope": token["scope"],
+        "expires_at": token["expires_at"],
+    }
+    call.show_facts(
+        shown, {"Context": "context", "Address": "url", "User": "username", "Scope": "scope", "Until": "expires_at"}
+    )
+
+
+def _token(url: str, username: str, password: str, scope: Scope | None, days: int) -> Any:
+    """A session as the console's, for as long as it takes to make the token."""
+    from fqc.api import Api
+
+    api = Api(Context(url))
+    begun = api.get("auth/session")
+    given = {"username": username, "password": password}
+    session = _post(api, "auth/session", given, begun["csrf_token"])
+    body = {
+        "name": f"fqc on {socket.gethostname()}"[:100],
+        "scope": scope.value if scope else session["role"],
+        "expires_at": (datetime.now(UTC) + timedelta(days=days)).isoformat(),
+    }
+    token = _post(api, "tokens", body, session["csrf_token"])
+    api.request("DELETE", "auth/session", headers=_proof(api, session["csrf_token"]))
+    return token
+
+
+def _post(api: Api, path: str, body: Any, csrf_token: str) -> Any:
+    return api.request("POST", path, body=body, headers=_proof(api, csrf_token)).json()
+
+
+def _proof(api: Api, csrf_token: str) -> dict[str, str]:
+    return {"X-CSRFToken": csrf_token, "Origin": api.url, "Referer": f"{api.url}/"}
+
+
+app = single("login", login, READ)

@@ -1,0 +1,87 @@
+"""`fqc metrics`: what was measured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from fqc.call import Call
+from fqc.noun import Noun
+from fqc.output import Cell
+from fqc.units import moment
+
+app = Noun("What was measured, and how each figure is made.")
+_BARS = " ▁▂▃▄▅▆▇█"
+_CURVE_WIDTH = 40
+_DEFINITIONS: dict[str, Cell] = {"METRIC": "name", "UNIT": "unit", "KIND": "kind", "FORMULA": "formula"}
+_SERIES: dict[str, Cell] = {
+    "METRIC": "name",
+    "UNIT": "unit",
+    "LOWEST": lambda it: _number(min(_known(it), default=None)),
+    "HIGHEST": lambda it: _number(max(_known(it), default=None)),
+    "NEWEST": lambda it: _number(next(iter(reversed(_known(it))), None)),
+    "COURSE": lambda it: curve(it["values"]),
+}
+
+
+@app.read("list")
+def list_(call: Call) -> None:
+    """Every metric with its unit and formula."""
+    call.show_items(call.api.get("metric-definitions")["items"], _DEFINITIONS)
+
+
+@app.watch("latest")
+def latest(
+    call: Call,
+    names: Annotated[list[str] | None, typer.Option("--metric", "-m", help="May be repeated.")] = None,
+    instance: Annotated[str | None, typer.Option(help="Of this instance; default: of all.")] = None,
+) -> None:
+    """The newest values of every instance."""
+    wanted = names or ["hit_ratio", "hits_per_second", "questions_per_second", "used_bytes"]
+    query = {"instance": call.api.get(f"instances/{instance}")["id"]} if instance else {}
+    columns: dict[str, Cell] = {"INSTANCE": "instance_name"}
+    columns |= {name.upper(): _latest_cell(name) for name in wanted}
+    call.show_items(call.api.items("metrics/latest", **query), columns)
+
+
+def _latest_cell(name: str) -> Cell:
+    return lambda item: _number(item["values"].get(name))
+
+
+@app.watch("show")
+def show(
+    call: Call,
+    instance: Annotated[str | None, typer.Argument(help="An instance; without: all together.")] = None,
+    names: Annotated[list[str] | None, typer.Option("--metric", "-m", help="May be repeated.")] = None,
+    since: Annotated[str, typer.Option(help="A span such as 2h, or a time.")] = "1h",
+    until: Annotated[str | None, typer.Option(help="A span before now, or a time; default: now.")] = None,
+    points: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 300,
+) -> None:
+    """The course of metrics over time."""
+    query: dict[str, Any] = {"names": ",".join(names or ["hit_ratio", "hits_per_second"]), "points": points}
+    query |= {"from": moment(since)} | ({"to": moment(until)} if until else {})
+    found = call.api.get(f"instances/{instance}/metrics" if instance else "metrics/fleet", **query)
+    call.show(found, lambda it: _table(it["series"]))
+
+
+def _table(series: list[dict[str, Any]]) -> Any:
+    from fqc.output import table
+
+    return table(_SERIES, series)
+
+
+def curve(values: list[float | None], width: int = _CURVE_WIDTH) -> str:
+    """The values as bars, the highest of each column; gaps stay empty."""
+    share = max(1, -(-len(values) // width))
+    columns = [[each for each in values[at : at + share] if each is not None] for at in range(0, len(values), share)]
+    top = max((max(column) for column in columns if column), default=0) or 1
+    return "".join(_BARS[1 + round(max(column) / top * 7)] if column else _BARS[0] for column in columns)
+
+
+def _known(series: dict[str, Any]) -> list[float]:
+    return [each for each in series["values"] if each is not None]
+
+
+def _number(value: float | None) -> str | None:
+    return None if value is None else f"{value:.6g}"

@@ -1,0 +1,132 @@
+"""How results are printed: tables for people, JSON or YAML for scripts. Results go to stdout, all else to stderr.
+
+Colours and boxes are for terminals. Without one a table is as wide as its content, so that a pipe loses nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from fqc.failure import Failure
+
+Cell = str | Callable[[dict[str, Any]], Any]
+_PIPE_WIDTH = 100_000
+_STYLES = {
+    "green": {"running", "applied", "done", "yes", "ok", "resolved"},
+    "yellow": {
+        "changing",
+        "creating",
+        "approved",
+        "applying",
+        "verifying",
+        "pending",
+        "advice",
+        "warning",
+        "previewed",
+    },
+    "red": {"failed", "unreachable", "stopped", "blocking", "critical", "rolled_back", "open"},
+}
+
+
+class Format(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+
+
+@cache
+def console(*, is_stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    stream = sys.stderr if is_stderr else sys.stdout
+    width = None if stream.isatty() else _PIPE_WIDTH
+    return Console(stderr=is_stderr, width=width, highlight=False, soft_wrap=not stream.isatty())
+
+
+def emit(data: Any, form: Format, people: Callable[[Any], RenderableType]) -> None:
+    if form is Format.JSON:
+        print(json.dumps(data, indent=2, ensure_ascii=False))
+    elif form is Format.YAML:
+        import yaml
+
+        print(yaml.safe_dump(data, sort_keys=False, allow_unicode=True), end="")
+    else:
+        console().print(people(data))
+
+
+def say(words: str) -> None:
+    """What is not the result: progress, hints, questions."""
+    print(words, file=sys.stderr)
+
+
+def complain(failure: Failure, form: Format) -> None:
+    if form is Format.JSON and failure.problem:
+        say(json.dumps(failure.problem, indent=2))
+        return
+    from rich.text import Text
+
+    err = console(is_stderr=True)
+    err.print(Text("error: ", "bold red") + Text(failure.message), soft_wrap=True)
+    if failure.hint:
+        err.print(Text(failure.hint), soft_wrap=True)
+    if failure.problem:
+        err.print(Text(f"({failure.problem['code']}, request {failure.problem['request_id']})", "dim"), soft_wrap=True)
+
+
+def table(columns: Mapping[str, Cell], items: Iterable[dict[str, Any]]) -> RenderableType:
+    from rich.table import Table
+
+    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for title in columns:
+        drawn.add_column(title, overflow="fold")
+    for item in items:
+        drawn.add_row(*(_styled(_value(item, cell)) for cell in columns.values()))
+    return drawn if drawn.row_count else "none"
+
+
+def facts(columns: Mapping[str, Cell], item: dict[str, Any]) -> RenderableType:
+    from rich.table import Table
+
+    drawn = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    drawn.add_column(style="bold")
+    drawn.add_column(overflow="fold")
+    for title, cell in columns.items():
+        drawn.add_row(title, _styled(_value(item, cell)))
+    return drawn
+
+
+def stacked(*parts: RenderableType | None) -> RenderableType:
+    from rich.console import Group
+
+    return Group(*(part for part in parts if part is not None))
+
+
+def _value(item: dict[str, Any], cell: Cell) -> Any:
+    return cell(item) if callable(cell) else item.get(cell)
+
+
+def _styled(value: Any) -> Any:
+    from rich.text import Text
+
+    text = written(value)
+    return Text(text, next((style for style, words in _STYLES.items() if text in words), ""))
+
+
+def written(value: Any) -> str:
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={inner}" for name, inner in value.items()) or "-"
+    if isinstance(value, list):
+        return ", ".join(map(written, value)) or "-"
+    return str(value)

@@ -1,0 +1,158 @@
+"""`fqc param`: what is configured on an instance, what its server runs, and changing that."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from fqc import change_flow
+from fqc.call import Call
+from fqc.change import roll_back
+from fqc.failure import Exit, Failure
+from fqc.instance import Name
+from fqc.noun import Noun
+from fqc.output import Cell
+from fqc.units import human_time, pairs
+
+app = Noun("Parameters of an instance.")
+AllowRestart = Annotated[bool, typer.Option("--allow-restart", help="If static parameters need one.")]
+
+_LIST: dict[str, Cell] = {
+    "PARAMETER": "name",
+    "CONFIGURED": "configured",
+    "RUNNING": "running",
+    "DEFAULT": "default",
+    "UNIT": "unit",
+    "RESTART": "needs_restart",
+    "STATE": lambda it: "pending restart" if it["is_pending_restart"] else "drifted" if it["is_drifted"] else None,
+}
+_FACTS: dict[str, Cell] = {
+    "Parameter": "name",
+    "Description": "description",
+    "Configured": "configured",
+    "Comes to": "resolved",
+    "Running": "running",
+    "Default": "default",
+    "Allowed": "allowed",
+    "Multiple of": "divisor",
+    "Unit": "unit",
+    "May be changed": "is_modifiable",
+    "Needs a restart": "needs_restart",
+    "Waits for a restart": "is_pending_restart",
+    "Drifted": "is_drifted",
+}
+_HISTORY: dict[str, Cell] = {
+    "AT": lambda it: human_time(it["at"]),
+    "PARAMETER": "name",
+    "OLD": lambda it: it["old_submitted"] or it["old_value"],
+    "NEW": lambda it: it["new_submitted"] or it["new_value"],
+    "BY": "actor",
+    "STATE": "state",
+    "CHANGE": "change",
+}
+
+
+def _parameters(call: Call, instance: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = call.api.get(f"instances/{instance}/parameters")["items"]
+    return found
+
+
+@app.watch("list")
+def list_(
+    call: Call,
+    instance: Name,
+    search: Annotated[str, typer.Option(help="Part of the name.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="Also those that were never configured.")] = False,
+) -> None:
+    """What is configured, what runs, and where the two differ."""
+    found = [each for each in _parameters(call, instance) if search in each["name"]]
+    call.show_items([each for each in found if every or search or each["configured"] is not None], _LIST)
+
+
+@app.watch("get")
+def get(
+    call: Call, instance: Name, name: Annotated[str, typer.Argument(metavar="PARAMETER", show_default=False)]
+) -> None:
+    """One parameter."""
+    found = next((each for each in _parameters(call, instance) if each["name"] == name), None)
+    if found is None:
+        raise Failure(f"{instance} has no parameter {name}.", Exit.NOT_FOUND, hint=f"fqc param list {instance} --all")
+    call.show_facts(found, _FACTS)
+
+
+@app.change("set")
+def set_(
+    call: Call,
+    instance: Name,
+    values: Annotated[list[str], typer.Argument(metavar="NAME=VALUE...", show_default=False)],
+    allow_restart: AllowRestart = False,
+) -> None:
+    """Set parameters, all in one change set; a value may be an expression in braces."""
+    _change(call, instance, dict(pairs(values)), allow_restart)
+
+
+@app.change("reset")
+def reset(
+    call: Call,
+    instance: Name,
+    names: Annotated[list[str], typer.Argument(metavar="PARAMETER...", show_default=False)],
+    allow_restart: AllowRestart = False,
+) -> None:
+    """Give parameters back to their defaults."""
+    _change(call, instance, dict.fromkeys(names), allow_restart)
+
+
+def _change(call: Call, instance: str, wanted: dict[str, Any], allow_restart: bool) -> None:
+    body = {"parameters": wanted, "allow_restart": allow_restart}
+    if call.is_dry_run:
+        change_flow.preview(call, "changes/preview", {**body, "instance": instance})
+    else:
+        change_flow.run(call, f"instances/{instance}/changes", body)
+
+
+@app.read("diff")
+def diff(
+    call: Call,
+    instance: Name,
+    other: Annotated[str | None, typer.Argument(help="Another instance; without: its own defaults.")] = None,
+) -> None:
+    """Where the running values differ from the defaults, or from those of another instance."""
+    here = _parameters(call, instance)
+    if other is None:
+        against, title = {each["name"]: each["default"] for each in here if each["configured"] is not None}, "DEFAULT"
+    else:
+        against, title = {each["name"]: each["running"] for each in _parameters(call, other)}, other
+    rows = [
+        {"name": each["name"], "here": each["running"], "there": against[each["name"]]}
+        for each in here
+        if each["name"] in against and each["running"] != against[each["name"]]
+    ]
+    call.show_items(rows, {"PARAMETER": "name", instance: "here", title: "there"})
+
+
+@app.read("history")
+def history(
+    call: Call, instance: Name, limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50
+) -> None:
+    """Who changed what when, from what to what."""
+    call.show_items(call.api.items(f"instances/{instance}/parameters/history", limit=limit), _HISTORY)
+
+
+@app.decision("revert")
+def revert(
+    call: Call,
+    instance: Name,
+    change: Annotated[str | None, typer.Option(help="This one; default: the newest that was applied.")] = None,
+) -> None:
+    """Restore what the newest applied change of parameters replaced."""
+    roll_back(call, call.api.get(f"changes/{change}") if change else _newest_applied(call, instance))
+
+
+def _newest_applied(call: Call, instance: str) -> dict[str, Any]:
+    changed = ("parameters", "enable", "disable", "revert")
+    found = call.api.items("changes", instance=call.api.get(f"instances/{instance}")["id"], state="applied")
+    newest = next((each for each in found if each["kind"] in changed), None)
+    if newest is None:
+        raise Failure(f"No change of parameters was applied to {instance}.", Exit.NOT_FOUND)
+    return newest

@@ -1,0 +1,42 @@
+"""Values as text for people: one `name = value` per line, # for remarks."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from fqc.failure import Exit, Failure
+
+
+def parsed(text: str) -> dict[str, str]:
+    values = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        name, sign, value = line.partition("=")
+        if not sign or not name.strip():
+            raise Failure(f"Line {number} is not `name = value`: {line}", Exit.USAGE)
+        values[name.strip()] = value.strip()
+    return values
+
+
+def rendered(values: Mapping[str, str]) -> str:
+    return "".join(f"{name} = {value}\n" for name, value in values.items())
+
+
+def edited(values: Mapping[str, str]) -> dict[str, str]:
+    """What is left when the editor closes."""
+    if not sys.stdin.isatty():
+        raise Failure("There is no terminal for an editor.", Exit.USAGE, hint="Use --set, --unset or --file.")
+    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "values"
+        file.write_text(rendered(values))
+        if subprocess.run([*editor, str(file)], check=False).returncode:
+            raise Failure(f"{editor[0]} failed; nothing was changed.")
+        return parsed(file.read_text())

@@ -1,0 +1,67 @@
+"""`fqc token`: what scripts, Terraform and this command log in with."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from fqc.asking import confirm
+from fqc.call import Call
+from fqc.noun import Noun
+from fqc.output import Cell
+from fqc.units import human_time
+
+app = Noun("Tokens for scripts and tools.")
+_LIST: dict[str, Cell] = {
+    "ID": "id",
+    "NAME": "name",
+    "SCOPE": "scope",
+    "OWNER": "username",
+    "PREFIX": "prefix",
+    "EXPIRES": lambda it: human_time(it["expires_at"]),
+    "LAST USED": lambda it: human_time(it["last_used_at"]),
+}
+
+
+class Scope(StrEnum):
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+
+
+@app.read("list")
+def list_(call: Call) -> None:
+    """Your own tokens; an admin sees everybody's."""
+    call.show_items(call.api.items("tokens"), _LIST)
+
+
+@app.write("create")
+def create(
+    call: Call,
+    name: Annotated[str, typer.Argument(help="What it is for.", show_default=False)],
+    scope: Annotated[Scope, typer.Option(help="The most it may do.")] = Scope.VIEWER,
+    days: Annotated[int, typer.Option(min=1, help="How long it is good for.")] = 90,
+) -> None:
+    """Make a token. It is shown this once."""
+    expires = (datetime.now(UTC) + timedelta(days=days)).isoformat()
+    body = {"name": name, "scope": scope.value, "expires_at": expires}
+    if call.is_dry_run:
+        call.would("POST", "tokens", body)
+    else:
+        call.show_facts(call.api.post("tokens", body), {**_LIST, "TOKEN": "token"})
+
+
+@app.removal("revoke")
+def revoke(
+    call: Call, token_id: Annotated[str, typer.Argument(help="Its id.", metavar="TOKEN", show_default=False)]
+) -> None:
+    """Revoke a token; whoever uses it is logged out."""
+    found = call.api.get(f"tokens/{token_id}")
+    if call.is_dry_run:
+        call.would("DELETE", f"tokens/{token_id}")
+        return
+    confirm(call, f"The token {found['name']} of {found['username']} is revoked. Go on?")
+    call.api.replace("DELETE", f"tokens/{token_id}")

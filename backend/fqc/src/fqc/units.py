@@ -1,0 +1,70 @@
+"""Sizes, spans and times between what people write and what the API takes. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from fqc.failure import Exit, Failure
+
+_SIZES = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
+_SPANS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def size_bytes(text: str) -> int:
+    """`64M` as 67108864; the units of the server's own notation."""
+    found = re.fullmatch(r"(\d+)([KMGT]?)", text.upper())
+    if not found:
+        raise Failure(f"{text} is not a size.", Exit.USAGE, hint="Write a whole number and K, M, G or T: 64M.")
+    return int(found[1]) * _SIZES[found[2]]
+
+
+def span_seconds(text: str) -> int:
+    found = re.fullmatch(r"(\d+)([smhd])", text)
+    if not found:
+        raise Failure(f"{text} is not a span of time.", Exit.USAGE, hint="Write a whole number and s, m, h or d: 30m.")
+    return int(found[1]) * _SPANS[found[2]]
+
+
+def moment(text: str, now: datetime | None = None) -> str:
+    """A time with its zone, or a span before now: `2h` is two hours ago."""
+    if re.fullmatch(r"\d+[smhd]", text):
+        return ((now or datetime.now(UTC)) - timedelta(seconds=span_seconds(text))).isoformat()
+    return point(text)
+
+
+def point(text: str) -> str:
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Failure(f"{text} is not a time.", Exit.USAGE, hint="Write 2026-11-20T22:00Z.") from error
+    if read.tzinfo is None:
+        raise Failure(f"{text} names no time zone.", Exit.USAGE, hint="Add Z for UTC, or an offset like +08:00.")
+    return read.isoformat()
+
+
+def pairs(given: Iterable[str], what: str = "name=value") -> dict[str, str]:
+    found = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not sign or not name:
+            raise Failure(f"{each} is not {what}.", Exit.USAGE, hint="Quote it if it has blanks or braces.")
+        found[name.strip()] = value
+    return found
+
+
+def human_bytes(count: int | float | None) -> str | None:
+    if count is None:
+        return None
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} TiB"
+
+
+def human_time(text: str | None) -> str | None:
+    """To the second, in UTC."""
+    return text and datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")

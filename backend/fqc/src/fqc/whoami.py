@@ -1,0 +1,19 @@
+"""`fqc whoami`: who the API takes the caller for."""
+
+from __future__ import annotations
+
+from fqc.call import Call
+from fqc.failure import Exit, Failure
+from fqc.noun import READ, single
+
+
+def whoami(call: Call) -> None:
+    """Who you are, and the most that you may do."""
+    found = call.api.get("auth/session")
+    if not found["is_authenticated"]:
+        raise Failure(f"Nobody is logged in at {call.api.url}.", Exit.DENIED, hint="Log in with `fqc login`.")
+    shown = {"username": found["user"]["username"], "role": found["role"], "url": call.api.url}
+    call.show_facts(shown, {"User": "username", "Role": "role", "Address": "url"})
+
+
+app = single("whoami", whoami, READ)

@@ -1,0 +1,111 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import START, Fqc, Stack
+
+
+def test_instances_are_a_table_for_people(fqc: Fqc, stack: Stack) -> None:
+    lines = fqc("instance", "list").out.splitlines()
+    assert lines[0].split()[:3] == ["NAME", "ID", "STATE"]
+    assert {line.split()[0] for line in lines[1:]} >= {each["name"] for each in stack.instances}
+    assert "\x1b" not in "".join(lines)
+
+
+def test_json_and_yaml_say_the_same(fqc: Fqc, instance: str) -> None:
+    import yaml
+
+    shown = fqc("instance", "show", instance, "-o", "json").json
+    again = yaml.safe_load(fqc("instance", "show", instance, "-o", "yaml").out)
+    assert (shown["name"], shown["endpoint"]) == (instance, again["endpoint"])
+
+
+def test_filters_reach_the_api(fqc: Fqc, instance: str) -> None:
+    assert [each["name"] for each in fqc("instance", "list", "--search", instance, "-o", "json").json] == [instance]
+    assert fqc("instance", "list", "--state", "failed", "-o", "json").json == []
+    assert len(fqc("instance", "list", "--limit", "1", "-o", "json").json) == 1
+
+
+def test_an_unknown_instance_is_not_found(fqc: Fqc) -> None:
+    lost = fqc("instance", "show", "nowhere")
+    assert lost.code == 3
+    assert "nowhere" in lost.err
+    problem = json.loads(fqc("instance", "show", "nowhere", "-o", "json").err)
+    assert problem["code"] == "not_found"
+
+
+def test_a_restart_needs_consent_and_happens_once_given(fqc: Fqc, instance: str) -> None:
+    before = fqc("instance", "show", instance, "-o", "json").json["server_started_at"]
+    refused = fqc("instance", "restart", instance)
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    done = fqc("instance", "restart", instance, "--yes", "--wait", "-o", "json")
+    assert done.json["state"] == "applied"
+    assert fqc("instance", "show", instance, "-o", "json").json["server_started_at"] != before
+
+
+def test_a_dry_run_of_a_restart_restarts_nothing(fqc: Fqc, other: str) -> None:
+    before = fqc("instance", "show", other, "-o", "json").json["server_started_at"]
+    tried = fqc("instance", "restart", other, "--dry-run", "-o", "json").json
+    assert (tried["state"], [step["kind"] for step in tried["steps"]][-1]) == ("aborted", "restart")
+    assert fqc("instance", "show", other, "-o", "json").json["server_started_at"] == before
+
+
+def test_the_proxy_is_switched_on_and_then_blocks_the_cache(fqc: Fqc, instance: str) -> None:
+    assert fqc("instance", "proxy", instance, "--on", "--wait").code == 0
+    check = fqc("cache", "check", instance)
+    assert check.code == 4
+    assert "proxy" in check.out
+    refused = fqc("cache", "enable", instance)
+    assert refused.code == 4
+    assert fqc("instance", "proxy", instance, "--off", "--wait").code == 0
+    assert fqc("cache", "check", instance).code == 0
+
+
+def test_a_resize_resolves_expressions_anew(fqc: Fqc, instance: str) -> None:
+    done = fqc("instance", "resize", instance, "local.medium", "--wait", "-o", "json").json
+    assert "innodb_buffer_pool_size" in [line["name"] for line in done["lines"]]
+    assert fqc("instance", "show", instance, "-o", "json").json["instance_class"] == "local.medium"
+    assert fqc("instance", "resize", instance, "local.small", "--wait").code == 0
+
+
+def test_an_external_server_is_added_and_forgotten(fqc: Fqc, stack: Stack) -> None:
+    server = stack.instances[1]
+    add = ("instance", "add", "borrowed", "--class", "local.small", "--host", server["host"], "--port")
+    account = ("--username", server["username"], "--password-stdin", "--tag", "team=tests")
+    assert "password" not in fqc(*add, str(server["port"]), *account, "--dry-run", "-o", "json").json["body"]
+    made = fqc(*add, str(server["port"]), *account, "--wait", "-o", "json", stdin=server["password"])
+    assert (made.json["state"], made.json["tags"]) == ("running", {"team": "tests"})
+    assert server["password"] not in made.out
+    assert fqc("instance", "restart", "borrowed", "--yes").code == 4  # it is not the control plane's to restart
+    assert fqc("instance", "remove", "borrowed", "--yes", "--wait").code == 0
+
+
+def test_waiting_has_an_end_of_its_own(fqc: Fqc, instance: str) -> None:
+    late = ("--at", "2999-01-01T00:00Z", "--wait", "--timeout", "0")
+    timed_out = fqc("instance", "restart", instance, "--yes", *late)
+    assert timed_out.code == 6
+    waiting = fqc("change", "list", "--instance", instance, "--state", "approved", "-o", "json").json
+    assert fqc("change", "abort", waiting[0]["id"]).code == 0
+
+
+def test_watching_shows_it_again(bare: Fqc, fqc: Fqc, config: os.PathLike[str], other: str) -> None:
+
+    command = [sys.executable, "-c", START, "instance", "show", other, "--watch", "--interval", "0.2"]
+    environment = {**os.environ, "FQC_CONFIG": str(config)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        seen = 0
+        for line in process.stdout:
+            seen += line.startswith("Name ")
+            if seen == 2:
+                process.terminate()
+                break
+    assert seen == 2
+
+
+@pytest.mark.parametrize("name", ["local.small", "fqc.n4.large"])
+def test_classes_are_listed(fqc: Fqc, name: str) -> None:
+    assert name in fqc("class", "list").out

@@ -1,0 +1,51 @@
+from pathlib import Path
+
+from conftest import Fqc
+
+
+def test_a_template_lives_from_clone_to_deletion(fqc: Fqc, tmp_path: Path) -> None:
+    assert fqc("template", "clone", "mysql-57-defaults", "mine").code == 0
+    assert fqc("template", "edit", "mine", "--set", "wait_timeout=600", "--unset", "sort_buffer_size").code == 0
+    differing = {
+        each["name"]: each["kind"] for each in fqc("template", "diff", "mysql-57-defaults", "mine", "-o", "json").json
+    }
+    assert differing["wait_timeout"] in ("added", "changed")
+    file = tmp_path / "values"
+    file.write_text("# the whole of it\nwait_timeout = 700\n")
+    edited = fqc("template", "edit", "mine", "--file", str(file), "-o", "json").json
+    assert edited["values"] == {"wait_timeout": "700"}
+    assert fqc("template", "diff", "mine", "--version", "2", "-o", "json").json
+    assert fqc("template", "delete", "mine", "--yes").code == 0
+    assert fqc("template", "show", "mine").code == 3
+
+
+def test_one_that_ships_may_not_be_edited(fqc: Fqc) -> None:
+    refused = fqc("template", "edit", "mysql-57-defaults", "--set", "wait_timeout=600")
+    assert refused.code in (4, 5)
+    assert "lone" in refused.err  # clone it
+
+
+def test_applying_shows_its_plan_first_and_then_does_it(fqc: Fqc, instance: str) -> None:
+    assert fqc("template", "create", "tables", "--set", "table_definition_cache={512*2}").code == 0
+    plan = fqc("template", "apply", "tables", instance, "--dry-run", "-o", "json").json
+    assert [line["new_value"] for line in plan["lines"]] == ["1024"]
+    assert fqc("template", "apply", "tables", instance, "--wait").code == 0
+    found = fqc("param", "get", instance, "table_definition_cache", "-o", "json").json
+    assert (found["configured"], found["running"]) == ("{512*2}", "1024")
+
+
+def test_a_fleet_gets_a_template_after_a_preview_of_each(fqc: Fqc, instance: str, other: str) -> None:
+    assert fqc("template", "create", "fleetwide", "--set", "thread_cache_size=88").code == 0
+    both = ("--instance", instance, "--instance", other)
+    plan = fqc("fleet", "apply", "fleetwide", *both, "--dry-run", "-o", "json").json
+    assert {item["instance_name"] for item in plan["items"]} == {instance, other}
+    assert fqc("fleet", "apply", "fleetwide", *both).code == 2  # nobody to ask
+    done = fqc("fleet", "apply", "fleetwide", *both, "--yes", "--wait", "-o", "json").json
+    assert {item["state"] for item in done["items"]} == {"applied"}
+    assert fqc("param", "get", other, "thread_cache_size", "-o", "json").json["running"] == "88"
+    assert done["id"] in fqc("fleet", "list").out
+    assert fqc("fleet", "status", "-o", "json").json["instance_count"] >= 2
+
+
+def test_a_fleet_apply_needs_to_know_where(fqc: Fqc) -> None:
+    assert fqc("fleet", "apply", "fast-query-cache-on").code == 2
