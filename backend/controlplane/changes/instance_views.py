@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.accounts.permissions import ViewerOnly
 from controlplane.changes import cache_planning, services
+from controlplane.changes.models import ChangeSet
 from controlplane.changes.serializers import (
     CacheDisableSerializer,
     CacheEnableSerializer,
@@ -19,7 +23,7 @@ from controlplane.changes.serializers import (
     RestartSerializer,
     UpgradeSerializer,
 )
-from controlplane.changes.views import change_answer, checked
+from controlplane.changes.views import change_answer, checked, planned_on
 from controlplane.core.etag import check_if_match
 from controlplane.core.views import ApiView
 from controlplane.fleet.selectors import instance_get
@@ -44,32 +48,41 @@ class InstanceViewSet(InstanceReading):
         return change_answer(services.instance_delete(instance), 202)
 
 
-class Restart(ApiView):
+def planned(request: Request, pk: str, service: Callable[..., ChangeSet], serializer: type[Any]) -> Response:
+    """The change set that a service makes of a request."""
+    return change_answer(service(planned_on(request, pk), **checked(serializer, request)), 202)
+
+
+class Planned(ApiView):
+    if_match_welcome_methods = ("POST",)
+
+
+class Restart(Planned):
     @extend_schema(operation_id="instances_restart", request=RestartSerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
         """Restart the server; static parameters that wait for it take effect."""
-        return change_answer(services.change_restart(instance_get(pk), **checked(RestartSerializer, request)), 202)
+        return planned(request, pk, services.change_restart, RestartSerializer)
 
 
-class Resize(ApiView):
+class Resize(Planned):
     @extend_schema(operation_id="instances_resize", request=ResizeSerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
         """Move to another class: expressions are resolved anew, a literal query_cache_size must be decided on."""
-        return change_answer(services.change_resize(instance_get(pk), **checked(ResizeSerializer, request)), 202)
+        return planned(request, pk, services.change_resize, ResizeSerializer)
 
 
-class Upgrade(ApiView):
+class Upgrade(Planned):
     @extend_schema(operation_id="instances_upgrade", request=UpgradeSerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
         """Install the engine, or replace it with this control plane's version."""
-        return change_answer(services.change_upgrade(instance_get(pk), **checked(UpgradeSerializer, request)), 202)
+        return planned(request, pk, services.change_upgrade, UpgradeSerializer)
 
 
-class Proxy(ApiView):
+class Proxy(Planned):
     @extend_schema(operation_id="instances_proxy", request=ProxySerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
         """Enable or disable the dedicated proxy."""
-        return change_answer(services.change_proxy(instance_get(pk), **checked(ProxySerializer, request)), 202)
+        return planned(request, pk, services.change_proxy, ProxySerializer)
 
 
 class CachePreview(ApiView):
@@ -84,15 +97,15 @@ class CachePreview(ApiView):
         return Response(ChangePreviewSerializer(preview).data)
 
 
-class CacheEnable(ApiView):
+class CacheEnable(Planned):
     @extend_schema(operation_id="instances_cache_enable", request=CacheEnableSerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
         """Enable the fast query cache: buffer pool to 90 %, size by the rule, type."""
-        return change_answer(services.change_enable(instance_get(pk), **checked(CacheEnableSerializer, request)), 202)
+        return planned(request, pk, services.change_enable, CacheEnableSerializer)
 
 
-class CacheDisable(ApiView):
+class CacheDisable(Planned):
     @extend_schema(operation_id="instances_cache_disable", request=CacheDisableSerializer, responses=CHANGE)
     def post(self, request: Request, pk: str) -> Response:
         """Disable the fast query cache and give its memory back."""
-        return change_answer(services.change_disable(instance_get(pk), **checked(CacheDisableSerializer, request)), 202)
+        return planned(request, pk, services.change_disable, CacheDisableSerializer)

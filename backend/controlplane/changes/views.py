@@ -25,7 +25,9 @@ from controlplane.changes.serializers import (
     TimingSerializer,
 )
 from controlplane.changes.states import ChangeState, Kind
+from controlplane.core.etag import check_if_match_given
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
+from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_get
 
 
@@ -33,6 +35,13 @@ def checked(serializer: type[Any], request: Request) -> dict[str, Any]:
     given = serializer(data=request.data)
     given.is_valid(raise_exception=True)
     return dict(given.validated_data)
+
+
+def planned_on(request: Request, pk: str) -> Instance:
+    """The instance of a request; 412 if the caller planned on another state of it."""
+    instance = instance_get(pk)
+    check_if_match_given(request, instance.version)
+    return instance
 
 
 def change_answer(change: ChangeSet, status: int = 200) -> Response:
@@ -52,6 +61,7 @@ class ChangePreview(ApiView):
 
 
 class InstanceChanges(ListAPIView[ChangeSet], ApiView):
+    if_match_welcome_methods = ("POST",)
     queryset = ChangeSet.objects.none()
     serializer_class = ChangeSummarySerializer
 
@@ -68,7 +78,7 @@ class InstanceChanges(ListAPIView[ChangeSet], ApiView):
     def post(self, request: Request, pk: str) -> Response:
         """Make a change set of parameters, and approve it if `apply` says so."""
         return change_answer(
-            services.change_parameters(instance_get(pk), **checked(ChangeRequestSerializer, request)), 201
+            services.change_parameters(planned_on(request, pk), **checked(ChangeRequestSerializer, request)), 201
         )
 
 

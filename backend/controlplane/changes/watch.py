@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import structlog
-from django.db.models import prefetch_related_objects
+from django.db.models import Q, prefetch_related_objects
 from django.utils import timezone
 
 from controlplane.changes.planning import preview_wanted, situation_of
@@ -19,12 +19,13 @@ from controlplane.changes.services import change_approve, change_make
 from controlplane.changes.states import ENDED, Kind
 from controlplane.core.errors import Problem
 from controlplane.core.request_context import acting_as
+from controlplane.fleet.connection import connected
 from controlplane.fleet.connection import limits as usual_limits
 from controlplane.fleet.models import Instance
-from controlplane.fleet.observation import Identity, identity_of, note_identity, note_running
+from controlplane.fleet.observation import Identity, identity_of, learn_line, note_identity, note_running
 from controlplane.fleet.selectors import instance_list
 from controlplane.fleet.services import instance_state_set
-from controlplane.fleet.states import State
+from controlplane.fleet.states import Provider, State
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.names import ENGINE_NAMES
 from controlplane.gateway.server import Limits, quoted
@@ -57,7 +58,9 @@ def watch_if_due() -> None:
 
 
 def watch(connections: Connections = _connections) -> None:
-    instances = list(instance_list().filter(state__in=WATCHED))
+    # An external instance that could not be reached when it was registered may answer by now.
+    late = Q(state=State.FAILED, provider=Provider.EXTERNAL)
+    instances = list(instance_list().filter(Q(state__in=WATCHED) | late))
     connections.keep_only({instance.pk for instance in instances})
     if not instances:
         return
@@ -92,10 +95,19 @@ def _note(instance: Instance, sighting: Sighting | GatewayError) -> None:
         return
     if instance.state != State.RUNNING:
         instance_state_set(instance, State.RUNNING)
+        _learn(instance, sighting.identity.engine_version)
     has_restarted = note_identity(instance, sighting.identity)
     drifted = note_running(instance, sighting.running, has_restarted=has_restarted)
     if has_restarted and drifted:
         repush(instance, drifted)
+
+
+def _learn(instance: Instance, version: str) -> None:
+    try:
+        with connected(instance) as server:
+            learn_line(server, version)
+    except GatewayError as error:
+        log.warning("line_not_read", instance=instance.pk, detail=error.detail)
 
 
 def repush(instance: Instance, names: list[str]) -> None:

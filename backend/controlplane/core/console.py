@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.http import FileResponse, HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
@@ -16,6 +16,6 @@ def page(request: HttpRequest) -> HttpResponseBase:
     is_file_name = "." in request.path.rsplit("/", 1)[-1]
     if is_file_name or not index.is_file():
         return error_views.not_found(request)
-    response = FileResponse(index.open("rb"), content_type="text/html; charset=utf-8")
+    response = HttpResponse(index.read_bytes(), content_type="text/html; charset=utf-8")
     response["Cache-Control"] = "no-cache"
     return response

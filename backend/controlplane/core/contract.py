@@ -47,9 +47,16 @@ IF_MATCH = OpenApiParameter(
     description="The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile.",
 )
 
+IF_MATCH_WELCOME = OpenApiParameter(
+    "If-Match",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    description="The ETag that the request was planned on: 412 if the resource has changed meanwhile.",
+)
+
 
 class ContractSchema(AutoSchema):
-    """A view lists the methods that demand If-Match in `if_match_methods`."""
+    """A view lists the methods that demand If-Match in `if_match_methods`, and those that heed it in the other."""
 
     def get_override_parameters(self) -> list[Any]:
         parameters = list(super().get_override_parameters())
@@ -57,6 +64,8 @@ class ContractSchema(AutoSchema):
             parameters.append(IDEMPOTENCY_KEY)
         if self.method in getattr(self.view, "if_match_methods", ()):
             parameters.append(IF_MATCH)
+        if self.method in getattr(self.view, "if_match_welcome_methods", ()):
+            parameters.append(IF_MATCH_WELCOME)
         return parameters
 
 

@@ -11,6 +11,12 @@ def etag_of(version: int) -> str:
     return f'"{version}"'
 
 
+def check_if_match_given(request: Request, version: int) -> None:
+    """For requests that plan on what was read: the header is welcome, not demanded."""
+    if request.headers.get("If-Match"):
+        check_if_match(request, version)
+
+
 def check_if_match(request: Request, version: int) -> None:
     wanted = request.headers.get("If-Match", "").strip()
     if not wanted:

@@ -11,6 +11,7 @@ from django.db.models import F
 
 from controlplane.audit.services import audit_record
 from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.events import event_publish
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.states import State
 from controlplane.gateway.endpoint import checked_address
@@ -100,6 +101,7 @@ def instance_state_set(instance: Instance, state: State, reason: str = "", **fac
         setattr(instance, name, value)
     if before["state"] != state:
         audit_record("instance.state_changed", instance, before=before, after={"state": state, "reason": reason})
+        event_publish("instance", instance.pk, {"state": state, "name": instance.name})
 
 
 def instance_version_bump(instance: Instance) -> None:

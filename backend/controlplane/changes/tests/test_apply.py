@@ -166,3 +166,9 @@ def test_every_change_set_ends_with_a_time_and_an_outcome_that_the_history_tells
     items = operator.get(f"/api/v1/instances/{instance.pk}/parameters/history?name=long_query_time").json()["items"]
     assert [(item["old_submitted"], item["new_submitted"]) for item in items] == [("2", "3"), (None, "2")]
     assert {item["actor"] for item in items} == {"tester"}
+
+
+def test_a_request_that_was_planned_on_another_state_is_refused(operator, instance):
+    path, body = f"/api/v1/instances/{instance.pk}/changes", {"parameters": {"long_query_time": "2"}}
+    assert operator.post(path, body, HTTP_IF_MATCH=f'"{instance.version + 1}"').status_code == 412
+    assert operator.post(path, body, HTTP_IF_MATCH=f'"{instance.version}"').status_code == 201
