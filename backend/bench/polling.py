@@ -1,6 +1,6 @@
 """Rounds against the simulator, written to PostgreSQL: polls per second of wall time and per core of the poller.
 
-The first round opens the connections and is not counted.
+The first round opens the connections and is not counted. Rolling up those rounds and judging the rules on them follow.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from bench.simulator import PORT, addresses, allow_files
+from controlplane.alerts import evaluation
 from controlplane.fleet.models import Instance, InstanceClass
-from controlplane.metrics import polling
+from controlplane.metrics import polling, rollups
 from controlplane.metrics.connections import Connections
 
 GIB = 1024**3
@@ -69,6 +70,7 @@ def measure(count: int, rounds: int) -> dict[str, Any]:
         done = [polling.poll_round(at + 15 * number, connections) for number in range(1, rounds + 1)]
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         connections.keep_only(())
+    now = float(at + 15 * (rounds + 5))
     polled = sum(each.answered_count for each in done)
     return {
         "instances": count,
@@ -78,4 +80,12 @@ def measure(count: int, rounds: int) -> dict[str, Any]:
         "slowest_round_seconds": round(max(each.seconds for each in done), 2),
         "polls_per_second": round(polled / wall),
         "polls_per_second_per_core": round(polled / cpu),
+        "rollup_seconds": _seconds(lambda: rollups.rollup(now)),
+        "alert_evaluation_seconds": _seconds(lambda: evaluation.evaluate(now - 60)),
     }
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return round(time.perf_counter() - started, 2)

@@ -26,6 +26,7 @@ from controlplane.settings.selectors import settings_get, smtp_password
 MOST_ATTEMPTS = 10
 FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=30), timedelta(hours=1)
 STUCK_AFTER = timedelta(minutes=10)
+KEPT_FOR = timedelta(days=30)
 MESSAGE_DOMAIN = "fast-query-cache.invalid"
 
 
@@ -67,6 +68,12 @@ def mails_send() -> int:
         return 0
     due = Mail.objects.filter(state=MailState.QUEUED, due_at__lte=timezone.now()).order_by("due_at", "pk")
     return sum(_send(pk, server, row.mail_from) for pk in list(due.values_list("pk", flat=True)))
+
+
+def mails_expire() -> None:
+    """What was told stays on the incident's timeline; the letters themselves go."""
+    ended = Mail.objects.filter(state__in=(MailState.SENT, MailState.FAILED))
+    ended.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
 
 
 def _send(pk: str, server: MailServer, sender: str) -> bool:

@@ -20,3 +20,8 @@ def evaluate() -> None:
 @shared_task(name="alerts.send_mails")
 def send_mails() -> None:
     mailing.mails_send()
+
+
+@shared_task(name="alerts.expire_mails")
+def expire_mails() -> None:
+    mailing.mails_expire()

@@ -14,10 +14,12 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from controlplane.fleet.models import Instance
+from controlplane.fleet.selectors import instance_polled
 from controlplane.metrics.models import Clock, Latest
 from controlplane.metrics.rollups import MARK
 
 REGISTRY = CollectorRegistry()
+SILENT_AFTER_SECONDS = 120
 
 
 class FleetCollector(Collector):
@@ -33,6 +35,9 @@ class FleetCollector(Collector):
         if newest is not None:
             age = max(0.0, time.time() - newest)
             yield GaugeMetricFamily("fqc_newest_sample_age_seconds", "Time since any server answered a poll.", age)
+        fresh = Latest.objects.filter(at__gte=time.time() - SILENT_AFTER_SECONDS).values("pk")
+        silent = instance_polled().exclude(pk__in=fresh).count()
+        yield GaugeMetricFamily("fqc_silent_instances", "Instances without a sample in the last two minutes.", silent)
         rolled = Clock.objects.filter(name=MARK).values_list("due_at", flat=True).first()
         if rolled is not None:
             yield GaugeMetricFamily("fqc_rolled_until_timestamp_seconds", "Up to where rollups are complete.", rolled)

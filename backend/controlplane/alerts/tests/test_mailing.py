@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from controlplane.alerts.letters import Letter
-from controlplane.alerts.mailing import STUCK_AFTER, mail_queue, mails_send
+from controlplane.alerts.mailing import STUCK_AFTER, mail_queue, mails_expire, mails_send
 from controlplane.alerts.models import Incident, Mail
 from controlplane.gateway.tests.smtp import smtp_server
 from controlplane.settings.selectors import settings_get
@@ -122,6 +122,17 @@ def test_what_a_dead_sender_left_is_not_sent_again() -> None:
         assert mails_send() == 0
     assert (state_of(mail), mailbox.messages) == ("failed", [])
     assert "may have arrived" in mail.error
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("state", "days", "kept"), [("sent", 31, 0), ("failed", 31, 0), ("sent", 29, 1), ("queued", 31, 1)]
+)
+def test_letters_go_after_a_month_but_never_unsent(state: str, days: int, kept: int) -> None:
+    queued()
+    Mail.objects.update(state=state, created_at=timezone.now() - timedelta(days=days))
+    mails_expire()
+    assert Mail.objects.count() == kept
 
 
 @pytest.mark.django_db

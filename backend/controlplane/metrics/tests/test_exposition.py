@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from rest_framework.test import APIClient
 
+from controlplane.metrics.models import Latest
 from controlplane.metrics.tests.fleet import instance_make
 
 pytestmark = pytest.mark.django_db
 
 
 def test_numbers_are_in_prometheus_text_form(viewer: APIClient) -> None:
-    instance_make()
+    sampled = instance_make()
+    Latest.objects.create(instance=sampled, at=time.time() - 30, readings={}, growth={})
+    instance_make(state="unreachable")
     instance_make(state="stopped")
     answer = viewer.get("/metrics")
     assert answer["Content-Type"].startswith("text/plain")
@@ -22,6 +27,8 @@ def test_numbers_are_in_prometheus_text_form(viewer: APIClient) -> None:
         for sample in family.samples
     }
     assert (found[("fqc_instances", "running")], found[("fqc_instances", "stopped")]) == (1.0, 1.0)
+    assert found[("fqc_silent_instances",)] == 1.0
+    assert 30 <= found[("fqc_newest_sample_age_seconds",)] < 90
 
 
 def test_the_fleet_is_discovered(viewer: APIClient) -> None:
