@@ -113,6 +113,7 @@ def run(suite: Suite) -> Result:
     # A temporary folder of its own: MariaDB servers of two suites would clean up after each other. A short name, since
     # a socket's path has 107 characters at most.
     with log_of(suite).open("w") as log, tempfile.TemporaryDirectory(prefix="fqc-") as own:
+        Path(own).chmod(0o711)  # PostgreSQL, which refuses to run as root, has to reach its folder below
         environment = os.environ | {"TMPDIR": own}
         command = ["make", suite.target]
         done = subprocess.run(
