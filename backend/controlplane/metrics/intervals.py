@@ -32,10 +32,10 @@ def reading_of(at: float, status: Mapping[str, str], variables: Mapping[str, str
     return Reading(at, numbers)
 
 
-def growth(before: Reading | None, now: Reading) -> Numbers:
+def growth(before: Reading | None, now: Reading, longest_seconds: float = LONGEST_SECONDS) -> Numbers:
     """Columns of a sample: `seconds`, what the counters grew by in them, and the gauges as they are."""
     gauges = {column: now.numbers.get(column) for column in (*GAUGES, *VARIABLES)}
-    seconds = _covered(before, now)
+    seconds = _covered(before, now, longest_seconds)
     if before is None or seconds == 0:
         return {SECONDS: 0.0, **dict.fromkeys((*COUNTERS, LOOKUPS), 0), **gauges}
     has_restarted = _has_restarted(before, now)
@@ -45,12 +45,12 @@ def growth(before: Reading | None, now: Reading) -> Numbers:
     return {SECONDS: seconds, **grown, **gauges}
 
 
-def _covered(before: Reading | None, now: Reading) -> float:
+def _covered(before: Reading | None, now: Reading, longest_seconds: float) -> float:
     """0: nothing can be said, since this is the first reading, the clock went back or it was too long ago."""
     if before is None:
         return 0.0
     elapsed = now.at - before.at
-    if not 0 < elapsed <= LONGEST_SECONDS:
+    if not 0 < elapsed <= longest_seconds:
         return 0.0
     return min(elapsed, now.numbers.get(UPTIME) or 0.0) if _has_restarted(before, now) else elapsed
 

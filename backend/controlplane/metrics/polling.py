@@ -24,7 +24,7 @@ from controlplane.metrics.clock import turn_claim, turn_end
 from controlplane.metrics.columns import STATUS_NAMES, VARIABLE_NAMES
 from controlplane.metrics.connections import Connections
 from controlplane.metrics.definitions import METRICS
-from controlplane.metrics.intervals import Numbers, Reading, growth, reading_of
+from controlplane.metrics.intervals import LONGEST_SECONDS, Numbers, Reading, growth, reading_of
 from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.partitions import partitions_ensure
 from controlplane.settings.selectors import settings_get
@@ -34,6 +34,7 @@ LEASE_SECONDS = 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5  # a slow server must not hold up the round
 MOST_THREADS = 64
 WRITE_BATCH = 500
+LONGEST_ROUNDS = 3  # missed in a row before growth is not counted, however long the interval
 
 # Names are constants of this product, never input.
 _names = {"STATUS": STATUS_NAMES, "VARIABLES": VARIABLE_NAMES}
@@ -105,7 +106,8 @@ def _read(instance: Instance, limits: Limits, connections: Connections) -> Readi
 def _write(at: int, readings: dict[str, Reading]) -> None:
     partitions_ensure(Sample, at, at)
     before = {row.pk: Reading(row.at, row.readings) for row in Latest.objects.filter(pk__in=list(readings))}
-    grown = {pk: growth(before.get(pk), reading) for pk, reading in readings.items()}
+    longest = max(LONGEST_SECONDS, LONGEST_ROUNDS * settings_get().poll_interval_seconds)
+    grown = {pk: growth(before.get(pk), reading, longest) for pk, reading in readings.items()}
     samples = [Sample(instance_id=pk, at=at, **numbers) for pk, numbers in grown.items()]
     # A slot that was sampled already, after the interval was changed, keeps its sample.
     Sample.objects.bulk_create(samples, batch_size=WRITE_BATCH, ignore_conflicts=True)

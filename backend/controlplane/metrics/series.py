@@ -38,6 +38,7 @@ def span_of(first_at: int, last_at: int, points: int, poll_seconds: int) -> Span
         resolution, unit = "raw", poll_seconds
     else:
         resolution, unit = ("minute", MINUTE) if length <= MINUTE_UP_TO else ("hour", HOUR)
+        unit *= -(-poll_seconds // unit)  # polled less often than that: buckets in between would be empty
     # Buckets start on multiples of the step, so the span may touch one more than its length says.
     steps = max(1, -(-length // ((min(points, MOST_POINTS) - 1) * unit)))
     step = steps * unit

@@ -75,3 +75,8 @@ def test_what_a_server_does_not_say_is_unknown_not_zero() -> None:
 def test_counters_beyond_a_double_stay_exact() -> None:
     before = reading(0, Fqc_bytes_saved=2**62 + 1, Uptime=1)
     assert growth(before, reading(10, Fqc_bytes_saved=2**62 + 8, Uptime=11))["saved_bytes"] == 7
+
+
+def test_how_long_is_too_long_follows_the_interval() -> None:
+    before, now = reading(0, Qcache_hits=50, Uptime=1), reading(3600, Qcache_hits=80, Uptime=3601)
+    assert growth(before, now, longest_seconds=3 * 3600)["hits"] == 30

@@ -45,6 +45,10 @@ def test_never_more_points_than_asked_for(length: int, points: int, offset: int)
     assert span.first_at <= T + offset - length
 
 
+def test_a_fleet_that_is_polled_seldom_has_no_empty_buckets() -> None:
+    assert span_of(T - DAY, T, 1000, 600).step_seconds % 600 == 0
+
+
 @pytest.mark.django_db
 class TestInstanceSeries:
     def series(self, client: APIClient, instance_id: str, **query: object) -> dict:
