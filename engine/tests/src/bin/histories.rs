@@ -8,7 +8,7 @@ use fqc_tests::arguments::Arguments;
 use fqc_tests::histories::{self, Plan};
 use fqc_tests::server::{Options, Server};
 
-const USAGE: &str = "histories [--seed N] [--seconds S] [--threads N] [--reinstalls 0|1] [--plugin PATH] \
+const USAGE: &str = "histories [--seed N] [--seconds S] [--threads N] [--reinstalls 0|1] [--redefines 0|1] [--plugin PATH] \
     [--mariadbd PATH] [--option k=v]...";
 
 fn main() -> ExitCode {
@@ -29,6 +29,7 @@ fn judge() -> io::Result<ExitCode> {
         time: Duration::from_secs(arguments.number("seconds", default.time.as_secs())?),
         threads: arguments.number("threads", default.threads as u64)? as usize,
         reinstalls: arguments.number("reinstalls", 0)? == 1,
+        redefines: arguments.number("redefines", 1)? == 1,
         through: None,
     };
     let has_counter = !plan.reinstalls;

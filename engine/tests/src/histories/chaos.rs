@@ -7,13 +7,17 @@ use super::stage::Stage;
 use super::voice::{Outcome, Trouble, Voice};
 use crate::server::SWITCH_ON;
 
-pub fn setup() -> Vec<String> {
-    vec![
+/// An event that runs is a change of the server's own tables: where nothing is to be redefined, there is none.
+pub fn setup(with_event: bool) -> Vec<String> {
+    let mut statements: Vec<String> = vec![
         "CREATE TABLE by_event (id INT PRIMARY KEY, n BIGINT)".into(),
         "INSERT INTO by_event VALUES (1, 0)".into(),
-        "SET GLOBAL event_scheduler = ON".into(),
-        "CREATE EVENT ticking ON SCHEDULE EVERY 1 SECOND DO UPDATE by_event SET n = n + 1".into(),
-    ]
+    ];
+    if with_event {
+        statements.push("SET GLOBAL event_scheduler = ON".into());
+        statements.push("CREATE EVENT ticking ON SCHEDULE EVERY 1 SECOND DO UPDATE by_event SET n = n + 1".into());
+    }
+    statements
 }
 
 pub fn worker(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
@@ -44,6 +48,7 @@ fn stir(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     match voice.random.below(60) {
         0..=15 => kill(voice, stage, "QUERY"),
         16..=25 => kill(voice, stage, "CONNECTION"),
+        26.. if !stage.plan.redefines => voice.text("SELECT SLEEP(0.01)").map(drop),
         26..=28 => voice.text("ALTER TABLE register_direct COMMENT = 'altered'").map(drop),
         29 => voice.text("ALTER TABLE bank ADD COLUMN extra INT DEFAULT 5").map(drop),
         30..=31 => voice.text("ALTER TABLE bank DROP COLUMN extra").map(drop),

@@ -35,13 +35,15 @@ pub struct Plan {
     /// Sessions at work; every kind of worker gets one before any gets a second.
     pub threads: usize,
     pub reinstalls: bool,
+    /// Whether tables, views and routines change on the way; where they do, little can be kept.
+    pub redefines: bool,
     /// Where sessions connect, when not to the server itself.
     pub through: Option<Endpoint>,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { seed: 1, time: Duration::from_secs(60), threads: 40, reinstalls: false, through: None }
+        Self { seed: 1, time: Duration::from_secs(60), threads: 40, reinstalls: false, redefines: true, through: None }
     }
 }
 
@@ -83,7 +85,7 @@ enum Role {
 /// The `Err` is a fault of the surroundings: no server, no connection.
 pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     let world = World { boards: WAYS.map(Board::new).into(), definitions: Definitions::default() };
-    prepare(server, &world)?;
+    prepare(server, &world, plan.redefines)?;
     let endpoints = match &plan.through {
         Some(endpoint) => [endpoint.clone(), endpoint.clone()],
         None => [server.unix_endpoint(), server.endpoint()],
@@ -109,14 +111,14 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     Ok(Report { violations, counts, hits })
 }
 
-fn prepare(server: &Server, world: &World) -> io::Result<()> {
+fn prepare(server: &Server, world: &World, with_event: bool) -> io::Result<()> {
     let mut admin = server.admin()?;
     let mut statements: Vec<String> = vec!["CREATE OR REPLACE DATABASE h".into(), "USE h".into()];
     statements.extend(world.boards.iter().flat_map(Board::setup));
     statements.extend(Definitions::setup());
     statements.extend(bank::setup());
     statements.extend(own::setup());
-    statements.extend(chaos::setup());
+    statements.extend(chaos::setup(with_event));
     statements.iter().try_for_each(|statement| admin.must(statement).map(drop))
 }
 
@@ -154,6 +156,7 @@ fn work(stage: &Stage, world: &World, index: usize, role: Role) -> io::Result<()
         Role::BankWriter => bank::writer(&mut voice("bank writes")?, stage),
         Role::BankReader => bank::reader(&mut voice("bank reads")?, stage),
         Role::Own => own::worker(&mut voice("own statements")?, stage, index),
+        Role::DefinitionWriter if !stage.plan.redefines => Ok(()),
         Role::DefinitionWriter => world.definitions.writer(&mut voice("definition writes")?, stage),
         Role::DefinitionReader => world.definitions.reader(&mut voice("definition reads")?, stage),
         Role::Chaos => chaos::worker(&mut voice("chaos statements")?, stage),

@@ -24,7 +24,7 @@ fn round(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
     voice.text(&format!("REPLACE INTO own VALUES ({id}, {n}, 'outside')"))?;
     expect(voice, stage, id, Some(n))?;
     match voice.random.below(50) {
-        0 => shadowed(voice, stage, id, n),
+        0 if stage.plan.redefines => shadowed(voice, stage, id, n),
         1..=9 => deleted(voice, stage, id, n),
         10..=19 => called(voice, stage, id, n),
         _ => inside(voice, stage, id, n),

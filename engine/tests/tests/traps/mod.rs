@@ -1,0 +1,237 @@
+//! What every trap needs: a server with the plugin, a place of one's own on it, and the verdict "was it a hit?".
+//!
+//! Invariants: one server per test program, one test on it at a time, so that a rise of its counters belongs to the
+//! statement just asked; every test works in a database of its own.
+//! A trap must also show that caching happens where it should: a read that is never kept is always fresh.
+
+#![allow(dead_code, reason = "not every test program needs every word")]
+
+#[path = "../plugin/mod.rs"]
+pub mod plugin;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fqc_tests::client::{Client, Login, Param, Prepared, Response, capability};
+use fqc_tests::server::{Options, Server};
+
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+static SHARED: Mutex<Option<Arc<Server>>> = Mutex::new(None);
+static TURN: Mutex<()> = Mutex::new(());
+
+/// The program's server, started at the first need.
+fn shared() -> Arc<Server> {
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    shared
+        .get_or_insert_with(|| {
+            // SAFETY: the handler touches only a static of this program.
+            unsafe { libc::atexit(end_shared) };
+            Arc::new(start(&["--event-scheduler=ON", "--max-statement-time=30"]))
+        })
+        .clone()
+}
+
+/// Statics are never dropped, and a server must not outlive its program.
+extern "C" fn end_shared() {
+    drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
+}
+
+/// A server with the plugin under test.
+pub fn start(arguments: &[&str]) -> Server {
+    let arguments = arguments.iter().map(|one| one.to_string()).collect();
+    Server::start(Options { plugin: Some(plugin::path()), arguments, ..Options::default() })
+        .expect("a server with the plugin")
+}
+
+/// Every value of every row in words: `1,a;2,NULL`; an error by its number.
+pub fn said(response: &Response) -> String {
+    worded(response, false)
+}
+
+pub fn said_binary(response: &Response) -> String {
+    worded(response, true)
+}
+
+fn worded(response: &Response, is_binary: bool) -> String {
+    if let Some(failure) = response.failure() {
+        return format!("error {}", failure.code);
+    }
+    let value = |value: &Option<Vec<u8>>| match value {
+        Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        None => "NULL".into(),
+    };
+    let rows = response.rows(is_binary);
+    let rows: Vec<_> = rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(",")).collect();
+    rows.join(";")
+}
+
+/// Waits until something holds that nobody announces.
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "in vain waited for: {what}");
+        thread::yield_now();
+    }
+}
+
+pub struct Arena {
+    pub server: Arc<Server>,
+    pub db: String,
+    counters: Client,
+    /// Never served from memory: what it sees is the truth.
+    plain: Client,
+    _turn: Option<MutexGuard<'static, ()>>,
+}
+
+impl Arena {
+    /// The shared server, for this test alone, with an empty database of this name.
+    pub fn enter(db: &str) -> Self {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        Self { _turn: Some(turn), ..Self::on(shared(), db) }
+    }
+
+    /// The same on a server of one's own.
+    pub fn on(server: Arc<Server>, db: &str) -> Self {
+        let mut admin = server.admin().unwrap();
+        admin.must(&format!("CREATE DATABASE {db}")).unwrap();
+        let login = Login { database: Some(db.into()), ..Login::default() };
+        let mut plain = Client::connect(&server.endpoint(), &login).unwrap();
+        plain.must("SET SESSION fqc_type = OFF").unwrap();
+        let counters = server.admin().unwrap();
+        Self { server, db: db.into(), counters, plain, _turn: None }
+    }
+
+    pub fn login(&self) -> Login {
+        let capabilities = capability::BASE | capability::DEPRECATE_EOF | capability::MULTI_STATEMENTS;
+        Login { capabilities, database: Some(self.db.clone()), ..Login::default() }
+    }
+
+    pub fn client(&self) -> Client {
+        self.client_as(&self.login())
+    }
+
+    pub fn client_as(&self, login: &Login) -> Client {
+        let mut client = Client::connect(&self.server.endpoint(), login).unwrap();
+        client.set_timeout(Some(PATIENCE)).unwrap();
+        client
+    }
+
+    /// A client that has run these statements.
+    pub fn client_with(&self, statements: &[&str]) -> Client {
+        let mut client = self.client();
+        all(&mut client, statements);
+        client
+    }
+
+    /// The one judge of "was it a hit?": how often the server answered from memory, by both of its counters.
+    pub fn hits(&mut self) -> u64 {
+        let show = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Fqc_hits', 'Qcache_hits')";
+        let rows = said(&self.counters.must(show).unwrap());
+        let numbers: Vec<u64> = rows.split([',', ';']).filter_map(|word| word.parse().ok()).collect();
+        assert!(numbers.len() == 2 && numbers[0] == numbers[1], "two counters of one thing: {rows}");
+        numbers[0]
+    }
+
+    /// What an action gives, and how many hits it had.
+    pub fn counted<T>(&mut self, action: impl FnOnce() -> T) -> (T, u64) {
+        let before = self.hits();
+        let outcome = action();
+        (outcome, self.hits() - before)
+    }
+
+    pub fn ask(&mut self, client: &mut Client, read: &str) -> (Response, bool) {
+        let (response, hits) = self.counted(|| client.query(read).unwrap());
+        (response, hits > 0)
+    }
+
+    pub fn ask_prepared(&mut self, client: &mut Client, prepared: &Prepared, params: &[Param]) -> (Response, bool) {
+        let (response, hits) = self.counted(|| client.execute(prepared, params).unwrap());
+        (response, hits > 0)
+    }
+
+    /// Asks until the answer comes from memory; every answer on the way is the same.
+    #[track_caller]
+    pub fn warm(&mut self, client: &mut Client, read: &str) -> String {
+        let first = said(&client.query(read).unwrap());
+        let begun = Instant::now();
+        loop {
+            let (response, is_hit) = self.ask(client, read);
+            assert_eq!(said(&response), first, "`{read}` changed without a write, hit: {is_hit}");
+            if is_hit {
+                return first;
+            }
+            assert!(begun.elapsed() < PATIENCE, "`{read}` is never kept:\n{}", self.server.reasons());
+        }
+    }
+
+    /// The same for a prepared statement.
+    #[track_caller]
+    pub fn warm_prepared(&mut self, client: &mut Client, prepared: &Prepared, params: &[Param]) -> Response {
+        let begun = Instant::now();
+        loop {
+            let (response, is_hit) = self.ask_prepared(client, prepared, params);
+            if is_hit {
+                return response;
+            }
+            assert!(begun.elapsed() < PATIENCE, "the prepared read is never kept:\n{}", self.server.reasons());
+        }
+    }
+
+    /// A read that is in memory for this client says this.
+    #[track_caller]
+    pub fn hit(&mut self, client: &mut Client, read: &str, expected: &str) {
+        let (response, is_hit) = self.ask(client, read);
+        assert_eq!(said(&response), expected, "`{read}`, hit: {is_hit}");
+        assert!(is_hit, "`{read}` was not answered from memory:\n{}", self.server.reasons());
+    }
+
+    /// A read that must not be answered from memory says this.
+    #[track_caller]
+    pub fn miss(&mut self, client: &mut Client, read: &str, expected: &str) {
+        let (response, is_hit) = self.ask(client, read);
+        assert_eq!(said(&response), expected, "`{read}`, hit: {is_hit}");
+        assert!(!is_hit, "`{read}` was answered from memory");
+    }
+
+    /// A statement that may never be answered from memory, on a table whose other reads are.
+    #[track_caller]
+    pub fn never(&mut self, client: &mut Client, read: &str, control: &str) {
+        self.warm(client, control);
+        for _ in 0..4 {
+            let (response, is_hit) = self.ask(client, read);
+            assert!(response.failure().is_none(), "`{read}`: {:?}", response.failure());
+            assert!(!is_hit, "`{read}` was answered from memory");
+        }
+        assert!(self.ask(client, control).1, "`{control}` is no longer kept after `{read}`");
+    }
+
+    pub fn truth(&mut self, read: &str) -> String {
+        said(&self.plain.query(read).unwrap())
+    }
+
+    /// A kept read, then a write: the next read shows it at once, tells the truth, and can be kept again.
+    #[track_caller]
+    pub fn follows(&mut self, reader: &mut Client, read: &str, write: impl FnOnce(), expected: &str) {
+        let old = self.warm(reader, read);
+        write();
+        let (response, is_hit) = self.ask(reader, read);
+        assert_eq!(said(&response), expected, "`{read}` after the write (before: {old}), hit: {is_hit}");
+        assert_eq!(self.truth(read), expected, "`{read}` without the cache");
+        assert!(!is_hit, "`{read}` came from memory right after a write of its tables");
+        assert_eq!(self.warm(reader, read), expected);
+    }
+}
+
+pub fn all(client: &mut Client, statements: &[&str]) {
+    for statement in statements {
+        client.must(statement).unwrap();
+    }
+}
+
+/// `id` from 1 to 5, `v` ten times that.
+pub fn small_table(client: &mut Client, name: &str, engine: &str) {
+    client.must(&format!("CREATE TABLE {name} (id INT PRIMARY KEY, v INT) ENGINE = {engine}")).unwrap();
+    client.must(&format!("INSERT INTO {name} VALUES (1, 10), (2, 20), (3, 30), (4, 40), (5, 50)")).unwrap();
+}

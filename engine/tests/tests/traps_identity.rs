@@ -1,0 +1,473 @@
+//! What makes two statements the same: bytes, database, account, protocol, and every setting that can change a result.
+
+mod traps;
+
+use fqc_tests::client::{Client, Login, Param, capability};
+use traps::{Arena, all, said, said_binary, small_table};
+
+/// One text, two settings: neither session ever sees the other's result, and equal settings share theirs.
+#[track_caller]
+fn facet(arena: &mut Arena, read: &str, one: (&str, &str), other: (&str, &str)) {
+    let (mut first, mut second) = (arena.client_with(&[one.0]), arena.client_with(&[other.0]));
+    assert_eq!(arena.warm(&mut first, read), one.1, "after `{}`", one.0);
+    assert_eq!(arena.warm(&mut second, read), other.1, "after `{}`", other.0);
+    arena.hit(&mut first, read, one.1);
+    let mut third = arena.client_with(&[one.0]);
+    arena.hit(&mut third, read, one.1);
+    third.must(other.0).unwrap();
+    arena.hit(&mut third, read, other.1);
+}
+
+fn texts(arena: &Arena) -> Client {
+    let create =
+        "CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(20) CHARACTER SET utf8mb4, n INT, d DATETIME, s TIMESTAMP)";
+    let rows = "INSERT INTO t VALUES (1, 'é', 10, '2024-01-01 00:00:00', '2024-01-01 00:00:00'), (2, 'b', 3, '2024-03-03', '2024-03-03')";
+    arena.client_with(&["SET time_zone = '+00:00'", create, rows])
+}
+
+#[test]
+fn character_set_results() {
+    let mut arena = Arena::enter("i_results");
+    texts(&arena);
+    let read = "SELECT HEX(a), a FROM t WHERE id = 1";
+    facet(&mut arena, read, ("SET NAMES utf8mb4", "C3A9,é"), ("SET NAMES latin1", "C3A9,\u{fffd}"));
+    let one = ("SET character_set_results = utf8mb4", "C3A9,é");
+    facet(&mut arena, read, one, ("SET character_set_results = latin1", "C3A9,\u{fffd}"));
+}
+
+#[test]
+fn character_set_of_literals() {
+    let mut arena = Arena::enter("i_literals");
+    texts(&arena);
+    let read = "SELECT LENGTH('é'), CHAR_LENGTH('é') FROM t WHERE id = 1";
+    facet(&mut arena, read, ("SET NAMES utf8mb4", "2,1"), ("SET NAMES latin1", "2,2"));
+    let one = ("SET character_set_client = utf8mb4", "2,1");
+    facet(&mut arena, read, one, ("SET character_set_client = latin1", "4,2"));
+}
+
+#[test]
+fn character_set_connection() {
+    let mut arena = Arena::enter("i_connection");
+    texts(&arena);
+    let read = "SELECT HEX('é') FROM t WHERE id = 1";
+    let one = ("SET character_set_connection = utf8mb4", "C3A9");
+    facet(&mut arena, read, one, ("SET character_set_connection = latin1", "E9"));
+}
+
+#[test]
+fn set_character_set() {
+    let mut arena = Arena::enter("i_charset");
+    texts(&arena);
+    let read = "SELECT HEX(a), a FROM t WHERE id = 1";
+    let mut usual = arena.client();
+    assert_eq!(arena.warm(&mut usual, read), "C3A9,é");
+    let mut other = arena.client_with(&["SET CHARACTER SET latin1"]);
+    assert_eq!(arena.warm(&mut other, read), "C3A9,\u{fffd}");
+    arena.hit(&mut usual, read, "C3A9,é");
+}
+
+#[test]
+fn collation_connection() {
+    let mut arena = Arena::enter("i_collation");
+    texts(&arena);
+    let read = "SELECT 'a' = 'A' FROM t WHERE id = 1";
+    let one = ("SET collation_connection = utf8mb4_bin", "0");
+    facet(&mut arena, read, one, ("SET collation_connection = utf8mb4_general_ci", "1"));
+    let named = ("SET NAMES utf8mb4 COLLATE utf8mb4_bin", "0");
+    facet(&mut arena, read, named, ("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "1"));
+}
+
+#[test]
+fn collation_of_the_handshake() {
+    let mut arena = Arena::enter("i_handshake");
+    texts(&arena);
+    let read = "SELECT a, 'a' = 'A' FROM t WHERE id = 1";
+    let mut folding = arena.client();
+    let mut binary = arena.client_as(&Login { collation: 46, ..arena.login() });
+    let mut latin = arena.client_as(&Login { collation: 8, ..arena.login() });
+    assert_eq!(arena.warm(&mut folding, read), "é,1");
+    assert_eq!(arena.warm(&mut binary, read), "é,0");
+    assert_eq!(arena.warm(&mut latin, read), "\u{fffd},1");
+    arena.hit(&mut folding, read, "é,1");
+}
+
+#[test]
+fn sql_mode() {
+    let mut arena = Arena::enter("i_mode");
+    texts(&arena);
+    let read = "SELECT \"a\" FROM t WHERE id = 2";
+    facet(&mut arena, read, ("SET sql_mode = ''", "a"), ("SET sql_mode = 'ANSI_QUOTES'", "b"));
+    let read = "SELECT '1' || n FROM t WHERE id = 2";
+    facet(&mut arena, read, ("SET sql_mode = 'PIPES_AS_CONCAT'", "13"), ("SET SESSION sql_mode = ''", "1"));
+    let read = "SELECT '\\\\' FROM t WHERE id = 2";
+    let one = ("SET sql_mode = 'NO_BACKSLASH_ESCAPES'", "\\\\");
+    facet(&mut arena, read, one, ("SET @@sql_mode = ''", "\\"));
+}
+
+#[test]
+fn sql_mode_by_an_expression() {
+    let mut arena = Arena::enter("i_expression");
+    texts(&arena);
+    let read = "SELECT \"a\" FROM t WHERE id = 2";
+    let one = ("SET sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')", "a");
+    facet(&mut arena, read, one, ("SET sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')", "b"));
+    facet(&mut arena, read, ("SET sql_mode = DEFAULT", "a"), ("SET sql_mode = (SELECT 'ANSI_QUOTES')", "b"));
+    facet(&mut arena, read, ("SET @mode = 'ANSI', sql_mode = DEFAULT", "a"), ("SET sql_mode = 4", "b"));
+}
+
+#[test]
+fn time_zone() {
+    let mut arena = Arena::enter("i_zone");
+    texts(&arena);
+    let read = "SELECT s FROM t WHERE id = 1";
+    let one = ("SET time_zone = '+00:00'", "2024-01-01 00:00:00");
+    facet(&mut arena, read, one, ("SET time_zone = '+02:00'", "2024-01-01 02:00:00"));
+    let one = ("SET time_zone = CONCAT('+00', ':00')", "2024-01-01 00:00:00");
+    facet(&mut arena, read, one, ("SET time_zone = CONCAT('-01', ':00')", "2023-12-31 23:00:00"));
+}
+
+#[test]
+fn sql_select_limit() {
+    let mut arena = Arena::enter("i_limit");
+    texts(&arena);
+    let read = "SELECT id FROM t ORDER BY id";
+    let one = ("SET sql_select_limit = 1", "1");
+    facet(&mut arena, read, one, ("SET sql_select_limit = DEFAULT", "1;2"));
+}
+
+#[test]
+fn group_concat_max_len() {
+    let mut arena = Arena::enter("i_concat");
+    texts(&arena);
+    let read = "SELECT GROUP_CONCAT(id ORDER BY id) FROM t";
+    let mut wide = arena.client();
+    assert_eq!(arena.warm(&mut wide, read), "1,2");
+    // What is cut raises a warning, and is never kept.
+    let mut narrow = arena.client();
+    all(&mut narrow, &["CREATE TABLE long_ones (a INT)", "INSERT INTO long_ones SELECT seq FROM seq_1000_to_1004"]);
+    let read = "SELECT GROUP_CONCAT(a ORDER BY a) FROM long_ones";
+    assert_eq!(arena.warm(&mut wide, read), "1000,1001,1002,1003,1004");
+    narrow.must("SET group_concat_max_len = 9").unwrap();
+    (0..3).for_each(|_| arena.miss(&mut narrow, read, "1000,1001"));
+    arena.hit(&mut wide, read, "1000,1001,1002,1003,1004");
+}
+
+#[test]
+fn div_precision_increment() {
+    let mut arena = Arena::enter("i_division");
+    texts(&arena);
+    let read = "SELECT n / 4 FROM t WHERE id = 1";
+    facet(&mut arena, read, ("SET div_precision_increment = 4", "2.5000"), ("SET div_precision_increment = 1", "2.5"));
+}
+
+#[test]
+fn lc_time_names() {
+    let mut arena = Arena::enter("i_names");
+    texts(&arena);
+    let read = "SELECT DAYNAME(d), MONTHNAME(d) FROM t WHERE id = 1";
+    let one = ("SET lc_time_names = 'en_US'", "Monday,January");
+    facet(&mut arena, read, one, ("SET lc_time_names = 'de_DE'", "Montag,Januar"));
+}
+
+#[test]
+fn default_week_format() {
+    let mut arena = Arena::enter("i_week");
+    texts(&arena);
+    let read = "SELECT WEEK(d) FROM t WHERE id = 2";
+    facet(&mut arena, read, ("SET default_week_format = 0", "9"), ("SET default_week_format = 3", "9"));
+    let read = "SELECT WEEK(d) FROM t WHERE id = 1";
+    facet(&mut arena, read, ("SET default_week_format = 0", "0"), ("SET default_week_format = 3", "1"));
+}
+
+#[test]
+fn max_sort_length_and_old_mode() {
+    let mut arena = Arena::enter("i_sort");
+    let mut maker = arena.client();
+    all(&mut maker, &["CREATE TABLE t (a VARCHAR(200))", "INSERT INTO t VALUES (REPEAT('x', 100)), (REPEAT('y', 99))"]);
+    let read = "SELECT LENGTH(a) FROM t ORDER BY a DESC";
+    facet(&mut arena, read, ("SET max_sort_length = 1024", "99;100"), ("SET max_sort_length = 1000", "99;100"));
+    let read = "SELECT LENGTH(a), CAST(_utf8 'x' AS CHAR) FROM t ORDER BY a";
+    facet(&mut arena, read, ("SET old_mode = 'UTF8_IS_UTF8MB3'", "100,x;99,x"), ("SET old_mode = ''", "100,x;99,x"));
+}
+
+#[test]
+fn the_timestamp_of_a_session() {
+    let mut arena = Arena::enter("i_clock");
+    texts(&arena);
+    let read = "SELECT FROM_UNIXTIME(n) FROM t WHERE id = 1";
+    let zone = "SET time_zone = '+00:00'";
+    assert_eq!(arena.warm(&mut arena.client_with(&[zone]), read), "1970-01-01 00:00:10");
+    let mut still = arena.client_with(&["SET timestamp = 1700000000", zone]);
+    arena.never(&mut still, "SELECT NOW() FROM t WHERE id = 1", "SELECT n FROM t WHERE id = 1");
+    arena.never(&mut still, "SELECT UNIX_TIMESTAMP() FROM t WHERE id = 1", "SELECT n FROM t WHERE id = 1");
+}
+
+#[test]
+fn a_setting_for_one_statement() {
+    let mut arena = Arena::enter("i_statement");
+    texts(&arena);
+    let mut client = arena.client();
+    let read = "SELECT id FROM t ORDER BY id";
+    assert_eq!(arena.warm(&mut client, read), "1;2");
+    let limited = format!("SET STATEMENT sql_select_limit = 1 FOR {read}");
+    (0..3).for_each(|_| assert_eq!(said(&client.query(&limited).unwrap()), "1"));
+    arena.hit(&mut client, read, "1;2");
+}
+
+#[test]
+fn settings_made_where_no_text_shows_them() {
+    let mut arena = Arena::enter("i_hidden");
+    let mut maker = texts(&arena);
+    let limits = "CREATE PROCEDURE limits() SET sql_select_limit = 1";
+    let zones = "CREATE PROCEDURE zones() BEGIN SET @@time_zone = '+05:00'; END";
+    all(&mut maker, &[limits, zones]);
+    let mut maker = arena.client_with(&["SET time_zone = '+00:00'"]);
+    let ids = "SELECT id FROM t ORDER BY id";
+    let seen = "SELECT s FROM t WHERE id = 1";
+    assert_eq!(arena.warm(&mut maker, ids), "1;2");
+    assert_eq!(arena.warm(&mut maker, seen), "2024-01-01 00:00:00");
+    let immediate = "EXECUTE IMMEDIATE 'SET sql_select_limit = 1'";
+    for hidden in ["CALL limits()", immediate, "SET @a = 1, sql_select_limit = 1", "DO 1; SET sql_select_limit = 1"] {
+        let mut client = arena.client();
+        assert_eq!(said(&client.query(ids).unwrap()), "1;2");
+        client.query(hidden).unwrap();
+        (0..3).for_each(|_| assert_eq!(said(&client.query(ids).unwrap()), "1", "after `{hidden}`"));
+    }
+    let mut client = arena.client_with(&["SET time_zone = '+00:00'", "CALL zones()"]);
+    (0..3).for_each(|_| assert_eq!(said(&client.query(seen).unwrap()), "2024-01-01 05:00:00"));
+    let (_, prepared) = maker.prepare("SET sql_select_limit = 1").unwrap();
+    maker.execute(&prepared.unwrap(), &[]).unwrap();
+    (0..3).for_each(|_| assert_eq!(said(&maker.query(ids).unwrap()), "1"));
+}
+
+#[test]
+fn globals_that_new_sessions_inherit() {
+    let mut arena = Arena::enter("i_globals");
+    texts(&arena);
+    let read = "SELECT n / 4 FROM t WHERE id = 1";
+    let mut old = arena.client();
+    assert_eq!(arena.warm(&mut old, read), "2.5000");
+    old.must("SET GLOBAL div_precision_increment = 1").unwrap();
+    let mut new = arena.client();
+    assert_eq!(arena.warm(&mut new, read), "2.5");
+    assert_eq!(arena.warm(&mut old, read), "2.5000");
+    new.must("SET GLOBAL div_precision_increment = DEFAULT").unwrap();
+    let mut last = arena.client();
+    assert_eq!(arena.warm(&mut last, read), "2.5000");
+    new.must("SET SESSION div_precision_increment = DEFAULT").unwrap();
+    assert_eq!(arena.warm(&mut new, read), "2.5000");
+}
+
+#[test]
+fn the_current_database() {
+    let mut arena = Arena::enter("i_database");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    let other = ["CREATE DATABASE i_other", "CREATE TABLE i_other.t (v INT)", "INSERT INTO i_other.t VALUES (77)"];
+    all(&mut client, &other);
+    let read = "SELECT MIN(v), DATABASE() FROM t";
+    assert_eq!(arena.warm(&mut client, read), "10,i_database");
+    client.must("USE i_other").unwrap();
+    assert_eq!(arena.warm(&mut client, read), "77,i_other");
+    assert!(client.init_db("i_database").unwrap().failure().is_none());
+    arena.hit(&mut client, read, "10,i_database");
+    assert!(client.init_db("nowhere").unwrap().failure().is_some());
+    arena.hit(&mut client, read, "10,i_database");
+    assert_eq!(client.query("USE nowhere").unwrap().failure().unwrap().code, 1049);
+    arena.hit(&mut client, read, "10,i_database");
+    client.must("USE i_other; USE i_database; USE i_other").unwrap();
+    assert_eq!(arena.warm(&mut client, read), "77,i_other");
+}
+
+#[test]
+fn a_database_that_is_dropped_under_a_session() {
+    let mut arena = Arena::enter("i_dropped");
+    let mut client = arena.client();
+    let make = ["CREATE DATABASE i_gone", "CREATE TABLE i_gone.t (v INT)", "INSERT INTO i_gone.t VALUES (1)"];
+    all(&mut client, &make);
+    client.must("USE i_gone").unwrap();
+    assert_eq!(arena.warm(&mut client, "SELECT v FROM t"), "1");
+    let mut other = arena.client();
+    other.must("DROP DATABASE i_gone").unwrap();
+    arena.miss(&mut client, "SELECT v FROM t", "error 1146");
+    all(&mut other, &make);
+    other.must("UPDATE i_gone.t SET v = 2").unwrap();
+    assert_eq!(arena.warm(&mut client, "SELECT v FROM t"), "2");
+    client.must("DROP DATABASE i_gone").unwrap();
+    arena.miss(&mut client, "SELECT v FROM t", "error 1046");
+}
+
+#[test]
+fn the_bytes_of_a_statement() {
+    let mut arena = Arena::enter("i_bytes");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    let alike = [
+        "SELECT v FROM t WHERE id = 1",
+        "select v from t where id = 1",
+        "SELECT v  FROM t WHERE id = 1",
+        "SELECT v FROM t WHERE id = 1 -- x",
+        "/* a */ SELECT v FROM t WHERE id = 1",
+        "SELECT v FROM t WHERE id = 1;",
+    ];
+    alike.iter().for_each(|read| assert_eq!(arena.warm(&mut client, read), "10"));
+    // Names of columns come from the text.
+    let (lower, upper) = ("SELECT v+id FROM t WHERE id = 1", "SELECT V+ID FROM t WHERE id = 1");
+    for read in [lower, upper, lower, upper] {
+        arena.warm(&mut client, read);
+        let response = client.query(read).unwrap();
+        let title = &read.as_bytes()[7..11];
+        assert!(response.bytes.windows(4).any(|part| part == title), "`{read}` has another's column name");
+    }
+}
+
+#[test]
+fn accounts() {
+    let mut arena = Arena::enter("i_accounts");
+    let mut root = arena.client();
+    small_table(&mut root, "t", "InnoDB");
+    let reader = "CREATE USER reader@'127.0.0.1' IDENTIFIED BY 'r'";
+    let stranger = "CREATE USER stranger@'127.0.0.1' IDENTIFIED BY 's'";
+    all(&mut root, &[reader, stranger, "GRANT SELECT ON i_accounts.* TO reader@'127.0.0.1'"]);
+    let read = "SELECT v FROM i_accounts.t WHERE id = 1";
+    assert_eq!(arena.warm(&mut root, read), "10");
+    let mut stranger = arena.client_as(&Login { database: None, ..Login::user("stranger", "s") });
+    (0..3).for_each(|_| arena.miss(&mut stranger, read, "error 1142"));
+    let login = Login { database: Some(arena.db.clone()), ..Login::user("reader", "r") };
+    let mut reader = arena.client_as(&login);
+    assert_eq!(arena.warm(&mut reader, read), "10");
+    assert!(reader.change_user(&Login { database: None, ..Login::user("stranger", "s") }).unwrap().failure().is_none());
+    (0..3).for_each(|_| arena.miss(&mut reader, read, "error 1142"));
+    assert!(reader.change_user(&login).unwrap().failure().is_none());
+    arena.hit(&mut reader, read, "10");
+}
+
+#[test]
+fn a_changed_user_and_a_reset_connection_lose_their_settings() {
+    let mut arena = Arena::enter("i_reset");
+    texts(&arena);
+    let read = "SELECT id FROM t ORDER BY id";
+    let login = arena.login();
+    let mut fresh = arena.client();
+    assert_eq!(arena.warm(&mut fresh, read), "1;2");
+    let mut client = arena.client_with(&["SET sql_select_limit = 1"]);
+    assert_eq!(arena.warm(&mut client, read), "1");
+    assert!(client.change_user(&login).unwrap().failure().is_none());
+    arena.hit(&mut client, read, "1;2");
+    client.must("SET sql_select_limit = 1").unwrap();
+    arena.hit(&mut client, read, "1");
+    assert!(client.reset_connection().unwrap().failure().is_none());
+    arena.hit(&mut client, read, "1;2");
+    client.must("SET NAMES latin1").unwrap();
+    client.must("CREATE TEMPORARY TABLE x (a INT)").unwrap();
+    assert!(client.reset_connection().unwrap().failure().is_none());
+    arena.hit(&mut client, read, "1;2");
+}
+
+#[test]
+fn protocol_capabilities() {
+    let mut arena = Arena::enter("i_capabilities");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    let read = "SELECT id, v FROM t ORDER BY id";
+    let prepared_read = "SELECT id, v FROM t WHERE id < ? ORDER BY id";
+    for optional in [0, capability::DEPRECATE_EOF, capability::EXTENDED_METADATA, capability::FOUND_ROWS] {
+        let login = Login { capabilities: capability::BASE | optional, ..arena.login() };
+        let (mut client, mut plain) = (arena.client_as(&login), arena.client_as(&login));
+        plain.must("SET SESSION fqc_type = OFF").unwrap();
+        arena.warm(&mut client, read);
+        assert_eq!(client.query(read).unwrap(), plain.query(read).unwrap(), "text with {optional:#x}");
+        let (of_client, of_plain) = (client.prepare(prepared_read).unwrap().1, plain.prepare(prepared_read).unwrap().1);
+        let kept = arena.warm_prepared(&mut client, &of_client.unwrap(), &[Param::Int(4)]);
+        let truth = plain.execute(&of_plain.unwrap(), &[Param::Int(4)]).unwrap();
+        assert_eq!(kept, truth, "binary with {optional:#x}");
+    }
+}
+
+#[test]
+fn text_and_binary_protocol() {
+    let mut arena = Arena::enter("i_protocol");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    let read = "SELECT id, v, NULL FROM t WHERE id = 2";
+    let text = arena.warm(&mut client, read);
+    let (_, prepared) = client.prepare(read).unwrap();
+    let prepared = prepared.unwrap();
+    let binary = arena.warm_prepared(&mut client, &prepared, &[]);
+    assert_eq!(said_binary(&binary), text);
+    arena.hit(&mut client, read, &text);
+    client.must("UPDATE t SET v = 21 WHERE id = 2").unwrap();
+    let (response, is_hit) = arena.ask_prepared(&mut client, &prepared, &[]);
+    assert_eq!((said_binary(&response).as_str(), is_hit), ("2,21,NULL", false));
+}
+
+#[test]
+fn parameters_of_prepared_statements() {
+    let mut arena = Arena::enter("i_parameters");
+    let mut client = arena.client();
+    all(&mut client, &["CREATE TABLE t (a VARCHAR(10))", "INSERT INTO t VALUES ('1'), ('01'), ('x')"]);
+    let (_, prepared) = client.prepare("SELECT a FROM t WHERE a = ? ORDER BY a").unwrap();
+    let prepared = prepared.unwrap();
+    let text = arena.warm_prepared(&mut client, &prepared, &[Param::Text("1".into())]);
+    assert_eq!(said_binary(&text), "1");
+    // A number meets both spellings, with a warning for the third: never kept, never mixed up.
+    let number = client.execute(&prepared, &[Param::Int(1)]).unwrap();
+    assert_eq!(said_binary(&number), "01;1");
+    let text = arena.warm_prepared(&mut client, &prepared, &[Param::Text("01".into())]);
+    assert_eq!(said_binary(&text), "01");
+    let none = arena.warm_prepared(&mut client, &prepared, &[Param::Null]);
+    assert_eq!(said_binary(&none), "");
+    let (response, is_hit) = arena.ask_prepared(&mut client, &prepared, &[Param::Text("1".into())]);
+    assert_eq!((said_binary(&response).as_str(), is_hit), ("1", true));
+}
+
+#[test]
+fn prepared_statements_are_shared_between_sessions() {
+    let mut arena = Arena::enter("i_shared");
+    let (mut one, mut other) = (arena.client(), arena.client());
+    small_table(&mut one, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = ?";
+    let of_one = one.prepare(read).unwrap().1.unwrap();
+    other.prepare("SELECT 1").unwrap();
+    let of_other = other.prepare(read).unwrap().1.unwrap();
+    arena.warm_prepared(&mut one, &of_one, &[Param::Int(3)]);
+    let (response, is_hit) = arena.ask_prepared(&mut other, &of_other, &[Param::Int(3)]);
+    assert_eq!((said_binary(&response).as_str(), is_hit), ("30", true));
+    let (response, is_hit) = arena.ask_prepared(&mut other, &of_other, &[Param::Int(4)]);
+    assert_eq!((said_binary(&response).as_str(), is_hit), ("40", false));
+}
+
+#[test]
+fn settings_between_prepare_and_execute() {
+    let mut arena = Arena::enter("i_between");
+    texts(&arena);
+    let mut client = arena.client();
+    let prepared = client.prepare("SELECT n / 4, 'a' = 'A' FROM t WHERE id = 1").unwrap().1.unwrap();
+    assert_eq!(said_binary(&arena.warm_prepared(&mut client, &prepared, &[])), "2.5000,1");
+    client.must("SET div_precision_increment = 1, collation_connection = utf8mb4_bin").unwrap();
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let of_plain = plain.prepare("SELECT n / 4, 'a' = 'A' FROM t WHERE id = 1").unwrap().1.unwrap();
+    plain.must("SET div_precision_increment = 1, collation_connection = utf8mb4_bin").unwrap();
+    for _ in 0..4 {
+        let truth = plain.execute(&of_plain, &[]).unwrap();
+        assert_eq!(client.execute(&prepared, &[]).unwrap(), truth);
+    }
+}
+
+#[test]
+fn long_data_and_cursors_pass() {
+    let mut arena = Arena::enter("i_pieces");
+    let mut client = arena.client();
+    all(&mut client, &["CREATE TABLE t (id INT, a LONGTEXT)", "INSERT INTO t VALUES (1, 'ab'), (2, 'cd')"]);
+    let prepared = client.prepare("SELECT id FROM t WHERE a = ?").unwrap().1.unwrap();
+    let whole = arena.warm_prepared(&mut client, &prepared, &[Param::Text("ab".into())]);
+    assert_eq!(said_binary(&whole), "1");
+    for (piece, expected) in [("cd", "2"), ("ab", "1"), ("cd", "2")] {
+        client.long_data(&prepared, 0, piece.as_bytes()).unwrap();
+        let (response, is_hit) = arena.ask_prepared(&mut client, &prepared, &[Param::Text(String::new())]);
+        assert_eq!((said_binary(&response).as_str(), is_hit), (expected, false));
+        client.reset(&prepared).unwrap();
+    }
+    let (response, is_hit) = arena.ask_prepared(&mut client, &prepared, &[Param::Text("ab".into())]);
+    assert_eq!((said_binary(&response).as_str(), is_hit), ("1", true));
+}
