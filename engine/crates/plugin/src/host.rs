@@ -18,6 +18,17 @@ static LOAD: AtomicU64 = AtomicU64::new(0);
 static SEES_TLS: AtomicBool = AtomicBool::new(false);
 static BYSTANDERS: Mutex<Option<HashMap<u64, Bystander>>> = Mutex::new(None);
 
+/// Server sessions with a greater number began after the plugin was loaded: all that they did has been reported.
+static OLDEST_KNOWN: AtomicU64 = AtomicU64::new(u64::MAX);
+
+pub fn set_oldest_known(thread_id: u64) {
+    OLDEST_KNOWN.store(thread_id, Ordering::Relaxed);
+}
+
+pub fn knows_all_sessions() -> bool {
+    OLDEST_KNOWN.load(Ordering::Relaxed) != u64::MAX
+}
+
 pub fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     ENGINE.get_or_init(|| Engine::new(now_ns))
@@ -39,6 +50,8 @@ pub fn start() -> Result<(), String> {
         return Err("the server's Qcache_ status rows were not found".into());
     }
     engine().forget();
+    // While the server starts, no session has done anything yet; otherwise the worker asks which sessions there are.
+    set_oldest_known(if server.has_started() { u64::MAX } else { 0 });
     now_ns();
     let sees_tls = hooks::install().inspect_err(|_| status::restore())?;
     SEES_TLS.store(sees_tls, Ordering::Relaxed);
@@ -161,7 +174,7 @@ fn with_bystander(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
     if let Some(all) = bystanders().as_mut() {
         work(all.entry(thread_id).or_insert_with(|| {
             let _ = UNTIL_EXIT.try_with(|ending| ending.0.borrow_mut().push(thread_id));
-            Bystander::new(false)
+            Bystander::new(thread_id > OLDEST_KNOWN.load(Ordering::Relaxed))
         }));
     }
 }

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 pub struct Server {
     thread_id: unsafe extern "C" fn(*const Thd) -> c_ulong,
     isolation: unsafe extern "C" fn(*const Thd) -> c_int,
-    in_lock_tables: unsafe extern "C" fn(*const Thd) -> c_int,
     charset: unsafe extern "C" fn(*const Thd) -> *const c_uint,
     priv_user: unsafe extern "C" fn(*const Thd, *mut usize) -> *const c_char,
     priv_host: unsafe extern "C" fn(*const Thd, *mut usize) -> *const c_char,
@@ -61,7 +60,6 @@ impl Server {
         Ok(Server {
             thread_id: function(c"thd_get_thread_id")?,
             isolation: function(c"thd_tx_isolation")?,
-            in_lock_tables: function(c"thd_in_lock_tables")?,
             charset: function(c"thd_charset")?,
             priv_user: function(c"thd_priv_user")?,
             priv_host: function(c"thd_priv_host")?,
@@ -113,9 +111,10 @@ impl Facts {
         unsafe { (get().isolation)(self.0) }
     }
 
+    /// LOCK TABLES is in force. The exported `thd_in_lock_tables` only tells of the moment of locking.
     pub fn in_lock_tables(&self) -> bool {
-        // SAFETY: `Facts::of`.
-        unsafe { (get().in_lock_tables)(self.0) != 0 }
+        const OPTION_TABLE_LOCK: i64 = 1 << 21;
+        self.option(OPTION_TABLE_LOCK)
     }
 
     /// The collation id of `character_set_client`; the id is the first field of the public structure.

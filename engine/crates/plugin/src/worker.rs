@@ -124,6 +124,9 @@ impl Worker {
             Some(link) => link,
             None => Local::connect()?,
         };
+        if self.native.is_none() {
+            learn_sessions(&mut link)?;
+        }
         if NATIVE_TOUCHED.swap(false, Ordering::Relaxed) {
             self.native = Some(adopt(engine, &mut link, self.native)?);
             apply_settings(engine);
@@ -150,6 +153,16 @@ fn apply_settings(engine: &Engine) {
         settings.set_size(size);
         engine.cache.resize(size);
     }
+}
+
+/// Which sessions may have begun before the plugin was loaded.
+fn learn_sessions(link: &mut Local) -> Result<(), String> {
+    if host::knows_all_sessions() {
+        return Ok(());
+    }
+    let rows = link.query("SELECT MAX(ID) FROM information_schema.PROCESSLIST")?;
+    host::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
+    Ok(())
 }
 
 /// What the server's own query cache was set to, as last seen.

@@ -29,17 +29,14 @@ impl Pending {
         statement.reads_diagnostics && (self.is_latest || asks_rows())
     }
 
-    /// A statement that leaves the server as the served one would have: so many rows found, no warnings.
+    /// A statement that leaves the server as the served one would have: so many rows found, no warnings. It reads a
+    /// table function, because only a statement with a table clears the warnings of the last one.
     pub fn statement(self) -> Vec<u8> {
-        match self.rows {
-            0 => b"SELECT 1 FROM DUAL WHERE FALSE".to_vec(),
-            1 => b"SELECT 1".to_vec(),
-            rows => format!(
-                "SELECT 1 FROM JSON_TABLE(CONCAT('[', REPEAT('1,', {}), '1]'), '$[*]' COLUMNS (a INT PATH '$')) AS t",
-                rows - 1
-            )
-            .into_bytes(),
-        }
+        let array = match self.rows {
+            0 => "'[]'".to_owned(),
+            rows => format!("CONCAT('[', REPEAT('1,', {}), '1]')", rows - 1),
+        };
+        format!("SELECT 1 FROM JSON_TABLE({array}, '$[*]' COLUMNS (a INT PATH '$')) AS t").into_bytes()
     }
 }
 
