@@ -35,8 +35,7 @@ engine: ## Build the plugin into engine/dist/fqc.so
 	@cd engine && mkdir -p dist && { cmp -s $(PLUGIN) dist/fqc.so || install -m 755 $(PLUGIN) dist/fqc.so; }
 backend: backend/.venv/ready ## Install the backend and its pinned dependencies into backend/.venv
 frontend: frontend/dist/index.html ## Build the console into frontend/dist
-cli: backend ## Install the `fqc` command into backend/.venv
-	@cd backend && $(PYTHON) -m pip install --quiet --no-deps --editable fqc
+cli: backend/fqc/.venv/ready ## Install the `fqc` command into backend/fqc/.venv/bin
 terraform: ## Build the Terraform provider
 	@cd infra/terraform/provider && go build -o bin/terraform-provider-fqc .
 
@@ -44,6 +43,12 @@ backend/.venv/ready: backend/requirements.lock
 	@echo "backend: installing its dependencies"
 	@test -x backend/$(PYTHON) || python3 -m venv backend/.venv
 	@cd backend && $(PYTHON) -m pip install --quiet --requirement requirements.lock
+	@touch $@
+backend/fqc/.venv/ready: backend/fqc/requirements.lock backend/fqc/pyproject.toml
+	@echo "cli: installing fqc into backend/fqc/.venv/bin"
+	@test -x backend/fqc/$(PYTHON) || python3 -m venv backend/fqc/.venv
+	@cd backend/fqc && $(PYTHON) -m pip install --quiet --requirement requirements.lock
+	@cd backend/fqc && $(PYTHON) -m pip install --quiet --no-deps --editable .
 	@touch $@
 frontend/node_modules/ready: frontend/package-lock.json
 	@echo "frontend: installing its dependencies"
@@ -73,7 +78,7 @@ test-frontend: frontend/node_modules/ready ## Frontend: unit tests
 e2e: build ## The console in real Chromium against a real stack
 	@cd frontend && npm run e2e
 test-cli: build cli ## The `fqc` command against a real stack
-	@cd backend/fqc && ../$(PYTHON) -m pytest -q
+	@cd backend/fqc && $(PYTHON) -m pytest -q
 test-terraform: build terraform ## The Terraform provider against a real stack
 	@cd infra/terraform/provider && TF_ACC=1 go test -v -timeout 20m ./...
 test-house: build ## Stack, compose file, documents and this summary

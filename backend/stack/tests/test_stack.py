@@ -100,15 +100,21 @@ def test_the_demo_enables_the_cache_through_a_change_set_and_is_served_from_it(s
     assert "enabling" not in again.stderr
 
 
-def test_a_taken_port_stops_up_and_names_the_setting(tmp_path: Path) -> None:
-    with socket.socket() as taken:
+def test_a_taken_port_stops_up_and_names_the_setting() -> None:
+    with socket.socket() as taken, tempfile.TemporaryDirectory(prefix="fqc-") as run_dir:
         taken.bind((LOOPBACK, 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        done = run("up", "--run-dir", str(tmp_path), **{WEB_SETTING: port})
+        done = run("up", "--run-dir", run_dir, **{WEB_SETTING: port})
     assert done.returncode == 1
     assert f"port {port}" in done.stderr
     assert WEB_SETTING in done.stderr
+
+
+def test_a_run_directory_too_deep_for_sockets_is_refused(tmp_path: Path) -> None:
+    done = run("up", "--run-dir", str(tmp_path / ("deep" * 20)))
+    assert done.returncode == 1
+    assert "choose a shorter one" in done.stderr
 
 
 def test_reset_refuses_a_folder_that_is_not_a_stack(tmp_path: Path) -> None:
