@@ -55,6 +55,8 @@ pub struct Response {
     pub parts: Vec<Part>,
     /// Where the two bytes of status flags lie, in every OK and EOF packet.
     pub flags: Vec<Range<usize>>,
+    /// Where the two bytes of flags lie, in every column definition.
+    pub column_flags: Vec<Range<usize>>,
     /// Where the id of a prepared statement lies; servers number them across all sessions.
     pub statement_id: Option<Range<usize>>,
 }
@@ -186,6 +188,8 @@ impl Reader<'_> {
         for _ in 0..count {
             let range = self.packet()?;
             columns.push(decode::column(self.payload(&range), extended));
+            // Behind the flags: one byte of decimals, two of filler.
+            self.response.column_flags.push(range.end.saturating_sub(5)..range.end.saturating_sub(3));
         }
         if count > 0 && !self.deprecates_eof() {
             let range = self.packet()?;
