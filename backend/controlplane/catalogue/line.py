@@ -15,8 +15,10 @@ from .definition import Definition, definition_from
 FOLDER = Path(__file__).with_name("lines")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Line:
+    """Equal only to itself, so that it can be a key: a line is replaced as a whole, never altered."""
+
     id: str
     product: str
     version: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.line import Line
@@ -44,11 +45,10 @@ class Resolution:
 def resolve(
     line: Line, values: Mapping[str, str], variables: Mapping[str, int], *, is_clamped: bool = False
 ) -> Resolution:
-    resolved, findings = [], []
-    for name, submitted in sorted(values.items()):
-        value, found = _resolve_one(line, name, submitted, variables, is_clamped)
-        resolved.append(value)
-        findings += found
+    key = tuple(sorted(variables.items()))
+    found = [_resolve_one(line, name, submitted, key, is_clamped) for name, submitted in sorted(values.items())]
+    resolved = [value for value, _ in found]
+    findings = [finding for _, of_value in found for finding in of_value]
     numbers = {value.name: value.resolved for value in resolved if value.resolved is not None}
     findings += memory_findings(numbers | _class_defaults(line, numbers, variables), variables)
     return Resolution(resolved, findings)
@@ -70,21 +70,24 @@ def _number(bound: str | None, variables: Mapping[str, int]) -> str | None:
     return str(compile_expression(bound).evaluate(variables))
 
 
+@lru_cache(maxsize=16384)
 def _resolve_one(
-    line: Line, name: str, submitted: str, variables: Mapping[str, int], is_clamped: bool
-) -> tuple[Resolved, list[Finding]]:
+    line: Line, name: str, submitted: str, key: tuple[tuple[str, int], ...], is_clamped: bool
+) -> tuple[Resolved, tuple[Finding, ...]]:
+    """Remembered: a template previewed for a thousand instances meets a handful of classes."""
+    variables = dict(key)
     definition = line.get(name)
     if definition is None:
-        return Resolved(name, submitted, None, None, False), [unknown_parameter(line, name)]
+        return Resolved(name, submitted, None, None, False), (unknown_parameter(line, name),)
     is_computed = takes_expression(definition, submitted)
     try:
         text = str(compile_expression(submitted).evaluate(variables)) if is_computed else submitted
         definition = bounded(definition, variables)
     except ExpressionError as error:
-        return Resolved(name, submitted, None, None, definition.needs_restart), [refused_expression(name, error)]
+        return Resolved(name, submitted, None, None, definition.needs_restart), (refused_expression(name, error),)
     value, findings = _checked(definition, text, is_computed, is_clamped)
     canonical = compile_expression(submitted).canonical if is_computed else None
-    return Resolved(name, submitted, value, canonical, definition.needs_restart), findings + notices(definition)
+    return Resolved(name, submitted, value, canonical, definition.needs_restart), (*findings, *notices(definition))
 
 
 def _checked(
