@@ -247,11 +247,12 @@ impl Session {
             Admission::OpenSnapshot => return Served::Inject(self.open_snapshot(engine)),
             Admission::Refuse(_) => return Served::No,
         }
-        self.deliver(entry.value(), layout, outlet);
         engine.counts.hits.add(1);
         engine.counts.saved_ns.add(entry.cost_ns());
         engine.counts.saved_bytes.add(entry.value().len() as u64);
         self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true });
+        // Counted before the client can know of it, so that nobody who has the answer sees an older count.
+        self.deliver(entry.value(), layout, outlet);
         Served::Answered
     }
 
