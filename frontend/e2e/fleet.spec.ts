@@ -1,0 +1,28 @@
+import { expect, test } from './console';
+
+test('filters live in the address', async ({ page, instances: [first, second] }) => {
+  await page.goto('/fleet');
+  const rows = page.getByRole('region', { name: 'Instances' });
+  await expect(rows.getByRole('link', { name: first.name })).toBeVisible();
+  await page.getByLabel('Search name or host').fill(second.name);
+  await expect(page).toHaveURL(new RegExp(`search=${second.name}`));
+  await expect(rows.getByRole('link', { name: first.name })).toBeHidden();
+  await page.reload();
+  await expect(page.getByLabel('Search name or host')).toHaveValue(second.name);
+  await expect(rows.getByRole('link', { name: second.name })).toBeVisible();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await expect(rows.getByRole('link', { name: first.name })).toBeVisible();
+});
+
+test('a selection is carried to applying a template', async ({ page, instances: [first, second] }) => {
+  await page.goto('/fleet');
+  await page.getByLabel(`Select ${first.name}`).check();
+  await page.getByLabel(`Select ${second.name}`).check();
+  await page.getByRole('link', { name: 'Apply a template' }).click();
+  await expect(page.getByLabel('Ids or names, one per line')).toHaveValue(`${first.id}\n${second.id}`);
+});
+
+test('a page that does not exist says so', async ({ page }) => {
+  await page.goto('/nowhere/at-all');
+  await expect(page.getByText('There is no such page')).toBeVisible();
+});

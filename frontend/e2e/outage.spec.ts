@@ -1,0 +1,28 @@
+import { expect, test } from './console';
+
+test('an API that is down is told once, not stormed, and recovered from', async ({
+  page,
+  instances: [first],
+}) => {
+  await page.goto('/fleet');
+  await expect(page.getByRole('link', { name: first.name })).toBeVisible();
+  let attempts = 0;
+  const isOurs = (url: URL) => url.pathname.startsWith('/api/') || url.pathname === '/readyz';
+  await page.route(isOurs, (route) => {
+    attempts += 1;
+    return route.abort('connectionrefused');
+  });
+  await page.getByLabel('Search name or host').fill(first.name);
+  const banner = page.getByRole('alert').filter({ hasText: 'The control plane does not answer' });
+  await expect(banner).toBeVisible();
+
+  await page.clock.install();
+  attempts = 0;
+  await page.clock.fastForward(60_000);
+  expect(attempts).toBeLessThan(15);
+
+  await page.unroute(isOurs);
+  await banner.getByRole('button', { name: 'Try again' }).click();
+  await expect(banner).toBeHidden();
+  await expect(page.getByRole('link', { name: first.name })).toBeVisible();
+});

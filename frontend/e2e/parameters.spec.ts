@@ -1,0 +1,58 @@
+import { expect, test } from './console';
+
+test('a parameter is changed by keyboard, followed to the end, and rolled back', async ({
+  page,
+  instances: [first],
+}) => {
+  await page.goto(`/instances/${first.id}/parameters?search=thread_cache_size`);
+  const cell = page.getByRole('button', { name: 'Edit thread_cache_size' });
+  const before = (await cell.innerText()).trim();
+  await cell.focus();
+  await page.keyboard.press('Enter');
+  const input = page.getByRole('textbox', { name: 'thread_cache_size' });
+  await expect(input).toBeFocused();
+
+  await input.fill('999999999');
+  await expect(page.getByText(/Must be within/)).toBeVisible();
+  await input.fill('{DBInstanceClassCPU*16+');
+  await expect(page.getByText(/Found .*, expected/)).toBeVisible();
+  await input.fill('{DBInstanceClassCPU*17}');
+  await expect(page.getByText(/on class/)).toBeVisible();
+  await page.keyboard.press('Enter');
+
+  await expect(page.getByText('1 change not applied')).toBeVisible();
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  const review = page.getByRole('dialog');
+  await expect(review.getByText('{DBInstanceClassCPU*17}')).toBeVisible();
+  await review.getByRole('button', { name: 'Apply now' }).click();
+
+  await expect(page).toHaveURL(/\/changes\//);
+  await expect(page.getByText('applied', { exact: true })).toBeVisible();
+  await expect(page.getByText('Set thread_cache_size')).toBeVisible();
+
+  await page.getByRole('button', { name: 'Roll back' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
+  await expect(page.getByRole('heading', { name: `Roll back on ${first.name}` })).toBeVisible();
+  const approve = page.getByRole('button', { name: 'Approve' });
+  const applied = page.getByText('applied', { exact: true });
+  await expect(approve.or(applied)).toBeVisible();
+  if (await approve.isVisible()) await approve.click();
+  await expect(applied).toBeVisible();
+
+  await page.goto(`/instances/${first.id}/parameters?search=thread_cache_size`);
+  await expect(page.getByRole('button', { name: 'Edit thread_cache_size' })).toHaveText(before);
+});
+
+test('a prepared change of an address opens for review and is not applied by itself', async ({
+  page,
+  instances: [first],
+}) => {
+  const set = encodeURIComponent(JSON.stringify({ wait_timeout: '28801' }));
+  await page.goto(`/instances/${first.id}/parameters?set=${set}`);
+  const review = page.getByRole('dialog');
+  await expect(review.getByText('wait_timeout')).toBeVisible();
+  await expect(review.getByRole('button', { name: 'Apply now' })).toBeEnabled();
+  await review.getByRole('button', { name: 'Back to editing' }).click();
+  await page.getByRole('button', { name: 'Discard', exact: true }).click();
+  await expect(page.getByText(/not applied/)).toBeHidden();
+});

@@ -1,0 +1,61 @@
+// Starts the whole product before the tests and stops it afterwards, through the backend's own supervisor.
+// FQC_E2E_URL, FQC_E2E_USER and FQC_E2E_PASSWORD name a stack that runs already; then nothing is started or stopped.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { request } from '@playwright/test';
+import { SESSION_FILE, stack } from './session';
+
+const run = promisify(execFile);
+const BACKEND = resolve(import.meta.dirname, '../../backend');
+const PYTHON = join(BACKEND, '.venv/bin/python');
+const START_LIMIT_MS = 180_000;
+
+interface Started {
+  address?: string;
+  url?: string;
+  admin: { username: string; password: string };
+}
+
+async function supervise(command: string[]): Promise<string> {
+  const { stdout } = await run(PYTHON, ['-m', 'stack', ...command], {
+    cwd: BACKEND,
+    timeout: START_LIMIT_MS,
+  });
+  return stdout;
+}
+
+async function logIn(): Promise<void> {
+  const api = await request.newContext({ baseURL: stack.url() });
+  const session = (await (await api.get('/api/v1/auth/session')).json()) as { csrf_token: string };
+  const answer = await api.post('/api/v1/auth/session', {
+    data: { username: stack.user(), password: stack.password() },
+    headers: { 'X-CSRFToken': session.csrf_token, Referer: stack.url() },
+  });
+  if (!answer.ok())
+    throw new Error(`The log-in of the set-up failed: ${answer.status()} ${await answer.text()}`);
+  await api.storageState({ path: SESSION_FILE });
+  await api.dispose();
+}
+
+export default async function setUp(): Promise<() => Promise<void>> {
+  if (process.env.FQC_E2E_URL) {
+    await logIn();
+    return () => rm(SESSION_FILE, { force: true });
+  }
+  const runDir = await mkdtemp(join(tmpdir(), 'fqc-e2e-'));
+  const started = JSON.parse(
+    await supervise(['up', '--run-dir', runDir, '--ports', 'auto', '--json']),
+  ) as Started;
+  process.env.FQC_E2E_URL = started.address ?? started.url;
+  process.env.FQC_E2E_USER = started.admin.username;
+  process.env.FQC_E2E_PASSWORD = started.admin.password;
+  await logIn();
+  return async () => {
+    await supervise(['down', '--run-dir', runDir]);
+    await rm(runDir, { recursive: true, force: true });
+    await rm(SESSION_FILE, { force: true });
+  };
+}

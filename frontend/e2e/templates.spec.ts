@@ -1,0 +1,39 @@
+import { expect, test } from './console';
+
+test('a template is written, versioned, compared, applied to many, and deleted', async ({
+  page,
+  instances: [first, second],
+}) => {
+  const name = `e2e-${Date.now()}`;
+  await page.goto('/templates');
+  await page.getByRole('button', { name: 'New template' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill(name);
+  await page.getByRole('button', { name: 'Create' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(name);
+
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByRole('button', { name: 'Add parameter' }).click();
+  await page.getByPlaceholder('Parameter').fill('wait_timeout');
+  await page.getByPlaceholder('Value').fill('7200');
+  await page.getByRole('button', { name: 'Save as new version' }).click();
+  await expect(page.getByText('version 2')).toBeVisible();
+  await expect(page.getByRole('cell', { name: 'wait_timeout' })).toBeVisible();
+
+  await page.getByRole('link', { name: 'compare', exact: true }).click();
+  await expect(page.getByText('only in this')).toBeVisible();
+
+  await page.getByRole('link', { name: 'Apply to instances' }).click();
+  await page.getByLabel('Ids or names, one per line').fill(`${first.name}\n${second.name}`);
+  await page.getByRole('button', { name: 'Preview', exact: true }).click();
+  await expect(page.getByText('2 would change')).toBeVisible();
+  await page.getByRole('button', { name: 'Apply to 2 instances' }).click();
+  await expect(page).toHaveURL(/\/fleet-applies\//);
+  await expect(page.getByText('done', { exact: true })).toBeVisible({ timeout: 40_000 });
+
+  await page.goto('/templates');
+  await page.getByRole('link', { name }).click();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page).toHaveURL(/\/templates$/);
+  await expect(page.getByRole('link', { name })).toBeHidden();
+});

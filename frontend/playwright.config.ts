@@ -1,0 +1,23 @@
+// End to end: the real stack (web, worker, scheduler, MariaDB servers) in Debian's Chromium.
+// `npm run build` first; the stack serves dist/. See e2e/stack.ts for what starts it.
+import { defineConfig } from '@playwright/test';
+import { SESSION_FILE } from './e2e/session';
+
+export default defineConfig({
+  testDir: 'e2e',
+  globalSetup: './e2e/stack.ts',
+  workers: 1,
+  timeout: 45_000,
+  expect: { timeout: 15_000 },
+  reporter: [['list']],
+  use: {
+    storageState: SESSION_FILE,
+    viewport: { width: 1440, height: 900 },
+    locale: 'en-GB',
+    trace: 'retain-on-failure',
+    launchOptions: {
+      executablePath: process.env.FQC_E2E_CHROMIUM ?? '/usr/bin/chromium',
+      args: ['--no-sandbox'],
+    },
+  },
+});

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { ApiError, fieldMessage } from './errors';
+
+test('a problem keeps its message, its fields and its request id', () => {
+  const errors = [
+    { field: 'values.query_cache_size', code: 'invalid', detail: 'must be a multiple of 1024' },
+  ];
+  const error = new ApiError(400, {
+    title: 'Not valid',
+    detail: 'one value is wrong',
+    request_id: 'r-1',
+    errors,
+  });
+  expect(error.message).toBe('one value is wrong');
+  expect(error.requestId).toBe('r-1');
+  expect(fieldMessage(error, 'values.query_cache_size')).toBe('must be a multiple of 1024');
+  expect(fieldMessage(error, 'name')).toBeUndefined();
+});
+
+test('an answer without a problem still says what happened', () => {
+  expect(new ApiError(502, {}, 'r-2')).toMatchObject({
+    message: 'HTTP 502',
+    code: 'http_502',
+    requestId: 'r-2',
+  });
+});

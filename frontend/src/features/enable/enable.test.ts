@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { growth, KEPT_READINGS, withReading, type Reading } from './liveHits';
+import { initialSizing, isSizingComplete, sizeOfResultSet, sizingRequest } from './sizing';
+
+test('hits are counted per second, and a restart of the server is a gap', () => {
+  const readings = [
+    { at: 0, hits: 10, inserts: 0 },
+    { at: 2000, hits: 30, inserts: 4 },
+    { at: 4000, hits: 1, inserts: 1 },
+  ];
+  expect(growth(readings, 'hits')).toEqual([10, null]);
+  expect(growth(readings, 'inserts')).toEqual([2, null]);
+});
+
+test('a reading counts once, and old ones go', () => {
+  let readings: Reading[] = [];
+  for (let at = 1; at <= KEPT_READINGS + 5; at++)
+    readings = withReading(readings, { at, hits: at, inserts: 0 });
+  expect(readings).toHaveLength(KEPT_READINGS);
+  expect(withReading(readings, { at: 3, hits: 0, inserts: 0 })).toBe(readings);
+});
+
+test('a rule is complete once it has the number it needs', () => {
+  expect(isSizingComplete(initialSizing)).toBe(true);
+  expect(isSizingComplete({ ...initialSizing, rule: 'result_set' })).toBe(false);
+  expect(isSizingComplete({ ...initialSizing, rule: 'result_set', resultSet: '2.5 GiB' })).toBe(true);
+});
+
+test('only the number of the chosen rule is sent', () => {
+  const sizing = {
+    ...initialSizing,
+    rule: 'explicit' as const,
+    resultSet: '1G',
+    explicit: '64M',
+    type: '2' as const,
+  };
+  expect(sizingRequest(sizing)).toEqual({
+    rule: 'explicit',
+    type: 2,
+    shrink_buffer_pool: true,
+    allow_restart: false,
+    size_bytes: 67108864,
+  });
+});
+
+test('a fifth of the result sets is a multiple of 1024', () => {
+  expect(sizeOfResultSet('2684354560')).toBe(536870912);
+  expect((sizeOfResultSet('999999') ?? 1) % 1024).toBe(0);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { readTags, requestOf, emptyDraft } from './instanceDraft';
+import { fleetSearch } from './search';
+
+test('filters of an address are read, the rest is dropped', () => {
+  expect(fleetSearch({ state: 'running', drifted: true, search: 'db', colour: 'red' })).toMatchObject({
+    state: 'running',
+    drifted: true,
+    search: 'db',
+  });
+  expect(fleetSearch({ state: 'asleep' }).state).toBeUndefined();
+});
+
+test('tags are name:value, and anything else is told', () => {
+  expect(readTags('env:prod, note:a:b')).toEqual({ env: 'prod', note: 'a:b' });
+  expect(readTags('')).toEqual({});
+  expect(readTags('prod')).toBeUndefined();
+});
+
+test('a local server is asked for without an endpoint', () => {
+  const request = requestOf({ ...emptyDraft, provider: 'local', name: 'db-1', instanceClass: 'small' });
+  expect(request).toEqual({ provider: 'local', name: 'db-1', instance_class: 'small', tags: {} });
+});

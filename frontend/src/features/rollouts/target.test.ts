@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { isTargetComplete, selectionOf, tallyOf } from './target';
+
+test('a selection holds only what its kind names', () => {
+  const target = { kind: 'tags' as const, instances: 'db-1 db-2', tags: 'env:prod, team:pay' };
+  expect(selectionOf('tpl-1', target, true)).toEqual({
+    template: 'tpl-1',
+    instances: [],
+    tags: { env: 'prod', team: 'pay' },
+    every: false,
+    allow_restart: true,
+  });
+});
+
+test('a target without instances is not complete', () => {
+  expect(isTargetComplete({ kind: 'instances', instances: ' \n', tags: '' })).toBe(false);
+  expect(isTargetComplete({ kind: 'tags', instances: '', tags: 'prod' })).toBe(false);
+  expect(isTargetComplete({ kind: 'every', instances: '', tags: '' })).toBe(true);
+});
+
+test('blocked instances are counted apart', () => {
+  const items = [
+    { lines: [1], blocking: [], needs_restart: true },
+    { lines: [], blocking: [], needs_restart: false },
+    { lines: [1], blocking: ['no'], needs_restart: true },
+  ];
+  expect(tallyOf(items)).toEqual({ differing: 1, same: 1, blocked: 1, restarting: 1 });
+});

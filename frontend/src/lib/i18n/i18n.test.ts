@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { en, type MessageKey } from './en';
+import { interpolate } from './translate';
+import { zh } from './zh';
+
+const keys = Object.keys(en) as MessageKey[];
+
+/** Names of the values a message takes; plural forms name the number they choose by. */
+function placeholders(message: string): string[] {
+  return [...new Set([...message.matchAll(/\{(\w+)/g)].map((match) => match[1] ?? ''))].sort();
+}
+
+describe('the second language', () => {
+  test('has every message, and no other', () => {
+    expect(Object.keys(zh).sort()).toEqual([...keys].sort());
+  });
+
+  test('takes the same values in every message', () => {
+    const unlike = keys.filter((key) => String(placeholders(zh[key])) !== String(placeholders(en[key])));
+    expect(unlike).toEqual([]);
+    expect(keys.filter((key) => zh[key] === '' || en[key] === '')).toEqual([]);
+  });
+});
+
+test.each([
+  [1, '1 instance'],
+  [0, '0 instances'],
+  [1200, '1,200 instances'],
+])('%s chooses its plural form', (count, text) => {
+  expect(interpolate('{count} {count|instance|instances}', { count }, 'en')).toBe(text);
+});
+
+test('a value that is not given stays visible', () => {
+  expect(interpolate('Delete {name}?', {}, 'en')).toBe('Delete {name}?');
+});

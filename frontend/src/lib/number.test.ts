@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { formatCompact, formatCount, formatDuration, formatPercent, formatRate } from './number';
+
+test('an absent figure is a dash, never zero', () => {
+  expect([formatCount(null), formatCompact(undefined), formatPercent(NaN), formatDuration(null)]).toEqual(
+    Array(4).fill('–'),
+  );
+});
+
+test.each([
+  [0, '0 s'],
+  [0.00018, '180 µs'],
+  [0.0042, '4.2 ms'],
+  [59.9, '59 s'],
+  [3600, '1 h'],
+  [93784, '1 d 2 h'],
+])('%s seconds read as %s', (seconds, text) => {
+  expect(formatDuration(seconds)).toBe(text);
+});
+
+test('rates and percentages keep what matters', () => {
+  expect(formatRate(1284003)).toBe('1.28M/s');
+  expect(formatPercent(99.96)).toBe('100 %');
+  expect(formatPercent(82.44)).toBe('82.4 %');
+});
