@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
-from controlplane.alerts.incidents import Told, incident_tell
+from controlplane.alerts.incidents import Told, incident_tell, incidents_abandon
 from controlplane.alerts.judging import Sums, columns_of, condition_of, judged
 from controlplane.alerts.models import AlertRule, RuleOverride, Standing
 from controlplane.alerts.phases import OPEN, RESOLVED, Stand, step
@@ -42,6 +43,7 @@ class Move:
 
 def evaluate(now: float) -> int:
     """How many transitions were told."""
+    incidents_abandon(datetime.fromtimestamp(now, UTC))
     rules = list(rule_list())
     sums = _recent_sums(_columns(rule for rule in rules if rule.is_enabled), now)
     return sum(_make(move, now) for rule in rules for move in _moves(rule, sums, now))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.conf import settings as process_settings
+from django.db import transaction
 
 from controlplane.alerts import letters
 from controlplane.alerts.mailing import mail_queue
@@ -48,6 +49,13 @@ def incident_tell(told: Told) -> None:
         incident_resolve(incident=incident, at=told.at, value=told.value)
     event_publish("incident", incident.pk, {"transition": told.transition, "instance_id": told.instance.pk})
     _mail(incident, told)
+
+
+@transaction.atomic
+def incidents_abandon(at: datetime) -> None:
+    """An instance that was deleted can never recover: what is open on it ends, without a mail."""
+    for incident in Incident.objects.select_for_update().filter(instance=None, resolved_at=None):
+        incident_resolve(incident=incident, at=at, detail="the instance was deleted")
 
 
 def _opened(told: Told) -> Incident:

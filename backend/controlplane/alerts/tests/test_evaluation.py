@@ -123,12 +123,15 @@ def test_deleting_a_rule_resolves_what_it_opened_and_keeps_it_readable() -> None
     assert (incident.rule_id, incident.rule_name, incident.resolved_at is None) == (None, "low hit ratio", False)
 
 
-def test_a_deleted_instance_leaves_its_incident_behind() -> None:
+def test_a_deleted_instance_leaves_its_incident_behind_as_resolved() -> None:
     instance = instance_make(name="gone")
     watch(instance, 11, hits=10, lookups=100)
     instance.delete()
     evaluate(T + 700)
-    assert Incident.objects.get().instance_name == "gone"
+    incident = Incident.objects.get()
+    assert (incident.instance_name, incident.resolved_at is None) == ("gone", False)
+    assert incident.events.get(kind="resolved").detail == "the instance was deleted"
+    assert Mail.objects.count() == 1
 
 
 def test_looking_twice_at_one_moment_tells_once() -> None:
@@ -162,5 +165,5 @@ def test_a_stand_that_somebody_else_moved_is_left_alone(monkeypatch: pytest.Monk
 def test_one_look_at_many_instances_takes_constant_queries(django_assert_max_num_queries: Any) -> None:
     for _ in range(30):
         sampled(instance_make(), T, hits=90, lookups=100)
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(9):
         evaluate(T)
