@@ -6,6 +6,7 @@ use crate::local::{self, Local};
 use crate::{host, log, server, status, variables};
 use session::{Engine, Facts, Table, Verdict};
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -209,10 +210,23 @@ fn number(value: &Option<Vec<u8>>) -> u64 {
 
 fn publish_facts(engine: &Engine, link: &mut Local) -> Result<(), String> {
     let generation = engine.catalogue.generation();
-    let rows = link.query("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE LIKE '%VIEW'")?;
-    let names = rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
-    engine.catalogue.publish(Facts { generation, views: names.map(|name| name.to_ascii_lowercase()).collect() });
+    let mut views = HashSet::new();
+    for schema in first_column(link.query("SHOW DATABASES")?) {
+        // Unlike the tables of information_schema, this only looks at the beginning of each definition.
+        let name = String::from_utf8_lossy(&schema).replace('`', "``");
+        match link.query(&format!("SHOW FULL TABLES FROM `{name}` WHERE Table_type LIKE '%VIEW'")) {
+            Ok(rows) => views.extend(first_column(rows).map(|name| name.to_ascii_lowercase())),
+            // Dropped in between: that has begun another generation.
+            Err(error) if error.contains("Unknown database") => {}
+            Err(error) => return Err(error),
+        }
+    }
+    engine.catalogue.publish(Facts { generation, views });
     Ok(())
+}
+
+fn first_column(rows: Vec<local::Row>) -> impl Iterator<Item = Vec<u8>> {
+    rows.into_iter().filter_map(|row| row.into_iter().next().flatten())
 }
 
 fn settle(engine: &Engine, link: &mut Local, table: &Table) -> Result<(), String> {

@@ -25,19 +25,20 @@ impl Bystander {
         }
         self.writes.close(engine, engine.tables.find(&engine.versions, db, name).cell);
         if db == b"mysql" {
-            self.writes.close_everything(engine);
+            self.writes.close_everything(engine, true);
         }
     }
 
     pub fn on_table_defined(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
-        self.writes.close_everything(engine);
+        self.writes.close_everything(engine, true);
         self.on_table(engine, db, name, false);
     }
 
     pub fn on_logged(&mut self, engine: &Engine, text: &[u8]) {
         let statement = sql::classify(text, LexMode::default());
-        if self.is_past_unknown || closing(&statement.kind).everything {
-            self.writes.close_everything(engine);
+        let closing = closing(&statement.kind);
+        if self.is_past_unknown || closing.everything {
+            self.writes.close_everything(engine, closing.defines);
         }
     }
 

@@ -18,22 +18,31 @@ use wire::{Command, Execute, Expect, capability, status};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Closing {
     pub everything: bool,
+    /// It may define anything: what is known of the catalogue is outdated.
+    pub defines: bool,
     /// It may commit: what the transaction has written.
     pub written: bool,
 }
 
 pub fn closing(kind: &Kind) -> Closing {
-    let everything = match kind {
-        Kind::Ddl(DdlScope::Tables(_)) => false,
+    let inner = match kind {
+        Kind::SetStatement(inner) => closing(&inner.kind),
+        _ => Closing::default(),
+    };
+    let defines = inner.defines
+        || matches!(
+            kind,
+            Kind::Ddl(DdlScope::Everything) | Kind::Execute | Kind::Compound | Kind::Multiple | Kind::Opaque
+        );
+    let is_global = match kind {
         Kind::Set(assignments) => assignments.iter().any(is_inherited),
         Kind::SetTransaction(set) => set.scope == sql::TransactionScope::Global,
-        Kind::SetStatement(inner) => closing(&inner.kind).everything,
         Kind::Xa(xa) => matches!(xa, Xa::Commit | Xa::Rollback),
         Kind::Flush(flush) => *flush == Flush::Other,
-        Kind::Ddl(DdlScope::Everything) | Kind::Execute | Kind::Compound | Kind::Multiple | Kind::Opaque => true,
-        _ => false,
+        _ => inner.everything,
     };
-    Closing { everything, written: everything || may_commit(kind) }
+    let everything = defines || is_global;
+    Closing { everything, defines, written: everything || may_commit(kind) }
 }
 
 fn is_inherited(assignment: &Assignment) -> bool {
@@ -66,6 +75,8 @@ struct Asked<'a> {
     context: u64,
     text: &'a [u8],
     parameters: &'a [u8],
+    /// The whole command.
+    packet: &'a [u8],
 }
 
 impl Asked<'_> {
@@ -130,7 +141,7 @@ impl Session {
     fn on_query(&mut self, engine: &Engine, packet: &[u8], text: &[u8], outlet: &mut dyn Outlet) -> Decision {
         let context = self.cacheable_context(engine, false);
         if let Some(context) = context {
-            match self.serve(engine, &Asked { context, text, parameters: &[] }, outlet) {
+            match self.serve(engine, &Asked { context, text, parameters: &[], packet }, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
                 Served::No => {}
@@ -170,7 +181,7 @@ impl Session {
         let keeps_metadata = self.capabilities & capability::MARIADB_CACHE_METADATA != 0;
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
         if let (Some(context), Some(parameters), None, true) = (context, &parameters, refusal, has_metadata) {
-            match self.serve(engine, &Asked { context, text: &text, parameters }, outlet) {
+            match self.serve(engine, &Asked { context, text: &text, parameters, packet }, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
                 Served::No => {}
@@ -247,11 +258,12 @@ impl Session {
             Admission::OpenSnapshot => return Served::Inject(self.open_snapshot(engine)),
             Admission::Refuse(_) => return Served::No,
         }
+        // Counted before the client can know of it, so that nobody who has the answer sees an older count.
         engine.counts.hits.add(1);
         engine.counts.saved_ns.add(entry.cost_ns());
         engine.counts.saved_bytes.add(entry.value().len() as u64);
-        self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true });
-        // Counted before the client can know of it, so that nobody who has the answer sees an older count.
+        let replay = if layout.skips_rows() { asked.packet.to_vec() } else { Vec::new() };
+        self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true, replay });
         self.deliver(entry.value(), layout, outlet);
         Served::Answered
     }
@@ -336,10 +348,10 @@ impl Session {
             self.running = Some(Running::new(Purpose::Begin, Expect::Query, self.capabilities, engine.versions.now()));
             return Some(packet);
         }
-        if let Some(pending) = self.unseen.filter(|pending| pending.matters_to(statement, text)) {
-            self.unseen = None;
-            self.running = Some(Running::new(Purpose::Unseen, Expect::Query, self.capabilities, engine.versions.now()));
-            return Some(query_packet(&pending.statement()));
+        if let Some(pending) = self.unseen.take_if(|pending| pending.matters_to(statement, text)) {
+            let (packet, expect) = pending.command();
+            self.running = Some(Running::new(Purpose::Unseen, expect, self.capabilities, engine.versions.now()));
+            return Some(packet);
         }
         match (&statement.kind, &mut self.unseen) {
             (Kind::Read(_), unseen) => *unseen = None,
@@ -376,7 +388,7 @@ impl Session {
             Ok(stamp) => (stamp, None),
             Err(own) => (engine.versions.now(), Some(Reason::Own(own))),
         };
-        let asked = Asked { context: context.unwrap_or(0), text, parameters };
+        let asked = Asked { context: context.unwrap_or(0), text, parameters, packet: &[] };
         let refusal = refusal.or(transaction_refusal);
         let keeps = refusal.is_none();
         Some(Recording {
@@ -447,7 +459,7 @@ impl Session {
     pub(crate) fn close_for(&mut self, engine: &Engine, kind: &Kind) {
         let closing = closing(kind);
         if closing.everything {
-            self.writes.close_everything(engine);
+            self.writes.close_everything(engine, closing.defines);
         }
         if let Kind::Ddl(DdlScope::Tables(names)) = kind {
             self.close_defined(engine, names);
@@ -460,7 +472,7 @@ impl Session {
     /// Tables that a definition names change.
     fn close_defined(&mut self, engine: &Engine, names: &[sql::TableName]) {
         if !engine.settings.tells_case() {
-            return self.writes.close_everything(engine);
+            return self.writes.close_everything(engine, true);
         }
         for name in names {
             let db = name.db.clone().unwrap_or_else(|| self.database.clone());
@@ -605,27 +617,34 @@ pub(crate) struct Layout(pub u32);
 impl Layout {
     const OPENS_SNAPSHOT: u32 = 1 << 31;
     const SHORT_TAIL: u32 = 1 << 30;
+    const SKIPS_ROWS: u32 = 1 << 29;
 
     /// None if the flags are not where they can be described.
-    pub fn describe(offsets: &[u32], length: usize, opens_snapshot: bool) -> Option<Layout> {
+    pub fn describe(offsets: &[u32], length: usize, opens_snapshot: bool, skips_rows: bool) -> Option<Layout> {
         let (&last, first) = offsets.split_last()?;
         let first = first.first().copied().unwrap_or(0);
         let tail = length.checked_sub(last as usize)?;
-        if first >= Self::SHORT_TAIL || !(tail == 2 || tail == 4) || offsets.len() > 2 {
+        if first >= Self::SKIPS_ROWS || !(tail == 2 || tail == 4) || offsets.len() > 2 {
             return None;
         }
         let short = if tail == 2 { Self::SHORT_TAIL } else { 0 };
         let opens = if opens_snapshot { Self::OPENS_SNAPSHOT } else { 0 };
-        Some(Layout(first | short | opens))
+        let skips = if skips_rows { Self::SKIPS_ROWS } else { 0 };
+        Some(Layout(first | short | opens | skips))
     }
 
     fn opens_snapshot(self) -> bool {
         self.0 & Self::OPENS_SNAPSHOT != 0
     }
 
+    /// The server counted rows that it did not send: FOUND_ROWS() is more than the result shows.
+    fn skips_rows(self) -> bool {
+        self.0 & Self::SKIPS_ROWS != 0
+    }
+
     /// The first offset is 0 where there is only one field.
     fn offsets(self, length: usize) -> [usize; 2] {
         let tail = if self.0 & Self::SHORT_TAIL != 0 { 2 } else { 4 };
-        [(self.0 & (Self::SHORT_TAIL - 1)) as usize, length - tail]
+        [(self.0 & (Self::SKIPS_ROWS - 1)) as usize, length - tail]
     }
 }

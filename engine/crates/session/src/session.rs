@@ -256,7 +256,7 @@ impl Session {
         self.running.iter_mut().for_each(|running| running.is_inert = false);
         self.writes.close(engine, table.cell);
         if table.db == b"mysql" {
-            self.writes.close_everything(engine);
+            self.writes.close_everything(engine, true);
         }
     }
 

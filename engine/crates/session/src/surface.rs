@@ -12,26 +12,37 @@ use sql::{FqcTopic, Kind, LexMode, Show, ShowScope, Statement};
 use std::sync::Arc;
 use wire::Expect;
 
-/// Rows of a result that was served without the server knowing of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A result that was served without the server knowing of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pending {
     pub rows: u64,
     /// The server has run nothing since.
     pub is_latest: bool,
+    /// The command itself, where the number of rows found is not that of the result.
+    pub replay: Vec<u8>,
 }
 
 impl Pending {
     /// Whether the server must be told before it runs this statement. After others have run only the number of rows
     /// found is still that of the served result.
-    pub fn matters_to(self, statement: &Statement, text: &[u8]) -> bool {
+    pub fn matters_to(&self, statement: &Statement, text: &[u8]) -> bool {
         let word = b"found_rows";
         let asks_rows = || text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
         statement.reads_diagnostics && (self.is_latest || asks_rows())
     }
 
+    /// What the server must run, and what it will answer.
+    pub fn command(self) -> (Vec<u8>, Expect) {
+        match self.replay.get(4) {
+            None => (query_packet(&self.statement()), Expect::Query),
+            Some(&command) if command == wire::Command::Query as u8 => (self.replay, Expect::Query),
+            Some(_) => (self.replay, Expect::Execute),
+        }
+    }
+
     /// A statement that leaves the server as the served one would have: so many rows found, no warnings. It reads a
     /// table function, because only a statement with a table clears the warnings of the last one.
-    pub fn statement(self) -> Vec<u8> {
+    fn statement(&self) -> Vec<u8> {
         let array = match self.rows {
             0 => "'[]'".to_owned(),
             rows => format!("CONCAT('[', REPEAT('1,', {}), '1]')", rows - 1),
@@ -141,6 +152,13 @@ fn values(session: &Session, engine: &Engine, scope: ShowScope) -> Vec<(&'static
         ("query_cache_size", engine.settings.size().to_string()),
         ("query_cache_limit", engine.settings.limit().to_string()),
     ]
+}
+
+/// Its LIMIT may skip rows, which FOUND_ROWS() counts and the result does not show.
+pub(crate) fn may_skip_rows(text: &[u8]) -> bool {
+    let text = text.to_ascii_lowercase();
+    let position = |word: &[u8]| text.windows(word.len()).position(|part| part == word);
+    position(b"offset").is_some() || position(b"limit").is_some_and(|at| text[at..].contains(&b','))
 }
 
 /// One plain scan: a single SELECT without aggregates, set operations or derived tables.

@@ -12,6 +12,8 @@ pub struct Writes {
     pub is_locked: bool,
     /// Tables that the statement defines: what the catalogue said of them must be asked for again.
     defined: Vec<Arc<Table>>,
+    /// It may define anything.
+    defines: bool,
 }
 
 impl Writes {
@@ -27,8 +29,9 @@ impl Writes {
         self.defined.push(table);
     }
 
-    /// The statement may touch anything: definitions, privileges, and what new sessions inherit.
-    pub fn close_everything(&mut self, engine: &Engine) {
+    /// The statement may touch anything: privileges, what new sessions inherit, and if it `defines`, the catalogue.
+    pub fn close_everything(&mut self, engine: &Engine, defines: bool) {
+        self.defines |= defines;
         if !self.is_closed(engine.everything) {
             engine.settings.begin_change();
             self.close(engine, engine.everything);
@@ -74,6 +77,7 @@ impl Writes {
     /// The statement was refused before it began: what it closed is as it was.
     pub fn reopen(&mut self, engine: &Engine) {
         self.defined.clear();
+        self.defines = false;
         for cell in self.closed.drain(..) {
             engine.versions.reopen(cell);
             if cell == engine.everything {
@@ -86,7 +90,9 @@ impl Writes {
     pub fn open_everything(&mut self, engine: &Engine) {
         if let Some(at) = self.closed.iter().position(|cell| *cell == engine.everything) {
             self.closed.swap_remove(at);
-            engine.outdate_catalogue();
+            if std::mem::take(&mut self.defines) {
+                engine.outdate_catalogue();
+            }
             engine.versions.open(engine.everything);
             engine.settings.end_change();
         }
