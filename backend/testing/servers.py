@@ -6,9 +6,11 @@ One is shared by the tests of a session, each of which leaves it as it was; test
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.conf import settings
 
 from controlplane.core.ids import new_id
@@ -86,6 +88,15 @@ def row_for(server: TestServer, **facts: Any) -> Any:
         learn_line(connection, identity.engine_version)
     connection.close()
     return instance
+
+
+@pytest.fixture
+def shipped_classes(transactional_db: None) -> None:
+    """What a migration brings, and the test before has swept away with everything else."""
+    from controlplane.fleet.models import InstanceClass
+
+    if not InstanceClass.objects.exists():
+        import_module("controlplane.fleet.migrations.0002_shipped_classes").ship(apps, None)
 
 
 @pytest.fixture

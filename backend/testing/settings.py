@@ -15,7 +15,7 @@ atexit.register(_open.close)
 
 os.environ["FQC_RUN_DIR"] = _open.enter_context(tempfile.TemporaryDirectory(prefix="fqc-test-"))
 os.environ["FQC_DATABASE_URL"] = os.environ.get("FQC_TEST_DATABASE_URL", "")
-os.environ["FQC_LOG_LEVEL"] = "CRITICAL"
+os.environ.setdefault("FQC_LOG_LEVEL", "CRITICAL")
 if os.environ["FQC_DATABASE_URL"] == "private":
     os.environ["FQC_DATABASE_URL"] = _open.enter_context(postgres.cluster())
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import schemathesis
 from django.core.management import call_command
+from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -31,9 +33,19 @@ def test_the_contract_in_the_repository_is_what_the_code_says(tmp_path):
 
 @pytest.fixture
 def headers(admin):
+    """As Django's own test client does: the connection with the test's transaction outlives a request."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield _headers(admin)
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+def _headers(admin):
     return {"Authorization": admin._credentials["HTTP_AUTHORIZATION"], "If-Match": "*"}
 
 
+@pytest.mark.django_db
 @fuzzed.parametrize()
 @settings(
     max_examples=EXAMPLES,

@@ -12,11 +12,11 @@ from testing.servers import row_for
 from testing.wire import HoldingProxy
 from testing.workers import until
 
-pytestmark = pytest.mark.django_db(transaction=True, serialized_rollback=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("shipped_classes")]
 
 
 @pytest.fixture
-def held(shared_server, transactional_db):
+def held(shared_server, shipped_classes):
     """The shared server behind a proxy that holds the answer to one particular SET."""
     instance = row_for(shared_server)
     proxy = HoldingProxy(shared_server.port, b"SET GLOBAL `sort_buffer_size`")
@@ -83,7 +83,7 @@ def test_a_server_that_hangs_is_given_up_and_the_change_says_what_is_left(held, 
     assert instance.state == "unreachable"
 
 
-def test_a_server_that_is_gone_before_the_first_step_changes_nothing(own_server, transactional_db):
+def test_a_server_that_is_gone_before_the_first_step_changes_nothing(own_server):
     server = own_server()
     instance = row_for(server)
     change = asked(instance, {"long_query_time": "4"})
