@@ -1,0 +1,79 @@
+"""The command line: measure, or write the summary and plots of kept raw data again."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+import time
+from pathlib import Path
+
+from driver import bench, machine, plots, summary
+from driver.configuration import PLUGIN
+from driver.workload import FOLDER, BadWorkload, read_profile, read_workload
+
+RUN_DIR = Path(os.environ.get("RUN_DIR", FOLDER.parents[1] / ".run"))
+
+
+def main() -> int:
+    arguments = parse()
+    if arguments.what == "report":
+        return report(arguments.folder)
+    if not PLUGIN.exists():
+        print(f"{PLUGIN} is not there; run `make engine` first", file=sys.stderr)
+        return 2
+    try:
+        return measure(arguments)
+    except BadWorkload as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="run", description=__doc__)
+    commands = parser.add_subparsers(dest="what", required=True, metavar="quick | full | smoke | report")
+    for name, purpose in {
+        "quick": "the published tables in less than ten minutes",
+        "full": "the published tables and all beside them; hours",
+        "smoke": "show that everything works; the figures mean nothing",
+    }.items():
+        profile = commands.add_parser(name, help=purpose)
+        profile.add_argument("--only", type=lambda text: text.split(","), help="these workloads, separated by commas")
+        profile.add_argument("--seconds", type=int, help="length of a run, instead of the profile's")
+        profile.add_argument("--rounds", type=int, help="runs of each point, instead of the profile's")
+        profile.add_argument("--out", type=Path, help="folder for the results")
+    again = commands.add_parser("report", help="write summary and plots of a folder below runs/ again")
+    again.add_argument("folder", type=Path)
+    return parser.parse_args()
+
+
+def measure(arguments: argparse.Namespace) -> int:
+    profile = read_profile(arguments.what)
+    given = {"seconds": arguments.seconds, "rounds": arguments.rounds, "workloads": arguments.only}
+    profile = dataclasses.replace(profile, **{key: value for key, value in given.items() if value})
+    workloads = [read_workload(name, profile.name) for name in profile.workloads]
+    facts = machine.describe()
+    folder = arguments.out or fresh_folder(profile.is_kept, machine.slug(facts))
+    bench.write_json(folder / "machine.json", facts)
+    bench.run_all(profile, workloads, folder, lambda line: print(line, flush=True))
+    return report(folder)
+
+
+def fresh_folder(is_kept: bool, name: str) -> Path:
+    parent = FOLDER / "runs" if is_kept else RUN_DIR / "bench"
+    base = f"{time.strftime('%Y-%m-%d')}-{name}"
+    tries = [base, *(f"{base}-{number}" for number in range(2, 1000))]
+    return next(parent / one for one in tries if not (parent / one).exists())
+
+
+def report(folder: Path) -> int:
+    kept = summary.read_folder(folder)
+    plots.draw_all(kept, folder / "plots")
+    (folder / "summary.md").write_text(summary.render(kept))
+    print(f"results: {folder / 'summary.md'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

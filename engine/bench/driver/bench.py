@@ -1,0 +1,74 @@
+"""Runs the workloads of a profile, and keeps what was measured.
+
+Invariant: the configurations take turns run by run (OFF, NATIVE, FQC, OFF, ...), never block by block.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from driver import configuration, load, memory, write_cost
+from driver.server import Server
+from driver.stage import Stage
+from driver.workload import Profile, Workload, axis_value
+
+SPECIAL = {"write_cost": write_cost.measure, "memory": memory.measure}
+Say = Callable[[str], None]
+
+
+def run_all(profile: Profile, workloads: list[Workload], folder: Path, say: Say) -> None:
+    begun = time.monotonic()
+    say(f"loading {profile.tables} tables of {profile.rows} rows, once for all configurations")
+    with Stage(profile) as stage:
+        for workload in workloads:
+            say(f"{_clock(begun)} {workload.title}")
+            runs = list(measure_workload(stage, workload, profile, say))
+            document = {"workload": vars(workload), "profile": vars(profile), "runs": runs}
+            write_json(folder / "raw" / f"{workload.name}.json", document)
+        write_json(folder / "settings.json", stage.settings)
+    say(f"{_clock(begun)} measured")
+
+
+def measure_workload(stage: Stage, workload: Workload, profile: Profile, say: Say) -> Iterator[dict[str, Any]]:
+    for number, conditions in enumerate(workload.points(profile)):
+        stage.serve(conditions["server"])
+        # More connections ask for the same results; anything else that varies wants another content.
+        if workload.kind == "load" and (number == 0 or workload.axis != "threads"):
+            fill(stage, workload, conditions)
+        for turn in range(profile.rounds):
+            for name in workload.configurations:
+                results = measure(name, stage, workload, conditions)
+                say(f"  {workload.axis}={axis_value(conditions, workload.axis)} round {turn + 1} {_line(name, results)}")
+                yield {"configuration": name, "conditions": conditions, "round": turn + 1, "results": results}
+
+
+def fill(stage: Stage, workload: Workload, conditions: dict[str, Any]) -> None:
+    for name in workload.configurations:
+        configuration.empty_cache(name, stage.servers[name], conditions["cache_mb"])
+        load.warm(stage.servers[name], conditions, stage.certificates)
+
+
+def measure(name: str, stage: Stage, workload: Workload, conditions: dict[str, Any]) -> dict[str, Any]:
+    server: Server = stage.servers[name]
+    if workload.kind == "load":
+        return load.measure(server, conditions, stage.certificates)
+    return SPECIAL[workload.kind](name, server, conditions, stage.certificates)
+
+
+def write_json(path: Path, document: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def _clock(begun: float) -> str:
+    minutes, seconds = divmod(int(time.monotonic() - begun), 60)
+    return f"[{minutes:02}:{seconds:02}]"
+
+
+def _line(name: str, results: dict[str, Any]) -> str:
+    shown = ("qps", "p95_ms", "cpu_us_per_query", "hit_ratio", "write_ms", "bytes_per_entry")
+    return f"{name}: " + ", ".join(f"{key} {results[key]:.3g}" for key in shown if key in results)

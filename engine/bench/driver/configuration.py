@@ -1,0 +1,69 @@
+"""What is compared: how each configuration's server starts, and how its cache gets its memory.
+
+OFF     the server as it is, its own cache off
+NATIVE  the server's own query cache
+FQC     the plugin, switched on through SQL as a user would
+LOADED  the plugin in memory, but query_cache_type = 0
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from driver.server import Server
+
+ALL = ("OFF", "NATIVE", "FQC", "LOADED")
+PLUGIN = Path(__file__).resolve().parents[2] / "dist" / "fqc.so"
+MEGABYTE = 1 << 20
+# The server's own cache can only be switched on at start; its size may change later.
+ARGUMENTS = {
+    "OFF": ("--query-cache-type=0", "--query-cache-size=0"),
+    "NATIVE": ("--query-cache-type=1", "--query-cache-size=1M", "--query-cache-limit=1M"),
+    "FQC": ("--query-cache-type=0", "--query-cache-size=0"),
+    "LOADED": ("--query-cache-type=0", "--query-cache-size=0"),
+}
+HAS_PLUGIN = ("FQC", "LOADED")
+HAS_CACHE = ("NATIVE", "FQC")
+
+
+class NotAsAsked(RuntimeError):
+    """A server does not report the settings that it was given."""
+
+
+def start(configuration: str, server: Server, arguments: Sequence[str]) -> None:
+    places: list[str] = []
+    if configuration in HAS_PLUGIN:
+        folder = server.folder / "plugins"
+        folder.mkdir(exist_ok=True)
+        shutil.copy(PLUGIN, folder / "fqc.so")
+        places = [f"--plugin-dir={folder}"]
+    server.start([*ARGUMENTS[configuration], *places, *arguments])
+    if configuration in HAS_PLUGIN and not server.rows("SELECT 1 FROM mysql.plugin WHERE dl LIKE 'fqc%'"):
+        server.rows("INSTALL SONAME 'fqc'")
+
+
+def empty_cache(configuration: str, server: Server, size_mb: float) -> None:
+    """Gives the cache exactly this much memory, and nothing in it."""
+    if configuration not in HAS_CACHE:
+        return
+    size = int(size_mb * MEGABYTE) // 1024 * 1024
+    server.rows("SET GLOBAL query_cache_size = 0")
+    server.rows(f"SET GLOBAL query_cache_size = {size}")
+    if configuration == "FQC":
+        server.rows("SET GLOBAL query_cache_type = 1")
+    found = server.rows("SELECT @@GLOBAL.query_cache_type, @@GLOBAL.query_cache_size")[0]
+    if found != ("ON", size):
+        raise NotAsAsked(f"{configuration} was given query_cache_type=ON, query_cache_size={size}, but reports {found}")
+
+
+def settings(configuration: str, server: Server) -> dict[str, Any]:
+    """What the server says of itself, without the places of this machine."""
+    wanted = ("query_cache%", "fqc%", "innodb%", "thread%", "version%", "max_connections", "table_open_cache")
+    found: dict[str, Any] = {}
+    for pattern in wanted:
+        found |= {name: value for name, value in server.rows(f"SHOW GLOBAL VARIABLES LIKE '{pattern}'")}
+    variables = {name: value for name, value in sorted(found.items()) if not str(value).startswith("/")}
+    return {"arguments": ARGUMENTS[configuration], "variables": variables}

@@ -1,0 +1,131 @@
+"""Starts sysbench against one server, and measures the server while it runs.
+
+It runs in the folder of the certificates, because it looks for them where it runs.
+
+Processor time is counted from the moment all threads are connected, because that is when sysbench begins to count.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from driver.report import read_report
+from driver.server import SCHEMA, USER, Server
+from driver.workload import FOLDER
+
+# All threads are connected and begin now.
+BEGIN = "Threads started!"
+WARMING_THREADS = 8
+PERCENTILES = {"p50_ms": 50, "p95_ms": 95, "p99_ms": 99, "p999_ms": 99.9}
+
+
+class LoadFailed(RuntimeError):
+    """sysbench ended with an error; the message carries its output."""
+
+
+def measure(server: Server, conditions: Mapping[str, Any], certificates: Path) -> dict[str, Any]:
+    """One run: what the client saw, what the server used, and how much of it the cache answered."""
+    command = run_command(server.port, conditions)
+    before = server.status("Qcache%")
+    output, cpu = _run_timed(command, certificates, server)
+    report = read_report(output)
+    after = server.status("Qcache%")
+    return {
+        "qps": report.queries_per_second,
+        **{name: report.percentile_ms(percent) for name, percent in PERCENTILES.items()},
+        "cpu_us_per_query": cpu * 1e6 / report.queries,
+        "hit_ratio": (after["Qcache_hits"] - before["Qcache_hits"]) / report.reads if report.reads else 0,
+        "queries": report.queries,
+        "reads": report.reads,
+        "seconds": report.seconds,
+        "cpu_seconds": cpu,
+        "ignored_errors": report.ignored_errors,
+        "qcache": {name: after[name] - before[name] for name in after},
+        "histogram": report.histogram,
+    }
+
+
+def warm(server: Server, conditions: Mapping[str, Any], certificates: Path) -> None:
+    """Fills the caches before the first run: by one pass over what may repeat, or by the load itself."""
+    recipe = conditions.get("warm")
+    if not recipe:
+        return
+    command = (
+        run_command(server.port, {**conditions, "seconds": recipe["seconds"]})
+        if "seconds" in recipe
+        else warm_command(server.port, conditions)
+    )
+    _run(command, certificates)
+
+
+def prepare(server: Server, tables: int, rows: int, folder: Path) -> None:
+    options = [f"--tables={tables}", f"--table-size={rows}", "--threads=4"]
+    _run([*_base("oltp_read_only", server.port), *options, "prepare"], folder)
+
+
+def run_command(port: int, conditions: Mapping[str, Any]) -> list[str]:
+    options = [f"--{name}={value}" for name, value in conditions["options"].items()]
+    own = [f"--time={conditions['seconds']}", "--histogram=on", f"--threads={conditions['threads']}"]
+    return [*_base(conditions["script"], port), *_data(conditions), *own, *options, "run"]
+
+
+def warm_command(port: int, conditions: Mapping[str, Any]) -> list[str]:
+    recipe, rows = conditions["warm"], conditions["rows"]
+    base = [*_base(recipe["script"], port), *_data(conditions), f"--threads={WARMING_THREADS}"]
+    if recipe["script"] != "sweep":
+        return [*base, *(f"--{name}={value}" for name, value in conditions["options"].items()), "warm"]
+    first, last = centre(rows, recipe["percent"])
+    statements = ",".join(recipe["statements"])
+    return [*base, f"--first-id={first}", f"--last-id={last}", f"--statements={statements}", "warm"]
+
+
+def centre(rows: int, percent: float) -> tuple[int, int]:
+    """The keys in the middle, where sysbench's "special" distribution has its special values; one more at each end."""
+    half = rows * percent / 200
+    return max(1, int(rows / 2 - half) - 1), min(rows, int(rows / 2 + half) + 2)
+
+
+def _base(script: str, port: int) -> list[str]:
+    own = FOLDER / "lua" / f"{script}.lua"
+    server = ["--db-driver=mysql", "--mysql-host=127.0.0.1", f"--mysql-port={port}", f"--mysql-user={USER}"]
+    return ["sysbench", str(own) if own.exists() else script, *server, f"--mysql-db={SCHEMA}"]
+
+
+def _data(conditions: Mapping[str, Any]) -> list[str]:
+    return [
+        f"--tables={conditions['tables']}",
+        f"--table-size={conditions['rows']}",
+        f"--db-ps-mode={conditions['ps_mode']}",
+        f"--mysql-ssl={'on' if conditions['is_tls'] else 'off'}",
+    ]
+
+
+def _run(command: list[str], folder: Path) -> None:
+    result = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    _refuse_failure(command, result.returncode, result.stdout)
+
+
+def _run_timed(command: list[str], folder: Path, server: Server) -> tuple[str, float]:
+    """What sysbench printed, and the processor time that the server used while it counted."""
+    output = ""
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout
+        try:
+            while (line := process.stdout.readline()) and not line.startswith(BEGIN):
+                output += line
+            begun = server.cpu_seconds()
+            output += process.stdout.read()
+            used = server.cpu_seconds() - begun
+        except BaseException:
+            process.terminate()
+            raise
+    _refuse_failure(command, process.returncode, output)
+    return output, used
+
+
+def _refuse_failure(command: list[str], code: int, output: str) -> None:
+    if code:
+        raise LoadFailed(f"`{' '.join(command)}` failed with exit code {code}:\n{output}")

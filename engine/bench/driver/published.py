@@ -1,0 +1,22 @@
+"""The figures that others published, as changes against their own uncached server."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from driver.workload import FOLDER
+
+
+def changes(table: str | None, scale: int = 1) -> dict[str, dict[float, float]]:
+    """By configuration and our own axis value: the ratio to OFF. Empty for what nobody published."""
+    if table is None:
+        return {}
+    rows: Mapping[str, Any] = tomllib.loads((FOLDER / "published.toml").read_text())[table]
+    found: dict[str, dict[float, float]] = {}
+    for key, figures in rows.items():
+        for configuration, figure in figures.items():
+            if configuration != "OFF":
+                found.setdefault(configuration, {})[int(key) / scale] = figure / figures["OFF"]
+    return found

@@ -1,0 +1,151 @@
+"""A private MariaDB server: its own folder, loopback only, gone when the measurement ends.
+
+Invariant: only processes started here are ever signalled.
+Deliberately absent: any setting that favours one configuration; those are in configuration.py.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pymysql
+
+MARIADBD = os.environ.get("FQC_MARIADBD", "/usr/sbin/mariadbd")
+START_SECONDS = 60
+STOP_SECONDS = 120
+SCHEMA = "sbtest"
+USER = "bench"
+# The same for every configuration, and written into every result.
+SETTINGS = (
+    "--bind-address=127.0.0.1",
+    "--skip-name-resolve",
+    "--skip-log-bin",
+    "--max-connections=1200",
+    "--max-prepared-stmt-count=1000000",
+    "--table-open-cache=4096",
+    "--back-log=1200",
+    "--innodb-buffer-pool-size=1G",
+    "--innodb-log-file-size=512M",
+    # Commits wait for no disk: what is left to measure is processor time, where a cache's own cost shows most.
+    "--innodb-flush-log-at-trx-commit=2",
+)
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class ServerFailed(RuntimeError):
+    """A server did not start or did not end; the message carries its error log."""
+
+
+class Server:
+    def __init__(self, folder: Path, certificates: Path) -> None:
+        self.folder = folder
+        self.port = _free_port()
+        self._certificates = certificates
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    def install(self) -> None:
+        """Makes the data directory as the distribution's own installer does."""
+        self.folder.mkdir()
+        arguments = ["--no-defaults", f"--datadir={self.data}", f"--user={getpass.getuser()}"]
+        arguments += ["--auth-root-authentication-method=normal", "--skip-test-db"]
+        result = subprocess.run(["mariadb-install-db", *arguments], capture_output=True, text=True)
+        if result.returncode:
+            raise ServerFailed(f"mariadb-install-db failed in {self.folder}:\n{result.stdout}{result.stderr}")
+
+    def copy(self, folder: Path) -> Server:
+        """A server of its own on a copy of this one's data. This one must not run."""
+        folder.mkdir()
+        shutil.copytree(self.data, folder / "data")
+        return Server(folder, self._certificates)
+
+    def start(self, arguments: Sequence[str]) -> None:
+        (self.folder / "tmp").mkdir(exist_ok=True)
+        command = [MARIADBD, "--no-defaults", *SETTINGS, *self._places(), *arguments]
+        with (self.folder / "output").open("ab") as output:
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise ServerFailed(f"{MARIADBD} did not start in {self.folder}:\n{self._log()}")
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def connect(self) -> pymysql.Connection[Any]:
+        return pymysql.connect(unix_socket=str(self.folder / "socket"), user="root", autocommit=True)
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        with self.connect() as connection, connection.cursor() as cursor:
+            cursor.execute(statement)
+            return list(cursor.fetchall())
+
+    def status(self, pattern: str) -> dict[str, int]:
+        found = self.rows(f"SHOW GLOBAL STATUS LIKE '{pattern}'")
+        return {name: int(value) for name, value in found}
+
+    def cpu_seconds(self) -> float:
+        """User and system time of the whole process, in the kernel's own accounting."""
+        fields = self._proc("stat").rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+    def resident_bytes(self) -> int:
+        return int(self._proc("statm").split()[1]) * PAGE_BYTES
+
+    def _proc(self, name: str) -> str:
+        if self._process is None:
+            raise ServerFailed(f"the server in {self.folder} does not run")
+        return Path(f"/proc/{self._process.pid}/{name}").read_text()
+
+    def _places(self) -> list[str]:
+        certificates = self._certificates
+        return [
+            f"--user={getpass.getuser()}",
+            f"--datadir={self.data}",
+            f"--socket={self.folder / 'socket'}",
+            f"--tmpdir={self.folder / 'tmp'}",
+            f"--pid-file={self.folder / 'pid'}",
+            f"--log-error={self.folder / 'error.log'}",
+            f"--port={self.port}",
+            f"--ssl-ca={certificates / 'cacert.pem'}",
+            f"--ssl-cert={certificates / 'server-cert.pem'}",
+            f"--ssl-key={certificates / 'server-key.pem'}",
+        ]
+
+    def _answers(self) -> bool:
+        try:
+            self.connect().close()
+        except pymysql.MySQLError:
+            return False
+        return True
+
+    def _log(self) -> str:
+        paths = (self.folder / "error.log", self.folder / "output")
+        return "".join(path.read_text(errors="replace") for path in paths if path.exists())
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

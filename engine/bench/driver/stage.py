@@ -1,0 +1,71 @@
+"""The servers of one measurement: data is loaded once, and each configuration gets a copy of the same files.
+
+All of them run at the same time, so that the runs of a round follow each other at once; those that wait do nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from driver import configuration, load
+from driver.certificates import make_certificates
+from driver.server import SCHEMA, USER, Server
+from driver.workload import Profile
+
+
+class Stage:
+    def __init__(self, profile: Profile) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="fqc-bench-"))
+        self._profile = profile
+        self._arguments: Sequence[str] | None = None
+        self.certificates = self._folder / "certificates"
+        self.servers: dict[str, Server] = {}
+        # What each server said of itself under each set of arguments.
+        self.settings: dict[str, dict[str, Any]] = {}
+
+    def __enter__(self) -> Stage:
+        try:
+            self._make()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._end()
+
+    def serve(self, arguments: Sequence[str]) -> None:
+        """Has all servers running with these further arguments."""
+        if arguments == self._arguments:
+            return
+        for name, server in self.servers.items():
+            server.stop()
+            configuration.start(name, server, arguments)
+            self.settings[" ".join([name, *arguments])] = configuration.settings(name, server)
+        self._arguments = arguments
+
+    def _make(self) -> None:
+        make_certificates(self.certificates)
+        first = Server(self._folder / configuration.ALL[0], self.certificates)
+        first.install()
+        self.servers[configuration.ALL[0]] = first
+        first.start([])
+        first.rows(f"CREATE DATABASE {SCHEMA}")
+        first.rows("DELETE FROM mysql.global_priv WHERE user = 'root' AND host <> 'localhost'")
+        first.rows("FLUSH PRIVILEGES")
+        first.rows(f"CREATE USER {USER}@127.0.0.1")
+        first.rows(f"GRANT ALL ON {SCHEMA}.* TO {USER}@127.0.0.1")
+        load.prepare(first, self._profile.tables, self._profile.rows, self.certificates)
+        first.stop()
+        for name in configuration.ALL[1:]:
+            self.servers[name] = first.copy(self._folder / name)
+
+    def _end(self) -> None:
+        for server in self.servers.values():
+            server.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,80 @@
+"""What may be said about repeated runs: a median with its spread, and ratios of runs under equal conditions alone.
+
+Invariant: no ratio leaves this module unless every condition of the two sides is the same but the configuration.
+Ratios are taken round by round, because the runs of one round are neighbours in time and a drifting machine moves both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+
+class DifferentConditions(ValueError):
+    """Two series that must not be compared, and why."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Values of one measure over the rounds. `noisy_above` is the widest range, relative to the median, that tells."""
+
+    values: tuple[float, ...]
+    noisy_above: float
+
+    @property
+    def median(self) -> float:
+        return median(self.values)
+
+    @property
+    def low(self) -> float:
+        return min(self.values)
+
+    @property
+    def high(self) -> float:
+        return max(self.values)
+
+    @property
+    def is_noisy(self) -> bool:
+        return self.high - self.low > self.noisy_above * abs(self.median)
+
+
+@dataclass(frozen=True)
+class Series:
+    """The runs of one configuration at one point of a workload: a value per round."""
+
+    configuration: str
+    conditions: Mapping[str, Any]
+    rounds: Mapping[int, float]
+    noisy_above: float
+
+    def spread(self) -> Spread:
+        return Spread(tuple(self.rounds.values()), self.noisy_above)
+
+
+def ratio(series: Series, base: Series) -> Spread:
+    """The first as a multiple of the second, round by round."""
+    refuse_different(series, base)
+    values = tuple(series.rounds[number] / base.rounds[number] for number in series.rounds)
+    return Spread(values, min(series.noisy_above, base.noisy_above))
+
+
+def refuse_different(series: Series, base: Series) -> None:
+    names = sorted(set(series.conditions) | set(base.conditions))
+    different = [name for name in names if series.conditions.get(name) != base.conditions.get(name)]
+    if series.rounds.keys() != base.rounds.keys():
+        different.append("rounds")
+    if different:
+        pair = f"{series.configuration} and {base.configuration}"
+        raise DifferentConditions(f"{pair} ran under different conditions: {', '.join(different)}")
+
+
+def crossing(points: Sequence[tuple[float, float]], level: float) -> float | None:
+    """Where a line through points in order of x first reaches the level; nothing if it never does."""
+    if points and points[0][1] >= level:
+        return points[0][0]
+    for (x1, y1), (x2, y2) in zip(points, points[1:], strict=False):
+        if y1 < level <= y2:
+            return x1 + (x2 - x1) * (level - y1) / (y2 - y1)
+    return None

@@ -1,0 +1,44 @@
+"""Figures as words, and rows as Markdown tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from driver.statistic import Spread
+
+NOTHING = "-"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def figure(value: float) -> str:
+    """Three digits that tell, and no fraction of what is counted in hundreds."""
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def quantity(spread: Spread | None) -> str:
+    """A median with its range."""
+    if spread is None:
+        return NOTHING
+    return f"{figure(spread.median)} ({figure(spread.low)}..{figure(spread.high)})"
+
+
+def percent(ratio: float) -> str:
+    return f"{(ratio - 1) * 100:+.1f} %"
+
+
+def change(ratio: Spread | None) -> str:
+    """A ratio as change, with its range; without a verdict where the runs do not allow one."""
+    if ratio is None:
+        return NOTHING
+    spread = f"({percent(ratio.low)}..{percent(ratio.high)})"
+    return f"too noisy {spread}" if ratio.is_noisy else f"{percent(ratio.median)} {spread}"
+
+
+def share(spread: Spread | None) -> str:
+    return NOTHING if spread is None else f"{spread.median * 100:.1f} %"
