@@ -2,7 +2,7 @@ import { expect, test } from './console';
 
 test('filters live in the address', async ({ page, instances: [first, second] }) => {
   await page.goto('/fleet');
-  const rows = page.getByRole('region', { name: 'Instances' });
+  const rows = page.getByRole('table', { name: 'Instances' });
   await expect(rows.getByRole('link', { name: first.name })).toBeVisible();
   await page.getByLabel('Search name or host').fill(second.name);
   await expect(page).toHaveURL(new RegExp(`search=${second.name}`));

@@ -7,7 +7,7 @@ test('a log-in returns to the page that asked for it', async ({ page }) => {
   await page.goto('/templates');
   await expect(page).toHaveURL(/\/login\?next=/);
   await page.getByLabel('User name').fill(stack.user());
-  await page.getByLabel('Password', { exact: true }).fill(stack.password());
+  await page.getByLabel(/^Password/).fill(stack.password());
   await page.getByRole('button', { name: 'Log in' }).click();
   await expect(page).toHaveURL(/\/templates$/);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Templates');
@@ -16,7 +16,7 @@ test('a log-in returns to the page that asked for it', async ({ page }) => {
 test('a refused log-in shows the reason and the request, and keeps what was typed', async ({ page }) => {
   await page.goto('/login');
   await page.getByLabel('User name').fill('nobody-of-that-name');
-  await page.getByLabel('Password', { exact: true }).fill('wrong');
+  await page.getByLabel(/^Password/).fill('wrong');
   await page.getByRole('button', { name: 'Log in' }).click();
   await expect(page.getByRole('alert')).toContainText('Request');
   await expect(page.getByLabel('User name')).toHaveValue('nobody-of-that-name');
@@ -25,7 +25,7 @@ test('a refused log-in shows the reason and the request, and keeps what was type
 test('a link of another site is not followed after the log-in', async ({ page }) => {
   await page.goto('/login?next=//example.com/');
   await page.getByLabel('User name').fill(stack.user());
-  await page.getByLabel('Password', { exact: true }).fill(stack.password());
+  await page.getByLabel(/^Password/).fill(stack.password());
   await page.getByRole('button', { name: 'Log in' }).click();
   await expect(page).toHaveURL(/\/fleet$/);
 });

@@ -71,10 +71,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       className={classes.scroller}
       style={isVirtual ? { maxHeight: props.maxHeight ?? 'calc(100dvh - 230px)', minHeight: 320 } : undefined}
       tabIndex={0}
-      role="region"
-      aria-label={props.label}
     >
-      <table className={classes.table} aria-rowcount={rows.length + 1}>
+      <table className={classes.table} aria-label={props.label} aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
             {selection && <SelectAll keys={rows.map(rowKey)} selection={selection} />}

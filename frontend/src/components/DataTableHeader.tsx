@@ -12,6 +12,7 @@ interface HeaderCellProps<Row> {
 export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
   const direction = sort?.key === column.key ? sort.direction : undefined;
   const Icon = direction === 'descending' ? IconSortDescending : IconSortAscending;
+  if (column.header === '') return <td />;
   return (
     <th
       scope="col"

@@ -9,7 +9,7 @@ function toBigInt(value: bigint | number | string): bigint | undefined {
   return /^-?\d+$/.test(value.trim()) ? BigInt(value.trim()) : undefined;
 }
 
-/** `503316480` -> `480 MiB`; inexact sizes keep two decimals: `8117488189` -> `7.56 GiB`. */
+/** `503316480` -> `480 MiB`; inexact sizes keep at most two decimals: `8117488189` -> `7.56 GiB`. */
 export function formatBytes(value: bigint | number | string): string {
   const exact = toBigInt(value);
   if (exact === undefined) return String(value);
@@ -18,8 +18,8 @@ export function formatBytes(value: bigint | number | string): string {
   let power = 0;
   while (power < UNITS.length - 1 && magnitude >= 1024n ** BigInt(power + 1)) power++;
   const scaled = Number(magnitude) / 1024 ** power;
-  const digits = Number.isInteger(scaled) ? 0 : scaled < 100 ? 2 : 1;
-  return `${negative ? '-' : ''}${scaled.toFixed(digits)} ${UNITS[power]}`;
+  const rounded = Number(scaled.toFixed(scaled < 100 ? 2 : 1));
+  return `${negative ? '-' : ''}${rounded} ${UNITS[power]}`;
 }
 
 const QUANTITY = /^(\d+)(?:\.(\d{1,6}))?\s*([kmgt])(?:i?b)?$/i;

@@ -4,8 +4,10 @@ import { cacheAdviceQuery, type CacheAdvice } from '@/api/instances';
 import { QueryView } from '@/components/QueryView';
 import { formatBytes } from '@/lib/bytes';
 import { useT } from '@/lib/i18n/context';
-import { sizeOfResultSet, type Rule, type Sizing } from './sizing';
+import { typedSize, type Rule, type Sizing } from './sizing';
 import classes from './enable.module.css';
+
+type Proposal = CacheAdvice['sizes'][number];
 
 interface SizeStepProps {
   instanceId: string;
@@ -28,7 +30,7 @@ export function SizeStep({ instanceId, sizing, onChange }: SizeStepProps) {
             aria-label={t('enable.step.size')}
           >
             <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm">
-              {data.sizes.map((proposal) => (
+              {withOwnSize(data.sizes, t('enable.explicitHint')).map((proposal) => (
                 <RuleCard key={proposal.rule} proposal={proposal} sizing={sizing} onChange={set} />
               ))}
             </SimpleGrid>
@@ -56,8 +58,14 @@ export function SizeStep({ instanceId, sizing, onChange }: SizeStepProps) {
   );
 }
 
+/** The advice names the rules it can compute; a size of one's own is always possible. */
+function withOwnSize(sizes: Proposal[], explanation: string): Proposal[] {
+  if (sizes.some(({ rule }) => rule === 'explicit')) return sizes;
+  return [...sizes, { rule: 'explicit', size_bytes: null, explanation }];
+}
+
 interface RuleCardProps {
-  proposal: CacheAdvice['sizes'][number];
+  proposal: Proposal;
   sizing: Sizing;
   onChange: (next: Partial<Sizing>) => void;
 }
@@ -65,7 +73,7 @@ interface RuleCardProps {
 function RuleCard({ proposal, sizing, onChange }: RuleCardProps) {
   const t = useT();
   const { rule } = proposal;
-  const typed = rule === 'result_set' ? sizeOfResultSet(sizing.resultSet) : undefined;
+  const typed = typedSize(rule, sizing);
   const size = typed ?? proposal.size_bytes;
   const isOffered = size !== null || rule === 'result_set' || rule === 'explicit';
   return (

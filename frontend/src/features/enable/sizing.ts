@@ -46,6 +46,12 @@ export function sizingRequest(sizing: Sizing) {
   };
 }
 
+/** The size that a rule comes to from what was typed, where it takes a number. */
+export function typedSize(rule: Rule, sizing: Sizing): number | undefined {
+  if (rule === 'result_set') return sizeOfResultSet(sizing.resultSet);
+  return rule === 'explicit' ? bytesOf(sizing.explicit) : undefined;
+}
+
 /** 20 % of the result sets, rounded down to what the server accepts. */
 export function sizeOfResultSet(text: string): number | undefined {
   const bytes = bytesOf(text);

@@ -639,6 +639,7 @@ export const en = {
   'rollout.item.failed': 'failed',
   'rollout.item.skipped': 'skipped',
   'finding.action.changes': 'Prepare the change',
+  'enable.explicitHint': 'Bytes, or such as 480 MiB; a multiple of 1024.',
 };
 
 export type MessageKey = keyof typeof en;

@@ -630,4 +630,5 @@ export const zh: Messages = {
   'rollout.item.failed': '失败',
   'rollout.item.skipped': '已跳过',
   'finding.action.changes': '准备变更',
+  'enable.explicitHint': '字节数，或如 480 MiB；须为 1024 的倍数。',
 };
