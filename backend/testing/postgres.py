@@ -37,20 +37,36 @@ def _run(*words: str) -> None:
     subprocess.run([*as_account, *words], check=True, stdout=subprocess.DEVNULL, cwd="/")
 
 
+class Cluster:
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port, self.bin_dir = folder, free_port(), programs()
+        self.url = f"postgresql://{ACCOUNT}@127.0.0.1:{self.port}/postgres"
+        words = ["-U", ACCOUNT, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
+        _run(str(self.bin_dir / "initdb"), "-D", str(folder / "data"), *words)
+
+    def _control(self, *words: str) -> None:
+        _run(str(self.bin_dir / "pg_ctl"), "-D", str(self.folder / "data"), "-w", *words)
+
+    def start(self) -> None:
+        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+        self._control("-l", str(self.folder / "log"), "-o", options, "start")
+
+    def stop(self) -> None:
+        self._control("-m", "immediate", "stop")
+
+
 @contextmanager
-def cluster() -> Iterator[str]:
-    """The URL of a fresh cluster's database."""
+def cluster() -> Iterator[Cluster]:
+    """A fresh cluster, running; whoever stops it starts it again."""
     folder = Path(tempfile.mkdtemp(prefix="fqc-postgres-"))
     if os.geteuid() == 0:
         os.chown(folder, pwd.getpwnam(ACCOUNT).pw_uid, -1)
-    data, port, bin_dir = folder / "data", free_port(), programs()
-    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
     try:
-        _run(str(bin_dir / "initdb"), "-D", str(data), "-U", ACCOUNT, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
-        _run(str(bin_dir / "pg_ctl"), "-D", str(data), "-l", str(folder / "log"), "-o", options, "-w", "start")
+        made = Cluster(folder)
+        made.start()
         try:
-            yield f"postgresql://{ACCOUNT}@127.0.0.1:{port}/postgres"
+            yield made
         finally:
-            _run(str(bin_dir / "pg_ctl"), "-D", str(data), "-m", "immediate", "-w", "stop")
+            made.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

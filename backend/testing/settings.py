@@ -17,7 +17,7 @@ os.environ["FQC_RUN_DIR"] = _open.enter_context(tempfile.TemporaryDirectory(pref
 os.environ["FQC_DATABASE_URL"] = os.environ.get("FQC_TEST_DATABASE_URL", "")
 os.environ.setdefault("FQC_LOG_LEVEL", "CRITICAL")
 if os.environ["FQC_DATABASE_URL"] == "private":
-    os.environ["FQC_DATABASE_URL"] = _open.enter_context(postgres.cluster())
+    os.environ["FQC_DATABASE_URL"] = _open.enter_context(postgres.cluster()).url
 
 from config.settings import *  # noqa: E402, F403
 

@@ -139,3 +139,10 @@ def test_writing_a_user_takes_its_etag(admin):
     assert admin.patch(path, {"email": "a@example.com"}).status_code == 428
     assert admin.patch(path, {"email": "a@example.com"}, HTTP_IF_MATCH='"99"').status_code == 412
     assert admin.patch(path, {"email": "a@example.com"}, HTTP_IF_MATCH='"1"').headers["ETag"] == '"2"'
+
+
+def test_an_address_that_tries_too_often_is_told_to_wait(outsider):
+    answers = [outsider.post(SESSION, {"username": f"name-{number}", "password": "x"}) for number in range(21)]
+    assert {answer.status_code for answer in answers[:20]} == {403}
+    assert (answers[20].status_code, answers[20].json()["code"]) == (429, "rate_limited")
+    assert int(answers[20].headers["Retry-After"]) > 0

@@ -1,0 +1,63 @@
+"""A database that goes away and comes back: requests are refused meanwhile, and no process has to be restarted."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from testing import postgres
+from testing.workers import until
+
+BACKEND = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def cluster():
+    with postgres.cluster() as made:
+        yield made
+
+
+@pytest.fixture
+def web(cluster, tmp_path):
+    port = postgres.free_port()
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "FQC_RUN_DIR": str(tmp_path),
+        "FQC_DATABASE_URL": cluster.url,
+        "FQC_LOG_LEVEL": "CRITICAL",
+    }
+    subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=BACKEND, env=environment, check=True)
+    words = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--port", str(port), "--lifespan", "off"]
+    process = subprocess.Popen([*words, "--log-level", "critical"], cwd=BACKEND, env=environment)
+    yield f"http://127.0.0.1:{port}"
+    process.terminate()
+    process.wait()
+
+
+def ask(url):
+    request = urllib.request.Request(url, headers={"Authorization": "Bearer fqc_aaaaaaaa_" + "x" * 43})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+    except OSError:
+        return None, None
+
+
+def test_a_database_that_was_restarted_is_used_again(cluster, web):
+    until(lambda: ask(web + "/readyz")[0] == 200, "the web process is ready")
+    assert ask(web + "/api/v1/instances")[0] == 401  # the token was looked up
+    cluster.stop()
+    assert ask(web + "/readyz")[0] == 503
+    status, problem = ask(web + "/api/v1/instances")
+    assert (status, problem["code"]) == (503, "unavailable")
+    assert ask(web + "/healthz")[0] == 200
+    cluster.start()
+    assert ask(web + "/readyz")[0] == 200
+    assert ask(web + "/api/v1/instances")[0] == 401
