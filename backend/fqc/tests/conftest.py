@@ -1,20 +1,24 @@
-"""A private stack per test session, and `fqc` as a process of its own: what is tested is what people run."""
+"""A private stack per test session, and `fqc` as people run it: arguments and stdin in, exit code and text out."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from fqc.app import main
+
 BACKEND = Path(__file__).resolve().parents[2]
-START = "import sys; from fqc.app import main; sys.argv[0] = 'fqc'; main()"
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,27 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Fqc:
     home = tmp_path_factory.mktemp("home")
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
-        own = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONIOENCODING": "utf-8", **environment}
-        command = [sys.executable, "-c", START, *arguments]
-        done = subprocess.run(command, env=own, input=stdin, capture_output=True, text=True, timeout=60, check=False)
-        return Result(done.returncode, done.stdout, done.stderr)
+        own = {"HOME": str(home), "PATH": os.environ["PATH"], **environment}
+        return _in_this_process(["fqc", *arguments], io.StringIO(stdin), own)
 
     return run
+
+
+def _in_this_process(arguments: list[str], stdin: io.StringIO, environment: dict[str, str]) -> Result:
+    """A process for each of some hundred commands would take minutes."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        patch.dict(os.environ, environment, clear=True),
+        patch.multiple(sys, argv=arguments, stdin=stdin),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+            code = 0
+        except SystemExit as done:
+            code = int(done.code or 0)
+    return Result(code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import START, Fqc, Stack
+from conftest import Fqc, Stack
 
 
 def test_instances_are_a_table_for_people(fqc: Fqc, stack: Stack) -> None:
@@ -93,7 +93,7 @@ def test_waiting_has_an_end_of_its_own(fqc: Fqc, instance: str) -> None:
 
 def test_watching_shows_it_again(bare: Fqc, fqc: Fqc, config: os.PathLike[str], other: str) -> None:
 
-    command = [sys.executable, "-c", START, "instance", "show", other, "--watch", "--interval", "0.2"]
+    command = [sys.executable, "-m", "fqc", "instance", "show", other, "--watch", "--interval", "0.2"]
     environment = {**os.environ, "FQC_CONFIG": str(config)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -94,7 +94,8 @@ def test_a_wrong_expression_is_marked_at_its_column(fqc: Fqc) -> None:
     assert "3/4" in wrong.err
 
 
-def test_a_value_that_a_parameter_may_not_have_is_refused(fqc: Fqc) -> None:
+def test_a_value_that_does_not_fit_its_parameter_is_found(fqc: Fqc) -> None:
     where = ("--parameter", "query_cache_size", "--class", "fqc.n4.large")
-    assert fqc("eval", "{10*1}", *where).code == 4
-    assert fqc("eval", "{1024*1024}", *where).code == 0
+    assert "multiple of 1024" in fqc("eval", "{10*1}", *where).out
+    assert fqc("eval", "{DBInstanceClassMemory*10}", *where).code == 4
+    assert fqc("eval", "{1024*1024}", *where).out.strip() == "1048576"

@@ -73,7 +73,7 @@ def root(
 
 def main() -> None:
     try:
-        app()
+        app(prog_name="fqc")
     except Failure as failure:
         complain(failure, _form_of(sys.argv))
         sys.exit(failure.code)

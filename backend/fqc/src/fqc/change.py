@@ -24,7 +24,8 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50,
 ) -> None:
     """Change sets, newest first."""
-    found = call.api.items("changes", limit=limit, instance=instance, state=state, kind=kind)
+    of = instance and call.api.get(f"instances/{instance}")["id"]
+    found = call.api.items("changes", limit=limit, instance=of, state=state, kind=kind)
     call.show_items(found, change_view.SUMMARY)
 
 

@@ -41,10 +41,10 @@ class Failure(Exception):
 
 
 def from_problem(problem: dict[str, Any]) -> Failure:
-    """The API's problem document (RFC 9457) as a failure; other fields than the first get a line each."""
+    """The API's problem document (RFC 9457) as a failure; fields that its sentence does not name get a line each."""
+    fields = [each for each in problem.get("errors", []) if each["field"]]
     lines = [str(problem["detail"])]
-    details = [f"{each['field']}: {each['detail']}" for each in problem.get("errors", []) if each["field"]]
-    if len(details) > 1:
-        lines += [f"  {line}" for line in details]
+    if len(fields) > 1 or any(each["field"] not in lines[0] for each in fields):
+        lines += [f"  {each['field']}: {each['detail']}" for each in fields]
     status = int(problem["status"])
     return Failure("\n".join(lines), _BY_STATUS.get(status, Exit.ERROR), hint=_NEXT.get(status, ""), problem=problem)

@@ -170,7 +170,7 @@ def proxy(
     change_flow.run(call, f"instances/{instance}/proxy", {"enabled": enabled})
 
 
-@app.removal("remove")
+@app.decision("remove")
 def remove(call: Call, instance: Name) -> None:
     """Forget an external server; stop a local one and delete its data."""
     found = call.api.get(f"instances/{instance}")

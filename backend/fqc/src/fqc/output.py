@@ -9,7 +9,6 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ class Format(StrEnum):
     YAML = "yaml"
 
 
-@cache
 def console(*, is_stderr: bool = False) -> Console:
     from rich.console import Console
 
