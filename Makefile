@@ -96,14 +96,13 @@ lint-frontend: frontend
 lint-terraform:
 	@cd infra/terraform/provider && test -z "$$(gofmt -l .)" && go vet ./...
 lint-shell:
-	@shellcheck scripts/bootstrap .ci/run engine/docker/start engine/docker/is-healthy
+	@shellcheck scripts/bootstrap .ci/run .ci/unchanged engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd frontend && npm run --silent generate
 	@cd infra/terraform/provider && go generate ./...
-generate-check: backend frontend/node_modules/ready ## Fail when a derived file is not what its source gives
-	@cd backend && $(PYTHON) manage.py spectacular | diff --unified openapi.yaml -
-	@cd frontend && npm run --silent generate:check
+generate-check: ## Fail when a derived file is not what its source gives
+	@.ci/unchanged backend/openapi.yaml frontend/src/api infra/terraform -- $(MAKE) generate
 
 ##@ Measure it
 bench: engine ready-bench ## The five published tables on this machine (long)
