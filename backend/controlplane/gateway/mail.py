@@ -74,6 +74,8 @@ def _session(server: MailServer) -> Iterator[smtplib.SMTP]:
         raise MailDelayed(f"{server.place}: {error}. Is the address right and the server up?") from error
     try:
         yield session
+    except UnicodeError as error:
+        raise MailRefused(f"{server.place}: an address has letters that SMTP cannot carry ({error}).") from error
     except (smtplib.SMTPException, OSError) as error:
         raise MailDelayed(f"{server.place}: {error}") from error
     finally:

@@ -99,6 +99,11 @@ def _read(instance: Instance, limits: Limits, connections: Connections) -> Readi
     except GatewayError as error:
         log.warning("poll_failed", instance=instance.pk, code=error.code, detail=error.detail)
         return None
+    except Exception:
+        # Whatever listens there, or a password that cannot be opened: one instance must not spoil the round.
+        log.exception("poll_failed", instance=instance.pk)
+        connections.drop(instance.pk)
+        return None
     return reading_of(time.time(), status, variables)
 
 

@@ -75,3 +75,10 @@ def test_no_server_is_a_delay() -> None:
         taken.bind(("127.0.0.1", 0))  # bound but not listening: connections are refused
         with pytest.raises(MailDelayed, match="Is the address right"):
             deliver(message(), ["dba@example.com"], server(taken.getsockname()[1]))
+
+
+def test_an_address_that_smtp_cannot_carry_is_refused() -> None:
+    with smtp_server() as (port, mailbox):
+        with pytest.raises(MailRefused, match="letters that SMTP cannot carry"):
+            deliver(message(), ["dba@größe.example"], server(port))
+        assert not mailbox.messages

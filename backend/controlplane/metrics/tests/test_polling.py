@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from controlplane.core.models import Event
+from controlplane.fleet.models import Instance
 from controlplane.metrics import polling
 from controlplane.metrics.clock import turn_claim, turn_end
 from controlplane.metrics.connections import Connections
@@ -101,6 +103,28 @@ def test_a_server_that_is_gone_or_silent_leaves_a_gap_and_the_others_their_sampl
         done = polling.poll_round(T, connections)
     assert (done.answered_count, done.failed_count) == (1, 2)
     assert list(Sample.objects.values_list("instance_id", flat=True)) == [answering.pk]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("greeting", [b"HTTP/1.1 200 OK\r\n\r\n", b"\x05\x00\x00\x00\x0a5.7", b"\x00" * 64])
+def test_what_is_no_server_or_cannot_be_opened_spoils_nothing(
+    shared_server: Any, connections: Connections, greeting: bytes
+) -> None:
+    answering = reached(shared_server)
+    instance_make()
+    Instance.objects.exclude(pk=answering.pk).update(password_sealed="sealed by nobody")
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as other:
+        instance_make(port=listener.getsockname()[1], password="x")
+        greeted = other.submit(_greet, listener, greeting)
+        done = polling.poll_round(T, connections)
+        greeted.result()
+    assert (done.answered_count, done.failed_count) == (1, 2)
+
+
+def _greet(listener: socket.socket, greeting: bytes) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.sendall(greeting)
 
 
 def test_a_server_that_keeps_failing_is_asked_less_often_until_it_answers(connections: Connections) -> None:
