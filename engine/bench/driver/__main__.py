@@ -11,6 +11,7 @@ from pathlib import Path
 
 from driver import bench, machine, plots, summary
 from driver.configuration import PLUGIN
+from driver.server import MARIADBD, SETTINGS
 from driver.workload import FOLDER, BadWorkload, read_profile, read_workload
 
 RUN_DIR = Path(os.environ.get("RUN_DIR", FOLDER.parents[1] / ".run"))
@@ -53,7 +54,7 @@ def measure(arguments: argparse.Namespace) -> int:
     given = {"seconds": arguments.seconds, "rounds": arguments.rounds, "workloads": arguments.only}
     profile = dataclasses.replace(profile, **{key: value for key, value in given.items() if value})
     workloads = [read_workload(name, profile.name) for name in profile.workloads]
-    facts = machine.describe()
+    facts = machine.describe(MARIADBD, SETTINGS, PLUGIN)
     folder = arguments.out or fresh_folder(profile.is_kept, machine.slug(facts))
     bench.write_json(folder / "machine.json", facts)
     bench.run_all(profile, workloads, folder, lambda line: print(line, flush=True))

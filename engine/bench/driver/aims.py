@@ -25,9 +25,9 @@ class Verdict:
     @property
     def words(self) -> str:
         # Noise hides nothing when even the worse end of the range is good enough, or the better end is not.
-        ends = (self.found.low, self.found.high)
-        if self.found.is_noisy and len({self._is_enough(end) for end in ends}) > 1:
-            return "too noisy to tell"
+        is_one_sided = self._is_enough(self.found.low) == self._is_enough(self.found.high)
+        if self.found.doubt and not is_one_sided:
+            return f"{self.found.doubt} to tell"
         return "met" if self._is_enough(self.found.median) else "**not met**"
 
     def _is_enough(self, value: float) -> bool:

@@ -42,7 +42,8 @@ def measure_workload(stage: Stage, workload: Workload, profile: Profile, say: Sa
         for turn in range(profile.rounds):
             for name in workload.configurations:
                 results = measure(name, stage, workload, conditions)
-                say(f"  {workload.axis}={axis_value(conditions, workload.axis)} round {turn + 1} {_line(name, results)}")
+                place = f"{workload.axis}={axis_value(conditions, workload.axis)}"
+                say(f"  {place} round {turn + 1} {_line(name, results)}")
                 yield {"configuration": name, "conditions": conditions, "round": turn + 1, "results": results}
 
 

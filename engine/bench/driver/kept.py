@@ -39,7 +39,8 @@ class Measured:
             return None
         conditions = runs[0]["conditions"]
         if any(run["conditions"] != conditions for run in runs):
-            raise DifferentConditions(f"{self.workload['name']}: the rounds of {configuration} differ in their conditions")
+            workload = self.workload["name"]
+            raise DifferentConditions(f"{workload}: the rounds of {configuration} differ in their conditions")
         rounds = {run["round"]: run["results"][measure] for run in runs}
         return Series(configuration, conditions, rounds, self.profile["noisy_above"])
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from driver.machine import busy_seconds, process_seconds
 from driver.report import read_report
 from driver.server import SCHEMA, USER, Server
 from driver.workload import FOLDER
@@ -30,18 +32,18 @@ def measure(server: Server, conditions: Mapping[str, Any], certificates: Path) -
     """One run: what the client saw, what the server used, and how much of it the cache answered."""
     command = run_command(server.port, conditions)
     before = server.status("Qcache%")
-    output, cpu = _run_timed(command, certificates, server)
+    output, used = _run_timed(command, certificates, server)
     report = read_report(output)
     after = server.status("Qcache%")
     return {
         "qps": report.queries_per_second,
         **{name: report.percentile_ms(percent) for name, percent in PERCENTILES.items()},
-        "cpu_us_per_query": cpu * 1e6 / report.queries,
+        "cpu_us_per_query": used.server * 1e6 / report.queries,
         "hit_ratio": (after["Qcache_hits"] - before["Qcache_hits"]) / report.reads if report.reads else 0,
         "queries": report.queries,
         "reads": report.reads,
         "seconds": report.seconds,
-        "cpu_seconds": cpu,
+        "cpu_seconds": vars(used),
         "ignored_errors": report.ignored_errors,
         "qcache": {name: after[name] - before[name] for name in after},
         "histogram": report.histogram,
@@ -108,17 +110,33 @@ def _run(command: list[str], folder: Path) -> None:
     _refuse_failure(command, result.returncode, result.stdout)
 
 
-def _run_timed(command: list[str], folder: Path, server: Server) -> tuple[str, float]:
-    """What sysbench printed, and the processor time that the server used while it counted."""
+@dataclass(frozen=True)
+class Used:
+    """Processor time in seconds: of the server, of sysbench, and of the machine with everything on it."""
+
+    server: float
+    client: float
+    machine: float
+
+    @classmethod
+    def until_now(cls, server: int, client: int) -> Used:
+        return cls(process_seconds(server), process_seconds(client), busy_seconds())
+
+    def __sub__(self, earlier: Used) -> Used:
+        return Used(self.server - earlier.server, self.client - earlier.client, self.machine - earlier.machine)
+
+
+def _run_timed(command: list[str], folder: Path, server: Server) -> tuple[str, Used]:
+    """What sysbench printed, and the processor time that was used while it counted."""
     output = ""
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout
         try:
             while (line := process.stdout.readline()) and not line.startswith(BEGIN):
                 output += line
-            begun = server.cpu_seconds()
+            begun = Used.until_now(server.pid, process.pid)
             output += process.stdout.read()
-            used = server.cpu_seconds() - begun
+            used = Used.until_now(server.pid, process.pid) - begun
         except BaseException:
             process.terminate()
             raise

@@ -1,4 +1,4 @@
-"""What the figures were measured on. No name of the machine, no place on it."""
+"""What the figures were measured on, and who used its processors. No name of the machine, no place on it."""
 
 from __future__ import annotations
 
@@ -7,33 +7,43 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from driver.configuration import PLUGIN
-from driver.server import MARIADBD, SETTINGS
-
 GIGABYTE = 1 << 30
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
-def describe() -> dict[str, Any]:
+def describe(server: str, server_arguments: Sequence[str], plugin: Path) -> dict[str, Any]:
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIGABYTE),
         "kernel": platform.release(),
         "system": platform.freedesktop_os_release()["PRETTY_NAME"],
-        "server": _said(MARIADBD, "--version").split("  ", 1)[-1],
+        "server": _said(server, "--version").split("  ", 1)[-1],
         "sysbench": _said("sysbench", "--version"),
-        "plugin_sha256": hashlib.sha256(PLUGIN.read_bytes()).hexdigest(),
-        "commit": _said("git", "-C", str(PLUGIN.parent.parent), "describe", "--always", "--dirty", "--exclude=*"),
-        "server_arguments": SETTINGS,
-        "load_before": round(os.getloadavg()[0], 2),
+        "plugin_sha256": hashlib.sha256(plugin.read_bytes()).hexdigest(),
+        "commit": _said("git", "-C", str(plugin.parent), "describe", "--always", "--dirty", "--exclude=*"),
+        "server_arguments": server_arguments,
     }
 
 
 def slug(machine: dict[str, Any]) -> str:
     return re.sub(r"[^a-z0-9]+", "-", f"{machine['processor']} {machine['cores']} cores".lower()).strip("-")
+
+
+def busy_seconds() -> float:
+    """Processor time that the whole machine has spent on anything, other machines on the same processors included."""
+    user, nice, system, _idle, _waiting, *rest = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+    return sum(map(int, (user, nice, system, *rest))) / TICKS_PER_SECOND
+
+
+def process_seconds(pid: int) -> float:
+    """User and system time of a process with all its threads, in the kernel's own accounting."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 
 
 def _processor() -> str:

@@ -37,7 +37,6 @@ SETTINGS = (
     # Commits wait for no disk: what is left to measure is processor time, where a cache's own cost shows most.
     "--innodb-flush-log-at-trx-commit=2",
 )
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -105,18 +104,14 @@ class Server:
         found = self.rows(f"SHOW GLOBAL STATUS LIKE '{pattern}'")
         return {name: int(value) for name, value in found}
 
-    def cpu_seconds(self) -> float:
-        """User and system time of the whole process, in the kernel's own accounting."""
-        fields = self._proc("stat").rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
-
-    def resident_bytes(self) -> int:
-        return int(self._proc("statm").split()[1]) * PAGE_BYTES
-
-    def _proc(self, name: str) -> str:
+    @property
+    def pid(self) -> int:
         if self._process is None:
             raise ServerFailed(f"the server in {self.folder} does not run")
-        return Path(f"/proc/{self._process.pid}/{name}").read_text()
+        return self._process.pid
+
+    def resident_bytes(self) -> int:
+        return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * PAGE_BYTES
 
     def _places(self) -> list[str]:
         certificates = self._certificates

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Any
+
+# With fewer the range says nothing about the noise.
+FEWEST_ROUNDS = 3
 
 
 class DifferentConditions(ValueError):
@@ -36,8 +40,13 @@ class Spread:
         return max(self.values)
 
     @property
-    def is_noisy(self) -> bool:
-        return self.high - self.low > self.noisy_above * abs(self.median)
+    def doubt(self) -> str | None:
+        """Why the median must not be taken for a result; nothing if it may."""
+        if len(self.values) < FEWEST_ROUNDS:
+            return "too few rounds"
+        if self.high - self.low > self.noisy_above * abs(self.median):
+            return "too noisy"
+        return None
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,7 @@ def crossing(points: Sequence[tuple[float, float]], level: float) -> float | Non
     """Where a line through points in order of x first reaches the level; nothing if it never does."""
     if points and points[0][1] >= level:
         return points[0][0]
-    for (x1, y1), (x2, y2) in zip(points, points[1:], strict=False):
+    for (x1, y1), (x2, y2) in pairwise(points):
         if y1 < level <= y2:
             return x1 + (x2 - x1) * (level - y1) / (y2 - y1)
     return None

@@ -37,7 +37,7 @@ def change(ratio: Spread | None) -> str:
     if ratio is None:
         return NOTHING
     spread = f"({percent(ratio.low)}..{percent(ratio.high)})"
-    return f"too noisy {spread}" if ratio.is_noisy else f"{percent(ratio.median)} {spread}"
+    return f"{ratio.doubt or percent(ratio.median)} {spread}"
 
 
 def share(spread: Spread | None) -> str:

@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1]
-USUAL = {"script": "", "threads": 8, "cache_mb": 512, "ps_mode": "disable", "is_tls": False, "options": {}, "server": []}
+USUAL = {
+    "script": "",
+    "threads": 8,
+    "cache_mb": 512,
+    "ps_mode": "disable",
+    "is_tls": False,
+    "options": {},
+    "server": [],
+}
 CONDITIONS = {*USUAL, "tables", "rows", "warm"}
 
 

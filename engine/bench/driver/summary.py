@@ -1,0 +1,182 @@
+"""The summary in Markdown: what was measured on what, what falls short, then every workload with its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from statistics import median
+from typing import Any
+
+from driver import aims, published
+from driver.kept import BASE, Kept, Measured, read_folder
+from driver.statistic import Spread, crossing
+from driver.tables import NOTHING, change, figure, percent, quantity, share, table
+
+__all__ = ["read_folder", "render"]
+
+TITLE = "# Measured: the server without a query cache, with its own, and with the plugin\n"
+READING = """A figure is the median of its rounds with their range in brackets. Configurations took turns run by run.
+A change is taken round by round between neighbours, never between runs of different settings; where the rounds differ
+by more than {noise:.0f} % the table says *too noisy*. Processor time is that of the server process alone, by the
+kernel's accounting; the load generator shares the machine. Hit ratio is the share of reads that the cache answered.
+"""
+CONFIGURATIONS = "OFF: no query cache. NATIVE: the server's own. FQC: the plugin. LOADED: the plugin, switched off.\n"
+# Share of all processor time that processes beside server and load generator may take before the summary warns.
+FOREIGN = 0.05
+SPECIAL: dict[str, dict[str, str]] = {
+    "write_cost": {"write_ms": "milliseconds for a write", "entries_after": "entries left"},
+    "memory": {
+        "bytes_per_entry": "bytes per entry",
+        "payload_bytes": "payload",
+        "overhead_bytes": "overhead",
+        "resident_bytes_per_entry": "growth of the process per entry",
+    },
+}
+
+
+def render(kept: Kept) -> str:
+    parts = [_head(kept), _aims(kept), _published(kept)]
+    return "\n".join([*parts, *(_workload(measured) for measured in kept.measured)])
+
+
+def _head(kept: Kept) -> str:
+    machine, profile = kept.machine, kept.measured[0].profile
+    facts = [
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB; {machine['system']}",
+        f"kernel {machine['kernel']}; {machine['server']}; {machine['sysbench']}",
+        f"commit {machine['commit']}, plugin sha256 {machine['plugin_sha256'][:16]}",
+        f"profile `{profile['name']}`: {profile['rounds']} rounds of {profile['seconds']} s at each point;"
+        f" {profile['tables']} tables of {profile['rows']:,} rows; client and server on the same cores, TCP loopback",
+    ]
+    lines = "".join(f"- {fact}\n" for fact in facts)
+    reading = READING.format(noise=profile["noisy_above"] * 100)
+    return f"{TITLE}\n{lines}{_foreign(kept)}\n{reading}\n{CONFIGURATIONS}"
+
+
+def _foreign(kept: Kept) -> str:
+    """How much of the processors anybody else used while a run was measured."""
+    runs = [run["results"] for measured in kept.measured for run in measured.runs]
+    shares = [_foreign_share(run, kept.machine["cores"]) for run in runs if "cpu_seconds" in run]
+    if not shares:
+        return ""
+    typical, most = median(shares), max(shares)
+    line = f"other processes took {typical:.1%} of the processors while measuring, {most:.1%} at most"
+    return f"- **{line}: do not trust these figures**\n" if typical > FOREIGN else f"- {line}\n"
+
+
+def _foreign_share(results: Any, cores: int) -> float:
+    used = results["cpu_seconds"]
+    foreign = float(used["machine"] - used["server"] - used["client"])
+    return max(0.0, foreign) / (cores * float(results["seconds"]))
+
+
+def _aims(kept: Kept) -> str:
+    verdicts = [verdict for measured in kept.measured for verdict in aims.verdicts(measured)]
+    if not verdicts:
+        return ""
+    rows = [[one.title, one.point, one.subject, _aim(one), _multiple(one.found), one.words] for one in verdicts]
+    return "## Aims\n\n" + table(["Workload", "at", "ratio of", "aim", "found", ""], rows)
+
+
+def _aim(verdict: aims.Verdict) -> str:
+    return f"{'<=' if verdict.is_lower_better else '>='} {verdict.wanted}"
+
+
+def _multiple(spread: Spread) -> str:
+    return f"{spread.median:.3f} ({spread.low:.3f}..{spread.high:.3f})"
+
+
+def _published(kept: Kept) -> str:
+    pairs = [pair for measured in kept.measured for pair in aims.compared(measured)]
+    if not pairs:
+        return ""
+    worse = [pair for pair in pairs if pair.is_worse]
+    verdict = f"{len(pairs) - len(worse)} of {len(pairs)} changes against OFF are at least the published ones."
+    rows = [[pair.title, pair.point, change(pair.ours), percent(pair.theirs)] for pair in worse]
+    lines = table(["Worse than published", "at", "here", "published"], rows) if worse else "None is worse.\n"
+    return f"## Against the published figures\n\n{verdict}\n\n{lines}"
+
+
+def _workload(measured: Measured) -> str:
+    workload = measured.workload
+    tables = _load_tables(measured) if workload["kind"] == "load" else _special_table(measured)
+    plot = "" if workload["kind"] == "memory" else f"![{workload['title']}](plots/{workload['name']}.png)\n\n"
+    return f"## {workload['title']}\n\n{workload['about'].strip()}\n\n{plot}{tables}"
+
+
+def _load_tables(measured: Measured) -> str:
+    parts = [_speed(measured), _use(measured)]
+    if measured.workload["axis"] == "hit-percent":
+        parts.insert(0, "".join(_break_even(measured)) + "\n")
+    return "\n".join(parts)
+
+
+def _speed(measured: Measured) -> str:
+    others = [name for name in measured.configurations if name != BASE]
+    theirs = published.changes(measured.workload["published"], measured.workload["scale"])
+    header = [measured.workload["axis"], *(f"{name} queries/s" for name in measured.configurations)]
+    header += [f"{name} against {BASE}" for name in others] + [f"published {name}" for name in theirs]
+    rows = []
+    for value in measured.axis_values:
+        row = [str(value), *_cells(measured, value, "qps", quantity)]
+        row += [change(aims.ratio_at(measured, name, BASE, value, "qps")) for name in others]
+        row += [percent(found[value]) if value in found else NOTHING for found in theirs.values()]
+        rows.append(row)
+    return table(header, rows)
+
+
+def _use(measured: Measured) -> str:
+    """Latency, processor time and hits: medians alone, the ranges are in the raw data."""
+    names = measured.configurations
+    cached = [name for name in names if name in ("NATIVE", "FQC")]
+    header = [measured.workload["axis"]]
+    for title in ("p50 ms", "p95 ms", "p99 ms", "CPU us/query"):
+        header += [f"{name} {title}" for name in names]
+    header += [f"{name} hits" for name in cached]
+    rows = []
+    for value in measured.axis_values:
+        row = [str(value)]
+        for measure in ("p50_ms", "p95_ms", "p99_ms", "cpu_us_per_query"):
+            row += _cells(measured, value, measure, _median)
+        row += [share(_spread(measured, name, value, "hit_ratio")) for name in cached]
+        rows.append(row)
+    return table(header, rows)
+
+
+def _special_table(measured: Measured) -> str:
+    measures = SPECIAL[measured.workload["kind"]]
+    header = [measured.workload["axis"]]
+    for title in measures.values():
+        header += [f"{name} {title}" for name in measured.configurations]
+    rows = []
+    for value in measured.axis_values:
+        row = [str(value)]
+        for measure in measures:
+            row += _cells(measured, value, measure, quantity)
+        rows.append(row)
+    return table(header, rows)
+
+
+def _break_even(measured: Measured) -> Iterator[str]:
+    for name in measured.configurations:
+        if name == BASE:
+            continue
+        points = []
+        for value in measured.axis_values:
+            found = aims.ratio_at(measured, name, BASE, value, "qps")
+            if found:
+                points.append((float(value), found.median))
+        at = crossing(points, 1.0)
+        yield f"{name} pays from {at:.0f} % hits on.\n" if at is not None else f"{name} never pays here.\n"
+
+
+def _cells(measured: Measured, value: Any, measure: str, words: Callable[[Spread | None], str]) -> list[str]:
+    return [words(_spread(measured, name, value, measure)) for name in measured.configurations]
+
+
+def _spread(measured: Measured, name: str, value: Any, measure: str) -> Spread | None:
+    series = measured.series(name, value, measure)
+    return series.spread() if series else None
+
+
+def _median(spread: Spread | None) -> str:
+    return NOTHING if spread is None else figure(spread.median)

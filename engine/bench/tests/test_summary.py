@@ -1,0 +1,70 @@
+"""The summary of a small folder of raw data: what must be said, and what must not."""
+
+import json
+
+import pytest
+
+from driver.kept import read_folder
+from driver.statistic import DifferentConditions
+from driver.summary import render
+
+MACHINE = {
+    "processor": "A processor", "cores": 2, "memory_gb": 24, "kernel": "6.1", "system": "A system", "server": "10.11",
+    "sysbench": "sysbench 1.0.20", "commit": "abc", "plugin_sha256": "0" * 64,
+}  # fmt: skip
+PROFILE = {
+    "name": "quick", "workloads": ["one"], "tables": 25, "rows": 1000, "seconds": 3, "rounds": 3, "noisy_above": 0.2,
+}  # fmt: skip
+WORKLOAD = {
+    "name": "one", "kind": "load", "title": "A title", "about": "About it.", "axis": "threads", "published": "T1",
+    "scale": 1, "targets": [{"measure": "qps", "against": "OFF", "at_least": {"8": 3.0}}],
+}  # fmt: skip
+
+
+def results(qps, foreign=0.0):
+    used = {"server": 2.0, "client": 3.0, "machine": 5.0 + foreign}
+    plain = dict.fromkeys(("p50_ms", "p95_ms", "p99_ms", "hit_ratio", "cpu_us_per_query"), 1.0)
+    return {**plain, "qps": qps, "seconds": 3.0, "cpu_seconds": used}
+
+
+def summary_of(tmp_path, fqc, off=(100, 100, 100), fqc_conditions=None, foreign=0.0):
+    conditions = {"threads": 8, "cache_mb": 512}
+    runs = [
+        {"configuration": name, "conditions": own, "round": number, "results": results(qps, foreign)}
+        for name, own, values in (("OFF", conditions, off), ("FQC", fqc_conditions or conditions, fqc))
+        for number, qps in enumerate(values, 1)
+    ]
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "machine.json").write_text(json.dumps(MACHINE))
+    document = {"workload": WORKLOAD, "profile": PROFILE, "runs": runs}
+    (tmp_path / "raw" / "one.json").write_text(json.dumps(document))
+    return render(read_folder(tmp_path))
+
+
+def test_an_aim_that_is_reached_is_met(tmp_path):
+    text = summary_of(tmp_path, fqc=(320, 310, 330))
+    assert "| >= 3.0 | 3.200 (3.100..3.300) | met |" in text
+    assert "+220.0 % (+210.0 %..+230.0 %)" in text
+    assert "None is worse." in text
+
+
+def test_what_is_worse_than_published_is_said(tmp_path):
+    text = summary_of(tmp_path, fqc=(110, 110, 110))
+    assert "**not met**" in text
+    assert "| A title | threads 8 | +10.0 % (+10.0 %..+10.0 %) | +21.0 % |" in text
+
+
+def test_a_noisy_ratio_is_no_result(tmp_path):
+    text = summary_of(tmp_path, fqc=(250, 320, 400))
+    assert "too noisy to tell" in text
+    assert "too noisy (+150.0 %..+300.0 %)" in text
+    assert "+220.0 %" not in text
+
+
+def test_no_summary_compares_runs_under_different_conditions(tmp_path):
+    with pytest.raises(DifferentConditions, match="cache_mb"):
+        summary_of(tmp_path, fqc=(300, 300, 300), fqc_conditions={"threads": 8, "cache_mb": 16})
+
+
+def test_a_machine_that_did_other_work_is_named(tmp_path):
+    assert "do not trust" in summary_of(tmp_path, fqc=(300, 300, 300), foreign=1.0)
