@@ -1,0 +1,300 @@
+//! What a statement leaves behind: after a hit the session answers about it as if the server had run it.
+
+mod traps;
+
+use fqc_tests::client::{Client, Part, Response, capability};
+use traps::{Arena, all, said, small_table};
+
+const IN_TRANSACTION: u16 = 0x0001;
+const AUTOCOMMIT: u16 = 0x0002;
+const READ_ONLY: u16 = 0x2000;
+
+/// Two sessions, one served from memory and one never, run the same; all their answers are the same, byte for byte.
+struct Pair {
+    served: Client,
+    plain: Client,
+}
+
+impl Pair {
+    fn new(arena: &Arena) -> Self {
+        Self { served: arena.client(), plain: arena.client_with(&["SET SESSION fqc_type = OFF"]) }
+    }
+
+    #[track_caller]
+    fn alike(&mut self, statement: &str) -> Response {
+        let (served, plain) = (self.served.query(statement).unwrap(), self.plain.query(statement).unwrap());
+        assert_eq!(served, plain, "`{statement}`: {} instead of {}", said(&served), said(&plain));
+        served
+    }
+
+    /// The same for a read that the served session must get from memory.
+    #[track_caller]
+    fn hit(&mut self, arena: &mut Arena, read: &str) -> Response {
+        let (served, is_hit) = arena.ask(&mut self.served, read);
+        let plain = self.plain.query(read).unwrap();
+        assert_eq!(served, plain, "`{read}`: {} instead of {}", said(&served), said(&plain));
+        assert!(is_hit, "`{read}` was not answered from memory:\n{}", arena.server.reasons());
+        served
+    }
+}
+
+fn status(response: &Response) -> u16 {
+    response.status().unwrap() & (IN_TRANSACTION | AUTOCOMMIT | READ_ONLY)
+}
+
+#[test]
+fn found_rows_and_row_count_after_a_hit() {
+    let mut arena = Arena::enter("g_found");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    let reads =
+        ["SELECT v FROM t", "SELECT v FROM t WHERE id = 9", "SELECT v FROM t WHERE id = 1", "SELECT v FROM t LIMIT 2"];
+    let questions = [
+        "SELECT FOUND_ROWS()",
+        "SELECT ROW_COUNT()",
+        "SELECT FOUND_ROWS(), ROW_COUNT(), LAST_INSERT_ID()",
+        "SELECT FOUND_ROWS() + COUNT(*) FROM t",
+        "SHOW COUNT(*) WARNINGS",
+        "SHOW WARNINGS",
+        "SHOW COUNT(*) ERRORS",
+        "SELECT @@warning_count, @@error_count",
+        "SELECT @@identity, @@last_insert_id",
+    ];
+    for read in reads {
+        arena.warm(&mut pair.served, read);
+        for question in questions {
+            pair.alike("DO 1");
+            pair.hit(&mut arena, read);
+            pair.alike(question);
+            pair.alike(question);
+        }
+    }
+}
+
+#[test]
+fn many_found_rows() {
+    let mut arena = Arena::enter("g_many");
+    let mut pair = Pair::new(&arena);
+    all(&mut pair.served, &["CREATE TABLE t (a INT)", "INSERT INTO t SELECT seq FROM seq_1_to_20000"]);
+    arena.warm(&mut pair.served, "SELECT a FROM t");
+    pair.hit(&mut arena, "SELECT a FROM t");
+    assert_eq!(said(&pair.alike("SELECT FOUND_ROWS()")), "20000");
+    pair.alike("SHOW WARNINGS");
+}
+
+#[test]
+fn found_rows_by_every_way_of_asking() {
+    let mut arena = Arena::enter("g_ways");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    let define =
+        ["CREATE FUNCTION found() RETURNS INT RETURN FOUND_ROWS()", "CREATE PROCEDURE tell() SELECT FOUND_ROWS()"];
+    all(&mut pair.served, &define);
+    arena.warm(&mut pair.served, "SELECT v FROM t");
+    let ways = [
+        "CALL tell()",
+        "SELECT found()",
+        "SET @n = FOUND_ROWS()",
+        "EXECUTE IMMEDIATE 'SELECT FOUND_ROWS()'",
+        "DO 1; SELECT FOUND_ROWS()",
+        "/* a hint */ SELECT /*!50000 FOUND_ROWS() */",
+        "DO SLEEP(FOUND_ROWS() * 0)",
+    ];
+    for way in ways {
+        pair.alike("DO 1");
+        arena.warm(&mut pair.served, "SELECT v FROM t WHERE id < 4");
+        pair.hit(&mut arena, "SELECT v FROM t WHERE id < 4");
+        pair.alike(way);
+        pair.alike("SELECT @n");
+    }
+    pair.hit(&mut arena, "SELECT v FROM t WHERE id < 4");
+    pair.served.must("INSERT INTO t VALUES (FOUND_ROWS() + 100, 1)").unwrap();
+    assert_eq!(arena.truth("SELECT id FROM t WHERE id > 100"), "103");
+}
+
+#[test]
+fn warnings_of_an_earlier_statement_are_gone_after_a_hit() {
+    let mut arena = Arena::enter("g_warnings");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    arena.warm(&mut pair.served, "SELECT v FROM t");
+    for question in ["SHOW WARNINGS", "SELECT @@warning_count", "SHOW COUNT(*) WARNINGS", "GET DIAGNOSTICS @n = NUMBER"]
+    {
+        assert_eq!(pair.alike("SELECT CAST('x' AS INT)").parts.len(), 1);
+        pair.hit(&mut arena, "SELECT v FROM t");
+        pair.alike(question);
+        pair.alike("SELECT @n");
+    }
+    pair.alike("SELECT wrong FROM t");
+    pair.hit(&mut arena, "SELECT v FROM t");
+    pair.alike("SHOW ERRORS");
+}
+
+#[test]
+fn reads_with_warnings_are_never_kept() {
+    let mut arena = Arena::enter("g_warned");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    let warned = "SELECT v + 'x' FROM t WHERE id = 1";
+    arena.never(&mut pair.served, warned, "SELECT v FROM t");
+    for _ in 0..2 {
+        pair.alike(warned);
+        pair.alike("SHOW WARNINGS");
+    }
+    // Without notes there is no warning, and the next session gets its own again.
+    let noted = "SELECT v FROM t WHERE id = 1 AND v > '1x'";
+    (0..3).for_each(|_| drop(pair.alike(noted)));
+    pair.alike("SHOW WARNINGS");
+}
+
+#[test]
+fn last_insert_id_survives_hits() {
+    let mut arena = Arena::enter("g_insert");
+    let mut pair = Pair::new(&arena);
+    let create = "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, s INT)";
+    pair.served.must(create).unwrap();
+    pair.served.must("CREATE TABLE u (a INT)").unwrap();
+    arena.warm(&mut pair.served, "SELECT a FROM u");
+    pair.served.must("INSERT INTO t (s) VALUES (1), (2)").unwrap();
+    arena.warm(&mut pair.served, "SELECT a FROM u");
+    assert_eq!(said(&pair.served.query("SELECT LAST_INSERT_ID()").unwrap()), "1");
+    pair.served.must("INSERT INTO t (s) VALUES (3)").unwrap();
+    let own = "SELECT s FROM t WHERE id = LAST_INSERT_ID()";
+    assert_eq!(said(&pair.served.query(own).unwrap()), "3");
+    pair.served.must("INSERT INTO t (s) VALUES (4)").unwrap();
+    for _ in 0..3 {
+        assert_eq!(said(&pair.served.query(own).unwrap()), "4");
+    }
+    let mut other = arena.client_with(&["INSERT INTO t (s) VALUES (5)"]);
+    assert_eq!(said(&other.query(own).unwrap()), "5");
+    assert_eq!(said(&pair.served.query(own).unwrap()), "4");
+}
+
+#[test]
+fn status_flags_are_the_sessions_own() {
+    let mut arena = Arena::enter("g_flags");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut maker, read);
+    let mut pair = Pair::new(&arena);
+    assert_eq!(status(&pair.hit(&mut arena, read)), AUTOCOMMIT);
+    pair.alike("BEGIN");
+    assert_eq!(status(&pair.hit(&mut arena, read)), AUTOCOMMIT | IN_TRANSACTION);
+    assert_eq!(status(&pair.hit(&mut arena, read)), AUTOCOMMIT | IN_TRANSACTION);
+    pair.alike("COMMIT");
+    assert_eq!(status(&pair.hit(&mut arena, read)), AUTOCOMMIT);
+    pair.alike("START TRANSACTION READ ONLY");
+    pair.alike(read);
+    assert_eq!(status(&pair.alike(read)), AUTOCOMMIT | IN_TRANSACTION | READ_ONLY);
+    pair.alike("COMMIT");
+    pair.alike("SET autocommit = 0");
+    pair.alike(read);
+    assert_eq!(status(&pair.hit(&mut arena, read)), IN_TRANSACTION);
+    pair.alike("COMMIT");
+    pair.alike("SET autocommit = 1");
+    assert_eq!(status(&pair.hit(&mut arena, read)), AUTOCOMMIT);
+}
+
+#[test]
+fn status_flags_of_entries_stored_inside_transactions() {
+    let mut arena = Arena::enter("g_stored");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    arena.warm(&mut maker, "SELECT 1 FROM t");
+    let read = "SELECT v FROM t WHERE id = 2";
+    all(&mut maker, &["SET autocommit = 0", "COMMIT"]);
+    arena.warm(&mut maker, read);
+    let mut pair = Pair::new(&arena);
+    assert_eq!(status(&pair.hit(&mut arena, read)), AUTOCOMMIT);
+}
+
+#[test]
+fn status_flags_while_a_begin_waits() {
+    let arena = Arena::enter("g_waits");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    let prepared = |client: &mut Client| client.prepare("SELECT v FROM t").unwrap().1.unwrap();
+    let (served, plain) = (prepared(&mut pair.served), prepared(&mut pair.plain));
+    for begin in ["BEGIN", "START TRANSACTION", "BEGIN WORK", "START TRANSACTION READ ONLY"] {
+        pair.alike(begin);
+        assert_eq!(pair.served.ping().unwrap(), pair.plain.ping().unwrap());
+        pair.alike("ROLLBACK");
+        pair.alike(begin);
+        assert_eq!(pair.served.init_db(&arena.db).unwrap(), pair.plain.init_db(&arena.db).unwrap());
+        pair.alike("SELECT @@in_transaction");
+        pair.alike("COMMIT");
+        pair.alike(begin);
+        assert_eq!(pair.served.reset(&served).unwrap(), pair.plain.reset(&plain).unwrap());
+        assert_eq!(pair.served.execute(&served, &[]).unwrap(), pair.plain.execute(&plain, &[]).unwrap());
+        pair.alike("COMMIT");
+        pair.alike(begin);
+        pair.alike(begin);
+        pair.alike("SET @a = 1");
+        pair.alike("SELECT @@in_transaction");
+        pair.alike("ROLLBACK");
+    }
+}
+
+#[test]
+fn sql_modes_in_the_status_flags() {
+    let mut arena = Arena::enter("g_modes");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    for mode in ["''", "'NO_BACKSLASH_ESCAPES'", "'ANSI_QUOTES'", "'NO_BACKSLASH_ESCAPES,ANSI'", "DEFAULT"] {
+        pair.alike(&format!("SET sql_mode = {mode}"));
+        arena.warm(&mut pair.served, "SELECT v FROM t");
+        pair.hit(&mut arena, "SELECT v FROM t");
+        pair.alike("BEGIN");
+        pair.alike("SELECT v FROM t");
+        pair.alike("COMMIT");
+    }
+}
+
+#[test]
+fn a_read_among_several_statements() {
+    let mut arena = Arena::enter("g_several");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut pair.served, read);
+    let several = format!("{read}; {read}; SELECT FOUND_ROWS()");
+    for _ in 0..3 {
+        let response = pair.alike(&several);
+        assert_eq!(response.parts.len(), 3);
+        assert!(response.parts.iter().all(|part| matches!(part, Part::Rows(_))));
+    }
+    arena.warm(&mut pair.served, read);
+    pair.hit(&mut arena, read);
+    pair.served.must("UPDATE t SET v = 11 WHERE id = 1; SELECT v FROM t WHERE id = 1").unwrap();
+    (0..3).for_each(|_| assert_eq!(said(&pair.alike(read)), "11"));
+}
+
+#[test]
+fn session_tracking_is_left_alone() {
+    let mut arena = Arena::enter("g_tracking");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    arena.warm(&mut maker, "SELECT v FROM t");
+    let mut login = arena.login();
+    login.capabilities |= capability::SESSION_TRACK;
+    let (mut served, mut plain) = (arena.client_as(&login), arena.client_as(&login));
+    plain.must("SET SESSION fqc_type = OFF").unwrap();
+    let statements = [
+        "SELECT v FROM t",
+        "SET SESSION session_track_transaction_info = 'CHARACTERISTICS'",
+        "BEGIN",
+        "SELECT v FROM t",
+        "SELECT v FROM t",
+        "COMMIT",
+        "USE mysql",
+        "USE g_tracking",
+        "SET session_track_state_change = 1",
+        "SELECT v FROM t",
+        "SET NAMES latin1",
+        "SELECT v FROM t",
+    ];
+    for statement in statements {
+        assert_eq!(served.query(statement).unwrap(), plain.query(statement).unwrap(), "`{statement}`");
+    }
+}

@@ -1,0 +1,348 @@
+//! What is never answered from memory, next to reads of the same table that are: default deny, for a named reason.
+
+mod traps;
+
+use fqc_tests::client::Client;
+use traps::{Arena, all, said, small_table};
+
+const CONTROL: &str = "SELECT v FROM t WHERE id = 1";
+
+fn with_table(db: &str) -> (Arena, Client) {
+    let arena = Arena::enter(db);
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    (arena, client)
+}
+
+fn never_kept(db: &str, reads: &[&str]) {
+    let (mut arena, mut client) = with_table(db);
+    reads.iter().for_each(|read| arena.never(&mut client, read, CONTROL));
+}
+
+#[test]
+fn functions_of_time_and_chance() {
+    never_kept(
+        "r_functions",
+        &[
+            "SELECT NOW() FROM t",
+            "SELECT CURRENT_TIMESTAMP FROM t",
+            "SELECT SYSDATE() FROM t",
+            "SELECT CURDATE(), UTC_TIMESTAMP() FROM t",
+            "SELECT UNIX_TIMESTAMP() FROM t",
+            "SELECT RAND() FROM t",
+            "SELECT UUID(), UUID_SHORT() FROM t",
+            "SELECT v FROM t ORDER BY RAND()",
+            "SELECT v FROM t WHERE id = 1 AND RAND() < 2",
+            "SELECT /*!50000 NOW() */ + 0 FROM t",
+            "SELECT v FROM (SELECT v, NOW() AS n FROM t) AS d",
+            "SELECT LOCALTIME FROM t",
+        ],
+    );
+}
+
+#[test]
+fn functions_with_side_effects_and_of_the_session() {
+    never_kept(
+        "r_effects",
+        &[
+            "SELECT SLEEP(0) FROM t",
+            "SELECT BENCHMARK(1, 1) FROM t",
+            "SELECT GET_LOCK('r_effects', 0) FROM t WHERE id = 1",
+            "SELECT IS_FREE_LOCK('x') FROM t",
+            "SELECT RELEASE_LOCK('r_effects') FROM t",
+            "SELECT CONNECTION_ID() FROM t",
+            "SELECT USER(), CURRENT_USER() FROM t",
+            "SELECT LAST_INSERT_ID() FROM t",
+            "SELECT FOUND_ROWS() FROM t",
+            "SELECT ROW_COUNT() FROM t",
+            "SELECT LOAD_FILE('/nowhere') FROM t",
+            "SELECT @@sql_mode FROM t",
+            "SELECT @a, v FROM t",
+            "SELECT @a := id FROM t",
+            "SELECT v FROM t WHERE id = @a",
+        ],
+    );
+}
+
+#[test]
+fn user_variables_are_always_the_sessions_own() {
+    let (mut arena, mut client) = with_table("r_variables");
+    let mut other = arena.client();
+    arena.warm(&mut client, CONTROL);
+    for round in 1..4 {
+        client.must(&format!("SET @id = {round}")).unwrap();
+        other.must(&format!("SET @id = {}", round + 1)).unwrap();
+        let read = "SELECT v FROM t WHERE id = @id";
+        arena.miss(&mut client, read, &(round * 10).to_string());
+        arena.miss(&mut other, read, &((round + 1) * 10).to_string());
+    }
+    let next = "SELECT @n := IFNULL(@n, 0) + 1 FROM t WHERE id = 1";
+    (1..4).for_each(|count| arena.miss(&mut client, next, &count.to_string()));
+}
+
+#[test]
+fn locking_reads_and_other_forms() {
+    never_kept(
+        "r_forms",
+        &[
+            "SELECT v FROM t WHERE id = 1 FOR UPDATE",
+            "SELECT v FROM t WHERE id = 1 LOCK IN SHARE MODE",
+            "SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 1",
+            "SELECT SQL_NO_CACHE v FROM t",
+            "SELECT v FROM t LIMIT 1 INTO @x",
+            "SELECT v FROM t PROCEDURE ANALYSE()",
+            "SHOW TABLES",
+            "EXPLAIN SELECT v FROM t",
+            "DESCRIBE t",
+            "SELECT 1",
+            "SELECT 1 FROM DUAL",
+            "VALUES (1), (2)",
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = 'r_forms'",
+            "SELECT user FROM mysql.user",
+            "SELECT COUNT(*) FROM performance_schema.threads",
+            "SELECT v, (SELECT COUNT(*) FROM mysql.user) FROM t",
+            "SELECT * FROM seq_1_to_3",
+            "SELECT v FROM t JOIN seq_1_to_3 ON seq = id",
+            "CHECKSUM TABLE t",
+        ],
+    );
+}
+
+#[test]
+fn what_qualifies_is_kept() {
+    let (mut arena, mut client) = with_table("r_kept");
+    small_table(&mut client, "u", "Aria");
+    let reads = [
+        "SELECT * FROM t",
+        "SELECT SQL_CACHE v FROM t",
+        "(SELECT v FROM t WHERE id = 1) UNION (SELECT v FROM u WHERE id = 2)",
+        "WITH c AS (SELECT v FROM t) SELECT SUM(v) FROM c",
+        "SELECT t.v FROM t JOIN u USING (id) WHERE u.v > 20 ORDER BY 1 DESC LIMIT 2",
+        "SELECT v FROM t WHERE id IN (SELECT id FROM u WHERE v > 30)",
+        "SELECT UPPER(CONCAT('a', v)), ROW_NUMBER() OVER (ORDER BY id) FROM t",
+        "SELECT v FROM t WHERE id = 99",
+        "SELECT COUNT(*) FROM t GROUP BY v HAVING v > 100",
+        "SELECT 'NOW()', `v` FROM t /* RAND() */ WHERE id = 1 -- @x",
+        "SELECT DISTINCT v DIV 20 FROM t",
+        "SELECT NULL, TRUE, 1.5, DATE '2024-01-01' FROM t",
+        "TABLE t",
+    ];
+    for read in reads {
+        if said(&client.query(read).unwrap()).starts_with("error") {
+            continue;
+        }
+        arena.warm(&mut client, read);
+        let kept = client.query(read).unwrap();
+        let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+        assert_eq!(kept, plain.query(read).unwrap(), "`{read}`");
+    }
+}
+
+#[test]
+fn errors_are_never_kept() {
+    let (mut arena, mut client) = with_table("r_errors");
+    arena.warm(&mut client, CONTROL);
+    arena.miss(&mut client, "SELECT x FROM t", "error 1054");
+    client.must("ALTER TABLE t ADD COLUMN x INT DEFAULT 7").unwrap();
+    assert_eq!(arena.warm(&mut client, "SELECT x FROM t WHERE id = 1"), "7");
+    let late = "SELECT (SELECT v FROM t WHERE id <= u.id) FROM t AS u ORDER BY id";
+    (0..3).for_each(|_| arena.miss(&mut client, late, "error 1242"));
+}
+
+#[test]
+fn temporary_tables_shadow() {
+    let (mut arena, mut client) = with_table("r_shadow");
+    let mut other = arena.client();
+    assert_eq!(arena.warm(&mut client, CONTROL), "10");
+    client.must("CREATE TEMPORARY TABLE t (id INT, v INT)").unwrap();
+    arena.miss(&mut client, CONTROL, "");
+    client.must("INSERT INTO t VALUES (1, 77)").unwrap();
+    (0..3).for_each(|_| arena.miss(&mut client, CONTROL, "77"));
+    arena.hit(&mut other, CONTROL, "10");
+    client.must("DROP TEMPORARY TABLE t").unwrap();
+    assert_eq!(said(&client.query(CONTROL).unwrap()), "10");
+    arena.hit(&mut other, CONTROL, "10");
+}
+
+#[test]
+fn temporary_tables_made_out_of_sight() {
+    let (mut arena, mut client) = with_table("r_hidden");
+    let shadow = "CREATE TEMPORARY TABLE t SELECT 1 AS id, 88 AS v";
+    client.must(&format!("CREATE PROCEDURE hide() BEGIN {shadow}; END")).unwrap();
+    client.must("CREATE PROCEDURE deeper() BEGIN CALL hide(); END").unwrap();
+    let ways = [
+        "CALL hide()".into(),
+        "CALL deeper()".into(),
+        format!("EXECUTE IMMEDIATE '{shadow}'"),
+        format!("DO 1; {shadow}; DO 2"),
+        format!("PREPARE p FROM '{shadow}'; EXECUTE p"),
+        format!("BEGIN NOT ATOMIC {shadow}; END"),
+        format!("/*!50000 {shadow} */"),
+        format!(
+            "SET @s = CONCAT('CREATE TEMPO', 'RARY TABLE t SELECT 1 AS id, 88 AS v'); PREPARE p FROM @s; EXECUTE p"
+        ),
+        "CREATE OR REPLACE TEMPORARY TABLE t AS SELECT 1 AS id, 88 AS v".into(),
+        "CREATE /* */ TEMPORARY TABLE IF NOT EXISTS t SELECT 1 AS id, 88 AS v".into(),
+    ];
+    for way in ways {
+        let mut session = arena.client();
+        assert_eq!(arena.warm(&mut session, CONTROL), "10");
+        session.must(&way).unwrap();
+        (0..3).for_each(|_| arena.miss(&mut session, CONTROL, "88"));
+    }
+    let mut session = arena.client();
+    let prepared = session.prepare(shadow).unwrap().1.unwrap();
+    assert_eq!(arena.warm(&mut session, CONTROL), "10");
+    session.execute(&prepared, &[]).unwrap();
+    arena.miss(&mut session, CONTROL, "88");
+}
+
+#[test]
+fn a_session_without_its_temporary_tables_is_served_again() {
+    let (mut arena, mut client) = with_table("r_again");
+    arena.warm(&mut client, CONTROL);
+    client.must("CREATE TEMPORARY TABLE t (id INT, v INT)").unwrap();
+    arena.miss(&mut client, CONTROL, "");
+    assert!(client.reset_connection().unwrap().failure().is_none());
+    assert_eq!(arena.warm(&mut client, CONTROL), "10");
+}
+
+#[test]
+fn stored_functions() {
+    let (mut arena, mut client) = with_table("r_routines");
+    all(
+        &mut client,
+        &[
+            "CREATE FUNCTION first_v() RETURNS INT READS SQL DATA RETURN (SELECT v FROM t WHERE id = 1)",
+            "CREATE FUNCTION moment() RETURNS DOUBLE NOT DETERMINISTIC RETURN SYSDATE(6) + 0",
+            "CREATE FUNCTION writer() RETURNS INT BEGIN UPDATE t SET v = v + 1 WHERE id = 2; RETURN 1; END",
+        ],
+    );
+    arena.warm(&mut client, CONTROL);
+    for read in ["SELECT first_v()", "SELECT first_v(), v FROM t WHERE id = 1", "SELECT moment() FROM t WHERE id = 1"] {
+        (0..3).for_each(|_| assert!(!arena.ask(&mut client, read).1, "`{read}` was kept"));
+    }
+    client.must("UPDATE t SET v = 12 WHERE id = 1").unwrap();
+    arena.miss(&mut client, "SELECT first_v()", "12");
+    let second = "SELECT v FROM t WHERE id = 2";
+    assert_eq!(arena.warm(&mut client, second), "20");
+    client.must("SELECT writer()").unwrap();
+    arena.miss(&mut client, second, "21");
+    let prepared = client.prepare("SELECT writer() FROM DUAL").unwrap().1.unwrap();
+    assert_eq!(arena.warm(&mut client, second), "21");
+    client.execute(&prepared, &[]).unwrap();
+    arena.miss(&mut client, second, "22");
+    let named_like_ours = "CREATE FUNCTION mid(a INT) RETURNS INT RETURN 1";
+    assert_eq!(said(&client.query(named_like_ours).unwrap()), "error 1064");
+}
+
+#[test]
+fn query_cache_type_of_a_session_and_hints() {
+    let (mut arena, mut client) = with_table("r_type");
+    let (plain, asked) = ("SELECT v FROM t WHERE id = 2", "SELECT SQL_CACHE v FROM t WHERE id = 2");
+    arena.warm(&mut client, plain);
+    client.must("SET SESSION query_cache_type = OFF").unwrap();
+    (0..3).for_each(|_| arena.miss(&mut client, plain, "20"));
+    client.must("SET SESSION query_cache_type = DEMAND").unwrap();
+    (0..3).for_each(|_| arena.miss(&mut client, plain, "20"));
+    assert_eq!(arena.warm(&mut client, asked), "20");
+    client.must("SET query_cache_type = 1").unwrap();
+    arena.hit(&mut client, plain, "20");
+    arena.never(&mut client, "SELECT SQL_NO_CACHE v FROM t WHERE id = 2", plain);
+    client.must("SET STATEMENT query_cache_type = OFF FOR SELECT v FROM t WHERE id = 2").unwrap();
+    arena.hit(&mut client, plain, "20");
+}
+
+#[test]
+fn the_type_that_new_sessions_get() {
+    let (mut arena, mut client) = with_table("r_default");
+    client.must("SET GLOBAL query_cache_type = DEMAND").unwrap();
+    let mut new = arena.client();
+    (0..3).for_each(|_| arena.miss(&mut new, CONTROL, "10"));
+    assert_eq!(arena.warm(&mut new, "SELECT SQL_CACHE v FROM t WHERE id = 1"), "10");
+    new.must("SET GLOBAL query_cache_type = OFF").unwrap();
+    let mut off = arena.client();
+    (0..3).for_each(|_| arena.miss(&mut off, "SELECT SQL_CACHE v FROM t WHERE id = 1", "10"));
+    new.must("SET GLOBAL query_cache_type = ON").unwrap();
+    let mut on = arena.client();
+    assert_eq!(arena.warm(&mut on, CONTROL), "10");
+}
+
+#[test]
+fn results_beyond_the_limit() {
+    let (mut arena, mut client) = with_table("r_limit");
+    let wide = |length: u32| format!("SELECT id, REPEAT('x', {length}) FROM t WHERE id = 1");
+    client.must("SET GLOBAL query_cache_limit = 10000").unwrap();
+    arena.warm(&mut client, &wide(9000));
+    arena.never(&mut client, &wide(10000), CONTROL);
+    client.must("SET GLOBAL query_cache_limit = 1048576").unwrap();
+    arena.warm(&mut client, &wide(1_000_000));
+    arena.never(&mut client, &wide(1_048_577), CONTROL);
+}
+
+#[test]
+fn handler_and_lock_tables() {
+    let (mut arena, mut client) = with_table("r_locks");
+    small_table(&mut client, "u", "InnoDB");
+    let mut other = arena.client();
+    arena.warm(&mut other, CONTROL);
+    all(&mut client, &["HANDLER t OPEN"]);
+    for _ in 0..2 {
+        arena.miss(&mut client, "HANDLER t READ `PRIMARY` = (1)", "1,10");
+    }
+    other.must("UPDATE t SET v = 11 WHERE id = 1").unwrap();
+    client.must("HANDLER t READ `PRIMARY` = (2)").unwrap();
+    arena.miss(&mut client, "HANDLER t READ `PRIMARY` = (1)", "1,11");
+    client.must("HANDLER t CLOSE").unwrap();
+    assert_eq!(arena.warm(&mut other, CONTROL), "11");
+    // Under LOCK TABLES only the locked tables may be read, by the rules of the lock.
+    arena.warm(&mut client, "SELECT v FROM u WHERE id = 1");
+    client.must("LOCK TABLES t READ").unwrap();
+    arena.miss(&mut client, "SELECT v FROM u WHERE id = 1", "error 1100");
+    assert_eq!(said(&client.query(CONTROL).unwrap()), "11");
+    all(&mut client, &["UNLOCK TABLES", "LOCK TABLES t WRITE", "UPDATE t SET v = 12 WHERE id = 1"]);
+    assert_eq!(said(&client.query(CONTROL).unwrap()), "12");
+    client.must("UNLOCK TABLES").unwrap();
+    assert_eq!(said(&other.query(CONTROL).unwrap()), "12");
+    assert_eq!(arena.warm(&mut other, CONTROL), "12");
+}
+
+#[test]
+fn a_table_locked_for_writing_is_not_read_from_memory() {
+    let (mut arena, mut client) = with_table("r_wlock");
+    let mut other = arena.client();
+    arena.warm(&mut other, CONTROL);
+    all(&mut client, &["LOCK TABLES t WRITE", "UPDATE t SET v = 13 WHERE id = 1"]);
+    other.must("SET lock_wait_timeout = 0").unwrap();
+    arena.miss(&mut other, CONTROL, "error 1205");
+    client.must("UNLOCK TABLES").unwrap();
+    arena.miss(&mut other, CONTROL, "13");
+    assert_eq!(arena.warm(&mut other, CONTROL), "13");
+}
+
+#[test]
+fn sequences_history_and_columns_that_change_by_themselves() {
+    let (mut arena, mut client) = with_table("r_others");
+    all(
+        &mut client,
+        &[
+            "CREATE SEQUENCE s",
+            "CREATE TABLE h (id INT, v INT) WITH SYSTEM VERSIONING",
+            "INSERT INTO h VALUES (1, 1)",
+            "CREATE TABLE m (id INT, d TIME)",
+            "INSERT INTO m VALUES (1, '10:00:00')",
+            "CREATE TABLE p (id INT NOT NULL) ENGINE = CSV",
+            "INSERT INTO p VALUES (1)",
+        ],
+    );
+    for read in ["SELECT NEXTVAL(s)", "SELECT NEXT VALUE FOR s, v FROM t WHERE id = 1", "SELECT LASTVAL(s)"] {
+        (0..3).for_each(|_| assert!(!arena.ask(&mut client, read).1, "`{read}` was kept"));
+    }
+    if !said(&client.query("SELECT COUNT(*) FROM h FOR SYSTEM_TIME ALL").unwrap()).starts_with("error") {
+        arena.never(&mut client, "SELECT v FROM h FOR SYSTEM_TIME ALL", CONTROL);
+    }
+    arena.never(&mut client, "SELECT TIMESTAMP(d) > '2000-01-01' FROM m", CONTROL);
+    arena.never(&mut client, "SELECT id FROM p", CONTROL);
+    let mut reader = arena.client();
+    arena.follows(&mut reader, "SELECT v FROM h", || drop(client.must("UPDATE h SET v = 2").unwrap()), "2");
+}

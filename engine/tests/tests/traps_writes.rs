@@ -1,0 +1,302 @@
+//! Every way in which rows change: the next read of every other session shows it.
+
+mod traps;
+
+use fqc_tests::client::{Client, Param};
+use traps::{Arena, all, said, said_binary, small_table, until};
+
+const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
+
+/// A writer and a reader who share a table of five rows; the sum of `v` is 150.
+fn with_table(db: &str, engine: &str) -> (Arena, Client, Client) {
+    let arena = Arena::enter(db);
+    let (mut writer, reader) = (arena.client(), arena.client());
+    small_table(&mut writer, "t", engine);
+    (arena, writer, reader)
+}
+
+#[track_caller]
+fn each_follows(arena: &mut Arena, reader: &mut Client, writer: &mut Client, read: &str, writes: &[(&str, &str)]) {
+    for (write, expected) in writes {
+        arena.follows(reader, read, || drop(writer.must(write).unwrap()), expected);
+    }
+}
+
+const DML: [(&str, &str); 10] = [
+    ("INSERT INTO t VALUES (6, 60)", "6,210"),
+    ("UPDATE t SET v = v + 1 WHERE id = 6", "6,211"),
+    ("DELETE FROM t WHERE id = 6", "5,150"),
+    ("REPLACE INTO t VALUES (5, 55)", "5,155"),
+    ("INSERT INTO t VALUES (5, 0) ON DUPLICATE KEY UPDATE v = 50", "5,150"),
+    ("INSERT INTO t SELECT id + 100, v FROM t", "10,300"),
+    ("DELETE a FROM t AS a JOIN t AS b ON a.id = b.id + 100", "5,150"),
+    ("UPDATE t AS a, t AS b SET a.v = 60 WHERE a.id = 5 AND b.id = 5", "5,160"),
+    ("/* comment */ UPDATE t SET v = 50 WHERE id = 5", "5,150"),
+    ("WITH c AS (SELECT 5 AS n) SELECT n FROM c; UPDATE t SET v = 51 WHERE id = 5", "5,151"),
+];
+
+#[test]
+fn rows_of_innodb() {
+    let (mut arena, mut writer, mut reader) = with_table("w_innodb", "InnoDB");
+    each_follows(&mut arena, &mut reader, &mut writer, SUM, &DML);
+}
+
+#[test]
+fn rows_of_engines_without_transactions() {
+    for engine in ["MyISAM", "Aria", "MEMORY"] {
+        let (mut arena, mut writer, mut reader) = with_table(&format!("w_{}", engine.to_lowercase()), engine);
+        each_follows(&mut arena, &mut reader, &mut writer, SUM, &DML);
+        // Written inside a transaction it is there at once, and stays.
+        writer.must("BEGIN").unwrap();
+        let write = || drop(writer.must("UPDATE t SET v = 0 WHERE id = 5").unwrap());
+        arena.follows(&mut reader, SUM, write, "5,100");
+        writer.must("ROLLBACK").unwrap();
+        assert_eq!(arena.warm(&mut reader, SUM), "5,100");
+    }
+}
+
+#[test]
+fn an_update_that_fails_half_way() {
+    let (mut arena, mut writer, mut reader) = with_table("w_half", "MyISAM");
+    let write = || assert_eq!(said(&writer.query("UPDATE t SET id = id + 3 ORDER BY id DESC").unwrap()), "");
+    arena.follows(&mut reader, "SELECT MIN(id) FROM t", write, "4");
+    let write = || assert_eq!(said(&writer.query("INSERT INTO t VALUES (9, 1), (8, 1)").unwrap()), "error 1062");
+    arena.follows(&mut reader, SUM, write, "6,151");
+}
+
+#[test]
+fn prepared_writes() {
+    let (mut arena, mut writer, mut reader) = with_table("w_prepared", "InnoDB");
+    let update = writer.prepare("UPDATE t SET v = ? WHERE id = ?").unwrap().1.unwrap();
+    let write = || drop(writer.execute(&update, &[Param::Int(60), Param::Int(5)]).unwrap());
+    arena.follows(&mut reader, SUM, write, "5,160");
+    all(&mut writer, &["PREPARE p FROM 'UPDATE t SET v = 70 WHERE id = 5'"]);
+    arena.follows(&mut reader, SUM, || drop(writer.must("EXECUTE p").unwrap()), "5,170");
+    let immediate = "EXECUTE IMMEDIATE 'DELETE FROM t WHERE id = 5'";
+    arena.follows(&mut reader, SUM, || drop(writer.must(immediate).unwrap()), "4,100");
+    let read = reader.prepare("SELECT SUM(v) FROM t WHERE id < ?").unwrap().1.unwrap();
+    arena.warm_prepared(&mut reader, &read, &[Param::Int(3)]);
+    writer.execute(&update, &[Param::Int(11), Param::Int(1)]).unwrap();
+    let (response, is_hit) = arena.ask_prepared(&mut reader, &read, &[Param::Int(3)]);
+    assert_eq!((said_binary(&response).as_str(), is_hit), ("31", false));
+}
+
+#[test]
+fn writes_inside_other_statements() {
+    let (mut arena, mut writer, mut reader) = with_table("w_inside", "InnoDB");
+    all(
+        &mut writer,
+        &[
+            "CREATE PROCEDURE add_one() UPDATE t SET v = v + 1 WHERE id = 1",
+            "CREATE PROCEDURE outer_one() BEGIN IF 1 THEN CALL add_one(); END IF; END",
+            "CREATE FUNCTION adds() RETURNS INT BEGIN CALL add_one(); RETURN 1; END",
+            "CREATE PROCEDURE dynamic() BEGIN EXECUTE IMMEDIATE 'UPDATE t SET v = v + 1 WHERE id = 1'; END",
+        ],
+    );
+    let writes = [
+        ("CALL add_one()", "5,151"),
+        ("CALL outer_one()", "5,152"),
+        ("DO adds()", "5,153"),
+        ("SET @a = adds()", "5,154"),
+        ("SELECT adds()", "5,155"),
+        ("BEGIN NOT ATOMIC UPDATE t SET v = v + 1 WHERE id = 1; END", "5,156"),
+        ("DO 1; UPDATE t SET v = v + 1 WHERE id = 1; DO 2", "5,157"),
+        ("SET STATEMENT max_statement_time = 9 FOR UPDATE t SET v = v + 1 WHERE id = 1", "5,158"),
+        ("CALL dynamic()", "5,159"),
+        ("ANALYZE UPDATE t SET v = v + 1 WHERE id = 1", "5,160"),
+        ("/*!50000 UPDATE t SET v = v + 1 WHERE id = 1 */", "5,161"),
+        ("INSERT INTO t VALUES (6, 0) RETURNING id", "6,161"),
+        ("DELETE FROM t WHERE id = 6 RETURNING v", "5,161"),
+    ];
+    each_follows(&mut arena, &mut reader, &mut writer, SUM, &writes);
+}
+
+#[test]
+fn triggers_and_what_they_trigger() {
+    let (mut arena, mut writer, mut reader) = with_table("w_triggers", "InnoDB");
+    all(
+        &mut writer,
+        &[
+            "CREATE TABLE a (id INT)",
+            "CREATE TABLE b (id INT)",
+            "CREATE TRIGGER after_a AFTER INSERT ON a FOR EACH ROW INSERT INTO b VALUES (NEW.id)",
+            "CREATE TRIGGER after_b AFTER INSERT ON b FOR EACH ROW UPDATE t SET v = v + NEW.id WHERE id = 1",
+        ],
+    );
+    let writes = [
+        ("INSERT INTO a VALUES (1)", "5,151"),
+        ("INSERT INTO b VALUES (2)", "5,153"),
+        ("INSERT INTO a SELECT 3", "5,156"),
+    ];
+    each_follows(&mut arena, &mut reader, &mut writer, SUM, &writes);
+    writer.local_file = b"4\n".to_vec();
+    let load = || drop(writer.must("LOAD DATA LOCAL INFILE 'f' INTO TABLE a").unwrap());
+    arena.follows(&mut reader, SUM, load, "5,160");
+}
+
+#[test]
+fn foreign_keys_down_to_grandchildren() {
+    let (mut arena, mut writer, mut reader) = with_table("w_cascade", "InnoDB");
+    all(
+        &mut writer,
+        &[
+            "CREATE TABLE c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES t (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+            "CREATE TABLE g (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES c (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+            "CREATE TABLE n (p INT, FOREIGN KEY (p) REFERENCES c (id) ON DELETE SET NULL ON UPDATE CASCADE)",
+            "INSERT INTO c VALUES (1, 1), (2, 2), (3, 3)",
+            "INSERT INTO g VALUES (1, 1), (2, 2), (3, 3)",
+            "INSERT INTO n VALUES (1), (2), (3)",
+        ],
+    );
+    let (children, grandchildren) = ("SELECT GROUP_CONCAT(p ORDER BY id) FROM c", "SELECT COUNT(*) FROM g");
+    let nulled = "SELECT COUNT(p) FROM n";
+    let write = || drop(writer.must("UPDATE t SET id = 10 WHERE id = 1").unwrap());
+    arena.follows(&mut reader, children, write, "10,2,3");
+    arena.warm(&mut reader, nulled);
+    let write = || drop(writer.must("DELETE FROM t WHERE id = 10").unwrap());
+    arena.follows(&mut reader, grandchildren, write, "2");
+    arena.miss(&mut reader, nulled, "2");
+    let write = || drop(writer.must("REPLACE INTO t VALUES (2, 0)").unwrap());
+    arena.follows(&mut reader, grandchildren, write, "1");
+    let write = || drop(writer.must("DELETE t FROM t JOIN c ON c.p = t.id WHERE c.id = 3").unwrap());
+    arena.follows(&mut reader, children, write, "NULL");
+    assert_eq!(arena.warm(&mut reader, nulled), "0");
+}
+
+#[test]
+fn writes_through_views() {
+    let (mut arena, mut writer, mut reader) = with_table("w_views", "InnoDB");
+    all(&mut writer, &["CREATE VIEW w AS SELECT * FROM t WHERE id < 9", "CREATE VIEW ww AS SELECT * FROM w"]);
+    let writes = [
+        ("UPDATE w SET v = 11 WHERE id = 1", "5,151"),
+        ("INSERT INTO ww VALUES (6, 1)", "6,152"),
+        ("DELETE FROM ww WHERE id = 6", "5,151"),
+    ];
+    each_follows(&mut arena, &mut reader, &mut writer, SUM, &writes);
+}
+
+#[test]
+fn loaded_files() {
+    let (mut arena, mut writer, mut reader) = with_table("w_load", "InnoDB");
+    writer.local_file = b"6\t60\n7\t70\n".to_vec();
+    let load = || drop(writer.must("LOAD DATA LOCAL INFILE 'f' INTO TABLE t").unwrap());
+    arena.follows(&mut reader, SUM, load, "7,280");
+    let file = std::env::temp_dir().join(format!("fqc-traps-{}.txt", std::process::id()));
+    std::fs::write(&file, "8\t80\n").unwrap();
+    let statement = format!("LOAD DATA INFILE '{}' REPLACE INTO TABLE t", file.display());
+    let load = || drop(writer.must(&statement).unwrap());
+    arena.follows(&mut reader, SUM, load, "8,360");
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn delayed_inserts() {
+    let (mut arena, mut writer, mut reader) = with_table("w_delayed", "MyISAM");
+    assert_eq!(arena.warm(&mut reader, SUM), "5,150");
+    for round in 1..4 {
+        writer.must(&format!("INSERT DELAYED INTO t VALUES ({}, 10)", 5 + round)).unwrap();
+        let expected = format!("{},{}", 5 + round, 150 + 10 * round);
+        until("the delayed row", || arena.truth(SUM) == expected);
+        assert_eq!(said(&reader.query(SUM).unwrap()), expected, "a row that others see");
+    }
+    writer.must("FLUSH TABLES t").unwrap();
+    assert_eq!(arena.warm(&mut reader, SUM), "8,180");
+}
+
+#[test]
+fn events_of_the_scheduler() {
+    let (mut arena, mut writer, mut reader) = with_table("w_events", "InnoDB");
+    assert_eq!(arena.warm(&mut reader, SUM), "5,150");
+    let event = "CREATE EVENT e ON SCHEDULE EVERY 1 SECOND DO UPDATE t SET v = v + 1 WHERE id = 1";
+    writer.must(event).unwrap();
+    for _ in 0..2 {
+        let before = arena.truth(SUM);
+        until("the event's write", || {
+            let read = said(&reader.query(SUM).unwrap());
+            read != before
+        });
+    }
+    writer.must("DROP EVENT e").unwrap();
+    until("the last event's end", || {
+        let truth = arena.truth(SUM);
+        said(&reader.query(SUM).unwrap()) == truth
+    });
+    arena.warm(&mut reader, SUM);
+}
+
+#[test]
+fn two_phase_transactions() {
+    let (mut arena, mut writer, mut reader) = with_table("w_xa", "InnoDB");
+    arena.warm(&mut reader, SUM);
+    all(&mut writer, &["XA START 'a'", "UPDATE t SET v = 11 WHERE id = 1", "XA END 'a'", "XA PREPARE 'a'"]);
+    assert_eq!(said(&reader.query(SUM).unwrap()), "5,150");
+    arena.follows(&mut reader, SUM, || drop(writer.must("XA COMMIT 'a'").unwrap()), "5,151");
+    all(&mut writer, &["XA START 'b'", "UPDATE t SET v = 12 WHERE id = 1", "XA END 'b'"]);
+    arena.follows(&mut reader, SUM, || drop(writer.must("XA COMMIT 'b' ONE PHASE").unwrap()), "5,152");
+    all(&mut writer, &["XA START 'c'", "UPDATE t SET v = 13 WHERE id = 1", "XA END 'c'", "XA PREPARE 'c'"]);
+    assert_eq!(said(&reader.query(SUM).unwrap()), "5,152");
+    writer.must("XA ROLLBACK 'c'").unwrap();
+    assert_eq!(arena.warm(&mut reader, SUM), "5,152");
+}
+
+#[test]
+fn two_phase_transactions_committed_by_another_session() {
+    let (mut arena, mut writer, mut reader) = with_table("w_foreign", "InnoDB");
+    all(&mut writer, &["XA START 'x'", "UPDATE t SET v = 11 WHERE id = 1", "XA END 'x'", "XA PREPARE 'x'"]);
+    let thread = writer.thread_id;
+    writer.abort();
+    let mut other = arena.client();
+    let gone = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {thread}");
+    until("the end of the session that prepared", || other.scalar(&gone).unwrap().as_deref() == Some("0"));
+    let old = said(&reader.query(SUM).unwrap());
+    assert_eq!(old, "5,150");
+    until("the commit", || other.query("XA COMMIT 'x'").unwrap().failure().is_none());
+    assert_eq!(said(&reader.query(SUM).unwrap()), "5,151");
+    assert_eq!(arena.warm(&mut reader, SUM), "5,151");
+}
+
+#[test]
+fn truncated_tables() {
+    for engine in ["InnoDB", "MyISAM"] {
+        let (mut arena, mut writer, mut reader) = with_table(&format!("w_truncate_{}", engine.to_lowercase()), engine);
+        arena.follows(&mut reader, SUM, || drop(writer.must("TRUNCATE t").unwrap()), "0,NULL");
+        writer.must("INSERT INTO t VALUES (1, 1)").unwrap();
+        let truncate = format!("TRUNCATE TABLE `{}` . `t`", arena.db);
+        arena.follows(&mut reader, SUM, || drop(writer.must(&truncate).unwrap()), "0,NULL");
+        writer.must("INSERT INTO t VALUES (1, 1)").unwrap();
+        let prepared = writer.prepare("TRUNCATE t").unwrap().1.unwrap();
+        arena.follows(&mut reader, SUM, || drop(writer.execute(&prepared, &[]).unwrap()), "0,NULL");
+    }
+}
+
+#[test]
+fn tables_written_in_another_spelling() {
+    let (mut arena, mut writer, mut reader) = with_table("w_spelling", "InnoDB");
+    let writes = [
+        ("UPDATE `t` SET v = 11 WHERE id = 1", "5,151"),
+        ("UPDATE w_spelling.t SET v = 12 WHERE id = 1", "5,152"),
+        ("UPDATE `w_spelling`.`t` AS x SET x.v = 13 WHERE x.id = 1", "5,153"),
+        ("UPDATE LOW_PRIORITY IGNORE t SET v = 14 WHERE id = 1", "5,154"),
+        ("SET sql_mode = 'ANSI_QUOTES'; UPDATE \"t\" SET v = 15 WHERE id = 1", "5,155"),
+    ];
+    each_follows(&mut arena, &mut reader, &mut writer, SUM, &writes);
+    writer.must("USE mysql").unwrap();
+    let elsewhere = [("UPDATE w_spelling.t SET v = 16 WHERE id = 1", "5,156")];
+    each_follows(&mut arena, &mut reader, &mut writer, SUM, &elsewhere);
+}
+
+#[test]
+fn other_tables_keep_their_entries() {
+    let (mut arena, mut writer, mut reader) = with_table("w_others", "InnoDB");
+    small_table(&mut writer, "u", "InnoDB");
+    assert_eq!(arena.warm(&mut reader, SUM), "5,150");
+    for write in ["UPDATE u SET v = 1", "INSERT INTO u VALUES (9, 9)", "DELETE FROM u", "REPLACE INTO u VALUES (1, 1)"]
+    {
+        writer.must(write).unwrap();
+        arena.hit(&mut reader, SUM, "5,150");
+    }
+    all(&mut writer, &["BEGIN", "UPDATE u SET v = 2", "COMMIT"]);
+    arena.hit(&mut reader, SUM, "5,150");
+    all(&mut writer, &["UPDATE u SET v = v", "SET @a = 1", "SELECT v FROM u"]);
+    arena.hit(&mut reader, SUM, "5,150");
+}
