@@ -87,11 +87,11 @@ def _send(pk: str, server: MailServer, sender: str) -> bool:
         thread_id=thread_id, at=mail.created_at,
     )  # fmt: skip
     try:
-        deliver(message, mail.recipients, server)
+        refused = deliver(message, mail.recipients, server)
     except GatewayError as error:
         _failed(mail, error)
         return False
-    _sent(mail)
+    _sent(mail, refused)
     return True
 
 
@@ -103,9 +103,12 @@ def _claimed(pk: str) -> Mail | None:
 
 
 @transaction.atomic
-def _sent(mail: Mail) -> None:
-    Mail.objects.filter(pk=mail.pk).update(state=MailState.SENT, sent_at=timezone.now(), error="")
-    _note(mail, EventKind.MAILED, ", ".join(mail.recipients))
+def _sent(mail: Mail, refused: list[str]) -> None:
+    error = f"the server did not take it for {', '.join(refused)}" if refused else ""
+    Mail.objects.filter(pk=mail.pk).update(state=MailState.SENT, sent_at=timezone.now(), error=error[:500])
+    _note(mail, EventKind.MAILED, ", ".join(to for to in mail.recipients if to not in refused))
+    if refused:
+        _note(mail, EventKind.MAIL_FAILED, error)
 
 
 @transaction.atomic

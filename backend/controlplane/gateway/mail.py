@@ -46,13 +46,14 @@ class MailUncertain(GatewayError):
     code, title, is_permanent = "mail_uncertain", "The mail server went away after the text was sent", True
 
 
-def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer) -> None:
-    """Returns once the server has taken responsibility for the message, for at least one recipient."""
+def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer) -> list[str]:
+    """Returns once the server has taken responsibility for the message: the recipients it did not take it for."""
     with _session(server) as session:
         _expect(session.mail(message["From"]), "MAIL FROM", server)
-        answers = [session.rcpt(recipient) for recipient in recipients]
-        if all(code >= 400 for code, _ in answers):
-            _expect(min(answers), f"RCPT TO {', '.join(recipients)}", server)
+        answers = {recipient: session.rcpt(recipient) for recipient in recipients}
+        refused = [recipient for recipient, (code, _) in answers.items() if code >= 400]
+        if len(refused) == len(answers):
+            _expect(min(answers.values()), f"RCPT TO {', '.join(recipients)}", server)
         try:
             answer = session.data(message.as_bytes(policy=SMTP))
         except smtplib.SMTPDataError as error:
@@ -60,6 +61,7 @@ def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer
         except (smtplib.SMTPServerDisconnected, OSError) as error:
             raise MailUncertain(f"{server.place}: {error}. The message may arrive; it is not sent again.") from error
         _expect(answer, "the text", server)
+        return refused
 
 
 @contextmanager

@@ -22,11 +22,14 @@ class Mailbox:
         self.recipients: list[list[str]] = []
         self.answer_to_data = TAKEN
         self.answer_to_recipient = ""
+        self.unknown: set[str] = set()
         self.hangs_up = False
 
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
         if self.answer_to_recipient:
             return self.answer_to_recipient
+        if address in self.unknown:
+            return "550 unknown"
         envelope.rcpt_tos.append(address)
         return "250 known"
 

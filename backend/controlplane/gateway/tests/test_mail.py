@@ -63,6 +63,13 @@ def test_the_answer_to_every_recipient_decides(answer: str, kind: type[Exception
             deliver(message(), ["dba@example.com"], server(port))
 
 
+def test_whom_the_server_did_not_take_it_for_is_told() -> None:
+    with smtp_server() as (port, mailbox):
+        mailbox.unknown = {"gone@example.com"}
+        assert deliver(message(), ["gone@example.com", "dba@example.com"], server(port)) == ["gone@example.com"]
+    assert mailbox.recipients == [["dba@example.com"]]
+
+
 def test_a_server_that_goes_away_after_the_text_leaves_it_uncertain() -> None:
     with smtp_server() as (port, mailbox):
         mailbox.hangs_up = True
