@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.accounts.permissions import ViewerOnly
-from controlplane.changes import cache_planning, services
+from controlplane.changes import cache_planning, instance_services, services
 from controlplane.changes.models import ChangeSet
 from controlplane.changes.serializers import (
     CacheDisableSerializer,
@@ -37,7 +37,7 @@ class InstanceViewSet(InstanceReading):
     @extend_schema(request=InstanceCreateSerializer, responses={202: InstanceSerializer})
     def create(self, request: Request) -> Response:
         """Register an endpoint, or have a local server made. Its state says when it is ready."""
-        instance = services.instance_create(**checked(InstanceCreateSerializer, request))
+        instance = instance_services.instance_create(**checked(InstanceCreateSerializer, request))
         return shown(instance.pk, 202)
 
     @extend_schema(responses=CHANGE)
@@ -45,7 +45,7 @@ class InstanceViewSet(InstanceReading):
         """Forget an external instance; stop a local one and delete its data."""
         instance = instance_get(pk)
         check_if_match(request, instance.version)
-        return change_answer(services.instance_delete(instance), 202)
+        return change_answer(instance_services.instance_delete(instance), 202)
 
 
 def planned(request: Request, pk: str, service: Callable[..., ChangeSet], serializer: type[Any]) -> Response:

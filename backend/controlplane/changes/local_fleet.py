@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from controlplane.changes import services
 from controlplane.changes.execution import change_run
+from controlplane.changes.instance_services import instance_create
 from controlplane.changes.states import ChangeState
 from controlplane.fleet.local import local_server
 from controlplane.fleet.models import Instance
@@ -34,7 +34,7 @@ def start(count: int) -> None:
 
 
 def _make(name: str) -> None:
-    instance = services.instance_create(name=name, provider=Provider.LOCAL, instance_class=CLASS)
+    instance = instance_create(name=name, provider=Provider.LOCAL, instance_class=CLASS)
     deadline = time.monotonic() + MAKE_SECONDS
     while instance.state == State.CREATING and time.monotonic() < deadline:
         for change in instance.changes.filter(state=ChangeState.APPROVED):

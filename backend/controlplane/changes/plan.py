@@ -14,7 +14,6 @@ from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.line import Line
 from controlplane.catalogue.normal import NotOfType, integer, normal
 from controlplane.catalogue.sameness import is_same
-from controlplane.parameters.expressions import compile_expression
 from controlplane.parameters.findings import Finding, Severity
 from controlplane.parameters.memory import SHARED
 from controlplane.parameters.resolution import Resolution, resolve, takes_expression
@@ -157,7 +156,3 @@ def _number(text: str | None) -> int:
 def is_expression_for(line: Line, name: str, text: str) -> bool:
     definition = line.get(name)
     return definition is not None and takes_expression(definition, text)
-
-
-def value_of(text: str, variables: Mapping[str, int]) -> int:
-    return compile_expression(text).evaluate(variables)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from controlplane.audit.services import audit_record
 from controlplane.changes import cache_planning, planning, resize_planning
 from controlplane.changes.delivery import deliver
 from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
-from controlplane.changes.plan import Step, plan
+from controlplane.changes.plan import Step
 from controlplane.changes.planning import Preview
 from controlplane.changes.states import AT_WORK, WAITING, ChangeState, Kind, When
 from controlplane.changes.windows import window_opening
@@ -26,14 +27,7 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import class_get
 from controlplane.fleet.states import Provider, State
 from controlplane.prerequisites.gate import INSTALL
-from controlplane.prerequisites.serializers import InstanceFindingSerializer
 from controlplane.settings.selectors import settings_get
-
-# What a new local server is configured with; what it is not told, it takes from its own defaults.
-LOCAL_PARAMETERS = {
-    "innodb_buffer_pool_size": "{DBInstanceClassMemory*7/10}",
-    "max_connections": "{DBInstanceClassConnections}",
-}
 
 
 @transaction.atomic
@@ -48,7 +42,7 @@ def change_make(
         instance_name=instance.name,
         kind=kind,
         note=note,
-        findings=[_finding_facts(each) for each in preview.findings],
+        findings=[asdict(each) for each in preview.findings],
         instance_version=preview.instance_version,
         needs_restart=preview.needs_restart,
         needs_second_person=preview.needs_restart and settings_get().is_four_eyes,
@@ -75,10 +69,6 @@ def change_make(
     return change
 
 
-def _finding_facts(finding: Any) -> dict[str, Any]:
-    return dict(InstanceFindingSerializer(finding).data)
-
-
 def change_facts(change: ChangeSet) -> dict[str, Any]:
     lines = {line.name: [line.old_submitted, line.new_submitted] for line in change.lines.all()}
     return {"kind": change.kind, "state": change.state, "instance": change.instance_name, "lines": lines}
@@ -88,7 +78,7 @@ def publish(change: ChangeSet) -> None:
     event_publish("change", change.pk, {"state": change.state, "instance": change.instance_id, "kind": change.kind})
 
 
-def _start(change: ChangeSet, *, apply: bool, when: str, at: datetime | None) -> ChangeSet:
+def change_start(change: ChangeSet, *, apply: bool, when: str, at: datetime | None) -> ChangeSet:
     """Approve what was just made, unless it takes a second person."""
     if not apply or change.needs_second_person:
         ChangeSet.objects.filter(pk=change.pk).update(when=when, at=at)
@@ -163,13 +153,13 @@ def _release_new_instance(change: ChangeSet) -> None:
 def change_parameters(instance: Instance, *, apply: bool, when: str, at: Any, note: str, **wanted: Any) -> ChangeSet:
     _refuse_unless_settled(instance)
     change = change_make(instance, Kind.PARAMETERS, planning.preview_parameters(instance, **wanted), note=note)
-    return _start(change, apply=apply, when=when, at=at)
+    return change_start(change, apply=apply, when=when, at=at)
 
 
 def change_enable(instance: Instance, *, apply: bool, when: str, at: Any, note: str, **sizing: Any) -> ChangeSet:
     _refuse_unless_settled(instance)
     preview = cache_planning.preview_enable(instance, **sizing)
-    return _start(change_make(instance, Kind.ENABLE, preview, note=note), apply=apply, when=when, at=at)
+    return change_start(change_make(instance, Kind.ENABLE, preview, note=note), apply=apply, when=when, at=at)
 
 
 def change_disable(
@@ -177,7 +167,7 @@ def change_disable(
 ) -> ChangeSet:
     _refuse_unless_settled(instance)
     preview = cache_planning.preview_disable(instance, restore_buffer_pool=restore_buffer_pool)
-    return _start(change_make(instance, Kind.DISABLE, preview, note=note), apply=apply, when=when, at=at)
+    return change_start(change_make(instance, Kind.DISABLE, preview, note=note), apply=apply, when=when, at=at)
 
 
 def change_resize(
@@ -193,17 +183,18 @@ def change_resize(
 ) -> ChangeSet:
     _refuse_unless_settled(instance)
     preview = resize_planning.preview_resize(instance, class_get(instance_class), parameters, allow_restart)
-    return _start(change_make(instance, Kind.RESIZE, preview, note=note), apply=apply, when=when, at=at)
+    return change_start(change_make(instance, Kind.RESIZE, preview, note=note), apply=apply, when=when, at=at)
 
 
-def _plain(instance: Instance, kind: Kind, steps: list[Step], note: str, timing: dict[str, Any]) -> ChangeSet:
+def change_of_steps(instance: Instance, kind: Kind, steps: list[Step], note: str, timing: dict[str, Any]) -> ChangeSet:
+    """A change set without parameters."""
     preview = planning.build(instance, steps, is_live=False)
-    return _start(change_make(instance, kind, preview, note=note), **timing)
+    return change_start(change_make(instance, kind, preview, note=note), **timing)
 
 
 def change_restart(instance: Instance, *, note: str, **timing: Any) -> ChangeSet:
     _refuse_unless_local(instance, "Restart it with its own tools; what is pending is noticed at the next poll.")
-    return _plain(instance, Kind.RESTART, [Step("write_configuration"), Step("restart")], note, timing)
+    return change_of_steps(instance, Kind.RESTART, [Step("write_configuration"), Step("restart")], note, timing)
 
 
 def change_upgrade(instance: Instance, *, note: str, **timing: Any) -> ChangeSet:
@@ -211,13 +202,13 @@ def change_upgrade(instance: Instance, *, note: str, **timing: Any) -> ChangeSet
     # A loaded library stays in memory until the server restarts.
     replaces = instance.minor_version is not None
     steps = [Step("install_engine", old=str(instance.minor_version or "") or None)]
-    return _plain(instance, Kind.UPGRADE, steps + [Step("restart")] * replaces, note, timing)
+    return change_of_steps(instance, Kind.UPGRADE, steps + [Step("restart")] * replaces, note, timing)
 
 
 def change_proxy(instance: Instance, *, enabled: bool, note: str, **timing: Any) -> ChangeSet:
     _refuse_unless_settled(instance)
     step = Step("set_proxy", old=str(instance.proxy_enabled).lower(), new=str(enabled).lower())
-    return _plain(instance, Kind.PROXY, [step], note, timing)
+    return change_of_steps(instance, Kind.PROXY, [step], note, timing)
 
 
 def change_revert(change: ChangeSet) -> ChangeSet:
@@ -235,32 +226,7 @@ def change_revert(change: ChangeSet) -> ChangeSet:
         instance, planning.situation_of(instance), wanted, allow_restart=change.needs_restart, restored=ran
     )
     made = change_make(instance, Kind.REVERT, preview, note=f"restores what {change.pk} replaced", reverts=change)
-    return _start(made, apply=True, when=When.NOW, at=None)
-
-
-def instance_create(*, instance_class: str, **facts: Any) -> Instance:
-    window = facts.pop("maintenance_window", {})
-    with transaction.atomic():
-        if facts["provider"] == Provider.LOCAL:
-            facts |= fleet.local_endpoint(facts["name"])
-        instance = fleet.instance_record(instance_class=class_get(instance_class), **facts, **window)
-        change = change_make(instance, Kind.CREATE, _preview_create(instance))
-        _start(change, apply=True, when=When.NOW, at=None)
-    return instance
-
-
-def _preview_create(instance: Instance) -> Preview:
-    if instance.provider == Provider.EXTERNAL:
-        return planning.build(instance, [Step("connect")], is_live=False)
-    steps = [Step("provision"), Step("install_engine"), Step("connect")]
-    found = plan(planning.situation_of(instance), LOCAL_PARAMETERS, allow_restart=False)
-    return planning.build(instance, steps, is_live=False, lines=found.lines)
-
-
-def instance_delete(instance: Instance) -> ChangeSet:
-    if instance.changes.filter(state__in=AT_WORK).exists():
-        raise Conflict(f"A change is at work on {instance.name}: abort it first.", code="change_at_work")
-    return _plain(instance, Kind.DELETE, [Step("deprovision")], "", {"apply": True, "when": When.NOW, "at": None})
+    return change_start(made, apply=True, when=When.NOW, at=None)
 
 
 def _refuse_unless_settled(instance: Instance) -> None:

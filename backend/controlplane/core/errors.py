@@ -60,9 +60,3 @@ class Refused(Problem):
 
 class PreconditionRequired(Problem):
     status, code, title = 428, "if_match_required", "If-Match is required"
-
-
-class Unavailable(Problem):
-    """Something that the control plane needs is out of reach at the moment; the same request may work later."""
-
-    status, code, title = 503, "unavailable", "Not available now"

@@ -39,10 +39,6 @@ def instance_get(pk: str, *, counted: bool = False) -> Instance:
     return found
 
 
-def class_list() -> QuerySet[InstanceClass]:
-    return InstanceClass.objects.all()
-
-
 def class_get(name: str) -> InstanceClass:
     found = InstanceClass.objects.filter(Q(pk=name) | Q(name=name)).first()
     if found is None:

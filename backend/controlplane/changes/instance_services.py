@@ -1,0 +1,52 @@
+"""Instances come and go by change sets too: what makes or deletes a server is a step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from controlplane.changes import planning
+from controlplane.changes.models import ChangeSet
+from controlplane.changes.plan import Step, plan
+from controlplane.changes.planning import Preview
+from controlplane.changes.services import change_make, change_of_steps, change_start
+from controlplane.changes.states import AT_WORK, Kind, When
+from controlplane.core.errors import Conflict
+from controlplane.fleet import services as fleet
+from controlplane.fleet.models import Instance
+from controlplane.fleet.selectors import class_get
+from controlplane.fleet.states import Provider
+
+# What a new local server is configured with; what it is not told, it takes from its own defaults.
+LOCAL_PARAMETERS = {
+    "innodb_buffer_pool_size": "{DBInstanceClassMemory*7/10}",
+    "max_connections": "{DBInstanceClassConnections}",
+}
+
+
+def instance_create(*, instance_class: str, **facts: Any) -> Instance:
+    window = facts.pop("maintenance_window", {})
+    with transaction.atomic():
+        if facts["provider"] == Provider.LOCAL:
+            facts |= fleet.local_endpoint(facts["name"])
+        instance = fleet.instance_record(instance_class=class_get(instance_class), **facts, **window)
+        change = change_make(instance, Kind.CREATE, _preview_create(instance))
+        change_start(change, apply=True, when=When.NOW, at=None)
+    return instance
+
+
+def _preview_create(instance: Instance) -> Preview:
+    if instance.provider == Provider.EXTERNAL:
+        return planning.build(instance, [Step("connect")], is_live=False)
+    steps = [Step("provision"), Step("install_engine"), Step("connect")]
+    found = plan(planning.situation_of(instance), LOCAL_PARAMETERS, allow_restart=False)
+    return planning.build(instance, steps, is_live=False, lines=found.lines)
+
+
+def instance_delete(instance: Instance) -> ChangeSet:
+    if instance.changes.filter(state__in=AT_WORK).exists():
+        raise Conflict(f"A change is at work on {instance.name}: abort it first.", code="change_at_work")
+    return change_of_steps(
+        instance, Kind.DELETE, [Step("deprovision")], "", {"apply": True, "when": When.NOW, "at": None}
+    )
