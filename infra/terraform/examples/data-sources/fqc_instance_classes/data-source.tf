@@ -1,0 +1,1 @@
+data "fqc_instance_classes" "all" {}

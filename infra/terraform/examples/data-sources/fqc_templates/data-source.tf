@@ -1,0 +1,1 @@
+data "fqc_templates" "all" {}

@@ -1,0 +1,4 @@
+ephemeral "fqc_api_token" "run" {
+  name  = "this run"
+  scope = "operator"
+}

@@ -1,0 +1,1 @@
+terraform import fqc_alert_rule.cold rule-0123456789abcdef

@@ -1,0 +1,1 @@
+terraform import fqc_instance_parameters.orders rm-0123456789abcdef

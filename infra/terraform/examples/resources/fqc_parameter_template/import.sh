@@ -1,0 +1,1 @@
+terraform import fqc_parameter_template.oltp oltp

@@ -1,0 +1,1 @@
+terraform import fqc_query_cache.orders rm-0123456789abcdef

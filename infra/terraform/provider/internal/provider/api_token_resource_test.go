@@ -1,0 +1,69 @@
+package provider
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
+)
+
+func TestATokenIsSensitiveAndMadeAnewWhenRevoked(t *testing.T) {
+	s := needStack(t)
+	w := s.workdir(t)
+	w.apply(`resource "fqc_api_token" "t" {
+  name  = "terraform: ci"
+  scope = "viewer"
+}
+output "token" {
+  value     = fqc_api_token.t.token
+  sensitive = true
+}
+output "id" { value = fqc_api_token.t.id }
+`)
+	secret, id := w.outputs()["token"].(string), w.outputs()["id"].(string)
+	held, _ := api.New(s.Address, secret, "tests")
+	if _, err := api.Get[api.Instance](context.Background(), held, "instances/"+s.Instances[0].ID); err != nil {
+		t.Errorf("the token does not work: %v", err)
+	}
+	if _, err := api.Write[struct{}](context.Background(), s.client, "DELETE", "tokens/"+id, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	if plan := w.changed(); strings.Contains(plan, secret) || !strings.Contains(plan, "(sensitive value)") {
+		t.Errorf("the plan shows a secret:\n%s", plan)
+	}
+}
+
+func TestAnEphemeralTokenIsInNeitherPlanNorStateAndRevokedAtTheEnd(t *testing.T) {
+	s := needStack(t)
+	w := s.workdir(t)
+	w.configure(`
+ephemeral "fqc_api_token" "run" {
+  name  = "terraform: this run"
+  scope = "viewer"
+}
+provider "fqc" {
+  alias = "narrow"
+  url   = "` + s.Address + `"
+  token = ephemeral.fqc_api_token.run.token
+}
+data "fqc_instance_classes" "all" { provider = fqc.narrow }
+output "count" { value = length(data.fqc_instance_classes.all.items) }
+`)
+	w.must("apply", "-auto-approve", "-no-color")
+	if w.outputs()["count"].(float64) < 1 {
+		t.Error("nothing was read with the token")
+	}
+	if strings.Contains(w.state(), "this run") {
+		t.Error("the token is in state")
+	}
+	left, err := api.List[api.Token](context.Background(), s.client, "tokens", nil)
+	for _, token := range left {
+		if token.Name == "terraform: this run" {
+			t.Errorf("it was not revoked: %+v", token)
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,76 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
+)
+
+const pollEvery = 300 * time.Millisecond
+
+// timing is the part that all requests for a change set have in common.
+type timing struct {
+	When  api.When `json:"when"`
+	Note  string   `json:"note"`
+	Apply bool     `json:"apply"`
+}
+
+func (c *Connection) timing() timing { return timing{c.when, c.note, true} }
+
+// change asks for a change set and, unless it is left to the window, waits until it has been applied.
+func (c *Connection) change(ctx context.Context, path string, body any) error {
+	made, err := api.Post[api.Change](ctx, c.Client, path, body)
+	if err != nil {
+		return err
+	}
+	if made.NeedsSecondPerson && made.State == api.ChangeStatePreviewed {
+		return fmt.Errorf("change %s restarts the server and takes a second person: have somebody approve it, then apply again", made.Id)
+	}
+	if c.when != api.WhenNow {
+		return nil
+	}
+	return c.await(ctx, made.Id)
+}
+
+func (c *Connection) await(ctx context.Context, id string) error {
+	for {
+		found, err := api.Get[api.Change](ctx, c.Client, "changes/"+id)
+		if err != nil {
+			return stillRunning(ctx, id, err)
+		}
+		switch found.State {
+		case api.ChangeStateApplied:
+			return nil
+		case api.ChangeStateFailed, api.ChangeStateRolledBack, api.ChangeStateAborted:
+			return fmt.Errorf("change %s ended as %s: %s", id, found.State, outcome(found))
+		}
+		if err := pause(ctx); err != nil {
+			return stillRunning(ctx, id, err)
+		}
+	}
+}
+
+func outcome(found api.Change) string {
+	if found.OutcomeDetail != "" {
+		return found.OutcomeDetail
+	}
+	return found.OutcomeCode
+}
+
+func stillRunning(ctx context.Context, id string, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("change %s has not ended in time and goes on by itself: look at it with `fqc change show %s`, or allow more in `timeouts`", id, id)
+}
+
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(pollEvery):
+		return nil
+	}
+}

@@ -1,0 +1,38 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// connected and readable hold the provider's connection for a resource and for a data source. It is absent while
+// Terraform only validates.
+type (
+	connected struct{ *Connection }
+	readable  struct{ *Connection }
+	opened    struct{ *Connection }
+)
+
+func (c *connected) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	c.Connection, _ = req.ProviderData.(*Connection)
+}
+
+func (c *readable) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
+	c.Connection, _ = req.ProviderData.(*Connection)
+}
+
+func (c *opened) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
+	c.Connection, _ = req.ProviderData.(*Connection)
+}
+
+// integer is for counts that the API may leave out.
+func integer(value *int) types.Int64 {
+	if value == nil {
+		return types.Int64Null()
+	}
+	return types.Int64Value(int64(*value))
+}

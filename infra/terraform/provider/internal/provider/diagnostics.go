@@ -1,0 +1,81 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
+)
+
+// locate finds the attribute that a field of the API, or a parameter, came from; false: it came from none.
+type locate func(field string) (path.Path, bool)
+
+// roots are attributes that are called as in the API.
+func roots(names ...string) locate {
+	return func(field string) (path.Path, bool) {
+		first, _, _ := strings.Cut(field, ".")
+		for _, name := range names {
+			if name == first {
+				return path.Root(name), true
+			}
+		}
+		return path.Empty(), false
+	}
+}
+
+// keys are parameters inside the map attribute.
+func keys[V any](attribute string, values map[string]V) locate {
+	return func(field string) (path.Path, bool) {
+		name := strings.TrimPrefix(field, attribute+".")
+		_, known := values[name]
+		return path.Root(attribute).AtMapKey(name), known
+	}
+}
+
+// addError reports a failed request, on the attributes at fault where the API names them.
+func addError(diags *diag.Diagnostics, summary string, err error, at locate) {
+	var refusal *api.Error
+	located := false
+	if errors.As(err, &refusal) && refusal.Problem.Errors != nil {
+		for _, field := range *refusal.Problem.Errors {
+			if where, known := at(field.Field); known {
+				diags.AddAttributeError(where, summary, field.Detail)
+				located = true
+			}
+		}
+	}
+	if !located {
+		diags.AddError(summary, err.Error())
+	}
+}
+
+// addFindings reports what a preview found: what blocks as an error, advice as a warning; true if something blocks.
+func addFindings(diags *diag.Diagnostics, found []api.InstanceFinding, at locate) bool {
+	isBlocked := false
+	for _, finding := range found {
+		where, known := at(finding.Parameter)
+		if !known {
+			where = path.Empty()
+		}
+		switch finding.Severity {
+		case api.FindingSeverityBlocking:
+			isBlocked = true
+			diags.AddAttributeError(where, "Refused by the check "+finding.Code, explained(finding))
+		case api.FindingSeverityAdvice:
+			diags.AddAttributeWarning(where, "Advice: "+finding.Code, explained(finding))
+		}
+	}
+	return isBlocked
+}
+
+func explained(finding api.InstanceFinding) string {
+	words := fmt.Sprintf("Seen: %s.\nNeeded: %s.\n%s", finding.Seen, finding.Needed, finding.Remedy)
+	if finding.Action != nil && len(finding.Action.Statements) > 0 {
+		words += "\nRun on the server:\n  " + strings.Join(finding.Action.Statements, "\n  ")
+	}
+	return words
+}

@@ -1,0 +1,104 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
+)
+
+type instanceModel struct {
+	ID                types.String   `tfsdk:"id"`
+	Name              types.String   `tfsdk:"name"`
+	InstanceClass     types.String   `tfsdk:"instance_class"`
+	Host              types.String   `tfsdk:"host"`
+	Port              types.Int64    `tfsdk:"port"`
+	Username          types.String   `tfsdk:"username"`
+	Password          types.String   `tfsdk:"password"`
+	PasswordVersion   types.Int64    `tfsdk:"password_version"`
+	IsTLSRequired     types.Bool     `tfsdk:"is_tls_required"`
+	ProxyEnabled      types.Bool     `tfsdk:"proxy_enabled"`
+	EngineLine        types.String   `tfsdk:"engine_line"`
+	Tags              types.Map      `tfsdk:"tags"`
+	MaintenanceWindow types.Object   `tfsdk:"maintenance_window"`
+	MinorVersion      types.Int64    `tfsdk:"minor_version"`
+	Timeouts          timeouts.Value `tfsdk:"timeouts"`
+}
+
+var windowTypes = map[string]attr.Type{"weekday": types.Int64Type, "start": types.StringType, "minutes": types.Int64Type}
+
+// take fills in what the API says. Host, port and account of a local server are the control plane's own and absent here.
+func (m *instanceModel) take(found api.Instance) diag.Diagnostics {
+	m.ID, m.Name = types.StringValue(found.Id), types.StringValue(found.Name)
+	m.InstanceClass, m.EngineLine = types.StringValue(found.InstanceClass), types.StringValue(found.EngineLine)
+	m.Host, m.Port, m.Username = types.StringNull(), types.Int64Null(), types.StringNull()
+	if found.Provider == api.ProviderExternal {
+		m.Host, m.Username = types.StringValue(found.Endpoint.Host), types.StringValue(found.Endpoint.Username)
+		m.Port = types.Int64Value(int64(found.Endpoint.Port))
+	}
+	m.IsTLSRequired, m.ProxyEnabled = types.BoolValue(found.Endpoint.IsTlsRequired), types.BoolValue(found.ProxyEnabled)
+	m.MinorVersion = integer(found.MinorVersion)
+	var tagged, opened diag.Diagnostics
+	m.Tags, tagged = types.MapValueFrom(context.Background(), types.StringType, found.Tags)
+	window := found.MaintenanceWindow
+	m.MaintenanceWindow, opened = types.ObjectValue(windowTypes, map[string]attr.Value{
+		"weekday": integer(window.Weekday),
+		"start":   types.StringValue(window.Start),
+		"minutes": types.Int64Value(int64(window.Minutes)),
+	})
+	return append(tagged, opened...)
+}
+
+func createRequest(ctx context.Context, plan, config instanceModel) map[string]any {
+	body := recorded(ctx, plan)
+	body["instance_class"], body["engine_line"] = plan.InstanceClass.ValueString(), plan.EngineLine.ValueString()
+	body["provider"], body["proxy_enabled"] = api.ProviderLocal, plan.ProxyEnabled.ValueBool()
+	if !plan.Host.IsUnknown() && !plan.Host.IsNull() {
+		body["provider"], body["password"] = api.ProviderExternal, config.Password.ValueString()
+		endpoint(body, plan)
+		if _, given := body["port"]; !given {
+			body["port"] = 3306
+		}
+	}
+	return body
+}
+
+// updateRequest is what may be altered without touching the server.
+func updateRequest(ctx context.Context, plan, state, config instanceModel) map[string]any {
+	body := recorded(ctx, plan)
+	if !state.Host.IsNull() {
+		endpoint(body, plan)
+	}
+	if !plan.PasswordVersion.Equal(state.PasswordVersion) && !config.Password.IsNull() {
+		body["password"] = config.Password.ValueString()
+	}
+	return body
+}
+
+func recorded(ctx context.Context, plan instanceModel) map[string]any {
+	tags := map[string]string{}
+	plan.Tags.ElementsAs(ctx, &tags, false)
+	body := map[string]any{"name": plan.Name.ValueString(), "tags": tags, "is_tls_required": plan.IsTLSRequired.ValueBool()}
+	if !plan.MaintenanceWindow.IsUnknown() && !plan.MaintenanceWindow.IsNull() {
+		window := struct {
+			Weekday *int   `tfsdk:"weekday" json:"weekday"`
+			Start   string `tfsdk:"start" json:"start"`
+			Minutes int    `tfsdk:"minutes" json:"minutes"`
+		}{}
+		plan.MaintenanceWindow.As(ctx, &window, basetypes.ObjectAsOptions{})
+		body["maintenance_window"] = window
+	}
+	return body
+}
+
+func endpoint(body map[string]any, plan instanceModel) {
+	body["host"], body["username"] = plan.Host.ValueString(), plan.Username.ValueString()
+	if !plan.Port.IsUnknown() && !plan.Port.IsNull() {
+		body["port"] = plan.Port.ValueInt64()
+	}
+}

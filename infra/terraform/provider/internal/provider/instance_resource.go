@@ -1,0 +1,224 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
+)
+
+func newInstance() resource.Resource { return &instanceResource{} }
+
+type instanceResource struct{ connected }
+
+func (r *instanceResource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = "fqc_instance"
+}
+
+func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	kept := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "A server of the fleet. With `host` it is one that exists and is registered; without, the control plane makes and runs one.",
+		Attributes: map[string]schema.Attribute{
+			"id":             schema.StringAttribute{Computed: true, PlanModifiers: kept},
+			"name":           schema.StringAttribute{Required: true},
+			"instance_class": schema.StringAttribute{Required: true, MarkdownDescription: "A change of it is a resize: expressions are resolved anew."},
+			"host": schema.StringAttribute{
+				Optional: true, Computed: true, MarkdownDescription: "Of a server that exists.",
+				PlanModifiers: append(kept, stringplanmodifier.RequiresReplaceIf(changesKind, "Between local and external", "Between local and external")),
+				Validators:    []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("username"))},
+			},
+			"port": schema.Int64Attribute{
+				Optional: true, Computed: true,
+				PlanModifiers: []planmodifier.Int64{int64planmodifier.UseStateForUnknown()},
+				Validators:    []validator.Int64{int64validator.Between(1, 65535), int64validator.AlsoRequires(path.MatchRoot("host"))},
+			},
+			"username": schema.StringAttribute{Optional: true, Computed: true, PlanModifiers: kept, MarkdownDescription: "The control plane's account there."},
+			"password": schema.StringAttribute{
+				Optional: true, Sensitive: true, WriteOnly: true,
+				MarkdownDescription: "Of that account. Write-only: it is never in state. A new one is sent when `password_version` changes.",
+			},
+			"password_version": schema.Int64Attribute{Optional: true, MarkdownDescription: "Raise it to send `password` again."},
+			"is_tls_required":  schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false)},
+			"proxy_enabled":    schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false), MarkdownDescription: "Whether clients reach it through a dedicated proxy; the cache needs that there is none."},
+			"engine_line": schema.StringAttribute{
+				Optional: true, Computed: true, Default: stringdefault.StaticString("5.7"),
+				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			},
+			"tags": schema.MapAttribute{
+				Optional: true, Computed: true, ElementType: types.StringType,
+				Default: mapdefault.StaticValue(types.MapValueMust(types.StringType, nil)),
+			},
+			"maintenance_window": schema.SingleNestedAttribute{
+				Optional: true, Computed: true, PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
+				Attributes: map[string]schema.Attribute{
+					"weekday": schema.Int64Attribute{Optional: true, MarkdownDescription: "0 is Monday; absent: every day.", Validators: []validator.Int64{int64validator.Between(0, 6)}},
+					"start":   schema.StringAttribute{Required: true, MarkdownDescription: "`HH:MM`, UTC."},
+					"minutes": schema.Int64Attribute{Required: true, Validators: []validator.Int64{int64validator.Between(15, 1440)}},
+				},
+			},
+			"minor_version": schema.Int64Attribute{Computed: true, MarkdownDescription: "Of the cache engine; null without it."},
+		},
+		Blocks: map[string]schema.Block{"timeouts": timeouts.Block(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})},
+	}
+}
+
+func changesKind(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+	var before types.String
+	resp.Diagnostics.Append(req.State.GetAttribute(context.Background(), path.Root("username"), &before)...)
+	resp.RequiresReplace = before.IsNull() != req.ConfigValue.IsNull()
+}
+
+var instanceFields = roots("name", "instance_class", "host", "port", "username", "password", "tags", "maintenance_window", "engine_line", "is_tls_required", "proxy_enabled")
+
+func (r *instanceResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan, config instanceModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	limit, found := plan.Timeouts.Create(ctx, defaultTimeout)
+	resp.Diagnostics.Append(found...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	made, err := api.Post[api.Instance](ctx, r.Client, "instances", createRequest(ctx, plan, config))
+	if err != nil {
+		addError(&resp.Diagnostics, "The instance was not made", err, instanceFields)
+		return
+	}
+	// Known from here on, so that a failure below leaves a tainted resource and no orphan.
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), made.Id)...)
+	if made, err = r.ready(ctx, made.Id); err != nil {
+		resp.Diagnostics.AddError("The instance is not ready", err.Error())
+		return
+	}
+	resp.Diagnostics.Append(plan.take(made)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+func (r *instanceResource) ready(ctx context.Context, id string) (api.Instance, error) {
+	for {
+		found, err := api.Get[api.Instance](ctx, r.Client, "instances/"+id)
+		if err != nil || (found.State != api.InstanceStateCreating && found.State != api.InstanceStateFailed) {
+			return found, err
+		}
+		if found.State == api.InstanceStateFailed {
+			return found, fmt.Errorf("%s could not be made: %s. Its change set says more: `fqc change list --instance %s`", found.Name, found.StateReason, id)
+		}
+		if err := pause(ctx); err != nil {
+			return found, fmt.Errorf("%s is still being made; allow more in `timeouts`: %w", found.Name, err)
+		}
+	}
+}
+
+func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state instanceModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	found, err := api.Get[api.Instance](ctx, r.Client, "instances/"+state.ID.ValueString())
+	if api.IsNotFound(err) || (err == nil && found.State == api.InstanceStateDeleting) {
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	if err != nil {
+		resp.Diagnostics.AddError("The instance cannot be read", err.Error())
+		return
+	}
+	resp.Diagnostics.Append(state.take(found)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+func (r *instanceResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state, config instanceModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	limit, found := plan.Timeouts.Update(ctx, defaultTimeout)
+	resp.Diagnostics.Append(found...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if r.update(ctx, plan, state, config, &resp.Diagnostics); resp.Diagnostics.HasError() {
+		return
+	}
+	now, err := api.Get[api.Instance](ctx, r.Client, "instances/"+state.ID.ValueString())
+	if err != nil {
+		resp.Diagnostics.AddError("The instance cannot be read", err.Error())
+		return
+	}
+	resp.Diagnostics.Append(plan.take(now)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+func (r *instanceResource) update(ctx context.Context, plan, state, config instanceModel, diags *diag.Diagnostics) {
+	at := "instances/" + state.ID.ValueString()
+	now, err := api.Get[api.Instance](ctx, r.Client, at)
+	if err == nil {
+		_, err = api.Write[api.Instance](ctx, r.Client, "PATCH", at, updateRequest(ctx, plan, state, config), now.Version)
+	}
+	if err == nil && !plan.ProxyEnabled.Equal(state.ProxyEnabled) {
+		body := map[string]any{"enabled": plan.ProxyEnabled.ValueBool(), "when": r.when, "note": r.note}
+		err = r.change(ctx, at+"/proxy", body)
+	}
+	if err == nil && !plan.InstanceClass.Equal(state.InstanceClass) {
+		body := map[string]any{"instance_class": plan.InstanceClass.ValueString(), "allow_restart": r.allowRestart, "when": r.when, "note": r.note}
+		err = r.change(ctx, at+"/resize", body)
+	}
+	if err != nil {
+		addError(diags, "The instance was not changed", err, func(field string) (path.Path, bool) {
+			if field == "query_cache_size" { // a literal size does not follow the class: a decision is due
+				return path.Root("instance_class"), true
+			}
+			return instanceFields(field)
+		})
+	}
+}
+
+func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state instanceModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	limit, found := state.Timeouts.Delete(ctx, defaultTimeout)
+	resp.Diagnostics.Append(found...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	at := "instances/" + state.ID.ValueString()
+	now, err := api.Get[api.Instance](ctx, r.Client, at)
+	if err == nil {
+		var change api.Change
+		if change, err = api.Write[api.Change](ctx, r.Client, "DELETE", at, nil, now.Version); err == nil {
+			err = r.await(ctx, change.Id)
+		}
+	}
+	if err != nil && !api.IsNotFound(err) {
+		resp.Diagnostics.AddError("The instance was not removed", err.Error())
+	}
+}
+
+func (r *instanceResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
+}

@@ -1,0 +1,78 @@
+package provider
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestALocalInstanceIsMadeResizedImportedAndRemoved(t *testing.T) {
+	w := needStack(t).workdir(t)
+	of := func(class, tags string) string {
+		return `resource "fqc_instance" "i" {
+  name           = "terraform-made"
+  instance_class = "` + class + `"
+  tags           = { ` + tags + ` }
+}
+resource "fqc_instance_parameters" "p" {
+  instance_id = fqc_instance.i.id
+  parameters  = { table_open_cache = "{DBInstanceClassMemory/262144}" }
+}
+output "id" { value = fqc_instance.i.id }
+output "minor" { value = fqc_instance.i.minor_version }
+output "resolved" { value = fqc_instance_parameters.p.resolved }
+`
+	}
+	w.apply(of("local.small", `team = "a"`))
+	id := w.outputs()["id"]
+	if minor := w.outputs()["minor"].(float64); minor < 20200331 {
+		t.Errorf("the engine's minor version is %v", minor)
+	}
+	w.apply(of("local.medium", `team = "b"`))
+	if w.outputs()["id"] != id {
+		t.Error("a resize made a new instance")
+	}
+	w.must("refresh")
+	if resolved := w.outputs()["resolved"].(map[string]any); resolved["table_open_cache"] != "4096" {
+		t.Errorf("after the resize %v", resolved)
+	}
+	w.must("state", "rm", "fqc_instance.i")
+	w.must("import", "fqc_instance.i", fmt.Sprint(id))
+	w.unchanged()
+}
+
+func TestAnExternalInstanceKeepsItsPasswordOutOfState(t *testing.T) {
+	s := needStack(t)
+	w, server := s.workdir(t), s.Instances[1]
+	of := func(more string) string {
+		return fmt.Sprintf(`resource "fqc_instance" "i" {
+  name             = "terraform-borrowed"
+  instance_class   = "local.small"
+  host             = %q
+  port             = %d
+  username         = %q
+  password         = %q
+  password_version = 1
+  %s
+}
+`, server.Host, server.Port, server.Username, server.Password, more)
+	}
+	w.apply(of(""))
+	if strings.Contains(w.state(), server.Password) {
+		t.Error("the password is in state")
+	}
+	w.apply(of(`maintenance_window = { weekday = 6, start = "03:30", minutes = 90 }`))
+	w.apply(of(`proxy_enabled = true`))
+}
+
+func TestAnUnknownClassIsNamed(t *testing.T) {
+	w := needStack(t).workdir(t)
+	w.configure(`resource "fqc_instance" "i" {
+  name           = "never"
+  instance_class = "no.such.class"
+}`)
+	code, out := w.run("apply", "-auto-approve", "-no-color")
+	if code != 1 || !strings.Contains(out, "no.such.class") {
+		t.Errorf("it ends with %d:\n%s", code, out)
+	}
+}

@@ -1,0 +1,262 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
+)
+
+func newQueryCache() resource.Resource { return &queryCache{} }
+
+type queryCache struct{ connected }
+
+type queryCacheModel struct {
+	InstanceID       types.String   `tfsdk:"instance_id"`
+	Type             types.String   `tfsdk:"type"`
+	Rule             types.String   `tfsdk:"rule"`
+	SizeBytes        types.Int64    `tfsdk:"size_bytes"`
+	ResultSetBytes   types.Int64    `tfsdk:"result_set_bytes"`
+	ShrinkBufferPool types.Bool     `tfsdk:"shrink_buffer_pool"`
+	Timeouts         timeouts.Value `tfsdk:"timeouts"`
+}
+
+// The server's names for the types that the API numbers.
+var cacheTypes = map[string]api.CacheType{"ON": 1, "DEMAND": 2}
+
+func (r *queryCache) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = "fqc_query_cache"
+}
+
+func (r *queryCache) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	explicit := int64validator.ConflictsWith(path.MatchRoot("rule"), path.MatchRoot("result_set_bytes"))
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "The fast query cache of one instance. Its presence enables the cache, with all checks; its removal disables it and gives the buffer pool its memory back.",
+		Attributes: map[string]schema.Attribute{
+			"instance_id": schema.StringAttribute{Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}},
+			"type": schema.StringAttribute{
+				Optional: true, Computed: true, Default: stringdefault.StaticString("ON"),
+				MarkdownDescription: "`ON`, or `DEMAND`: only statements that say `SQL_CACHE`.",
+				Validators:          []validator.String{stringvalidator.OneOf("ON", "DEMAND")},
+			},
+			"rule": schema.StringAttribute{
+				Optional: true, MarkdownDescription: "How to choose the size: `buffer_pool` (default), `result_set` or `curve`. The size is chosen when the cache is enabled and when the rule changes.",
+				Validators: []validator.String{stringvalidator.OneOf(string(api.SizeRuleBufferPool), string(api.SizeRuleResultSet), string(api.SizeRuleCurve))},
+			},
+			"size_bytes": schema.Int64Attribute{
+				Optional: true, Computed: true, MarkdownDescription: "This size, instead of a rule. A multiple of 1024.",
+				PlanModifiers: []planmodifier.Int64{int64planmodifier.UseStateForUnknown()}, Validators: []validator.Int64{explicit},
+			},
+			"result_set_bytes": schema.Int64Attribute{Optional: true, MarkdownDescription: "Size of the results that are asked for again, for the rule `result_set`."},
+			"shrink_buffer_pool": schema.BoolAttribute{
+				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+				MarkdownDescription: "Give the cache a tenth of the buffer pool when it is enabled. Set it to false if `innodb_buffer_pool_size` is managed elsewhere.",
+			},
+		},
+		Blocks: map[string]schema.Block{"timeouts": timeouts.Block(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})},
+	}
+}
+
+var cacheFields = roots("type", "rule", "size_bytes", "result_set_bytes", "shrink_buffer_pool")
+
+// locateCache puts a finding on the size at the attribute that decides on it, and the rest at the instance.
+func locateCache(field string) (path.Path, bool) {
+	if field == "query_cache_size" {
+		return path.Root("size_bytes"), true
+	}
+	if where, known := cacheFields(field); known {
+		return where, true
+	}
+	return path.Root("instance_id"), true
+}
+
+// sizing is the request that enables, and by which it is previewed.
+func (r *queryCache) sizing(m queryCacheModel, isEnabled bool) map[string]any {
+	body := map[string]any{
+		"allow_restart": r.allowRestart, "type": cacheTypes[m.Type.ValueString()], "rule": api.SizeRuleBufferPool,
+		"shrink_buffer_pool": m.ShrinkBufferPool.ValueBool() && !isEnabled,
+	}
+	if rule := m.Rule.ValueString(); rule != "" {
+		body["rule"] = rule
+	}
+	if !m.ResultSetBytes.IsNull() {
+		body["result_set_bytes"] = m.ResultSetBytes.ValueInt64()
+	}
+	if !m.SizeBytes.IsNull() && !m.SizeBytes.IsUnknown() {
+		body["rule"], body["size_bytes"] = api.SizeRuleExplicit, m.SizeBytes.ValueInt64()
+	}
+	return body
+}
+
+// ModifyPlan previews the change, so that a failed prerequisite is an error of the plan that names its remedy.
+func (r *queryCache) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if r.Connection == nil || req.Plan.Raw.IsNull() || req.Plan.Raw.Equal(req.State.Raw) {
+		return
+	}
+	var plan, state queryCacheModel
+	isEnabled := !req.State.Raw.IsNull()
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if isEnabled {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	if resp.Diagnostics.HasError() || plan.InstanceID.IsUnknown() || plan.ResultSetBytes.IsUnknown() || plan.Rule.IsUnknown() {
+		return
+	}
+	if isEnabled && choosesAnew(ctx, plan, state, req) {
+		plan.SizeBytes = types.Int64Unknown()
+		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("size_bytes"), plan.SizeBytes)...)
+	}
+	found, err := api.Post[api.ChangePreview](ctx, r.Client, cachePath(plan, "preview"), r.sizing(plan, isEnabled))
+	if err != nil {
+		addError(&resp.Diagnostics, "The cache cannot be enabled", err, locateCache)
+		return
+	}
+	addFindings(&resp.Diagnostics, found.Findings, locateCache)
+}
+
+// choosesAnew: the rule or what it goes by has changed, and no size is written down.
+func choosesAnew(ctx context.Context, plan, state queryCacheModel, req resource.ModifyPlanRequest) bool {
+	var written types.Int64
+	req.Config.GetAttribute(ctx, path.Root("size_bytes"), &written)
+	return written.IsNull() && (!plan.Rule.Equal(state.Rule) || !plan.ResultSetBytes.Equal(state.ResultSetBytes))
+}
+
+func cachePath(m queryCacheModel, action string) string {
+	return "instances/" + url.PathEscape(m.InstanceID.ValueString()) + "/cache/" + action
+}
+
+func (r *queryCache) enable(ctx context.Context, plan *queryCacheModel, isEnabled bool) error {
+	body := r.sizing(*plan, isEnabled)
+	body["when"], body["note"] = r.when, r.note
+	if err := r.change(ctx, cachePath(*plan, "enable"), body); err != nil {
+		return err
+	}
+	if plan.SizeBytes.IsUnknown() {
+		size, err := r.size(ctx, *plan)
+		plan.SizeBytes = size
+		return err
+	}
+	return nil
+}
+
+// size is the configured one: a server may round what it runs.
+func (r *queryCache) size(ctx context.Context, m queryCacheModel) (types.Int64, error) {
+	parameters := instanceParameters{connected{r.Connection}}
+	found, err := parameters.listed(ctx, m.InstanceID.ValueString())
+	if err != nil || found["query_cache_size"].Resolved == nil {
+		return types.Int64Null(), err
+	}
+	count, err := strconv.ParseInt(*found["query_cache_size"].Resolved, 10, 64)
+	return types.Int64Value(count), err
+}
+
+func (r *queryCache) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan queryCacheModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	limit, found := plan.Timeouts.Create(ctx, defaultTimeout)
+	resp.Diagnostics.Append(found...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := r.enable(ctx, &plan, false); err != nil {
+		addError(&resp.Diagnostics, "The cache was not enabled", err, locateCache)
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+func (r *queryCache) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan queryCacheModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	limit, found := plan.Timeouts.Update(ctx, defaultTimeout)
+	resp.Diagnostics.Append(found...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := r.enable(ctx, &plan, true); err != nil {
+		addError(&resp.Diagnostics, "The cache was not changed", err, locateCache)
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// Read drops the resource when the cache was disabled elsewhere, so that the next plan enables it again.
+func (r *queryCache) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state queryCacheModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	parameters := instanceParameters{connected{r.Connection}}
+	found, err := parameters.listed(ctx, state.InstanceID.ValueString())
+	kind := typeOf(found["query_cache_type"].Configured)
+	if api.IsNotFound(err) || (err == nil && kind == "") {
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	if err == nil {
+		state.SizeBytes, err = r.size(ctx, state)
+	}
+	if err != nil {
+		resp.Diagnostics.AddError("The cache cannot be read", err.Error())
+		return
+	}
+	state.Type = types.StringValue(kind)
+	if state.ShrinkBufferPool.IsNull() { // an import
+		state.ShrinkBufferPool = types.BoolValue(true)
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// typeOf reads both spellings of a configured type; empty: off, or left to a server whose default is off.
+func typeOf(configured *string) string {
+	if configured == nil {
+		return ""
+	}
+	for name, number := range cacheTypes {
+		if *configured == name || *configured == fmt.Sprint(number) {
+			return name
+		}
+	}
+	return ""
+}
+
+func (r *queryCache) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state queryCacheModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	limit, found := state.Timeouts.Delete(ctx, defaultTimeout)
+	resp.Diagnostics.Append(found...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	body := map[string]any{"when": r.when, "note": r.note, "restore_buffer_pool": state.ShrinkBufferPool.ValueBool()}
+	if err := r.change(ctx, cachePath(state, "disable"), body); err != nil && !api.IsNotFound(err) {
+		resp.Diagnostics.AddError("The cache was not disabled", err.Error())
+	}
+}
+
+func (r *queryCache) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	resource.ImportStatePassthroughID(ctx, path.Root("instance_id"), req, resp)
+}

@@ -1,0 +1,189 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
+)
+
+// A private stack for all tests of this package, started by the first that needs it.
+
+var backend, _ = filepath.Abs("../../../../../backend")
+
+type stack struct {
+	Address string
+	Admin   struct{ Username, Password string }
+	// Instances as `python -m stack up --json` lists them.
+	Instances []struct {
+		ID, Name, Host, Username, Password string
+		Port                               int
+	}
+	token  string
+	client *api.Client
+	binary string // the folder of the built provider
+}
+
+var running = sync.OnceValues(start)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	stop()
+	os.Exit(code)
+}
+
+// needStack skips where there is nothing to run against, and says which piece is missing.
+func needStack(t *testing.T) *stack {
+	t.Helper()
+	if os.Getenv("TF_ACC") == "" {
+		t.Skip("TF_ACC is not set: this test runs terraform against a real stack")
+	}
+	if _, err := exec.LookPath("terraform"); err != nil {
+		t.Skip("there is no terraform on the PATH: install 1.11 or newer to run this test")
+	}
+	found, err := running()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+var workspace string
+
+func start() (*stack, error) {
+	var err error
+	if workspace, err = os.MkdirTemp("", "fqc-terraform-"); err != nil {
+		return nil, err
+	}
+	found := &stack{binary: filepath.Join(workspace, "bin")}
+	build := exec.Command("go", "build", "-o", filepath.Join(found.binary, "terraform-provider-fqc"), "../..")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	text, err := control("up", "--ports", "auto", "--json")
+	if err != nil {
+		return nil, err
+	}
+	if err = json.Unmarshal(text, found); err != nil {
+		return nil, err
+	}
+	if found.token, err = found.logIn(); err != nil {
+		return nil, err
+	}
+	found.client, err = api.New(found.Address, found.token, "tests")
+	return found, err
+}
+
+func stop() {
+	if workspace == "" {
+		return
+	}
+	if _, err := control("reset"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.RemoveAll(workspace)
+}
+
+func control(action string, more ...string) ([]byte, error) {
+	arguments := append([]string{"-m", "stack", action, "--run-dir", filepath.Join(workspace, "run")}, more...)
+	command := exec.Command(filepath.Join(backend, ".venv/bin/python"), arguments...)
+	command.Dir = backend
+	text, err := command.Output()
+	if failed, ok := err.(*exec.ExitError); ok {
+		return nil, fmt.Errorf("stack %s: %s", action, failed.Stderr)
+	}
+	return text, err
+}
+
+// logIn makes a token the way the console does: with a session.
+func (s *stack) logIn() (string, error) {
+	jar, _ := cookiejar.New(nil)
+	session := &browser{s.Address, &http.Client{Jar: jar}, ""}
+	if _, err := session.call("GET", "auth/session", nil); err != nil {
+		return "", err
+	}
+	if _, err := session.call("POST", "auth/session", map[string]string{"username": s.Admin.Username, "password": s.Admin.Password}); err != nil {
+		return "", err
+	}
+	made, err := session.call("POST", "tokens", map[string]string{"name": "acceptance tests", "scope": "admin"})
+	token, _ := made["token"].(string)
+	return token, err
+}
+
+type browser struct {
+	address   string
+	http      *http.Client
+	csrfToken string
+}
+
+func (b *browser) call(method, path string, body any) (map[string]any, error) {
+	content, _ := json.Marshal(body)
+	request, err := http.NewRequest(method, b.address+"/api/v1/"+path, strings.NewReader(string(content)))
+	if err != nil {
+		return nil, err
+	}
+	request.Header = http.Header{"Content-Type": {"application/json"}, "X-Csrftoken": {b.csrfToken}, "Origin": {b.address}}
+	answer, err := b.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	found := map[string]any{}
+	if err := json.NewDecoder(answer.Body).Decode(&found); err != nil || answer.StatusCode >= 400 {
+		return nil, fmt.Errorf("%s %s: %d %v %v", method, path, answer.StatusCode, found, err)
+	}
+	if token, renewed := found["csrf_token"].(string); renewed {
+		b.csrfToken = token
+	}
+	return found, nil
+}
+
+// connection is what a person at the console would do beside Terraform.
+func (s *stack) connection() *Connection {
+	return &Connection{s.client, api.WhenNow, false, "beside terraform"}
+}
+
+func (s *stack) alter(t *testing.T, instance, path string, body map[string]any) {
+	t.Helper()
+	body["apply"], body["when"] = true, "now"
+	if err := s.connection().change(context.Background(), "instances/"+instance+"/"+path, body); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *stack) parameter(t *testing.T, instance, name string) api.InstanceParameter {
+	t.Helper()
+	found, err := api.Get[api.InstanceParameters](context.Background(), s.client, "instances/"+instance+"/parameters")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range found.Items {
+		if each.Name == name {
+			return each
+		}
+	}
+	t.Fatalf("%s has no parameter %s", instance, name)
+	return api.InstanceParameter{}
+}
+
+func (s *stack) abortWaiting(t *testing.T, instance string) {
+	t.Helper()
+	query := url.Values{"instance": {instance}, "state": {string(api.ChangeStateApproved)}}
+	waiting, err := api.List[api.ChangeSummary](context.Background(), s.client, "changes", query)
+	for _, change := range waiting {
+		_, err = api.Post[api.Change](context.Background(), s.client, "changes/"+change.Id+"/abort", nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

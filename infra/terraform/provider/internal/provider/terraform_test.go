@@ -1,0 +1,122 @@
+package provider
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// workdir is one configuration with its state, run by the real terraform. dev_overrides point at the built provider, so
+// that neither a registry nor `init` is needed.
+type workdir struct {
+	*stack
+	t    *testing.T
+	path string
+}
+
+const head = `
+terraform {
+  required_providers {
+    fqc = { source = "fast-query-cache/fqc" }
+  }
+}
+`
+
+func (s *stack) workdir(t *testing.T) *workdir {
+	t.Helper()
+	w := &workdir{s, t, t.TempDir()}
+	rc := "provider_installation {\n  dev_overrides { \"fast-query-cache/fqc\" = \"" + s.binary + "\" }\n  direct {}\n}\n"
+	w.write("terraform.rc", rc)
+	return w
+}
+
+func (w *workdir) write(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.path, name), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *workdir) configure(text string) { w.t.Helper(); w.write("main.tf", head+text) }
+
+// run gives the exit code and everything that was printed.
+func (w *workdir) run(arguments ...string) (int, string) {
+	w.t.Helper()
+	command := exec.Command("terraform", arguments...)
+	command.Dir = w.path
+	command.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(w.path, "terraform.rc"),
+		"FQC_URL="+w.Address, "FQC_TOKEN="+w.token, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1")
+	out, err := command.CombinedOutput()
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		w.t.Fatal(err)
+	}
+	return command.ProcessState.ExitCode(), string(out)
+}
+
+func (w *workdir) must(arguments ...string) string {
+	w.t.Helper()
+	code, out := w.run(arguments...)
+	if code != 0 {
+		w.t.Fatalf("terraform %s ended with %d:\n%s", strings.Join(arguments, " "), code, out)
+	}
+	return out
+}
+
+// apply brings the configuration about and removes it when the test ends.
+func (w *workdir) apply(text string) {
+	w.t.Helper()
+	w.configure(text)
+	w.t.Cleanup(func() { w.run("destroy", "-auto-approve", "-no-color") })
+	w.must("apply", "-auto-approve", "-no-color")
+	w.unchanged()
+}
+
+func (w *workdir) unchanged() {
+	w.t.Helper()
+	if code, out := w.run("plan", "-detailed-exitcode", "-no-color"); code != 0 {
+		w.t.Fatalf("a second plan wants something (%d):\n%s", code, out)
+	}
+}
+
+// changed is a plan that wants something; it gives its text.
+func (w *workdir) changed() string {
+	w.t.Helper()
+	code, out := w.run("plan", "-detailed-exitcode", "-no-color")
+	if code != 2 {
+		w.t.Fatalf("the plan wants nothing (%d):\n%s", code, out)
+	}
+	return out
+}
+
+// refused is a plan that fails and says all of these words.
+func (w *workdir) refused(text string, words ...string) {
+	w.t.Helper()
+	w.configure(text)
+	code, out := w.run("plan", "-no-color")
+	plain := strings.Join(strings.Fields(strings.ReplaceAll(out, "│", " ")), " ")
+	for _, each := range words {
+		if code != 1 || !strings.Contains(plain, each) {
+			w.t.Fatalf("the plan does not fail with %q (%d):\n%s", each, code, out)
+		}
+	}
+}
+
+func (w *workdir) outputs() map[string]any {
+	w.t.Helper()
+	found := map[string]struct{ Value any }{}
+	if err := json.Unmarshal([]byte(w.must("output", "-json")), &found); err != nil {
+		w.t.Fatal(err)
+	}
+	values := map[string]any{}
+	for name, output := range found {
+		values[name] = output.Value
+	}
+	return values
+}
+
+func (w *workdir) state() string { w.t.Helper(); return w.must("show", "-json") }
