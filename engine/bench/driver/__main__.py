@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import os
+import signal
 import sys
 import time
 from pathlib import Path
 
 from driver import bench, machine, plots, summary
 from driver.configuration import PLUGIN
+from driver.kept import read_folder
 from driver.server import MARIADBD, SETTINGS
 from driver.workload import FOLDER, BadWorkload, read_profile, read_workload
 
@@ -19,6 +21,8 @@ RUN_DIR = Path(os.environ.get("RUN_DIR", FOLDER.parents[1] / ".run"))
 
 def main() -> int:
     arguments = parse()
+    # Asked to end, it ends its servers first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if arguments.what == "report":
         return report(arguments.folder)
     if not PLUGIN.exists():
@@ -69,7 +73,7 @@ def fresh_folder(is_kept: bool, name: str) -> Path:
 
 
 def report(folder: Path) -> int:
-    kept = summary.read_folder(folder)
+    kept = read_folder(folder)
     plots.draw_all(kept, folder / "plots")
     (folder / "summary.md").write_text(summary.render(kept))
     print(f"results: {folder / 'summary.md'}")

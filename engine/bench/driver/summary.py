@@ -7,11 +7,9 @@ from statistics import median
 from typing import Any
 
 from driver import aims, published
-from driver.kept import BASE, Kept, Measured, read_folder
+from driver.kept import BASE, Kept, Measured
 from driver.statistic import Spread, crossing
 from driver.tables import NOTHING, change, figure, percent, quantity, share, table
-
-__all__ = ["read_folder", "render"]
 
 TITLE = "# Measured: the server without a query cache, with its own, and with the plugin\n"
 READING = """A figure is the median of its rounds with their range in brackets. Configurations took turns run by run.

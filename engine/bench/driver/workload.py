@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1]
+# `options` go to sysbench, `server` to the command lines of all servers.
 USUAL = {
     "script": "",
     "threads": 8,
