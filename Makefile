@@ -10,6 +10,7 @@ RUN_DIR ?= $(CURDIR)/.run
 PYTHON := .venv/bin/python
 STACK := cd backend && $(PYTHON) -m stack
 CARGO := cd engine && cargo
+PYTHON_CODE := . ../.ci ../engine/bench
 PLUGIN := $(or $(CARGO_TARGET_DIR),target)/release/libfqc.so
 
 ##@ Use it
@@ -69,6 +70,8 @@ test-engine-models: ## Engine: every interleaving of the cache's protocols, by l
 	@cd engine && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --locked --release -p fqc-cache --test loom
 test-engine-server: engine ## Engine: tests against real MariaDB servers
 	@$(CARGO) test --locked -p fqc-tests
+test-bench: ## Engine: the measuring harness
+	@engine/bench/run test
 test-backend: backend ## Backend on SQLite
 	@cd backend && $(PYTHON) -m pytest -q config controlplane
 test-backend-postgres: backend ## Backend on a private PostgreSQL
@@ -89,14 +92,14 @@ lint-engine:
 	@$(CARGO) clippy --locked --quiet --workspace --all-targets -- -D warnings
 lint-rest: lint-python lint-frontend lint-terraform lint-shell
 lint-python: backend
-	@cd backend && $(PYTHON) -m ruff check . ../.ci && $(PYTHON) -m ruff format --check . ../.ci
+	@cd backend && $(PYTHON) -m ruff check $(PYTHON_CODE) && $(PYTHON) -m ruff format --check $(PYTHON_CODE)
 	@cd backend && $(PYTHON) -m mypy && $(PYTHON) -m mypy --strict --ignore-missing-imports stack && .venv/bin/lint-imports
 lint-frontend: frontend
 	@cd frontend && npm run --silent lint && npm run --silent typecheck && npm run --silent check:size
 lint-terraform:
 	@cd infra/terraform/provider && test -z "$$(gofmt -l .)" && go vet ./...
 lint-shell:
-	@shellcheck scripts/bootstrap .ci/run .ci/unchanged engine/docker/start engine/docker/is-healthy
+	@shellcheck scripts/bootstrap .ci/run .ci/unchanged engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd frontend && npm run --silent generate
@@ -106,9 +109,9 @@ generate-check: ## Fail when a derived file is not what its source gives
 
 ##@ Measure it
 bench: engine ready-bench ## The five published tables on this machine (long)
-	@cd engine/bench && ./run full
+	@engine/bench/run full
 bench-quick: engine ready-bench ## A few minutes of the same
-	@cd engine/bench && ./run quick
+	@engine/bench/run quick
 bench-backend: backend ready-test ## Polls, charts and lists of the control plane on 10 000 instances
 	@cd backend && $(PYTHON) -m bench --instances 10000 --keep ../.run/bench
 
@@ -118,5 +121,5 @@ help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
 .PHONY: up down reset demo status logs build build-all engine backend frontend cli terraform test lint generate bench help \
-	test-engine test-engine-models test-engine-server test-backend test-backend-postgres test-frontend e2e test-cli \
-	test-terraform test-house lint-engine lint-rest lint-python lint-frontend lint-terraform lint-shell generate-check bench-quick
+	test-engine test-engine-models test-engine-server test-bench test-backend test-backend-postgres test-frontend e2e test-cli \
+	test-terraform test-house lint-engine lint-rest lint-python lint-frontend lint-terraform lint-shell generate-check bench-quick bench-backend

@@ -42,6 +42,7 @@ SUITES = [
     Suite("CLI", "test-cli", "stack"),
     Suite("Terraform provider", "test-terraform", "stack"),
     Suite("frontend", "test-frontend", "node"),
+    Suite("bench harness", "test-bench", "node"),
     Suite("lint", "lint-rest", "node"),
     Suite("generated files", "generate-check", "node"),
     Suite("house", "test-house", "python"),
