@@ -1,0 +1,346 @@
+//! Definitions and privileges: what a name stands for, and who may read it, is asked anew after every change.
+
+mod traps;
+
+use fqc_tests::client::{Client, Login};
+use traps::{Arena, all, said, small_table};
+
+const READ: &str = "SELECT v FROM t WHERE id = 1";
+
+fn with_table(db: &str) -> (Arena, Client, Client) {
+    let arena = Arena::enter(db);
+    let (mut definer, reader) = (arena.client(), arena.client());
+    small_table(&mut definer, "t", "InnoDB");
+    (arena, definer, reader)
+}
+
+#[track_caller]
+fn each_follows(arena: &mut Arena, reader: &mut Client, definer: &mut Client, read: &str, steps: &[(&str, &str)]) {
+    for (step, expected) in steps {
+        arena.follows(reader, read, || drop(definer.must(step).unwrap()), expected);
+    }
+}
+
+/// A read whose result may or may not be kept is never old.
+#[track_caller]
+fn stays_true(arena: &mut Arena, reader: &mut Client, definer: &mut Client, read: &str, steps: &[(&str, &str)]) {
+    for (step, expected) in steps {
+        (0..3).for_each(|_| drop(reader.query(read).unwrap()));
+        definer.must(step).unwrap();
+        (0..3).for_each(|_| assert_eq!(said(&reader.query(read).unwrap()), *expected, "`{read}` after `{step}`"));
+        assert_eq!(arena.truth(read), *expected);
+    }
+}
+
+#[test]
+fn altered_tables() {
+    let (mut arena, mut definer, mut reader) = with_table("d_alter");
+    let steps = [
+        ("ALTER TABLE t ADD COLUMN x INT DEFAULT 3 FIRST", "3,1,10"),
+        ("ALTER TABLE t MODIFY COLUMN v VARCHAR(9)", "3,1,10"),
+        ("ALTER TABLE t CHANGE COLUMN x y BIGINT DEFAULT 4", "3,1,10"),
+        ("ALTER TABLE t DROP COLUMN y", "1,10"),
+        ("ALTER TABLE t ENGINE = MyISAM", "1,10"),
+        ("ALTER TABLE t ENGINE = InnoDB, COMMENT 'x'", "1,10"),
+        ("ALTER TABLE t ADD COLUMN g INT AS (id * 2) VIRTUAL", "1,10,2"),
+        ("ALTER TABLE t ALTER COLUMN v SET DEFAULT '5', DROP COLUMN g", "1,10"),
+        ("ALTER TABLE t CONVERT TO CHARACTER SET latin1", "1,10"),
+        ("CREATE INDEX iv ON t (v)", "1,10"),
+        ("DROP INDEX iv ON t", "1,10"),
+        ("OPTIMIZE TABLE t", "1,10"),
+    ];
+    each_follows(&mut arena, &mut reader, &mut definer, "SELECT * FROM t WHERE id = 1", &steps);
+}
+
+#[test]
+fn dropped_and_created_tables() {
+    let (mut arena, mut definer, mut reader) = with_table("d_drop");
+    arena.warm(&mut reader, READ);
+    definer.must("DROP TABLE t").unwrap();
+    (0..2).for_each(|_| arena.miss(&mut reader, READ, "error 1146"));
+    definer.must("CREATE TABLE t SELECT 1 AS id, 99 AS v").unwrap();
+    assert_eq!(arena.warm(&mut reader, READ), "99");
+    let steps = [
+        ("CREATE OR REPLACE TABLE t SELECT 1 AS id, 98 AS v", "98"),
+        ("CREATE TABLE IF NOT EXISTS t SELECT 1 AS id, 97 AS v; UPDATE t SET v = 96", "96"),
+        ("DROP TABLE IF EXISTS nothing, t; CREATE TABLE t (id INT, v INT); INSERT INTO t VALUES (1, 95)", "95"),
+        (
+            "CREATE OR REPLACE TABLE t LIKE mysql.time_zone_name; CREATE OR REPLACE TABLE t SELECT 1 AS id, 94 AS v",
+            "94",
+        ),
+    ];
+    each_follows(&mut arena, &mut reader, &mut definer, READ, &steps);
+    definer.must("DROP DATABASE d_drop").unwrap();
+    arena.miss(&mut reader, "SELECT v FROM d_drop.t WHERE id = 1", "error 1146");
+}
+
+#[test]
+fn renamed_tables() {
+    let (mut arena, mut definer, mut reader) = with_table("d_rename");
+    definer.must("CREATE TABLE u SELECT 1 AS id, 55 AS v").unwrap();
+    let steps = [
+        ("RENAME TABLE t TO x, u TO t, x TO u", "55"),
+        ("RENAME TABLE t TO x, u TO t, x TO u", "10"),
+        ("ALTER TABLE t RENAME TO x; ALTER TABLE u RENAME t; ALTER TABLE x RENAME AS u", "55"),
+        ("DROP TABLE t; RENAME TABLE u TO t", "10"),
+    ];
+    each_follows(&mut arena, &mut reader, &mut definer, READ, &steps);
+    all(&mut definer, &["CREATE DATABASE d_moved", "RENAME TABLE t TO d_moved.t"]);
+    arena.miss(&mut reader, READ, "error 1146");
+    assert_eq!(arena.warm(&mut reader, "SELECT v FROM d_moved.t WHERE id = 1"), "10");
+    definer.must("RENAME TABLE d_moved.t TO t").unwrap();
+    arena.miss(&mut reader, "SELECT v FROM d_moved.t WHERE id = 1", "error 1146");
+    assert_eq!(arena.warm(&mut reader, READ), "10");
+}
+
+#[test]
+fn a_view_in_the_place_of_a_table() {
+    let (mut arena, mut definer, mut reader) = with_table("d_place");
+    definer.must("CREATE TABLE u SELECT 1 AS id, 55 AS v").unwrap();
+    arena.warm(&mut reader, READ);
+    all(&mut definer, &["RENAME TABLE t TO x", "CREATE VIEW t AS SELECT * FROM u"]);
+    (0..3).for_each(|_| assert_eq!(said(&reader.query(READ).unwrap()), "55"));
+    definer.must("UPDATE u SET v = 56").unwrap();
+    assert_eq!(said(&reader.query(READ).unwrap()), "56");
+    all(&mut definer, &["DROP VIEW t", "RENAME TABLE x TO t"]);
+    assert_eq!(arena.warm(&mut reader, READ), "10");
+}
+
+#[test]
+fn views() {
+    let (mut arena, mut definer, mut reader) = with_table("d_views");
+    arena.warm(&mut reader, READ);
+    all(
+        &mut definer,
+        &[
+            "CREATE TABLE u SELECT 1 AS id, 55 AS v",
+            "CREATE VIEW w AS SELECT id, v FROM t WHERE id = 1",
+            "CREATE VIEW ww AS SELECT v FROM w",
+        ],
+    );
+    let steps = [
+        ("UPDATE t SET v = 11 WHERE id = 1", "11"),
+        ("ALTER VIEW w AS SELECT id, v + 1000 AS v FROM t WHERE id = 1", "1011"),
+        ("CREATE OR REPLACE VIEW w AS SELECT id, v FROM u", "55"),
+        ("UPDATE u SET v = 56", "56"),
+        ("RENAME TABLE u TO x, t TO u", "11;20;30;40;50"),
+        ("RENAME TABLE u TO t, x TO u", "56"),
+        ("DROP VIEW w; CREATE VIEW w AS SELECT id, v FROM t WHERE id = 2", "20"),
+        ("DROP VIEW w; CREATE TABLE w SELECT 1 AS id, 77 AS v", "77"),
+        ("UPDATE w SET v = 78", "78"),
+    ];
+    stays_true(&mut arena, &mut reader, &mut definer, "SELECT v FROM ww", &steps);
+    assert_eq!(arena.warm(&mut reader, "SELECT v FROM u"), "56");
+}
+
+#[test]
+fn views_with_what_may_not_be_kept() {
+    let (mut arena, mut definer, mut reader) = with_table("d_unsafe");
+    arena.warm(&mut reader, READ);
+    all(
+        &mut definer,
+        &[
+            "CREATE FUNCTION moment() RETURNS DOUBLE RETURN SYSDATE(6) + 0",
+            "CREATE VIEW m AS SELECT moment() AS n, v FROM t WHERE id = 1",
+            "CREATE VIEW r AS SELECT RAND() AS n FROM t WHERE id = 1",
+            "CREATE VIEW s AS SELECT CURRENT_USER() AS n FROM t WHERE id = 1",
+        ],
+    );
+    for read in ["SELECT n FROM m", "SELECT n FROM r", "SELECT n FROM `R`", "SELECT d_unsafe.s.n FROM d_unsafe.s"] {
+        if said(&reader.query(read).unwrap()).starts_with("error") {
+            continue;
+        }
+        (0..4).for_each(|_| assert!(!arena.ask(&mut reader, read).1, "`{read}` was kept"));
+    }
+    assert_eq!(arena.warm(&mut reader, READ), "10");
+}
+
+#[test]
+fn stored_routines_that_are_redefined() {
+    let (mut arena, mut definer, mut reader) = with_table("d_routines");
+    definer.must("CREATE FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1").unwrap();
+    definer.must("CREATE VIEW w AS SELECT f() + v AS n FROM t WHERE id = 1").unwrap();
+    let steps = [
+        ("CREATE OR REPLACE FUNCTION f() RETURNS INT DETERMINISTIC RETURN 2", "12,2"),
+        (
+            "DROP FUNCTION f; CREATE FUNCTION f() RETURNS INT DETERMINISTIC RETURN (SELECT v FROM t WHERE id = 2)",
+            "30,20",
+        ),
+        ("UPDATE t SET v = 21 WHERE id = 2", "31,21"),
+    ];
+    stays_true(&mut arena, &mut reader, &mut definer, "SELECT n, f() FROM w", &steps);
+    // A function that takes the name of a native one is not called without its database.
+    arena.warm(&mut reader, "SELECT ABS(-1) FROM t WHERE id = 1");
+}
+
+#[test]
+fn partitions() {
+    let (mut arena, mut definer, mut reader) = with_table("d_partitions");
+    all(
+        &mut definer,
+        &[
+            "CREATE TABLE p (id INT PRIMARY KEY, v INT) PARTITION BY RANGE (id) (PARTITION a VALUES LESS THAN (10), PARTITION b VALUES LESS THAN (20), PARTITION c VALUES LESS THAN MAXVALUE)",
+            "INSERT INTO p VALUES (1, 1), (11, 2), (21, 4)",
+            "CREATE TABLE x (id INT PRIMARY KEY, v INT)",
+            "INSERT INTO x VALUES (12, 8)",
+        ],
+    );
+    let read = "SELECT SUM(v) FROM p";
+    arena.warm(&mut reader, "SELECT SUM(v) FROM x");
+    let steps = [
+        ("ALTER TABLE p EXCHANGE PARTITION b WITH TABLE x", "13"),
+        ("UPDATE p SET v = 16 WHERE id = 12", "21"),
+        ("UPDATE p SET id = 2 WHERE id = 12", "21"),
+        ("ALTER TABLE p TRUNCATE PARTITION a", "4"),
+        ("INSERT INTO p VALUES (3, 1)", "5"),
+        ("ALTER TABLE p DROP PARTITION a", "4"),
+        (
+            "ALTER TABLE p REORGANIZE PARTITION c INTO (PARTITION c VALUES LESS THAN (30), PARTITION d VALUES LESS THAN MAXVALUE)",
+            "4",
+        ),
+        ("INSERT INTO p PARTITION (d) VALUES (40, 3)", "7"),
+        ("ALTER TABLE p REMOVE PARTITIONING", "7"),
+        ("DELETE FROM p WHERE id = 40", "4"),
+    ];
+    each_follows(&mut arena, &mut reader, &mut definer, read, &steps);
+    assert_eq!(said(&reader.query("SELECT SUM(v) FROM x").unwrap()), "2");
+}
+
+#[test]
+fn partitions_exchanged_change_both_tables() {
+    let (mut arena, mut definer, mut reader) = with_table("d_exchange");
+    all(
+        &mut definer,
+        &[
+            "CREATE TABLE p (id INT PRIMARY KEY, v INT) PARTITION BY HASH (id) PARTITIONS 1",
+            "INSERT INTO p VALUES (1, 7)",
+            "CREATE TABLE x (id INT PRIMARY KEY, v INT)",
+        ],
+    );
+    let exchange = || drop(definer.must("ALTER TABLE p EXCHANGE PARTITION p0 WITH TABLE x").unwrap());
+    arena.warm(&mut reader, "SELECT SUM(v) FROM p");
+    arena.follows(&mut reader, "SELECT SUM(v) FROM x", exchange, "7");
+    assert_eq!(arena.warm(&mut reader, "SELECT SUM(v) FROM p"), "NULL");
+}
+
+#[test]
+fn read_only_databases_and_check_constraints_change_nothing() {
+    let (mut arena, mut definer, mut reader) = with_table("d_check");
+    let steps = [
+        ("ALTER TABLE t ADD CONSTRAINT c CHECK (v < 100)", "10"),
+        ("ALTER DATABASE d_check CHARACTER SET latin1", "10"),
+        ("ANALYZE TABLE t", "10"),
+        ("CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET NEW.v = 1", "10"),
+        ("REPLACE INTO t VALUES (1, 12)", "1"),
+        ("DROP TRIGGER g", "1"),
+        ("REPLACE INTO t VALUES (1, 12)", "12"),
+    ];
+    stays_true(&mut arena, &mut reader, &mut definer, READ, &steps);
+    arena.warm(&mut reader, READ);
+    assert_eq!(said(&definer.query("UPDATE t SET v = 1000 WHERE id = 1").unwrap()), "error 4025");
+    assert_eq!(arena.warm(&mut reader, READ), "12");
+}
+
+fn account(arena: &Arena, name: &str) -> Login {
+    Login { database: None, password: name.into(), user: name.into(), ..arena.login() }
+}
+
+#[test]
+fn granted_and_revoked_privileges() {
+    let (mut arena, mut definer, mut root) = with_table("d_grants");
+    let read = "SELECT v FROM d_grants.t WHERE id = 1";
+    arena.warm(&mut root, read);
+    definer.must("CREATE USER ann@'%' IDENTIFIED BY 'ann'").unwrap();
+    let mut ann = arena.client_as(&account(&arena, "ann"));
+    let scopes = [
+        ("GRANT SELECT ON d_grants.t TO ann@'%'", "REVOKE SELECT ON d_grants.t FROM ann@'%'"),
+        ("GRANT SELECT (id, v) ON d_grants.t TO ann@'%'", "REVOKE SELECT (v) ON d_grants.t FROM ann@'%'"),
+        ("GRANT SELECT ON d_grants.t TO ann@'%'", "REVOKE ALL PRIVILEGES, GRANT OPTION FROM ann@'%'"),
+    ];
+    for (grant, revoke) in scopes {
+        (0..2).for_each(|_| assert!(said(&ann.query(read).unwrap()).starts_with("error 114")));
+        definer.must(grant).unwrap();
+        assert_eq!(arena.warm(&mut ann, read), "10");
+        definer.must(revoke).unwrap();
+        (0..2).for_each(|_| {
+            let (response, is_hit) = arena.ask(&mut ann, read);
+            assert!(said(&response).starts_with("error 114") && !is_hit, "after `{revoke}`: {}", said(&response));
+        });
+    }
+    // Privileges on a database reach sessions as the server decides: by USE or the next connection.
+    definer.must("GRANT SELECT ON d_grants.* TO ann@'%'").unwrap();
+    let mut ann = arena.client_as(&account(&arena, "ann"));
+    assert_eq!(arena.warm(&mut ann, read), "10");
+    definer.must("REVOKE SELECT ON d_grants.* FROM ann@'%'").unwrap();
+    let mut again = arena.client_as(&account(&arena, "ann"));
+    (0..2).for_each(|_| arena.miss(&mut again, read, "error 1142"));
+    assert_eq!(arena.warm(&mut root, read), "10");
+}
+
+#[test]
+fn privileges_changed_by_hand() {
+    let (mut arena, mut definer, mut root) = with_table("d_byhand");
+    let read = "SELECT v FROM d_byhand.t WHERE id = 1";
+    arena.warm(&mut root, read);
+    all(&mut definer, &["CREATE USER bob@'%' IDENTIFIED BY 'bob'", "GRANT SELECT ON d_byhand.t TO bob@'%'"]);
+    let mut bob = arena.client_as(&account(&arena, "bob"));
+    assert_eq!(arena.warm(&mut bob, read), "10");
+    all(&mut definer, &["DELETE FROM mysql.tables_priv WHERE user = 'bob'", "FLUSH PRIVILEGES"]);
+    (0..2).for_each(|_| arena.miss(&mut bob, read, "error 1142"));
+    definer.must("DROP USER bob@'%'").unwrap();
+    (0..2).for_each(|_| arena.miss(&mut bob, read, "error 1142"));
+}
+
+#[test]
+fn roles() {
+    let (mut arena, mut definer, mut root) = with_table("d_roles");
+    let read = "SELECT v FROM d_roles.t WHERE id = 1";
+    arena.warm(&mut root, read);
+    all(
+        &mut definer,
+        &[
+            "CREATE ROLE readers",
+            "GRANT SELECT ON d_roles.t TO readers",
+            "CREATE USER cat@'%' IDENTIFIED BY 'cat'",
+            "GRANT readers TO cat@'%'",
+        ],
+    );
+    let mut cat = arena.client_as(&account(&arena, "cat"));
+    arena.miss(&mut cat, read, "error 1142");
+    cat.must("SET ROLE readers").unwrap();
+    assert_eq!(arena.warm(&mut cat, read), "10");
+    cat.must("SET ROLE NONE").unwrap();
+    (0..2).for_each(|_| arena.miss(&mut cat, read, "error 1142"));
+    cat.must("SET ROLE `readers`").unwrap();
+    assert_eq!(arena.warm(&mut cat, read), "10");
+    definer.must("SET DEFAULT ROLE readers FOR cat@'%'").unwrap();
+    let mut cat = arena.client_as(&account(&arena, "cat"));
+    assert_eq!(arena.warm(&mut cat, read), "10");
+    definer.must("REVOKE SELECT ON d_roles.t FROM readers").unwrap();
+    (0..2).for_each(|_| arena.miss(&mut cat, read, "error 1142"));
+    definer.must("DROP ROLE readers").unwrap();
+    (0..2).for_each(|_| arena.miss(&mut cat, read, "error 1142"));
+}
+
+#[test]
+fn rows_that_depend_on_the_account() {
+    let (mut arena, mut definer, mut root) = with_table("d_rows");
+    arena.warm(&mut root, READ);
+    all(
+        &mut definer,
+        &[
+            "CREATE TABLE o (owner VARCHAR(80), v INT)",
+            "INSERT INTO o VALUES ('dan@127.0.0.1', 1), ('eve@127.0.0.1', 2)",
+            "CREATE SQL SECURITY DEFINER VIEW own AS SELECT v FROM o WHERE owner = USER()",
+            "CREATE USER dan@'%' IDENTIFIED BY 'dan'",
+            "CREATE USER eve@'%' IDENTIFIED BY 'eve'",
+            "GRANT SELECT ON d_rows.own TO dan@'%', eve@'%'",
+        ],
+    );
+    let (mut dan, mut eve) = (arena.client_as(&account(&arena, "dan")), arena.client_as(&account(&arena, "eve")));
+    for _ in 0..3 {
+        assert_eq!(said(&dan.query("SELECT v FROM d_rows.own").unwrap()), "1");
+        assert_eq!(said(&eve.query("SELECT v FROM d_rows.own").unwrap()), "2");
+    }
+    assert_eq!(said(&dan.query("SELECT v FROM d_rows.o").unwrap()), "error 1142");
+}

@@ -1,0 +1,383 @@
+//! Isolation levels, snapshots and what ends a transaction: a hit equals what the transaction itself would have read.
+
+mod traps;
+
+use fqc_tests::client::Client;
+use traps::{Arena, all, said, small_table};
+
+const READ: &str = "SELECT v FROM t WHERE id = 1";
+
+fn with_table(db: &str) -> (Arena, Client, Client) {
+    let arena = Arena::enter(db);
+    let (mut writer, reader) = (arena.client(), arena.client());
+    small_table(&mut writer, "t", "InnoDB");
+    (arena, writer, reader)
+}
+
+fn set_v(client: &mut Client, value: i32) {
+    client.must(&format!("UPDATE t SET v = {value} WHERE id = 1")).unwrap();
+}
+
+#[track_caller]
+fn sees(client: &mut Client, read: &str, expected: &str) {
+    assert_eq!(said(&client.query(read).unwrap()), expected, "`{read}`");
+}
+
+#[test]
+fn repeatable_read_keeps_its_snapshot() {
+    let (mut arena, mut writer, mut reader) = with_table("t_snapshot");
+    let mut other = arena.client();
+    arena.warm(&mut reader, READ);
+    reader.must("BEGIN").unwrap();
+    arena.hit(&mut reader, READ, "10");
+    set_v(&mut writer, 11);
+    sees(&mut reader, READ, "10");
+    assert_eq!(arena.warm(&mut other, READ), "11");
+    (0..3).for_each(|_| sees(&mut reader, READ, "10"));
+    sees(&mut reader, "SELECT v FROM t WHERE id = 1 -- never asked before", "10");
+    arena.hit(&mut other, READ, "11");
+    reader.must("COMMIT").unwrap();
+    arena.hit(&mut reader, READ, "11");
+}
+
+#[test]
+fn the_snapshot_is_that_of_the_first_read_not_of_the_begin() {
+    let (mut arena, mut writer, mut reader) = with_table("t_first");
+    for begin in ["BEGIN", "START TRANSACTION", "SET autocommit = 0"] {
+        arena.warm(&mut reader, READ);
+        reader.must(begin).unwrap();
+        let old: i32 = arena.truth(READ).parse().unwrap();
+        set_v(&mut writer, old + 1);
+        sees(&mut reader, READ, &(old + 1).to_string());
+        set_v(&mut writer, old + 2);
+        sees(&mut reader, READ, &(old + 1).to_string());
+        all(&mut reader, &["COMMIT", "SET autocommit = 1"]);
+        sees(&mut reader, READ, &(old + 2).to_string());
+    }
+}
+
+#[test]
+fn a_consistent_snapshot_is_that_of_its_begin() {
+    let (mut arena, mut writer, mut reader) = with_table("t_consistent");
+    arena.warm(&mut reader, READ);
+    reader.must("START TRANSACTION WITH CONSISTENT SNAPSHOT").unwrap();
+    set_v(&mut writer, 11);
+    let mut other = arena.client();
+    assert_eq!(arena.warm(&mut other, READ), "11");
+    (0..3).for_each(|_| sees(&mut reader, READ, "10"));
+    reader.must("COMMIT").unwrap();
+    arena.hit(&mut reader, READ, "11");
+    reader.must("START TRANSACTION WITH CONSISTENT SNAPSHOT").unwrap();
+    arena.hit(&mut reader, READ, "11");
+    reader.must("COMMIT").unwrap();
+}
+
+#[test]
+fn one_snapshot_for_all_tables() {
+    let (mut arena, mut writer, mut reader) = with_table("t_across");
+    small_table(&mut writer, "u", "InnoDB");
+    let other_read = "SELECT v FROM u WHERE id = 1";
+    arena.warm(&mut reader, READ);
+    arena.warm(&mut reader, other_read);
+    reader.must("BEGIN").unwrap();
+    arena.hit(&mut reader, READ, "10");
+    all(&mut writer, &["BEGIN", "UPDATE t SET v = 11 WHERE id = 1", "UPDATE u SET v = 9 WHERE id = 1", "COMMIT"]);
+    let mut other = arena.client();
+    assert_eq!(arena.warm(&mut other, other_read), "9");
+    sees(&mut reader, other_read, "10");
+    sees(&mut reader, "SELECT t.v + u.v FROM t JOIN u USING (id) WHERE id = 1", "20");
+    reader.must("COMMIT").unwrap();
+    sees(&mut reader, "SELECT t.v + u.v FROM t JOIN u USING (id) WHERE id = 1", "20");
+    arena.hit(&mut reader, other_read, "9");
+}
+
+#[test]
+fn what_an_old_snapshot_reads_is_not_kept_for_others() {
+    let (mut arena, mut writer, mut reader) = with_table("t_old");
+    all(&mut reader, &["START TRANSACTION WITH CONSISTENT SNAPSHOT", "SELECT v FROM t WHERE id = 2"]);
+    set_v(&mut writer, 11);
+    let mut other = arena.client();
+    for _ in 0..4 {
+        sees(&mut reader, READ, "10");
+        sees(&mut other, READ, "11");
+    }
+    assert_eq!(arena.warm(&mut other, READ), "11");
+    sees(&mut reader, READ, "10");
+    reader.must("ROLLBACK").unwrap();
+    arena.hit(&mut reader, READ, "11");
+}
+
+#[test]
+fn read_committed_sees_what_is_committed() {
+    let (mut arena, mut writer, mut reader) = with_table("t_committed");
+    for how in ["SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", "SET SESSION tx_isolation = 'READ-COMMITTED'"]
+    {
+        let mut reader = arena.client_with(&[how, "BEGIN"]);
+        let old: i32 = arena.truth(READ).parse().unwrap();
+        assert_eq!(arena.warm(&mut reader, READ), old.to_string());
+        all(&mut writer, &["BEGIN", &format!("UPDATE t SET v = {} WHERE id = 1", old + 1)]);
+        sees(&mut reader, READ, &old.to_string());
+        writer.must("COMMIT").unwrap();
+        arena.miss(&mut reader, READ, &(old + 1).to_string());
+        assert_eq!(arena.warm(&mut reader, READ), (old + 1).to_string());
+        reader.must("COMMIT").unwrap();
+    }
+    reader.must("SET TRANSACTION ISOLATION LEVEL READ COMMITTED").unwrap();
+    reader.must("BEGIN").unwrap();
+    sees(&mut reader, READ, "12");
+    set_v(&mut writer, 13);
+    sees(&mut reader, READ, "13");
+    all(&mut reader, &["COMMIT", "BEGIN"]);
+    sees(&mut reader, READ, "13");
+    set_v(&mut writer, 14);
+    sees(&mut reader, READ, "13");
+    reader.must("COMMIT").unwrap();
+}
+
+#[test]
+fn serializable_and_read_uncommitted_are_never_served() {
+    let (mut arena, mut writer, mut reader) = with_table("t_never");
+    arena.warm(&mut reader, READ);
+    all(&mut reader, &["SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE", "BEGIN"]);
+    (0..3).for_each(|_| arena.miss(&mut reader, READ, "10"));
+    // Its reads lock: a writer must wait.
+    writer.must("SET innodb_lock_wait_timeout = 0").unwrap();
+    assert_eq!(said(&writer.query("UPDATE t SET v = 11 WHERE id = 1").unwrap()), "error 1205");
+    all(&mut reader, &["COMMIT", "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"]);
+    all(&mut writer, &["BEGIN", "UPDATE t SET v = 12 WHERE id = 1"]);
+    (0..3).for_each(|_| arena.miss(&mut reader, READ, "12"));
+    writer.must("ROLLBACK").unwrap();
+    (0..3).for_each(|_| arena.miss(&mut reader, READ, "10"));
+    let mut other = arena.client();
+    assert_eq!(arena.warm(&mut other, READ), "10");
+}
+
+#[test]
+fn own_writes_are_seen_and_nobody_elses() {
+    let (mut arena, mut writer, mut reader) = with_table("t_own");
+    arena.warm(&mut reader, READ);
+    for end in ["ROLLBACK", "COMMIT"] {
+        all(&mut writer, &["BEGIN", "UPDATE t SET v = 11 WHERE id = 1"]);
+        (0..3).for_each(|_| arena.miss(&mut writer, READ, "11"));
+        (0..3).for_each(|_| sees(&mut reader, READ, "10"));
+        writer.must(end).unwrap();
+    }
+    arena.miss(&mut reader, READ, "11");
+    assert_eq!(arena.warm(&mut reader, READ), "11");
+    arena.hit(&mut writer, READ, "11");
+}
+
+#[test]
+fn a_rollback_leaves_what_others_read() {
+    let (mut arena, mut writer, mut reader) = with_table("t_rollback");
+    arena.warm(&mut reader, READ);
+    all(&mut writer, &["BEGIN", "DELETE FROM t"]);
+    sees(&mut writer, "SELECT COUNT(*) FROM t", "0");
+    writer.must("ROLLBACK").unwrap();
+    sees(&mut writer, "SELECT COUNT(*) FROM t", "5");
+    assert_eq!(arena.warm(&mut reader, "SELECT COUNT(*) FROM t"), "5");
+    // A lost connection rolls back too.
+    all(&mut writer, &["BEGIN", "DELETE FROM t"]);
+    sees(&mut writer, "SELECT COUNT(*) FROM t", "0");
+    writer.abort();
+    (0..3).for_each(|_| sees(&mut reader, "SELECT COUNT(*) FROM t", "5"));
+    assert_eq!(arena.warm(&mut reader, READ), "10");
+}
+
+#[test]
+fn savepoints() {
+    let (mut arena, mut writer, mut reader) = with_table("t_savepoints");
+    arena.warm(&mut reader, READ);
+    all(&mut writer, &["BEGIN", "UPDATE t SET v = 11 WHERE id = 1", "SAVEPOINT a", "UPDATE t SET v = 12 WHERE id = 1"]);
+    sees(&mut writer, READ, "12");
+    writer.must("ROLLBACK TO SAVEPOINT a").unwrap();
+    (0..3).for_each(|_| sees(&mut writer, READ, "11"));
+    (0..3).for_each(|_| sees(&mut reader, READ, "10"));
+    all(&mut writer, &["RELEASE SAVEPOINT a", "COMMIT"]);
+    arena.miss(&mut reader, READ, "11");
+    assert_eq!(arena.warm(&mut reader, READ), "11");
+}
+
+#[test]
+fn chained_transactions() {
+    let (mut arena, mut writer, mut reader) = with_table("t_chain");
+    arena.warm(&mut reader, READ);
+    all(&mut writer, &["BEGIN", "UPDATE t SET v = 11 WHERE id = 1", "COMMIT AND CHAIN"]);
+    arena.miss(&mut reader, READ, "11");
+    writer.must("UPDATE t SET v = 12 WHERE id = 1").unwrap();
+    (0..3).for_each(|_| sees(&mut reader, READ, "11"));
+    writer.must("ROLLBACK AND CHAIN").unwrap();
+    assert_eq!(arena.warm(&mut reader, READ), "11");
+    all(&mut reader, &["BEGIN", "SELECT v FROM t WHERE id = 2", "COMMIT AND CHAIN"]);
+    all(&mut writer, &["UPDATE t SET v = 13 WHERE id = 1", "COMMIT"]);
+    sees(&mut reader, READ, "13");
+    set_v(&mut writer, 14);
+    sees(&mut reader, READ, "13");
+    reader.must("COMMIT").unwrap();
+    all(&mut reader, &["SET completion_type = 'CHAIN'", "BEGIN", "COMMIT"]);
+    sees(&mut reader, READ, "14");
+    set_v(&mut writer, 15);
+    (0..3).for_each(|_| sees(&mut reader, READ, "14"));
+    all(&mut reader, &["COMMIT"]);
+    sees(&mut reader, READ, "15");
+}
+
+#[test]
+fn implicit_commits() {
+    let (mut arena, mut writer, mut reader) = with_table("t_implicit");
+    all(&mut writer, &["CREATE TABLE x (a INT)", "CREATE PROCEDURE ends() COMMIT"]);
+    let implicit = [
+        "BEGIN",
+        "START TRANSACTION",
+        "CREATE TABLE y (a INT)",
+        "ALTER TABLE x ADD COLUMN b INT",
+        "DROP TABLE y",
+        "TRUNCATE x",
+        "SET autocommit = 1",
+        "LOCK TABLES x READ",
+        "CREATE INDEX i ON x (a)",
+        "ANALYZE TABLE x",
+        "FLUSH TABLES",
+        "CALL ends()",
+        "EXECUTE IMMEDIATE 'COMMIT'",
+        "CREATE USER IF NOT EXISTS gil",
+        "GRANT SELECT ON *.* TO gil",
+        "COMMIT; DO 1",
+        "DROP USER gil",
+        "XA COMMIT 'none'",
+    ];
+    let mut value = 10;
+    for statement in implicit {
+        let autocommit = if statement.starts_with("SET") { "SET autocommit = 0" } else { "BEGIN" };
+        value += 1;
+        arena.warm(&mut reader, READ);
+        all(&mut writer, &[autocommit, &format!("UPDATE t SET v = {value} WHERE id = 1")]);
+        sees(&mut reader, READ, &(value - 1).to_string());
+        writer.query(statement).unwrap();
+        let truth = arena.truth(READ);
+        sees(&mut reader, READ, &truth);
+        all(&mut writer, &["COMMIT", "UNLOCK TABLES", "SET autocommit = 1"]);
+        sees(&mut reader, READ, &value.to_string());
+    }
+    assert_eq!(arena.warm(&mut reader, READ), value.to_string());
+}
+
+#[test]
+fn autocommit_off() {
+    let (mut arena, mut writer, mut reader) = with_table("t_autocommit");
+    writer.must("SET autocommit = 0").unwrap();
+    arena.warm(&mut reader, READ);
+    set_v(&mut writer, 11);
+    (0..3).for_each(|_| sees(&mut writer, READ, "11"));
+    (0..3).for_each(|_| sees(&mut reader, READ, "10"));
+    writer.must("COMMIT").unwrap();
+    arena.miss(&mut reader, READ, "11");
+    assert_eq!(arena.warm(&mut reader, READ), "11");
+    // The first read opens a snapshot that lasts.
+    sees(&mut writer, READ, "11");
+    set_v(&mut reader, 12);
+    (0..3).for_each(|_| sees(&mut writer, READ, "11"));
+    assert_eq!(arena.warm(&mut reader, READ), "12");
+    sees(&mut writer, READ, "11");
+    writer.must("COMMIT").unwrap();
+    sees(&mut writer, READ, "12");
+    arena.hit(&mut writer, READ, "12");
+}
+
+#[test]
+fn read_only_transactions() {
+    let (mut arena, mut writer, mut reader) = with_table("t_readonly");
+    arena.warm(&mut reader, READ);
+    reader.must("START TRANSACTION READ ONLY").unwrap();
+    sees(&mut reader, READ, "10");
+    set_v(&mut writer, 11);
+    (0..3).for_each(|_| sees(&mut reader, READ, "10"));
+    assert_eq!(said(&reader.query("UPDATE t SET v = 0").unwrap()), "error 1792");
+    reader.must("COMMIT").unwrap();
+    assert_eq!(arena.warm(&mut reader, READ), "11");
+    reader.must("SET SESSION TRANSACTION READ ONLY").unwrap();
+    arena.hit(&mut reader, READ, "11");
+    reader.must("BEGIN").unwrap();
+    assert_eq!(said(&reader.query("UPDATE t SET v = 0").unwrap()), "error 1792");
+    reader.must("COMMIT").unwrap();
+}
+
+#[test]
+fn a_begin_that_waits_is_not_lost() {
+    let (mut arena, mut writer, mut reader) = with_table("t_waits");
+    arena.warm(&mut reader, READ);
+    all(&mut writer, &["BEGIN"]);
+    set_v(&mut writer, 11);
+    writer.must("ROLLBACK").unwrap();
+    sees(&mut reader, READ, "10");
+    for begin in ["BEGIN", "/* x */ START TRANSACTION", "begin work"] {
+        writer.must(begin).unwrap();
+        sees(&mut writer, "SELECT @@in_transaction", "1");
+        set_v(&mut writer, 11);
+        writer.must("ROLLBACK").unwrap();
+        sees(&mut writer, "SELECT @@in_transaction", "0");
+        sees(&mut reader, READ, "10");
+    }
+    all(&mut writer, &["BEGIN", "BEGIN"]);
+    set_v(&mut writer, 12);
+    all(&mut writer, &["BEGIN", "ROLLBACK"]);
+    sees(&mut reader, READ, "12");
+    // A prepared statement may be the first.
+    let update = writer.prepare("UPDATE t SET v = 13 WHERE id = 1").unwrap().1.unwrap();
+    writer.must("BEGIN").unwrap();
+    writer.execute(&update, &[]).unwrap();
+    writer.must("ROLLBACK").unwrap();
+    sees(&mut reader, READ, "12");
+    // And so may the end of the connection.
+    writer.must("BEGIN").unwrap();
+    drop(writer);
+    assert_eq!(arena.warm(&mut reader, READ), "12");
+}
+
+#[test]
+fn hits_end_with_the_first_own_write() {
+    let (mut arena, mut writer, mut reader) = with_table("t_hits");
+    arena.warm(&mut reader, READ);
+    for _ in 0..3 {
+        reader.must("BEGIN").unwrap();
+        arena.hit(&mut reader, READ, "10");
+        arena.hit(&mut reader, READ, "10");
+        reader.must("UPDATE t SET v = v + 1 WHERE id = 2").unwrap();
+        arena.miss(&mut reader, READ, "10");
+        reader.must("ROLLBACK").unwrap();
+        arena.warm(&mut reader, READ);
+    }
+    set_v(&mut writer, 11);
+    sees(&mut reader, READ, "11");
+}
+
+#[test]
+fn a_write_to_the_rows_of_a_snapshot() {
+    let (mut arena, mut writer, mut reader) = with_table("t_mixed");
+    arena.warm(&mut reader, READ);
+    reader.must("BEGIN").unwrap();
+    arena.hit(&mut reader, READ, "10");
+    set_v(&mut writer, 20);
+    reader.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap();
+    (0..3).for_each(|_| sees(&mut reader, READ, "21"));
+    (0..3).for_each(|_| sees(&mut writer, READ, "20"));
+    reader.must("COMMIT").unwrap();
+    sees(&mut writer, READ, "21");
+    assert_eq!(arena.warm(&mut writer, READ), "21");
+}
+
+#[test]
+fn tables_without_transactions_inside_transactions() {
+    let (mut arena, mut writer, mut reader) = with_table("t_engines");
+    small_table(&mut writer, "m", "MyISAM");
+    let read = "SELECT v FROM m WHERE id = 1";
+    arena.warm(&mut reader, read);
+    all(&mut reader, &["BEGIN", READ]);
+    sees(&mut reader, read, "10");
+    writer.must("UPDATE m SET v = 11 WHERE id = 1").unwrap();
+    sees(&mut reader, read, "11");
+    writer.must("UPDATE m SET v = 12 WHERE id = 1").unwrap();
+    (0..3).for_each(|_| sees(&mut reader, read, "12"));
+    reader.must("COMMIT").unwrap();
+    assert_eq!(arena.warm(&mut reader, read), "12");
+}
