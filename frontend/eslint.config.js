@@ -21,7 +21,10 @@ export default tseslint.config(
       eqeqeq: 'error',
     },
   },
-  { files: ['scripts/**', '*.config.*', 'e2e/**', 'public/**'], rules: { 'no-console': 'off', 'no-undef': 'off' } },
+  {
+    files: ['scripts/**', '*.config.*', 'e2e/**', 'public/**'],
+    rules: { 'no-console': 'off', 'no-undef': 'off' },
+  },
   { files: ['src/lib/i18n/*.ts'], rules: { 'max-lines': 'off' } },
   forbid(
     'src/lib/**',

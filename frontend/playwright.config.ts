@@ -11,6 +11,8 @@ export default defineConfig({
   expect: { timeout: 15_000 },
   reporter: [['list']],
   use: {
+    // Set by the global set-up, before the workers read this file.
+    baseURL: process.env.FQC_E2E_URL,
     storageState: SESSION_FILE,
     viewport: { width: 1440, height: 900 },
     locale: 'en-GB',

@@ -1,6 +1,5 @@
-// The `test` of every spec: pages open on the stack, and its first two instances are at hand.
+// The `test` of every spec: the stack's first two instances are at hand.
 import { test as base, type APIRequestContext } from '@playwright/test';
-import { stack } from './session';
 
 export interface Instance {
   id: string;
@@ -15,8 +14,7 @@ async function instancesOf(api: APIRequestContext): Promise<[Instance, Instance]
 }
 
 export const test = base.extend<{ instances: [Instance, Instance] }>({
-  baseURL: async ({}, use) => use(stack.url()),
-  instances: async ({ request }, use) => use(await instancesOf(request)),
+  instances: async ({ request }, provide) => provide(await instancesOf(request)),
 });
 
 export { expect } from '@playwright/test';

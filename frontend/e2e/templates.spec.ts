@@ -5,6 +5,7 @@ test('a template is written, versioned, compared, applied to many, and deleted',
   instances: [first, second],
 }) => {
   const name = `e2e-${Date.now()}`;
+  const timeout = String(3600 + (Date.now() % 3600));
   await page.goto('/templates');
   await page.getByRole('button', { name: 'New template' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(name);
@@ -14,7 +15,7 @@ test('a template is written, versioned, compared, applied to many, and deleted',
   await page.getByRole('button', { name: 'Edit' }).click();
   await page.getByRole('button', { name: 'Add parameter' }).click();
   await page.getByPlaceholder('Parameter').fill('wait_timeout');
-  await page.getByPlaceholder('Value').fill('7200');
+  await page.getByPlaceholder('Value').fill(timeout);
   await page.getByRole('button', { name: 'Save as new version' }).click();
   await expect(page.getByText('version 2')).toBeVisible();
   await expect(page.getByRole('cell', { name: 'wait_timeout' })).toBeVisible();

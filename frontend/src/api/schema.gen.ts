@@ -1340,8 +1340,12 @@ export interface components {
             readonly target_type: string;
             readonly target_id: string;
             readonly target_name: string;
-            readonly before: unknown | null;
-            readonly after: unknown | null;
+            before: {
+                [key: string]: unknown;
+            } | null;
+            after: {
+                [key: string]: unknown;
+            } | null;
         };
         CacheAdvice: {
             findings: components["schemas"]["InstanceFinding"][];
@@ -2859,7 +2863,7 @@ export interface components {
         User: {
             readonly id: string;
             readonly username: string;
-            /** Format: email */
+            /** @description May be empty. */
             readonly email: string;
             readonly role: components["schemas"]["Role"];
             readonly is_active: boolean;
@@ -4599,6 +4603,8 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice. */
                 "Idempotency-Key"?: string;
+                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
             };
             path: {
                 id: string;
@@ -4636,6 +4642,8 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice. */
                 "Idempotency-Key"?: string;
+                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
             };
             path: {
                 id: string;
@@ -4842,6 +4850,8 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice. */
                 "Idempotency-Key"?: string;
+                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
             };
             path: {
                 id: string;
@@ -4974,6 +4984,8 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice. */
                 "Idempotency-Key"?: string;
+                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
             };
             path: {
                 id: string;
@@ -5011,6 +5023,8 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice. */
                 "Idempotency-Key"?: string;
+                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
             };
             path: {
                 id: string;
@@ -5048,6 +5062,8 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice. */
                 "Idempotency-Key"?: string;
+                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
             };
             path: {
                 id: string;
@@ -5085,6 +5101,8 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice. */
                 "Idempotency-Key"?: string;
+                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                "If-Match"?: string;
             };
             path: {
                 id: string;
