@@ -84,12 +84,12 @@ class LocalServer:
         machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         lines = [
             "[mariadbd]",
+            f"user={_user()}",
             f"datadir={self.folder / 'data'}",
             f"socket={self.folder / 'server.sock'}",
             f"pid-file={self.folder / 'server.pid'}",
             f"log-error={self.log}",
             f"plugin-dir={self.folder / 'plugins'}",
-            f"lc-messages-dir={_messages()}",
             f"port={self.port}",
             "bind-address=127.0.0.1",
             "skip-name-resolve",
@@ -102,7 +102,7 @@ class LocalServer:
             f"loose-innodb-buffer-pool-size-max={machine_bytes // 1024**2}M",
             f"!include {self.folder / 'configured.cnf'}",
         ]
-        return "\n".join([*lines[:1], f"user={pwd.getpwuid(os.geteuid()).pw_name}", *lines[1:]]) + "\n"
+        return "\n".join(lines) + "\n"
 
     def configure(self, configured: Mapping[str, str]) -> None:
         """What people configured, for the next start. Replaced in one move: a reader sees the old file or the new."""
@@ -120,7 +120,7 @@ class LocalServer:
             [
                 _program("mariadb-install-db"),
                 f"--datadir={self.folder / 'data'}",
-                f"--user={pwd.getpwuid(os.geteuid()).pw_name}",
+                f"--user={_user()}",
                 "--auth-root-authentication-method=socket",
                 "--skip-test-db",
                 "--skip-name-resolve",
@@ -186,8 +186,8 @@ class LocalServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _messages() -> str:
-    return "/usr/share/mysql"
+def _user() -> str:
+    return pwd.getpwuid(os.geteuid()).pw_name
 
 
 def _option(value: str) -> str:

@@ -66,8 +66,8 @@ def _counters(server: Server) -> dict[str, int]:
 def _verdict(delta: dict[str, int], repetitions: int, size_bytes: int) -> str:
     if size_bytes == 0:
         return (
-            "query_cache_size is 0, so nothing could be kept. Set it and leave query_cache_type at 0: nothing is served "
-            "to anybody yet, and the trial can show hits."
+            "query_cache_size is 0, so nothing could be kept. Set it and leave query_cache_type at 0: "
+            "nothing is served to anybody yet, and the trial can show hits."
         )
     if delta["hits"] >= repetitions - 1:
         return "Every repetition after the first was served from the cache."
