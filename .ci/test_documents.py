@@ -23,8 +23,9 @@ def prose(path: Path) -> str:
 
 
 def anchors(path: Path) -> set[str]:
-    """As the usual viewers derive them: lower case, punctuation dropped, spaces to hyphens."""
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in HEADING.findall(prose(path))}
+    """As the usual viewers derive them (lower case, punctuation dropped, spaces to hyphens), and those set by hand."""
+    derived = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in HEADING.findall(prose(path))}
+    return derived | set(re.findall(r'<a id="([^"]+)">', prose(path)))
 
 
 def broken_links(path: Path) -> list[str]:
