@@ -36,10 +36,11 @@ export function FindingList({ findings, onAct, isBusy }: FindingListProps) {
 function FindingText({ finding }: { finding: Finding }) {
   const t = useT();
   const tone = toneOf(finding);
+  const isNamed = finding.parameter !== '' && !finding.seen.includes(finding.parameter);
   return (
     <div className={classes.text}>
       <div className={classes.seen}>
-        {finding.parameter && <code>{finding.parameter}</code>} {finding.seen}{' '}
+        {isNamed && <code>{finding.parameter}</code>} {finding.seen}{' '}
         {tone === 'danger' && <StatusBadge tone="danger">{t('finding.blocking')}</StatusBadge>}
       </div>
       {finding.needed && tone !== 'ok' && (
