@@ -53,9 +53,8 @@ func addError(diags *diag.Diagnostics, summary string, err error, at locate) {
 	}
 }
 
-// addFindings reports what a preview found: what blocks as an error, advice as a warning; true if something blocks.
-func addFindings(diags *diag.Diagnostics, found []api.InstanceFinding, at locate) bool {
-	isBlocked := false
+// addFindings reports what a preview found: what blocks as an error, advice as a warning.
+func addFindings(diags *diag.Diagnostics, found []api.InstanceFinding, at locate) {
 	for _, finding := range found {
 		where, known := at(finding.Parameter)
 		if !known {
@@ -63,13 +62,11 @@ func addFindings(diags *diag.Diagnostics, found []api.InstanceFinding, at locate
 		}
 		switch finding.Severity {
 		case api.FindingSeverityBlocking:
-			isBlocked = true
 			diags.AddAttributeError(where, "Refused by the check "+finding.Code, explained(finding))
 		case api.FindingSeverityAdvice:
 			diags.AddAttributeWarning(where, "Advice: "+finding.Code, explained(finding))
 		}
 	}
-	return isBlocked
 }
 
 func explained(finding api.InstanceFinding) string {

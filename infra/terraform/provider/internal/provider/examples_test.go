@@ -28,6 +28,8 @@ func TestExamplesAreValidAndFormatted(t *testing.T) {
 		if code, out := w.run("validate", "-no-color"); code != 0 {
 			t.Errorf("%s is not valid:\n%s", file, out)
 		}
-		w.must("fmt", "-check", "main.tf")
 	}
+	w := s.workdir(t)
+	examples, _ := filepath.Abs("../../../examples")
+	w.must("fmt", "-check", "-recursive", examples)
 }

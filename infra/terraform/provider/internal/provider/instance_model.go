@@ -32,7 +32,8 @@ type instanceModel struct {
 
 var windowTypes = map[string]attr.Type{"weekday": types.Int64Type, "start": types.StringType, "minutes": types.Int64Type}
 
-// take fills in what the API says. Host, port and account of a local server are the control plane's own and absent here.
+// take fills in what the API says. Host, port and account of a local server are the control plane's own and absent here,
+// and so is a window that the configuration leaves alone.
 func (m *instanceModel) take(found api.Instance) diag.Diagnostics {
 	m.ID, m.Name = types.StringValue(found.Id), types.StringValue(found.Name)
 	m.InstanceClass, m.EngineLine = types.StringValue(found.InstanceClass), types.StringValue(found.EngineLine)
@@ -45,6 +46,9 @@ func (m *instanceModel) take(found api.Instance) diag.Diagnostics {
 	m.MinorVersion = integer(found.MinorVersion)
 	var tagged, opened diag.Diagnostics
 	m.Tags, tagged = types.MapValueFrom(context.Background(), types.StringType, found.Tags)
+	if m.MaintenanceWindow.IsNull() {
+		return tagged
+	}
 	window := found.MaintenanceWindow
 	m.MaintenanceWindow, opened = types.ObjectValue(windowTypes, map[string]attr.Value{
 		"weekday": integer(window.Weekday),
@@ -84,7 +88,7 @@ func recorded(ctx context.Context, plan instanceModel) map[string]any {
 	tags := map[string]string{}
 	plan.Tags.ElementsAs(ctx, &tags, false)
 	body := map[string]any{"name": plan.Name.ValueString(), "tags": tags, "is_tls_required": plan.IsTLSRequired.ValueBool()}
-	if !plan.MaintenanceWindow.IsUnknown() && !plan.MaintenanceWindow.IsNull() {
+	if !plan.MaintenanceWindow.IsNull() {
 		window := struct {
 			Weekday *int   `tfsdk:"weekday" json:"weekday"`
 			Start   string `tfsdk:"start" json:"start"`

@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapdefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -67,7 +66,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				Default: mapdefault.StaticValue(types.MapValueMust(types.StringType, nil)),
 			},
 			"maintenance_window": schema.SingleNestedAttribute{
-				Optional: true, Computed: true, PlanModifiers: []planmodifier.Object{objectplanmodifier.UseStateForUnknown()},
+				Optional: true, MarkdownDescription: "Absent: it is left as it is.",
 				Attributes: map[string]schema.Attribute{
 					"weekday": schema.Int64Attribute{Optional: true, MarkdownDescription: "0 is Monday; absent: every day.", Validators: []validator.Int64{int64validator.Between(0, 6)}},
 					"start":   schema.StringAttribute{Required: true, MarkdownDescription: "`HH:MM`, UTC."},
