@@ -96,11 +96,8 @@ impl Connection {
             }
             match self.next_command() {
                 Next::Command(end) => has_answered |= self.command(engine, io, end),
-                Next::Pieces => self.passing = Some(Vec::new()),
-                Next::Oversized => {
-                    self.session.on_oversized(engine);
-                    self.is_raw = true;
-                }
+                Next::Pieces => self.pass(engine, false),
+                Next::Oversized => self.pass(engine, true),
                 Next::Nothing if has_answered && io.would_block() => return -1,
                 Next::Nothing | Next::More => {
                     let count = self.fill(io);
@@ -174,11 +171,7 @@ impl Connection {
         (self.given, self.granted, self.filled) = (0, 0, 0);
         match next {
             Next::Command(end) => self.peeked_command(engine, io, end),
-            Next::Oversized => {
-                self.session.on_oversized(engine);
-                self.is_raw = true;
-            }
-            _ => self.passing = Some(Vec::new()),
+            next => self.pass(engine, matches!(next, Next::Oversized)),
         }
         None
     }
@@ -211,6 +204,18 @@ impl Connection {
                 return;
             }
             count -= read as usize;
+        }
+    }
+
+    /// A command that cannot be held passes as it comes, after what the server must be told before.
+    fn pass(&mut self, engine: &Engine, is_oversized: bool) {
+        if let Some(packet) = self.session.before_pieces(engine) {
+            self.lend(packet);
+        } else if is_oversized {
+            self.session.on_oversized(engine);
+            self.is_raw = true;
+        } else {
+            self.passing = Some(Vec::new());
         }
     }
 

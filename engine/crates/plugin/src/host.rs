@@ -148,7 +148,9 @@ pub fn wake_if_wanted() {
     }
 }
 
+/// All but the memory itself follows at once; resizing is the worker's.
 pub fn settings_changed() {
+    worker::publish_settings(engine());
     worker::wake();
 }
 
@@ -247,6 +249,7 @@ fn on_table(event: &EventTable) {
     }
 }
 
+const OPTION_AUTO_IS_NULL: i64 = 1 << 14;
 const OPTION_NOT_AUTOCOMMIT: i64 = 1 << 19;
 const OPTION_BEGIN: i64 = 1 << 20;
 
@@ -319,6 +322,7 @@ fn thread_facts<'a>(facts: &Facts, thd: *mut Thd, database: &'a [u8]) -> ThreadF
         database,
         collation: facts.collation_id(),
         cache_type: variables::type_of(thd),
+        is_null_magic: facts.option(OPTION_AUTO_IS_NULL),
     }
 }
 

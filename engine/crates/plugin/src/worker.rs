@@ -143,16 +143,19 @@ impl Worker {
     }
 }
 
-fn apply_settings(engine: &Engine) {
-    let size = variables::size();
+pub fn publish_settings(engine: &Engine) {
     let settings = &engine.settings;
+    settings.set_size(variables::size());
     settings.set_limit(variables::limit());
     settings.set_global_type(variables::type_of(std::ptr::null_mut()));
     settings.set_defers_begin(variables::defers_begin());
-    settings.switch(size > 0);
-    if settings.size() != size || engine.cache.budget() != size {
-        settings.set_size(size);
-        engine.cache.resize(size);
+    settings.switch(variables::size() > 0);
+}
+
+fn apply_settings(engine: &Engine) {
+    publish_settings(engine);
+    if engine.cache.budget() != engine.settings.size() {
+        engine.cache.resize(engine.settings.size());
     }
 }
 

@@ -103,6 +103,23 @@ impl Session {
         }
     }
 
+    /// A command will pass before it can be looked at: whatever the server does not know of yet, it must be told now.
+    /// To be asked until there is nothing left.
+    pub fn before_pieces(&mut self, engine: &Engine) -> Option<Vec<u8>> {
+        self.settle(engine);
+        let (purpose, packet, expect) = match (self.transaction.deferred_begin.take(), &self.unseen) {
+            (Some(packet), _) => (Purpose::Begin, packet, Expect::Query),
+            (None, Some(pending)) => {
+                let (packet, expect) = pending.clone().command();
+                self.unseen = None;
+                (Purpose::Unseen, packet, expect)
+            }
+            (None, None) => return None,
+        };
+        self.running = Some(Running::new(purpose, expect, self.capabilities, engine.versions.now()));
+        Some(packet)
+    }
+
     /// A command whose first bytes the server has had already: it can only pass.
     pub fn on_observed(&mut self, engine: &Engine, packet: &[u8]) {
         self.settle(engine);
@@ -348,17 +365,33 @@ impl Session {
             self.running = Some(Running::new(Purpose::Begin, Expect::Query, self.capabilities, engine.versions.now()));
             return Some(packet);
         }
-        if let Some(pending) = self.unseen.take_if(|pending| pending.matters_to(statement, text)) {
+        let matters = self.unseen.as_ref().is_some_and(|pending| {
+            pending.matters_to(statement, text) || pending.is_latest && self.may_ask_by_view(engine, statement, text)
+        });
+        if let Some(pending) = self.unseen.take_if(|_| matters) {
             let (packet, expect) = pending.command();
             self.running = Some(Running::new(Purpose::Unseen, expect, self.capabilities, engine.versions.now()));
             return Some(packet);
         }
-        match (&statement.kind, &mut self.unseen) {
+        None
+    }
+
+    /// The number of rows found is replaced by a read, and no longer the latest thing after anything else.
+    fn note_forwarded(&mut self, kind: &Kind) {
+        match (kind, &mut self.unseen) {
             (Kind::Read(_), unseen) => *unseen = None,
             (_, Some(pending)) => pending.is_latest = false,
             _ => {}
         }
-        None
+    }
+
+    /// A view may ask what its statement asks.
+    fn may_ask_by_view(&self, engine: &Engine, statement: &Statement, text: &[u8]) -> bool {
+        matches!(statement.kind, Kind::Read(_))
+            && engine
+                .catalogue
+                .facts()
+                .is_none_or(|facts| sql::mentions(text, self.variables.mode, |name| facts.views.contains(name)))
     }
 
     fn forward_after_begin(&mut self, engine: &Engine, statement: &Arc<Statement>, expect: Expect) -> Decision {
@@ -432,6 +465,7 @@ impl Session {
         read: Option<Recording>,
     ) {
         self.close_for(engine, &statement.kind);
+        self.note_forwarded(&statement.kind);
         if !self.transaction.is_open {
             self.transaction.snapshot = Snapshot::Unknown;
         }

@@ -305,6 +305,7 @@ impl Session {
             _ => false,
         };
         self.variables.is_uncertain = true;
+        self.has_set_role |= assignments.iter().any(|a| a.target == sql::Target::Role);
         self.forget_contexts();
         if !assignments.iter().all(is_askable) {
             self.become_private(engine);
@@ -323,6 +324,7 @@ impl Session {
     fn apply_settings(&mut self, engine: &Engine, assignments: &[sql::Assignment]) {
         let inherited = engine.settings.inherited();
         for assignment in assignments {
+            self.has_set_role |= assignment.target == sql::Target::Role;
             match self.variables.apply(assignment, inherited) {
                 Understood::Nothing => {}
                 Understood::Changed => self.forget_contexts(),

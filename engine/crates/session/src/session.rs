@@ -40,6 +40,8 @@ pub struct ThreadFacts<'a> {
     pub collation: u32,
     /// The session's `fqc_type`.
     pub cache_type: u8,
+    /// `sql_auto_is_null`: a read may mean the last inserted row.
+    pub is_null_magic: bool,
 }
 
 pub struct Session {
@@ -60,6 +62,9 @@ pub struct Session {
     pub(crate) statements: Statements,
     pub(crate) status: u16,
     pub(crate) has_temporary_tables: bool,
+    is_null_magic: bool,
+    /// A role may have been set: it outlives a reset and a change of user.
+    pub(crate) has_set_role: bool,
     /// A statement prepared in SQL may make some when it is executed.
     pub(crate) prepares_temporary: bool,
     /// Rows of a served result that the server does not know of: what FOUND_ROWS() must say.
@@ -112,6 +117,8 @@ impl Default for Session {
             statements: Statements::default(),
             status: status::AUTOCOMMIT,
             has_temporary_tables: false,
+            is_null_magic: false,
+            has_set_role: false,
             prepares_temporary: false,
             unseen: None,
             running: None,
@@ -182,7 +189,7 @@ impl Session {
         self.prepares_temporary = false;
         self.unseen = None;
         self.contexts = None;
-        if !engine.settings.is_unchanged_since(accepted_under) {
+        if self.has_set_role || !engine.settings.is_unchanged_since(accepted_under) {
             self.become_private(engine);
         }
     }
@@ -219,6 +226,10 @@ impl Session {
         }
         if self.cache_type != facts.cache_type {
             self.on_type(facts.cache_type);
+        }
+        if self.is_null_magic != facts.is_null_magic {
+            self.is_null_magic = facts.is_null_magic;
+            self.contexts = None;
         }
         let charset = Charset::of_collation(facts.collation as u16);
         if charset != self.variables.mode.charset {
@@ -286,7 +297,9 @@ impl Session {
         }
     }
 
+    /// Something is in force that is not understood; a role may be, too.
     pub(crate) fn become_private(&mut self, engine: &Engine) {
+        self.has_set_role = true;
         if self.variables.knowledge != Knowledge::Lost {
             self.variables.knowledge = Knowledge::Private(engine.contexts.private());
         }
@@ -348,7 +361,10 @@ impl Session {
 
     fn compute_contexts(&self, engine: &Engine) -> Option<[u64; 2]> {
         let account = self.account.as_ref()?;
-        if self.variables.knowledge == Knowledge::Lost || self.variables.is_uncertain || !self.database_known {
+        if self.variables.knowledge == Knowledge::Lost || self.variables.is_uncertain {
+            return None;
+        }
+        if self.is_null_magic || !self.database_known {
             return None;
         }
         let mut identity = Identity::default();

@@ -45,7 +45,14 @@ fn connect(engine: &Engine) -> Talk<'_> {
 
 fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
     let mut session = Session::accepted(engine.settings.inherited());
-    let facts = ThreadFacts { isolation, in_lock_tables: false, database: b"d", collation: 45, cache_type: 1 };
+    let facts = ThreadFacts {
+        isolation,
+        in_lock_tables: false,
+        database: b"d",
+        collation: 45,
+        cache_type: 1,
+        is_null_magic: false,
+    };
     session.on_connected(engine, Account { user: b"u".to_vec(), host: b"%".to_vec() }, &facts);
     session.on_status(engine, &facts);
     Talk { engine, session, client: Client::default() }
