@@ -9,7 +9,7 @@ from conftest import Fqc, Stack
 
 def test_instances_are_a_table_for_people(fqc: Fqc, stack: Stack) -> None:
     lines = fqc("instance", "list").out.splitlines()
-    assert lines[0].split()[:3] == ["NAME", "ID", "STATE"]
+    assert lines[0].split()[:3] == ["NAME", "STATE", "CLASS"]
     assert {line.split()[0] for line in lines[1:]} >= {each["name"] for each in stack.instances}
     assert "\x1b" not in "".join(lines)
 

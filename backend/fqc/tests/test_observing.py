@@ -18,13 +18,13 @@ def test_an_unknown_metric_is_a_usage_error(fqc: Fqc, other: str) -> None:
 
 
 def test_a_rule_is_tried_made_edited_and_deleted(fqc: Fqc, other: str) -> None:
-    rule = ("alert", "rule", "create", "cold cache", "--when", "hit_ratio < 0.2", "--instance", other)
+    rule = ("alert", "rule", "create", "cold cache", "--when", "hit_ratio < 20", "--instance", other)
     assert fqc(*rule, "--dry-run", "-o", "json").json["instance_count"] == 1
     assert "cold cache" not in fqc("alert", "rule", "list").out
     made = fqc(*rule, "--for", "5m", "-o", "json").json
     assert (made["comparison"], made["for_seconds"], made["scope"]) == ("lt", 300, "instance")
-    edited = fqc("alert", "rule", "edit", made["id"], "--when", "hit_ratio <= 0.1", "--disable", "-o", "json").json
-    assert (edited["comparison"], edited["threshold"], edited["is_enabled"]) == ("le", 0.1, False)
+    edited = fqc("alert", "rule", "edit", made["id"], "--when", "hit_ratio <= 10.5", "--disable", "-o", "json").json
+    assert (edited["comparison"], edited["threshold"], edited["is_enabled"]) == ("le", 10.5, False)
     assert edited["instance_id"] == made["instance_id"]
     assert fqc("alert", "rule", "delete", made["id"], "--yes").code == 0
     assert fqc("alert", "rule", "show", made["id"]).code == 3

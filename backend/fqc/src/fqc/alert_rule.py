@@ -59,7 +59,10 @@ def show(call: Call, rule: Id) -> None:
 def create(
     call: Call,
     name: Annotated[str, typer.Argument(help="What the mail will say.", show_default=False)],
-    condition: Annotated[str, typer.Option("--when", help="'hit_ratio < 0.2'; fqc metrics list.", show_default=False)],
+    condition: Annotated[
+        str,
+        typer.Option("--when", help="'hit_ratio < 20', in the metric's unit: fqc metrics list.", show_default=False),
+    ],
     hold: Annotated[str, typer.Option("--for", help="It must hold this long.")] = "10m",
     minimum_traffic: Annotated[float, typer.Option(help="Judge nothing below this traffic.")] = 0,
     severity: Annotated[Severity, typer.Option(help="How bad it is.")] = Severity.WARNING,

@@ -10,7 +10,7 @@ from fqc.asking import confirm
 from fqc.call import Call
 from fqc.failure import Exit, Failure
 from fqc.noun import Noun
-from fqc.output import Cell, facts, stacked, table
+from fqc.output import Cell, facts, stacked, table, written
 from fqc.units import human_time, pairs
 from fqc.waiting import until
 
@@ -37,7 +37,7 @@ _ITEMS: dict[str, Cell] = {
 _PREVIEW: dict[str, Cell] = {
     "INSTANCE": "instance_name",
     "RESTART": "needs_restart",
-    "CHANGES": lambda it: [f"{line['name']}: {line['old_value']} -> {line['new_value']}" for line in it["lines"]],
+    "CHANGES": lambda it: [_change(line) for line in it["lines"]],
     "BLOCKED BY": "blocking",
 }
 _SUMMARY: dict[str, Cell] = {
@@ -47,6 +47,10 @@ _SUMMARY: dict[str, Cell] = {
     "Drifted": "drifted_count",
     "Waiting for restart": "pending_restart_count",
 }
+
+
+def _change(line: dict[str, Any]) -> str:
+    return f"{line['name']}: {written(line['old_value'])} -> {written(line['new_value'])}"
 
 
 @app.watch("status")

@@ -21,7 +21,6 @@ Name = Annotated[str, typer.Argument(help="An instance, by name or id.", metavar
 
 _LIST: dict[str, Cell] = {
     "NAME": "name",
-    "ID": "id",
     "STATE": "state",
     "CLASS": "instance_class",
     "ENDPOINT": lambda it: _address(it),

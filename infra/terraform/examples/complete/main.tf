@@ -33,7 +33,7 @@ resource "fqc_alert_rule" "cold" {
   name            = "The shop's cache is cold"
   metric          = "hit_ratio"
   comparison      = "lt"
-  threshold       = 0.2
+  threshold       = 20 # percent
   minimum_traffic = 10
   instance_id     = fqc_instance.shop.id
 }

@@ -4,7 +4,7 @@
 // *Error. Deliberately absent: any rule of the domain.
 package api
 
-//go:generate go tool oapi-codegen -config codegen.yaml ../../../../../backend/openapi.yaml
+//go:generate go tool oapi-codegen -config codegen.yaml -o models.gen.go ../../../../../backend/openapi.yaml
 
 import (
 	"bytes"
@@ -17,7 +17,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -46,11 +45,11 @@ func IsNotFound(err error) bool {
 
 // New checks the address; it connects to nothing.
 func New(address, token, agent string) (*Client, error) {
-	base, err := url.Parse(strings.TrimSuffix(address, "/") + "/api/v1/")
+	base, err := url.Parse(address)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return nil, fmt.Errorf("%q is not the address of a control plane: write http://host:port", address)
 	}
-	return &Client{base: base, token: token, agent: agent, http: &http.Client{Timeout: time.Minute}}, nil
+	return &Client{base: base.JoinPath("api/v1/"), token: token, agent: agent, http: &http.Client{Timeout: time.Minute}}, nil
 }
 
 // Get reads one thing.

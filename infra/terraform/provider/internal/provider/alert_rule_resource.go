@@ -58,7 +58,7 @@ func (r *alertRule) Schema(_ context.Context, _ resource.SchemaRequest, resp *re
 			"description":      schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("")},
 			"metric":           schema.StringAttribute{Required: true, MarkdownDescription: "`fqc metrics list` names them, with their formulas."},
 			"comparison":       schema.StringAttribute{Required: true, MarkdownDescription: "`lt`, `le`, `gt` or `ge`.", Validators: []validator.String{stringvalidator.OneOf("lt", "le", "gt", "ge")}},
-			"threshold":        schema.Float64Attribute{Required: true},
+			"threshold":        schema.Float64Attribute{Required: true, MarkdownDescription: "In the metric's unit; ratios are in percent."},
 			"for_seconds":      schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(600), MarkdownDescription: "How long it must hold."},
 			"minimum_traffic":  schema.Float64Attribute{Optional: true, Computed: true, Default: float64default.StaticFloat64(0), MarkdownDescription: "Below this traffic nothing is judged."},
 			"reminder_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(14400)},

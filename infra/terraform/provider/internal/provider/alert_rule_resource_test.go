@@ -15,8 +15,8 @@ func TestAnAlertRuleIsMadeChangedAndImported(t *testing.T) {
 output "id" { value = fqc_alert_rule.r.id }
 `
 	}
-	w.apply(of(`threshold = 0.2`))
-	w.apply(of(`threshold = 0.1` + "\n  " + `instance_id = "` + s.Instances[0].ID + `"` + "\n  " + `recipients = ["dba@example.com"]`))
+	w.apply(of(`threshold = 20`))
+	w.apply(of(`threshold = 10.5` + "\n  " + `instance_id = "` + s.Instances[0].ID + `"` + "\n  " + `recipients = ["dba@example.com"]`))
 	id := w.outputs()["id"].(string)
 	w.must("state", "rm", "fqc_alert_rule.r")
 	w.must("import", "fqc_alert_rule.r", id)
