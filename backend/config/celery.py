@@ -43,6 +43,7 @@ def build() -> Celery:
 
     celery = Celery("fqc", broker=settings.BROKER_URL)
     celery.conf.update(
+        broker_transport="config.file_broker:Transport" if settings.BROKER_URL.startswith("filesystem://") else None,
         broker_transport_options=transport_options(settings.BROKER_URL, settings.RUN_DIR),
         broker_connection_retry_on_startup=True,
         task_ignore_result=True,
