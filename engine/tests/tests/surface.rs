@@ -1,0 +1,365 @@
+//! What a user sees in SQL: the names that every tool knows, values and their bounds, counters, `SHOW FQC`.
+
+mod traps;
+
+use std::sync::Arc;
+
+use fqc_tests::client::{Client, Login, Part, Response};
+use fqc_tests::server::{Options, Server};
+use traps::{Arena, all, plugin, said, small_table, until};
+
+fn warnings(response: &Response) -> u16 {
+    match response.parts.last() {
+        Some(Part::Ok(finish)) => finish.warnings,
+        other => panic!("no OK: {other:?}"),
+    }
+}
+
+fn columns(response: &Response) -> Vec<String> {
+    let Some(Part::Rows(rows)) = response.parts.first() else { panic!("no rows: {:?}", response.parts) };
+    rows.columns.iter().map(|column| String::from_utf8_lossy(&column.name).into_owned()).collect()
+}
+
+/// Brings back what a test has set for the whole server.
+const RESTORE: [&str; 3] = [
+    "SET GLOBAL query_cache_type = ON",
+    "SET GLOBAL query_cache_size = 67108864",
+    "SET GLOBAL query_cache_limit = 1048576",
+];
+
+#[test]
+fn names_of_the_query_cache_read_and_set() {
+    let arena = Arena::enter("u_names");
+    let mut client = arena.client();
+    client.must("SET GLOBAL query_cache_size = 33554432").unwrap();
+    for read in [
+        "SELECT @@query_cache_size",
+        "SELECT @@GLOBAL.query_cache_size",
+        "SELECT @@global.`query_cache_size`",
+        "SELECT @@fqc_size",
+        "SELECT @@QUERY_CACHE_SIZE AS s",
+    ] {
+        assert_eq!(said(&client.query(read).unwrap()), "33554432", "`{read}`");
+    }
+    assert_eq!(columns(&client.query("SELECT @@query_cache_size").unwrap()), ["@@query_cache_size"]);
+    assert_eq!(said(&client.query("SHOW VARIABLES LIKE 'query_cache_size'").unwrap()), "query_cache_size,33554432");
+    let global = "SHOW GLOBAL VARIABLES WHERE Variable_name = 'query_cache_size'";
+    assert_eq!(said(&client.query(global).unwrap()), "query_cache_size,33554432");
+    let types = [("0", "OFF"), ("ON", "ON"), ("2", "DEMAND"), ("'off'", "OFF"), ("'Demand'", "DEMAND"), ("1", "ON")];
+    for (value, shown) in types {
+        client.must(&format!("SET SESSION query_cache_type = {value}")).unwrap();
+        assert_eq!(said(&client.query("SELECT @@query_cache_type").unwrap()), shown);
+        let show = "SHOW SESSION VARIABLES LIKE 'query_cache_type'";
+        assert_eq!(said(&client.query(show).unwrap()), format!("query_cache_type,{shown}"));
+    }
+    client.must("SET GLOBAL query_cache_limit = 5000, GLOBAL query_cache_type = DEMAND").unwrap();
+    assert_eq!(said(&client.query("SELECT @@query_cache_limit, @@GLOBAL.query_cache_type").unwrap()), "5000,DEMAND");
+    assert_eq!(said(&client.query("SHOW VARIABLES LIKE 'query_cache_limit'").unwrap()), "query_cache_limit,5000");
+    let prepared = client.prepare("SELECT @@query_cache_size").unwrap().1.unwrap();
+    assert_eq!(traps::said_binary(&client.execute(&prepared, &[]).unwrap()), "33554432");
+    all(&mut client, &RESTORE);
+}
+
+#[test]
+fn names_that_are_accepted_for_compatibility() {
+    let arena = Arena::enter("u_compatible");
+    let mut client = arena.client();
+    all(
+        &mut client,
+        &[
+            "SET GLOBAL query_cache_min_res_unit = 2048",
+            "SET SESSION query_cache_wlock_invalidate = ON",
+            "SET query_cache_strip_comments = 1",
+        ],
+    );
+    let read = "SELECT @@query_cache_min_res_unit, @@query_cache_wlock_invalidate, @@query_cache_strip_comments";
+    assert_eq!(said(&client.query(read).unwrap()), "2048,1,1");
+    client.must("SET GLOBAL query_cache_min_res_unit = DEFAULT").unwrap();
+    assert_eq!(said(&client.query("SELECT @@query_cache_min_res_unit").unwrap()), "4096");
+}
+
+#[test]
+fn a_size_is_rounded_with_a_warning() {
+    let arena = Arena::enter("u_rounded");
+    let mut client = arena.client();
+    let response = client.must("SET GLOBAL query_cache_size = 1000000").unwrap();
+    assert_eq!(warnings(&response), 1);
+    let told = said(&client.query("SHOW WARNINGS").unwrap());
+    assert_eq!(told, "Warning,1292,Truncated incorrect query_cache_size value: '1000000'");
+    assert_eq!(said(&client.query("SELECT @@query_cache_size").unwrap()), "999424");
+    assert_eq!(warnings(&client.must("SET GLOBAL query_cache_size = 999424").unwrap()), 0);
+    assert_eq!(warnings(&client.must("SET GLOBAL query_cache_size = 10485760001").unwrap()), 1);
+    assert_eq!(said(&client.query("SELECT @@query_cache_size").unwrap()), "10485760000");
+    assert_eq!(warnings(&client.must("SET GLOBAL query_cache_size = -1").unwrap()), 1);
+    assert_eq!(said(&client.query("SELECT @@query_cache_size").unwrap()), "0");
+    client.must("SET GLOBAL query_cache_size = DEFAULT").unwrap();
+    all(&mut client, &RESTORE);
+}
+
+#[test]
+fn wrong_values_and_scopes_are_refused() {
+    let arena = Arena::enter("u_wrong");
+    let mut client = arena.client();
+    let wrong = [
+        ("SET SESSION query_cache_type = 3", "error 1231"),
+        ("SET query_cache_type = 'maybe'", "error 1231"),
+        ("SET query_cache_type = 1.5", "error 1232"),
+        ("SET GLOBAL query_cache_size = 'many'", "error 1232"),
+        ("SET GLOBAL query_cache_limit = 0.5", "error 1232"),
+        ("SET SESSION query_cache_size = 1024", "error 1229"),
+        ("SET query_cache_limit = 1024", "error 1229"),
+        ("SET GLOBAL fqc_version = 'x'", "error 1238"),
+        ("SET GLOBAL fqc_minor_version = 1", "error 1238"),
+        ("SELECT @@SESSION.query_cache_size", "error 1238"),
+        ("SET GLOBAL query_cache_sizes = 1", "error 1193"),
+    ];
+    let before = said(&client.query("SELECT @@query_cache_type, @@query_cache_size, @@query_cache_limit").unwrap());
+    for (statement, expected) in wrong {
+        let response = client.query(statement).unwrap();
+        assert_eq!(said(&response), expected, "`{statement}`");
+        let message = &response.failure().unwrap().message;
+        assert!(!statement.contains("query_cache") || !message.contains("fqc_"), "`{statement}`: {message}");
+    }
+    let after = said(&client.query("SELECT @@query_cache_type, @@query_cache_size, @@query_cache_limit").unwrap());
+    assert_eq!(before, after);
+}
+
+#[test]
+fn the_servers_privileges_hold() {
+    let arena = Arena::enter("u_rights");
+    let mut root = arena.client();
+    root.must("CREATE USER low@'%' IDENTIFIED BY 'low'").unwrap();
+    let mut low = arena.client_as(&Login::user("low", "low"));
+    let refused = [
+        "SET GLOBAL query_cache_size = 0",
+        "SET GLOBAL query_cache_type = OFF",
+        "SET GLOBAL query_cache_limit = 1",
+        "FLUSH QUERY CACHE",
+        "RESET QUERY CACHE",
+        "FLUSH STATUS",
+        "SHOW FQC STATUS",
+        "SHOW FQC REASONS",
+    ];
+    refused.iter().for_each(|one| assert_eq!(said(&low.query(one).unwrap()), "error 1227", "`{one}`"));
+    all(&mut low, &["SET SESSION query_cache_type = OFF", "SELECT @@query_cache_size", "SHOW STATUS LIKE 'Qcache%'"]);
+    root.must("GRANT PROCESS ON *.* TO low@'%'").unwrap();
+    let mut low = arena.client_as(&Login::user("low", "low"));
+    assert!(said(&low.must("SHOW FQC STATUS").unwrap()).contains("Hits"));
+    low.must("SHOW FQC REASONS").unwrap();
+}
+
+/// The rows of a status listing whose names begin so.
+fn status(client: &mut Client, statement: &str, prefix: &str) -> Vec<(String, u64)> {
+    let rows = client.must(statement).unwrap().rows(false);
+    let text = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
+    let ours = rows.iter().filter(|row| text(&row[0]).starts_with(prefix));
+    ours.map(|row| (text(&row[0]), text(&row[1]).parse().unwrap())).collect()
+}
+
+const CLASSIC: [&str; 8] = [
+    "Qcache_free_blocks",
+    "Qcache_free_memory",
+    "Qcache_hits",
+    "Qcache_inserts",
+    "Qcache_lowmem_prunes",
+    "Qcache_not_cached",
+    "Qcache_queries_in_cache",
+    "Qcache_total_blocks",
+];
+
+#[test]
+fn eight_classic_counters_in_every_listing() {
+    let mut arena = Arena::enter("u_status");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    let before = status(&mut client, "SHOW STATUS LIKE 'Qcache%'", "Qcache_");
+    arena.warm(&mut client, "SELECT v FROM t");
+    client.must("SELECT NOW() FROM t").unwrap();
+    for listing in ["SHOW STATUS LIKE 'Qcache%'", "SHOW GLOBAL STATUS", "SHOW STATUS", "SHOW SESSION STATUS LIKE 'qc%'"]
+    {
+        let rows = status(&mut client, listing, "Qcache_");
+        let names: Vec<_> = rows.iter().map(|row| row.0.as_str()).collect();
+        assert_eq!(names, CLASSIC, "`{listing}`");
+        let rise = |name: &str| {
+            let at = CLASSIC.iter().position(|one| *one == name).unwrap();
+            rows[at].1.saturating_sub(before[at].1)
+        };
+        let risen = [rise("Qcache_hits"), rise("Qcache_inserts"), rise("Qcache_not_cached")];
+        assert!(risen.iter().all(|one| *one > 0), "`{listing}`: {rows:?}");
+        assert!(rise("Qcache_queries_in_cache") > 0 || rows[6].1 > 0, "`{listing}`: {rows:?}");
+        assert!((1..=64 << 20).contains(&rows[1].1), "`{listing}`: {rows:?}");
+    }
+    let schema = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'QCACHE_HITS'";
+    assert!(said(&client.query(schema).unwrap()).starts_with("QCACHE_HITS,"));
+    let own = status(&mut client, "SHOW GLOBAL STATUS", "Fqc_");
+    assert!(own.len() >= 10, "{own:?}");
+}
+
+#[test]
+fn unfiltered_variables_show_the_caches_own_values() {
+    let arena = Arena::enter("u_variables");
+    let mut client = arena.client();
+    client.must("SET GLOBAL query_cache_limit = 7000").unwrap();
+    for listing in ["SHOW VARIABLES", "SHOW GLOBAL VARIABLES", "SHOW VARIABLES LIKE 'query_cache%'"] {
+        let expected = ["query_cache_size,67108864", "query_cache_type,ON", "query_cache_limit,7000"];
+        until(&format!("{expected:?} in `{listing}`"), || {
+            let rows = said(&client.must(listing).unwrap());
+            expected.iter().all(|one| rows.split(';').any(|row| row == *one))
+        });
+    }
+    all(&mut client, &RESTORE);
+}
+
+#[test]
+fn flush_and_reset() {
+    let mut arena = Arena::enter("u_flush");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut client, read);
+    // FLUSH only tidies up; RESET empties.
+    client.must("FLUSH QUERY CACHE").unwrap();
+    arena.hit(&mut client, read, "10");
+    for reset in ["RESET QUERY CACHE", "reset query cache /* x */"] {
+        arena.warm(&mut client, read);
+        client.must(reset).unwrap();
+        until("an empty cache", || {
+            status(&mut client, "SHOW STATUS LIKE 'Qcache_queries_in_cache'", "Qcache")[0].1 == 0
+        });
+        arena.miss(&mut client, read, "10");
+    }
+    arena.warm(&mut client, read);
+    client.must("FLUSH STATUS").unwrap();
+    assert_eq!(arena.hits(), 0);
+    arena.hit(&mut client, read, "10");
+    assert_eq!(arena.hits(), 1);
+}
+
+#[test]
+fn a_cache_without_memory_keeps_nothing_and_gives_it_back() {
+    let mut arena = Arena::enter("u_size");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut client, read);
+    client.must("SET GLOBAL query_cache_size = 0").unwrap();
+    until("the end of the cache", || !arena.ask(&mut client, read).1);
+    (0..5).for_each(|_| arena.miss(&mut client, read, "10"));
+    until("an empty cache", || status(&mut client, "SHOW STATUS LIKE 'Qcache_queries_in_cache'", "Qcache")[0].1 == 0);
+    assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("OFF: query_cache_size is 0"));
+    all(&mut client, &RESTORE);
+    assert_eq!(arena.warm(&mut client, read), "10");
+}
+
+#[test]
+fn show_fqc_tells_the_state_and_the_reasons() {
+    let mut arena = Arena::enter("u_show");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    arena.warm(&mut client, "SELECT v FROM t");
+    let response = client.must("SHOW FQC STATUS").unwrap();
+    assert_eq!(columns(&response), ["Item", "Value"]);
+    assert!(said(&response).starts_with("Cache,ON;Size in bytes,67108864;"), "{}", said(&response));
+    client.must("SELECT NOW(), v FROM t").unwrap();
+    let response = client.must("show fqc reasons").unwrap();
+    assert_eq!(columns(&response), ["Reason", "Count", "Meaning"]);
+    assert!(said(&response).contains("nondeterministic,"), "{}", said(&response));
+    client.must("SET SESSION query_cache_type = OFF").unwrap();
+    assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("SET SESSION query_cache_type = 1"));
+    assert_eq!(said(&client.query("SHOW FQC NONSENSE").unwrap()), "error 1064");
+    assert_eq!(client.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
+}
+
+#[test]
+fn versions() {
+    let arena = Arena::enter("u_versions");
+    let mut client = arena.client();
+    assert_eq!(client.scalar("SELECT @@fqc_compatibility").unwrap().as_deref(), Some("5.7"));
+    let minor: u64 = client.scalar("SELECT @@fqc_minor_version").unwrap().unwrap().parse().unwrap();
+    assert!((20_261_120..30_000_000).contains(&minor), "{minor}");
+    assert!(client.scalar("SELECT @@GLOBAL.fqc_version").unwrap().unwrap().contains('.'));
+    let listed = "SELECT plugin_status, plugin_license, plugin_maturity FROM information_schema.plugins WHERE plugin_name = 'fqc'";
+    let listed = said(&client.query(listed).unwrap()).to_uppercase();
+    assert!(listed.starts_with("ACTIVE,"), "{listed}");
+}
+
+#[test]
+fn texts_that_only_look_like_the_names() {
+    let mut arena = Arena::enter("u_texts");
+    let mut client = arena.client();
+    let create = "CREATE TABLE t (query_cache_size INT, query_cache_type VARCHAR(40))";
+    all(&mut client, &[create, "INSERT INTO t (query_cache_size, query_cache_type) VALUES (1, '@@query_cache_size')"]);
+    let read = "SELECT query_cache_size, t.query_cache_type, 'query_cache_limit' FROM t -- @@query_cache_size";
+    assert_eq!(arena.warm(&mut client, read), "1,@@query_cache_size,query_cache_limit");
+    client.must("SET @query_cache_size = 5, @b = 'SET query_cache_type = 0'").unwrap();
+    assert_eq!(said(&client.query("SELECT @query_cache_size, @b").unwrap()), "5,SET query_cache_type = 0");
+    client.must("UPDATE t SET query_cache_size = 2, query_cache_type = 'b'").unwrap();
+    assert_eq!(arena.warm(&mut client, "SELECT query_cache_size, query_cache_type FROM t"), "2,b");
+}
+
+/// A server that has the library but has not installed it.
+fn bare(arguments: &[&str]) -> Server {
+    let arguments = arguments.iter().map(|one| one.to_string()).collect();
+    let server = Server::start(Options { plugin: Some(plugin::path()), arguments, ..Options::default() }).unwrap();
+    let mut admin = server.admin().unwrap();
+    all(&mut admin, &["SET GLOBAL query_cache_type = OFF, GLOBAL query_cache_size = 0", "UNINSTALL SONAME 'fqc'"]);
+    drop(admin);
+    let listed = "SELECT COUNT(*) FROM information_schema.plugins WHERE plugin_name = 'fqc'";
+    // The server keeps a plugin until the last session that used its variables has gone.
+    until("the end of the plugin", || server.admin().unwrap().scalar(listed).unwrap().as_deref() == Some("0"));
+    server
+}
+
+#[test]
+fn three_statements_in_one_session_then_hits_in_the_next() {
+    let server = Arc::new(bare(&[]));
+    let mut admin = server.admin().unwrap();
+    all(
+        &mut admin,
+        &["INSTALL SONAME 'fqc'", "SET GLOBAL query_cache_size = 67108864", "SET GLOBAL query_cache_type = 1"],
+    );
+    until("the settings of the old connection", || {
+        let mut next = server.admin().unwrap();
+        said(&next.query("SELECT @@fqc_size, @@GLOBAL.fqc_type").unwrap()) == "67108864,ON"
+    });
+    let mut next = server.admin().unwrap();
+    let own = "SHOW VARIABLES WHERE Variable_name IN ('query_cache_type', 'query_cache_size')";
+    assert_eq!(said(&next.query(own).unwrap()), "query_cache_size,67108864;query_cache_type,ON");
+    all(&mut next, &["CREATE DATABASE d", "USE d"]);
+    small_table(&mut next, "t", "InnoDB");
+    let mut hits = || status(&mut admin, "SHOW GLOBAL STATUS LIKE 'Qcache_hits'", "Qcache")[0].1;
+    let before = hits();
+    until("a hit", || {
+        assert_eq!(said(&next.query("SELECT v FROM t WHERE id = 1").unwrap()), "10");
+        hits() > before
+    });
+    next.must("UPDATE t SET v = 11 WHERE id = 1").unwrap();
+    assert_eq!(said(&next.query("SELECT v FROM t WHERE id = 1").unwrap()), "11");
+}
+
+#[test]
+fn settings_of_the_command_line_are_taken_over() {
+    let mut server = bare(&[
+        "--query-cache-type=ON",
+        "--query-cache-size=32M",
+        "--query-cache-limit=2000",
+        "--loose-fqc-size=0",
+        "--loose-fqc-type=OFF",
+    ]);
+    server.restart().unwrap();
+    let mut old = server.admin().unwrap();
+    old.must("CREATE DATABASE d").unwrap();
+    small_table(&mut old, "d.t", "InnoDB");
+    old.must("INSTALL SONAME 'fqc'").unwrap();
+    until("the take-over", || {
+        let mut next = server.admin().unwrap();
+        let read = "SELECT @@query_cache_type, @@query_cache_size, @@query_cache_limit";
+        said(&next.query(read).unwrap()) == "ON,33554432,2000"
+    });
+    assert_eq!(said(&old.query("SELECT @@GLOBAL.query_cache_type").unwrap()), "OFF");
+    let mut arena = Arena::on(Arc::new(server), "u_over");
+    let mut client = arena.client();
+    assert_eq!(arena.warm(&mut client, "SELECT v FROM d.t WHERE id = 1"), "10");
+    old.must("UPDATE d.t SET v = 11 WHERE id = 1").unwrap();
+    assert_eq!(arena.warm(&mut client, "SELECT v FROM d.t WHERE id = 1"), "11");
+}
