@@ -13,7 +13,6 @@ from pathlib import Path
 from driver import bench, machine, plots, summary
 from driver.configuration import PLUGIN
 from driver.kept import read_folder
-from driver.server import MARIADBD, SETTINGS
 from driver.workload import FOLDER, BadWorkload, read_profile, read_workload
 
 RUN_DIR = Path(os.environ.get("RUN_DIR", FOLDER.parents[1] / ".run"))
@@ -37,10 +36,11 @@ def main() -> int:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="run", description=__doc__)
-    commands = parser.add_subparsers(dest="what", required=True, metavar="quick | full | smoke | report")
+    commands = parser.add_subparsers(dest="what", required=True, metavar="COMMAND")
     for name, purpose in {
         "quick": "the published tables in less than ten minutes",
         "full": "the published tables and all beside them; hours",
+        "pgpool": "another server's query cache: pgpool-II before PostgreSQL",
         "smoke": "show that everything works; the figures mean nothing",
     }.items():
         profile = commands.add_parser(name, help=purpose)
@@ -58,7 +58,7 @@ def measure(arguments: argparse.Namespace) -> int:
     given = {"seconds": arguments.seconds, "rounds": arguments.rounds, "workloads": arguments.only}
     profile = dataclasses.replace(profile, **{key: value for key, value in given.items() if value})
     workloads = [read_workload(name, profile.name) for name in profile.workloads]
-    facts = machine.describe(MARIADBD, SETTINGS, PLUGIN)
+    facts = machine.describe(bench.STAGES[profile.stage].programs(), PLUGIN)
     folder = arguments.out or fresh_folder(profile.is_kept, machine.slug(facts))
     bench.write_json(folder / "machine.json", facts)
     bench.run_all(profile, workloads, folder, lambda line: print(line, flush=True))

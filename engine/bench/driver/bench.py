@@ -11,33 +11,37 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from driver import configuration, load, memory, write_cost
-from driver.server import Server
+from driver import configuration, load, memory, peer, write_cost
 from driver.stage import Stage
 from driver.workload import Profile, Workload, axis_value
 
-SPECIAL = {"write_cost": write_cost.measure, "memory": memory.measure}
+STAGES: dict[str, Any] = {"mariadb": Stage, "postgres": peer.PeerStage}
+MEASURES: dict[str, Any] = {
+    "load": load.measure,
+    "write_cost": write_cost.measure,
+    "memory": memory.measure,
+    "peer": peer.measure,
+}
 Say = Callable[[str], None]
 
 
 def run_all(profile: Profile, workloads: list[Workload], folder: Path, say: Say) -> None:
     begun = time.monotonic()
     say(f"loading {profile.tables} tables of {profile.rows} rows, once for all configurations")
-    with Stage(profile) as stage:
+    with STAGES[profile.stage](profile) as stage:
         for workload in workloads:
             say(f"{_clock(begun)} {workload.title}")
             runs = list(measure_workload(stage, workload, profile, say))
-            document = {"workload": vars(workload), "profile": vars(profile), "runs": runs}
-            write_json(folder / "raw" / f"{workload.name}.json", document)
+            write_raw(folder / "raw" / f"{workload.name}.json", workload, profile, runs)
         write_json(folder / "settings.json", stage.settings)
     say(f"{_clock(begun)} measured")
 
 
-def measure_workload(stage: Stage, workload: Workload, profile: Profile, say: Say) -> Iterator[dict[str, Any]]:
+def measure_workload(stage: Any, workload: Workload, profile: Profile, say: Say) -> Iterator[dict[str, Any]]:
     for number, conditions in enumerate(workload.points(profile)):
         stage.serve(conditions["server"])
         # More connections ask for the same results; anything else that varies wants another content.
-        if workload.kind == "load" and (number == 0 or workload.axis != "threads"):
+        if number == 0 or workload.axis != "threads":
             fill(stage, workload, conditions)
         for turn in range(profile.rounds):
             for name in workload.configurations:
@@ -47,17 +51,30 @@ def measure_workload(stage: Stage, workload: Workload, profile: Profile, say: Sa
                 yield {"configuration": name, "conditions": conditions, "round": turn + 1, "results": results}
 
 
-def fill(stage: Stage, workload: Workload, conditions: dict[str, Any]) -> None:
+def fill(stage: Any, workload: Workload, conditions: dict[str, Any]) -> None:
+    """Kinds that fill the caches as a part of what they measure need nothing here."""
+    if workload.kind == "peer":
+        for server in stage.servers.values():
+            peer.warm(server, conditions)
+    if workload.kind != "load":
+        return
     for name in workload.configurations:
         configuration.empty_cache(name, stage.servers[name], conditions["cache_mb"])
         load.warm(stage.servers[name], conditions, stage.certificates)
 
 
-def measure(name: str, stage: Stage, workload: Workload, conditions: dict[str, Any]) -> dict[str, Any]:
-    server: Server = stage.servers[name]
-    if workload.kind == "load":
-        return load.measure(server, conditions, stage.certificates)
-    return SPECIAL[workload.kind](name, server, conditions, stage.certificates)
+def measure(name: str, stage: Any, workload: Workload, conditions: dict[str, Any]) -> dict[str, Any]:
+    server = stage.servers[name]
+    results: dict[str, Any] = MEASURES[workload.kind](name, server, conditions, stage.certificates)
+    return results
+
+
+def write_raw(path: Path, workload: Workload, profile: Profile, runs: list[dict[str, Any]]) -> None:
+    """One line for each run."""
+    head = json.dumps({"workload": vars(workload), "profile": vars(profile)})
+    lines = ",\n".join(json.dumps(run) for run in runs)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'{head[:-1]}, "runs": [\n{lines}\n]}}\n')
 
 
 def write_json(path: Path, document: Any) -> None:

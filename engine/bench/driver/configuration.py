@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from driver.server import Server
+from driver.server import SETTINGS, Server
 
 ALL = ("OFF", "NATIVE", "FQC", "LOADED")
 PLUGIN = Path(__file__).resolve().parents[2] / "dist" / "fqc.so"
@@ -66,4 +66,4 @@ def settings(configuration: str, server: Server) -> dict[str, Any]:
     for pattern in wanted:
         found |= {name: value for name, value in server.rows(f"SHOW GLOBAL VARIABLES LIKE '{pattern}'")}
     variables = {name: value for name, value in sorted(found.items()) if not str(value).startswith("/")}
-    return {"arguments": ARGUMENTS[configuration], "variables": variables}
+    return {"arguments": [*SETTINGS, *ARGUMENTS[configuration]], "variables": variables}

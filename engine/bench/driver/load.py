@@ -28,7 +28,7 @@ class LoadFailed(RuntimeError):
     """sysbench ended with an error; the message carries its output."""
 
 
-def measure(server: Server, conditions: Mapping[str, Any], certificates: Path) -> dict[str, Any]:
+def measure(_name: str, server: Server, conditions: Mapping[str, Any], certificates: Path) -> dict[str, Any]:
     """One run: what the client saw, what the server used, and how much of it the cache answered."""
     command = run_command(server.port, conditions)
     before = server.status("Qcache%")

@@ -15,18 +15,17 @@ GIGABYTE = 1 << 30
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
-def describe(server: str, server_arguments: Sequence[str], plugin: Path) -> dict[str, Any]:
+def describe(programs: Sequence[str], plugin: Path) -> dict[str, Any]:
+    """The machine, the versions of these programs, and of the plugin."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIGABYTE),
         "kernel": platform.release(),
         "system": platform.freedesktop_os_release()["PRETTY_NAME"],
-        "server": _said(server, "--version").split("  ", 1)[-1],
-        "sysbench": _said("sysbench", "--version"),
+        "versions": [_said(program, "--version").removeprefix(f"{program}  ") for program in programs],
         "plugin_sha256": hashlib.sha256(plugin.read_bytes()).hexdigest(),
         "commit": _said("git", "-C", str(plugin.parent), "describe", "--always", "--dirty", "--exclude=*"),
-        "server_arguments": server_arguments,
     }
 
 
@@ -53,4 +52,6 @@ def _processor() -> str:
 
 
 def _said(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ).stdout.strip()

@@ -27,6 +27,8 @@ STYLES = {
     "OFF": {"color": "#6b7280", "marker": "s"},
     "NATIVE": {"color": "#d97706", "marker": "^"},
     "FQC": {"color": "#2563eb", "marker": "o"},
+    "DIRECT": {"color": "#111827", "marker": "x"},
+    "CACHED": {"color": "#db2777", "marker": "o"},
     "LOADED": {"color": "#059669", "marker": "D"},
 }
 AXES = {
@@ -47,6 +49,8 @@ def draw_all(kept: Kept, folder: Path) -> None:
         if kind == "load":
             _save(_load(measured), folder / name)
             _save(_latency(measured), folder / f"{name}-latency")
+        elif kind == "peer":
+            _save(_peer(measured), folder / name)
         elif kind == "write_cost":
             _save(_write_cost(measured), folder / name)
 
@@ -62,7 +66,24 @@ def _load(measured: Measured) -> Figure:
     else:
         _panel(axes[1][0], measured, "95th percentile, ms", _of(measured, "p95_ms"))
     _panel(axes[1][1], measured, "server CPU per query, us", _of(measured, "cpu_us_per_query"))
-    axes[0][0].legend()
+    return _with_legend(figure)
+
+
+def _peer(measured: Measured) -> Figure:
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.5), layout="constrained")
+    figure.suptitle(measured.workload["title"])
+    _panel(axes[0], measured, "queries per second", _of(measured, "qps"))
+    _change(axes[1], measured)
+    return _with_legend(figure)
+
+
+def _with_legend(figure: Figure) -> Figure:
+    """One for all panels, below them, where it hides no point."""
+    named: dict[str, Any] = {}
+    for axes in figure.axes:
+        lines, labels = axes.get_legend_handles_labels()
+        named |= dict(zip(labels, lines, strict=True))
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
     return figure
 
 
@@ -97,8 +118,6 @@ def _change(axes: Axes, measured: Measured) -> None:
         axes.plot(places, heights, linestyle="--", label=f"published {name}", **STYLES[name], fillstyle="none")
     axes.axhline(1, color=STYLES[BASE]["color"], linewidth=0.8)
     axes.set_ylim(bottom=0)
-    if theirs:
-        axes.legend()
     _label(axes, measured, "times the queries of OFF")
 
 

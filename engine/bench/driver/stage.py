@@ -14,7 +14,7 @@ from typing import Any
 
 from driver import configuration, load
 from driver.certificates import make_certificates
-from driver.server import SCHEMA, USER, Server
+from driver.server import MARIADBD, SCHEMA, USER, Server
 from driver.workload import Profile
 
 
@@ -27,6 +27,10 @@ class Stage:
         self.servers: dict[str, Server] = {}
         # What each server said of itself under each set of arguments.
         self.settings: dict[str, dict[str, Any]] = {}
+
+    @staticmethod
+    def programs() -> list[str]:
+        return [MARIADBD, "sysbench"]
 
     def __enter__(self) -> Stage:
         try:

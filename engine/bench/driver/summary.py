@@ -11,13 +11,20 @@ from driver.kept import BASE, Kept, Measured
 from driver.statistic import Spread, crossing
 from driver.tables import NOTHING, change, figure, percent, quantity, share, table
 
-TITLE = "# Measured: the server without a query cache, with its own, and with the plugin\n"
+TITLE = "# Measured with and without a query cache\n"
 READING = """A figure is the median of its rounds with their range in brackets. Configurations took turns run by run.
 A change is taken round by round between neighbours, never between runs of different settings; where the rounds differ
 by more than {noise:.0f} % the table says *too noisy*. Processor time is that of the server process alone, by the
-kernel's accounting; the load generator shares the machine. Hit ratio is the share of reads that the cache answered.
+kernel's accounting. Hit ratio is the share of reads that the cache answered.
 """
-CONFIGURATIONS = "OFF: no query cache. NATIVE: the server's own. FQC: the plugin. LOADED: the plugin, switched off.\n"
+CONFIGURATIONS = {
+    "OFF": "no query cache",
+    "NATIVE": "the server's own",
+    "FQC": "the plugin",
+    "LOADED": "the plugin, switched off",
+    "DIRECT": "PostgreSQL alone",
+    "CACHED": "pgpool-II's cache",
+}
 # Share of all processor time that processes beside server and load generator may take before the summary warns.
 FOREIGN = 0.05
 SPECIAL: dict[str, dict[str, str]] = {
@@ -33,21 +40,26 @@ SPECIAL: dict[str, dict[str, str]] = {
 
 def render(kept: Kept) -> str:
     parts = [_head(kept), _aims(kept), _published(kept)]
-    return "\n".join([*parts, *(_workload(measured) for measured in kept.measured)])
+    return "\n".join([*filter(None, parts), *(_workload(measured) for measured in kept.measured)])
 
 
 def _head(kept: Kept) -> str:
     machine, profile = kept.machine, kept.measured[0].profile
     facts = [
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB; {machine['system']}",
-        f"kernel {machine['kernel']}; {machine['server']}; {machine['sysbench']}",
+        f"kernel {machine['kernel']}; {'; '.join(machine['versions'])}",
         f"commit {machine['commit']}, plugin sha256 {machine['plugin_sha256'][:16]}",
         f"profile `{profile['name']}`: {profile['rounds']} rounds of {profile['seconds']} s at each point;"
-        f" {profile['tables']} tables of {profile['rows']:,} rows; client and server on the same cores, TCP loopback",
+        f" {profile['tables']} tables of {profile['rows']:,} rows; client and server on the same cores",
     ]
     lines = "".join(f"- {fact}\n" for fact in facts)
     reading = READING.format(noise=profile["noisy_above"] * 100)
-    return f"{TITLE}\n{lines}{_foreign(kept)}\n{reading}\n{CONFIGURATIONS}"
+    return f"{TITLE}\n{lines}{_foreign(kept)}\n{reading}\n{_configurations(kept)}"
+
+
+def _configurations(kept: Kept) -> str:
+    used = {name for measured in kept.measured for name in measured.configurations}
+    return "; ".join(f"{name}: {words}" for name, words in CONFIGURATIONS.items() if name in used) + ".\n"
 
 
 def _foreign(kept: Kept) -> str:
@@ -96,7 +108,7 @@ def _published(kept: Kept) -> str:
 
 def _workload(measured: Measured) -> str:
     workload = measured.workload
-    tables = _load_tables(measured) if workload["kind"] == "load" else _special_table(measured)
+    tables = TABLES[workload["kind"]](measured)
     plot = "" if workload["kind"] == "memory" else f"![{workload['title']}](plots/{workload['name']}.png)\n\n"
     return f"## {workload['title']}\n\n{workload['about'].strip()}\n\n{plot}{tables}"
 
@@ -178,3 +190,11 @@ def _spread(measured: Measured, name: str, value: Any, measure: str) -> Spread |
 
 def _median(spread: Spread | None) -> str:
     return NOTHING if spread is None else figure(spread.median)
+
+
+TABLES: dict[str, Callable[[Measured], str]] = {
+    "load": _load_tables,
+    "peer": _speed,
+    "write_cost": _special_table,
+    "memory": _special_table,
+}

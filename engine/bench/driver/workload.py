@@ -40,6 +40,8 @@ class Profile:
     seconds: int
     rounds: int
     noisy_above: float
+    # Which servers: those of stage.py, or the peer of peer.py.
+    stage: str
     # Whether the results are worth a folder below runs/, or only one below the run directory.
     is_kept: bool
 

@@ -9,8 +9,8 @@ from driver.statistic import DifferentConditions
 from driver.summary import render
 
 MACHINE = {
-    "processor": "A processor", "cores": 2, "memory_gb": 24, "kernel": "6.1", "system": "A system", "server": "10.11",
-    "sysbench": "sysbench 1.0.20", "commit": "abc", "plugin_sha256": "0" * 64,
+    "processor": "A processor", "cores": 2, "memory_gb": 24, "kernel": "6.1", "system": "A system",
+    "versions": ["a server 10.11"], "commit": "abc", "plugin_sha256": "0" * 64,
 }  # fmt: skip
 PROFILE = {
     "name": "quick", "workloads": ["one"], "tables": 25, "rows": 1000, "seconds": 3, "rounds": 3, "noisy_above": 0.2,

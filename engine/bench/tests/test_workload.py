@@ -4,7 +4,9 @@ from driver import published
 from driver.load import centre, run_command, warm_command
 from driver.workload import BadWorkload, Profile, axis_value, make_workload, read_profile, read_workload
 
-PROFILE = Profile("quick", (), tables=25, rows=1000, seconds=3, rounds=3, noisy_above=0.2, is_kept=False)
+PROFILE = Profile(
+    "quick", (), tables=25, rows=1000, seconds=3, rounds=3, noisy_above=0.2, stage="mariadb", is_kept=False
+)
 DOCUMENT = {
     "title": "a title",
     "about": "about it",
@@ -40,7 +42,7 @@ def test_a_mistyped_key_is_refused(wrong):
         make_workload("one", {**DOCUMENT, **wrong, "profiles": {}}, "full")
 
 
-@pytest.mark.parametrize("name", ["full", "quick", "smoke"])
+@pytest.mark.parametrize("name", ["full", "quick", "smoke", "pgpool"])
 def test_every_workload_of_every_profile_can_be_read(name):
     profile = read_profile(name)
     for each in profile.workloads:
