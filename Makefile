@@ -65,11 +65,11 @@ test: ready-test ## Run every suite and every linter to the end; one summary
 	@python3 .ci/suites.py
 build-all: build cli terraform
 test-engine: ## Engine: unit, model and property tests
-	@$(CARGO) test --locked --workspace --exclude fqc-tests
+	@$(CARGO) test --locked --no-fail-fast --workspace --exclude fqc-tests
 test-engine-models: ## Engine: every interleaving of the cache's protocols, by loom
 	@cd engine && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --locked --release -p fqc-cache --test loom
 test-engine-server: engine ## Engine: tests against real MariaDB servers
-	@$(CARGO) test --locked -p fqc-tests
+	@$(CARGO) test --locked --no-fail-fast -p fqc-tests
 test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
 test-backend: backend ## Backend on SQLite
