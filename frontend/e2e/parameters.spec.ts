@@ -8,7 +8,7 @@ test('a parameter is changed by keyboard, followed to the end, and rolled back',
   const expression = `{DBInstanceClassCPU*${2 + (Date.now() % 60)}}`;
   await page.goto(`/instances/${first.id}/parameters?search=thread_cache_size`);
   const cell = page.getByRole('button', { name: 'Edit thread_cache_size' });
-  const before = (await cell.innerText()).trim();
+  const before = (await cell.textContent()) ?? '';
   await cell.focus();
   await page.keyboard.press('Enter');
   const input = page.getByRole('textbox', { name: 'thread_cache_size' });
