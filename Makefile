@@ -70,6 +70,7 @@ test-engine-models: ## Engine: every interleaving of the cache's protocols, by l
 	@cd engine && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --locked --release -p fqc-cache --test loom
 test-engine-server: engine ## Engine: tests against real MariaDB servers
 	@$(CARGO) test --locked --no-fail-fast -p fqc-tests
+test-engine-server: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connectors
 test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
 test-backend: backend ## Backend on SQLite
