@@ -366,7 +366,10 @@ impl Session {
             return Some(packet);
         }
         let matters = self.unseen.as_ref().is_some_and(|pending| {
-            pending.matters_to(statement, text) || pending.is_latest && self.may_ask_by_view(engine, statement, text)
+            let replaces_warnings = matches!(statement.kind, Kind::Read(_) | Kind::Write);
+            pending.matters_to(statement, text)
+                || pending.is_latest && self.has_warnings && !replaces_warnings
+                || pending.is_latest && self.may_ask_by_view(engine, statement, text)
         });
         if let Some(pending) = self.unseen.take_if(|_| matters) {
             let (packet, expect) = pending.command();
@@ -524,6 +527,15 @@ impl Session {
             self.running = Some(Running::new(Purpose::Begin, Expect::Query, self.capabilities, engine.versions.now()));
             return Decision::Inject(begin);
         }
+        if self.has_warnings
+            && !matches!(command, Some(Quit | StmtClose | StmtSendLongData))
+            && let Some(pending) = self.unseen.take_if(|pending| pending.is_latest)
+        {
+            let (packet, expect) = pending.command();
+            self.running = Some(Running::new(Purpose::Unseen, expect, self.capabilities, engine.versions.now()));
+            return Decision::Inject(packet);
+        }
+        self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
         self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)
     }
 

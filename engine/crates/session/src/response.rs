@@ -156,6 +156,7 @@ impl Session {
             self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
         }
         let has_failed = matches!(outcome.kind, OutcomeKind::Err { .. });
+        self.note_warnings(&running, &outcome, has_failed);
         self.apply(engine, &running, &outcome, has_failed);
         // With something written, the statement may have committed that before its privileges were looked at.
         if running.is_inert && !self.writes.is_locked && self.transaction.written.is_empty() && was_refused(&outcome) {
@@ -209,6 +210,16 @@ impl Session {
         if !self.writes.is_empty() {
             self.writes.open(engine);
         }
+    }
+
+    /// The server keeps its warnings until a statement that uses a table.
+    fn note_warnings(&mut self, running: &Running, outcome: &Outcome, has_failed: bool) {
+        let uses_table = match (&running.effect, &running.purpose) {
+            (_, Purpose::Unseen) => true,
+            (Effect::Statement(statement), _) => matches!(statement.kind, Kind::Read(_) | Kind::Write),
+            _ => false,
+        };
+        self.has_warnings = has_failed || outcome.warnings > 0 || self.has_warnings && !uses_table;
     }
 
     fn note_snapshot(&mut self, running: &Running, outcome: &Outcome, was_open: bool, has_failed: bool) {

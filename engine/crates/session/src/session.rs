@@ -69,6 +69,8 @@ pub struct Session {
     pub(crate) prepares_temporary: bool,
     /// Rows of a served result that the server does not know of: what FOUND_ROWS() must say.
     pub(crate) unseen: Option<Pending>,
+    /// The server's list of warnings is that of an older statement, and may not be empty.
+    pub(crate) has_warnings: bool,
     pub(crate) running: Option<Running>,
     pub(crate) finished: Option<Finished>,
     /// Numbers of the identity for the text and the binary protocol; none while it must be computed anew.
@@ -121,6 +123,7 @@ impl Default for Session {
             has_set_role: false,
             prepares_temporary: false,
             unseen: None,
+            has_warnings: false,
             running: None,
             finished: None,
             contexts: None,

@@ -39,13 +39,11 @@ const IGNORED: &[&[u8]] = &[
     b"wait_timeout",
 ];
 
-/// With these the server tells a client of changes in its responses: such sessions are left alone.
-const TRACKERS: &[&[u8]] = &[
-    b"session_track_transaction_info",
-    b"session_track_state_change",
-    b"session_track_system_variables",
-    b"session_track_schema",
-];
+/// With this the server reports every statement of a transaction in its responses: such a session is left alone. The
+/// other trackers only speak up in the response of a statement that has changed something, which is never stored.
+const TRANSACTION_TRACKER: &[u8] = b"session_track_transaction_info";
+const QUIET_TRACKERS: [&[u8]; 3] =
+    [b"session_track_schema", b"session_track_state_change", b"session_track_system_variables"];
 
 /// What a SET with an expression may change and a question to the server can tell again.
 pub const ASKABLE: [&[u8]; 13] = [
@@ -123,10 +121,10 @@ impl Variables {
     }
 
     fn set_session(&mut self, name: &[u8], value: &Value, inherited: u64) -> Effect {
-        if IGNORED.contains(&name) {
+        if IGNORED.contains(&name) || QUIET_TRACKERS.contains(&name) {
             return Effect::Nothing;
         }
-        if TRACKERS.contains(&name) {
+        if name == TRANSACTION_TRACKER {
             self.knowledge = Knowledge::Lost;
             return Effect::Changed;
         }
