@@ -114,9 +114,9 @@ function ApplyForm({ instance, draft, isBlocked, allowRestart, onClose }: ApplyF
       { instanceId: instance.id, parameters: draft.values, allowRestart, timing, note },
       {
         onSuccess: async (change) => {
+          draft.clear();
           const params = { instanceId: instance.id, changeId: change.id };
           await navigate({ to: '/instances/$instanceId/changes/$changeId', params });
-          draft.clear();
         },
       },
     );

@@ -45,6 +45,10 @@ export function useDraft(instanceId: string, prepared: Record<string, string> | 
       (name) => update((old) => Object.fromEntries(Object.entries(old).filter(([other]) => other !== name))),
       [update],
     ),
-    clear: useCallback(() => update(() => ({})), [update]),
+    // Storage first: the page may be gone before its state would be updated.
+    clear: useCallback(() => {
+      keep(key, {});
+      setValues({});
+    }, [key]),
   };
 }
