@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from fqc.call import Call
-from fqc.noun import READ, WATCH, single, watched
+from fqc.noun import single, watched
+from fqc.options import READ, WATCH
 from fqc.output import Cell
 from fqc.units import human_time, moment
 

@@ -10,7 +10,8 @@ from fqc.call import Call
 from fqc.change_view import FINDINGS
 from fqc.failure import Exit, Failure
 from fqc.instance_class import find
-from fqc.noun import READ, single
+from fqc.noun import single
+from fqc.options import READ
 from fqc.output import stacked, table
 
 

@@ -13,7 +13,8 @@ from fqc.asking import secret
 from fqc.call import Call
 from fqc.contexts import Context
 from fqc.failure import Exit, Failure
-from fqc.noun import READ, single
+from fqc.noun import single
+from fqc.options import READ
 from fqc.token import Scope
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fqc import contexts
 from fqc.call import Call
 from fqc.failure import Exit, Failure
-from fqc.noun import READ, single
+from fqc.noun import single
+from fqc.options import READ
 from fqc.output import say
 
 

@@ -9,79 +9,23 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from fqc.call import Call
-from fqc.output import Format
+from fqc.options import CHANGE, DRY_RUN, READ, SURE, WAIT, WATCH, Options
 
 Command = Callable[..., Any]
-_COMMON = "Common options"
-
-READ: dict[str, tuple[Any, Any]] = {
-    "form": (
-        Annotated[
-            Format,
-            typer.Option(
-                "--output", "-o", envvar="FQC_OUTPUT", help="For people or for scripts.", rich_help_panel=_COMMON
-            ),
-        ],
-        Format.TABLE,
-    ),
-    "context": (
-        Annotated[
-            str | None,
-            typer.Option("--context", envvar="FQC_CONTEXT", help="One that you logged in to.", rich_help_panel=_COMMON),
-        ],
-        None,
-    ),
-    "url": (
-        Annotated[
-            str | None,
-            typer.Option("--url", envvar="FQC_URL", help="Address of the control plane.", rich_help_panel=_COMMON),
-        ],
-        None,
-    ),
-    "token": (
-        Annotated[
-            str | None,
-            typer.Option("--token", envvar="FQC_TOKEN", help="Better in the environment.", rich_help_panel=_COMMON),
-        ],
-        None,
-    ),
-}
-WATCH = {
-    "is_watching": (Annotated[bool, typer.Option("--watch", "-w", help="Show it again until Ctrl-C.")], False),
-    "interval_seconds": (Annotated[float, typer.Option("--interval", min=0.2, help="Seconds between looks.")], 2.0),
-}
-DRY_RUN = {
-    "is_dry_run": (Annotated[bool, typer.Option("--dry-run", help="Say what would happen; alter nothing.")], False)
-}
-SURE = {"is_sure": (Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")], False)}
-WAIT = {
-    "is_waiting": (Annotated[bool, typer.Option("--wait", help="Until it has ended; say how far it is.")], False),
-    "timeout_seconds": (Annotated[float, typer.Option("--timeout", help="Seconds to wait; then exit with 6.")], 600.0),
-}
-CHANGE = {
-    "at": (Annotated[str | None, typer.Option("--at", help="At this time: 2026-11-20T22:00Z.")], None),
-    "in_window": (Annotated[bool, typer.Option("--window", help="In the instance's maintenance window.")], False),
-    "is_kept": (Annotated[bool, typer.Option("--preview", help="Leave it previewed, for somebody to approve.")], False),
-    "note": (Annotated[str, typer.Option("--note", help="Why; kept with the change.")], ""),
-}
 
 
 class Noun(typer.Typer):
     def __init__(self, words: str) -> None:
         super().__init__(help=words, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 
-        @self.callback()
+        @self.callback(help=words)
         def group() -> None:
             """Keeps a noun of a single command a noun."""
-
-        self.info.help = words
-        if self.registered_callback:
-            self.registered_callback.help = words
 
     def read(self, name: str) -> Callable[[Command], Command]:
         return self._add(name, READ)
@@ -105,7 +49,7 @@ class Noun(typer.Typer):
         """A write that takes a while, without a question."""
         return self._add(name, READ | DRY_RUN | WAIT)
 
-    def _add(self, name: str, options: dict[str, Any], around: Callable[[Command], Command] | None = None) -> Any:
+    def _add(self, name: str, options: Options, around: Callable[[Command], Command] | None = None) -> Any:
         def register(function: Command) -> Command:
             self.command(name)(with_options(function, options, around))
             return function
@@ -114,7 +58,7 @@ class Noun(typer.Typer):
 
 
 def single(
-    name: str, function: Command, options: dict[str, Any], around: Callable[[Command], Command] | None = None
+    name: str, function: Command, options: Options, around: Callable[[Command], Command] | None = None
 ) -> typer.Typer:
     """A command that stands alone, without a noun."""
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -122,9 +66,7 @@ def single(
     return app
 
 
-def with_options(
-    function: Command, options: dict[str, Any], around: Callable[[Command], Command] | None = None
-) -> Command:
+def with_options(function: Command, options: Options, around: Callable[[Command], Command] | None = None) -> Command:
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     inner = around(function) if around else function
     more = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fqc.call import Call
 from fqc.failure import Exit, Failure
-from fqc.noun import READ, single
+from fqc.noun import single
+from fqc.options import READ
 
 
 def whoami(call: Call) -> None:

@@ -1,0 +1,81 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
+)
+
+var cacheFields = roots("type", "rule", "size_bytes", "result_set_bytes", "shrink_buffer_pool")
+
+// locateCache puts a finding on the size at the attribute that decides on it, and the rest at the instance.
+func locateCache(field string) (path.Path, bool) {
+	if field == "query_cache_size" {
+		return path.Root("size_bytes"), true
+	}
+	if where, known := cacheFields(field); known {
+		return where, true
+	}
+	return path.Root("instance_id"), true
+}
+
+// sizing is the request that enables, and by which it is previewed.
+func (r *queryCache) sizing(m queryCacheModel, isEnabled bool) map[string]any {
+	body := map[string]any{
+		"allow_restart": r.allowRestart, "type": cacheTypes[m.Type.ValueString()], "rule": api.SizeRuleBufferPool,
+		"shrink_buffer_pool": m.ShrinkBufferPool.ValueBool() && !isEnabled,
+	}
+	if rule := m.Rule.ValueString(); rule != "" {
+		body["rule"] = rule
+	}
+	if !m.ResultSetBytes.IsNull() {
+		body["result_set_bytes"] = m.ResultSetBytes.ValueInt64()
+	}
+	if !m.SizeBytes.IsNull() && !m.SizeBytes.IsUnknown() {
+		body["rule"], body["size_bytes"] = api.SizeRuleExplicit, m.SizeBytes.ValueInt64()
+	}
+	return body
+}
+
+// choosesAnew: the rule or what it goes by has changed, and no size is written down.
+func choosesAnew(ctx context.Context, plan, state queryCacheModel, req resource.ModifyPlanRequest) bool {
+	var written types.Int64
+	req.Config.GetAttribute(ctx, path.Root("size_bytes"), &written)
+	return written.IsNull() && (!plan.Rule.Equal(state.Rule) || !plan.ResultSetBytes.Equal(state.ResultSetBytes))
+}
+
+func cachePath(m queryCacheModel, action string) string {
+	return "instances/" + url.PathEscape(m.InstanceID.ValueString()) + "/cache/" + action
+}
+
+// size is the configured one: a server may round what it runs.
+func (r *queryCache) size(ctx context.Context, m queryCacheModel) (types.Int64, error) {
+	parameters := instanceParameters{connected{r.Connection}}
+	found, err := parameters.listed(ctx, m.InstanceID.ValueString())
+	if err != nil || found["query_cache_size"].Resolved == nil {
+		return types.Int64Null(), err
+	}
+	count, err := strconv.ParseInt(*found["query_cache_size"].Resolved, 10, 64)
+	return types.Int64Value(count), err
+}
+
+// typeOf reads both spellings of a configured type; empty: off, or left to a server whose default is off.
+func typeOf(configured *string) string {
+	if configured == nil {
+		return ""
+	}
+	for name, number := range cacheTypes {
+		if *configured == name || *configured == fmt.Sprint(number) {
+			return name
+		}
+	}
+	return ""
+}
+
