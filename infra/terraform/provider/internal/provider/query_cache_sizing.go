@@ -78,4 +78,3 @@ func typeOf(configured *string) string {
 	}
 	return ""
 }
-
