@@ -379,13 +379,10 @@ impl Session {
         None
     }
 
-    /// The number of rows found is replaced by a read, and no longer the latest thing after anything else.
-    fn note_forwarded(&mut self, kind: &Kind) {
-        match (kind, &mut self.unseen) {
-            (Kind::Read(_), unseen) => *unseen = None,
-            (_, Some(pending)) => pending.is_latest = false,
-            _ => {}
-        }
+    /// The number of rows found is replaced by a read that succeeds, and not the latest thing after anything else.
+    fn note_forwarded(&mut self, kind: &Kind) -> Option<surface::Pending> {
+        self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
+        self.unseen.take_if(|_| matches!(kind, Kind::Read(_)))
     }
 
     /// A view may ask what its statement asks.
@@ -468,7 +465,7 @@ impl Session {
         read: Option<Recording>,
     ) {
         self.close_for(engine, &statement.kind);
-        self.note_forwarded(&statement.kind);
+        let replaced = self.note_forwarded(&statement.kind);
         if !self.transaction.is_open {
             self.transaction.snapshot = Snapshot::Unknown;
         }
@@ -476,6 +473,7 @@ impl Session {
         running.may_run_others = may_run_others(statement);
         running.effect = Effect::Statement(statement.clone());
         running.read = read;
+        running.replaced = replaced;
         self.running = Some(running);
     }
 

@@ -6,7 +6,7 @@ use crate::prepared::Metadata;
 use crate::reason::Own;
 use crate::recording::Recording;
 use crate::session::Session;
-use crate::surface::Rendering;
+use crate::surface::{Pending, Rendering};
 use crate::transaction::Snapshot;
 use crate::variables::{ASKABLE, Effect as Understood};
 use cache::{Key, Meta, Refusal, Stamp};
@@ -63,6 +63,8 @@ pub(crate) struct Running {
     pub logs_itself: bool,
     /// The prepared statement that is executed, and what its column metadata is made from.
     pub execution: Option<(u32, Metadata)>,
+    /// What the server did not know of before this read: still so, if it fails.
+    pub replaced: Option<Pending>,
     /// Nothing has been reported of it yet: no table locked for writing, no statement inside.
     pub is_inert: bool,
     /// The client's bytes belong to the response (a local file, an authentication).
@@ -82,6 +84,7 @@ impl Running {
             may_run_others: false,
             logs_itself: expect == Expect::Query,
             execution: None,
+            replaced: None,
             is_inert: true,
             is_exchange: false,
         }
@@ -164,6 +167,9 @@ impl Session {
         }
         self.end_writes(engine, &running, has_failed);
         self.note_snapshot(&running, &outcome, was_open, has_failed);
+        if has_failed && running.replaced.is_some() {
+            self.unseen = running.replaced;
+        }
         if matches!(running.purpose, Purpose::Ask) {
             self.learn(&running.held);
         }
