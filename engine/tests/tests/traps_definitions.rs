@@ -2,7 +2,7 @@
 
 mod traps;
 
-use fqc_tests::client::{Client, Login};
+use fqc_tests::client::{Client, Login, Response};
 use traps::{Arena, all, said, small_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
@@ -343,4 +343,35 @@ fn rows_that_depend_on_the_account() {
         assert_eq!(said(&eve.query("SELECT v FROM d_rows.own").unwrap()), "2");
     }
     assert_eq!(said(&dan.query("SELECT v FROM d_rows.o").unwrap()), "error 1142");
+}
+
+/// The server leaves a role in force when a session changes its user or resets; nobody else may gain from that.
+#[test]
+fn roles_outlive_a_change_of_user_and_a_reset() {
+    let (mut arena, mut definer, mut root) = with_table("d_outlive");
+    let read = "SELECT v FROM d_outlive.t WHERE id = 1";
+    arena.warm(&mut root, read);
+    all(
+        &mut definer,
+        &[
+            "CREATE ROLE lenders",
+            "GRANT SELECT ON d_outlive.t TO lenders",
+            "CREATE USER fay@'%' IDENTIFIED BY 'fay'",
+            "GRANT lenders TO fay@'%'",
+        ],
+    );
+    let login = account(&arena, "fay");
+    let again = |client: &mut Client| client.change_user(&login).unwrap();
+    let reset = |client: &mut Client| client.reset_connection().unwrap();
+    let ways: [&dyn Fn(&mut Client) -> Response; 2] = [&again, &reset];
+    for begin_anew in ways {
+        let (mut fay, mut other) = (arena.client_as(&login), arena.client_as(&login));
+        fay.must("SET ROLE lenders").unwrap();
+        assert_eq!(arena.warm(&mut fay, read), "10");
+        assert!(begin_anew(&mut fay).failure().is_none());
+        (0..4).for_each(|_| drop(fay.query(read).unwrap()));
+        (0..2).for_each(|_| arena.miss(&mut other, read, "error 1142"));
+        let mut new = arena.client_as(&login);
+        (0..2).for_each(|_| arena.miss(&mut new, read, "error 1142"));
+    }
 }

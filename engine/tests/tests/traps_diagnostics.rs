@@ -298,3 +298,21 @@ fn session_tracking_is_left_alone() {
         assert_eq!(served.query(statement).unwrap(), plain.query(statement).unwrap(), "`{statement}`");
     }
 }
+
+/// With this setting `IS NULL` stands, once, for the row just inserted.
+#[test]
+fn the_last_insert_id_under_another_name() {
+    let mut arena = Arena::enter("g_null");
+    let mut pair = Pair::new(&arena);
+    pair.served.must("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, s INT)").unwrap();
+    arena.warm(&mut pair.served, "SELECT s FROM t");
+    let read = "SELECT s FROM t WHERE id IS NULL";
+    for value in 1..4 {
+        for client in [&mut pair.served, &mut pair.plain] {
+            client.must("SET sql_auto_is_null = 1").unwrap();
+            client.must(&format!("INSERT INTO t (s) VALUES ({value})")).unwrap();
+            assert_eq!(said(&client.query(read).unwrap()), value.to_string());
+            (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), ""));
+        }
+    }
+}

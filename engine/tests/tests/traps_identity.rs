@@ -241,7 +241,7 @@ fn settings_made_where_no_text_shows_them() {
     for hidden in hidden {
         let (mut client, mut plain) = (arena.client(), arena.client_with(&["SET SESSION fqc_type = OFF"]));
         reads.iter().for_each(|read| drop(client.query(read).unwrap()));
-        (client.query(hidden).unwrap(), plain.query(hidden).unwrap());
+        [&mut client, &mut plain].iter_mut().for_each(|one| drop(one.query(hidden).unwrap()));
         for (read, before) in reads.iter().zip(&before) {
             let truth = said(&plain.query(read).unwrap());
             (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), truth, "`{read}` after `{hidden}`"));

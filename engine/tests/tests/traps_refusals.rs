@@ -178,9 +178,7 @@ fn temporary_tables_made_out_of_sight() {
         format!("PREPARE p FROM '{shadow}'; EXECUTE p"),
         format!("BEGIN NOT ATOMIC {shadow}; END"),
         format!("/*!50000 {shadow} */"),
-        format!(
-            "SET @s = CONCAT('CREATE TEMPO', 'RARY TABLE t SELECT 1 AS id, 88 AS v'); PREPARE p FROM @s; EXECUTE p"
-        ),
+        "SET @s = CONCAT('CREATE TEMPO', 'RARY TABLE t SELECT 1 AS id, 88 AS v'); PREPARE p FROM @s; EXECUTE p".into(),
         "CREATE OR REPLACE TEMPORARY TABLE t AS SELECT 1 AS id, 88 AS v".into(),
         "CREATE /* */ TEMPORARY TABLE IF NOT EXISTS t SELECT 1 AS id, 88 AS v".into(),
     ];

@@ -1,0 +1,235 @@
+//! The line itself: sizes, pieces, pipelines, compression, TLS, thread models, and clients that end in mid-statement.
+
+mod traps;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use fqc_tests::client::{Client, Endpoint, command};
+use fqc_tests::server::Server;
+use traps::{Arena, all, said, small_table, start, until};
+
+const READ: &str = "SELECT v FROM t WHERE id = 1";
+
+fn with_table(db: &str) -> (Arena, Client, Client) {
+    let arena = Arena::enter(db);
+    let (mut writer, reader) = (arena.client(), arena.client());
+    small_table(&mut writer, "t", "InnoDB");
+    (arena, writer, reader)
+}
+
+#[test]
+fn results_of_many_sizes() {
+    let (mut arena, mut writer, mut reader) = with_table("l_sizes");
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    for length in [0, 250, 251, 16_383, 65_535, 65_536, 300_000] {
+        let read = format!("SELECT id, REPEAT('z', {length}), v FROM t WHERE id IN (1, 2)");
+        arena.warm(&mut reader, &read);
+        assert!(reader.query(&read).unwrap() == plain.query(&read).unwrap(), "{length} bytes differ");
+    }
+    all(&mut writer, &["CREATE TABLE n (a INT)", "INSERT INTO n SELECT seq FROM seq_1_to_60000"]);
+    let many = "SELECT a FROM n ORDER BY a";
+    arena.warm(&mut reader, many);
+    assert!(reader.query(many).unwrap() == plain.query(many).unwrap(), "60000 rows differ");
+    for beyond in ["SELECT REPEAT('z', 1100000) FROM t", "SELECT REPEAT('z', 17000000) FROM t WHERE id < 3"] {
+        let truth = plain.query(beyond).unwrap();
+        for _ in 0..2 {
+            let (response, is_hit) = arena.ask(&mut reader, beyond);
+            assert!(response == truth && !is_hit, "`{beyond}`, hit: {is_hit}");
+        }
+    }
+}
+
+#[test]
+fn results_without_rows() {
+    let (mut arena, mut writer, mut reader) = with_table("l_empty");
+    let read = "SELECT id, v FROM t WHERE id = 9";
+    assert_eq!(arena.warm(&mut reader, read), "");
+    arena.follows(&mut reader, read, || drop(writer.must("INSERT INTO t VALUES (9, 90)").unwrap()), "9,90");
+    arena.follows(&mut reader, read, || drop(writer.must("DELETE FROM t WHERE id = 9").unwrap()), "");
+}
+
+fn packet(statement: &str) -> Vec<u8> {
+    let mut bytes = ((statement.len() + 1) as u32).to_le_bytes()[..3].to_vec();
+    bytes.extend([0, command::QUERY]);
+    bytes.extend(statement.as_bytes());
+    bytes
+}
+
+#[test]
+fn a_statement_in_pieces() {
+    let (mut arena, mut writer, mut reader) = with_table("l_pieces");
+    arena.warm(&mut reader, READ);
+    for cut in [1, 3, 4, 5, 10, packet(READ).len() - 1] {
+        for part in [&packet(READ)[..cut], &packet(READ)[cut..]] {
+            reader.send_raw(part).unwrap();
+        }
+        assert_eq!(said(&reader.read_response().unwrap()), "10");
+        let write = packet(&format!("UPDATE t SET v = {cut} WHERE id = 1"));
+        for part in [&write[..cut], &write[cut..]] {
+            writer.send_raw(part).unwrap();
+        }
+        assert!(writer.read_response().unwrap().failure().is_none());
+        assert_eq!(said(&reader.query(READ).unwrap()), cut.to_string());
+        writer.must("UPDATE t SET v = 10 WHERE id = 1").unwrap();
+        assert_eq!(arena.warm(&mut reader, READ), "10");
+    }
+}
+
+#[test]
+fn a_pipeline_of_reads_and_writes() {
+    let (mut arena, _, mut reader) = with_table("l_pipeline");
+    arena.warm(&mut reader, READ);
+    let write = "UPDATE t SET v = v + 1 WHERE id = 1";
+    let texts = [READ, READ, "BEGIN", READ, write, READ, "ROLLBACK", READ, write, READ, "SELECT FOUND_ROWS()"];
+    let commands: Vec<_> = texts.iter().map(|text| (command::QUERY, text.as_bytes())).collect();
+    for round in 0..5 {
+        let (old, new) = ((10 + round).to_string(), (11 + round).to_string());
+        reader.send_together(&commands).unwrap();
+        let answers: Vec<_> = texts.iter().map(|_| said(&reader.read_response().unwrap())).collect();
+        let expected = [&*old, &old, "", &old, "", &new, "", &old, "", &new, "1"];
+        assert_eq!(answers, expected);
+        arena.warm(&mut reader, READ);
+    }
+}
+
+#[test]
+fn killed_statements_and_sessions() {
+    let (mut arena, mut writer, mut reader) = with_table("l_kill");
+    arena.warm(&mut reader, READ);
+    let slow = "UPDATE t SET v = v + 1 + SLEEP(20) WHERE id <= 2";
+    for kill in ["KILL QUERY", "KILL"] {
+        let mut victim = arena.client();
+        victim.send(command::QUERY, slow.as_bytes()).unwrap();
+        let running = format!(
+            "SELECT COUNT(*) FROM information_schema.processlist WHERE id = {} AND info LIKE '%SLEEP%'",
+            victim.thread_id
+        );
+        until("the slow statement", || writer.scalar(&running).unwrap().as_deref() == Some("1"));
+        writer.must(&format!("{kill} {}", victim.thread_id)).unwrap();
+        let refused = victim.read_response().map_or(true, |response| response.failure().is_some());
+        assert!(refused, "the statement was not killed");
+        let truth = arena.truth(READ);
+        assert_eq!(said(&reader.query(READ).unwrap()), truth);
+        assert_eq!(arena.warm(&mut reader, READ), truth);
+    }
+    // A killed session that only reads from memory notices too.
+    let mut victim = arena.client();
+    arena.warm(&mut victim, READ);
+    writer.must(&format!("KILL {}", victim.thread_id)).unwrap();
+    let gone = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {}", victim.thread_id);
+    until("the end of the session", || writer.scalar(&gone).unwrap().as_deref() == Some("0"));
+    assert!(victim.query(READ).is_err() || victim.query(READ).is_err());
+}
+
+#[test]
+fn clients_that_die_in_mid_commit() {
+    let (mut arena, _, mut reader) = with_table("l_die");
+    for round in 0..30 {
+        let mut victim = arena.client();
+        arena.warm(&mut reader, READ);
+        all(&mut victim, &["BEGIN", &format!("UPDATE t SET v = {} WHERE id = 1", 100 + round)]);
+        let thread = victim.thread_id;
+        victim.send(command::QUERY, b"COMMIT").unwrap();
+        victim.abort();
+        let gone = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {thread}");
+        until("the end of the dead client's session", || arena.truth(&gone) == "0");
+        let truth = arena.truth(READ);
+        assert_eq!(said(&reader.query(READ).unwrap()), truth);
+    }
+    arena.warm(&mut reader, READ);
+}
+
+#[test]
+fn many_sessions_and_a_pool_of_threads() {
+    let server = Arc::new(start(&["--thread-handling=pool-of-threads", "--thread-pool-size=2"]));
+    let mut arena = Arena::on(server, "l_pool");
+    let mut writer = arena.client();
+    small_table(&mut writer, "t", "InnoDB");
+    let mut readers: Vec<_> = (0..40).map(|_| arena.client()).collect();
+    for value in 11..16 {
+        assert_eq!(arena.warm(&mut readers[0], READ), (value - 1).to_string());
+        for reader in &mut readers {
+            arena.hit(reader, READ, &(value - 1).to_string());
+        }
+        writer.must(&format!("UPDATE t SET v = {value} WHERE id = 1")).unwrap();
+        for reader in &mut readers {
+            assert_eq!(said(&reader.query(READ).unwrap()), value.to_string());
+        }
+    }
+    let commands = [(command::QUERY, READ.as_bytes()); 9];
+    for reader in &mut readers {
+        reader.send_together(&commands).unwrap();
+        (0..9).for_each(|_| assert_eq!(said(&reader.read_response().unwrap()), "15"));
+    }
+}
+
+/// Runs statements through the command-line client, with these options.
+fn client(server: &Server, options: &[&str], script: &str) -> String {
+    let Endpoint::Tcp(port) = server.endpoint() else { unreachable!("servers listen on TCP") };
+    let output = Command::new("mariadb")
+        .args(["--no-defaults", "--batch", "--skip-column-names", "--user=root", "--protocol=tcp", "--host=127.0.0.1"])
+        .arg(format!("--port={port}"))
+        .args(options)
+        .args(["--execute", script])
+        .output()
+        .expect("the mariadb client");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn compressed_connections_pass_uncached_and_their_writes_count() {
+    let (mut arena, _, mut reader) = with_table("l_compress");
+    let read = "SELECT v FROM l_compress.t WHERE id = 1";
+    arena.warm(&mut reader, read);
+    let server = arena.server.clone();
+    let script = format!("{read}; {read}; SHOW STATUS LIKE 'Compression'; {read};");
+    let (answer, hits) = arena.counted(|| client(&server, &["--compress"], &script));
+    assert_eq!((answer.as_str(), hits), ("10\n10\nCompression\tON\n10\n", 0));
+    for value in 11..14 {
+        let write = format!("UPDATE l_compress.t SET v = {value} WHERE id = 1");
+        let write = || drop(client(&server, &["--compress"], &write));
+        arena.follows(&mut reader, read, write, &value.to_string());
+    }
+    let write = "BEGIN; UPDATE l_compress.t SET v = 20 WHERE id = 1; COMMIT; CREATE VIEW l_compress.w AS SELECT 1";
+    arena.follows(&mut reader, read, || drop(client(&server, &["--compress"], write)), "20");
+}
+
+fn certificate(directory: &Path) -> [String; 2] {
+    let [key, certificate] = ["key.pem", "certificate.pem"].map(|name| directory.join(name).display().to_string());
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"])
+        .args(["-keyout", &key, "-out", &certificate])
+        .output()
+        .expect("openssl");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    [format!("--ssl-key={key}"), format!("--ssl-cert={certificate}")]
+}
+
+#[test]
+fn tls_connections_are_served() {
+    let directory = std::env::temp_dir().join(format!("fqc-traps-tls-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    let [key, certificate] = certificate(&directory);
+    let server = Arc::new(start(&[&key, &certificate]));
+    let mut arena = Arena::on(server.clone(), "l_tls");
+    let (mut writer, mut reader) = (arena.client(), arena.client());
+    small_table(&mut writer, "t", "InnoDB");
+    let read = "SELECT v FROM l_tls.t WHERE id = 1";
+    arena.warm(&mut reader, read);
+    let script = format!("SHOW STATUS LIKE 'Ssl_version'; {}", format!("{read}; ").repeat(20));
+    let tls = ["--ssl"];
+    let (answer, hits) = arena.counted(|| client(&server, &tls, &script));
+    assert!(answer.starts_with("Ssl_version\tTLS"), "{answer}");
+    assert_eq!(answer.lines().skip(1).collect::<Vec<_>>(), ["10"; 20]);
+    assert!(hits >= 15, "only {hits} hits over TLS:\n{}", server.reasons());
+    let write = "UPDATE l_tls.t SET v = 11 WHERE id = 1";
+    arena.follows(&mut reader, read, || drop(client(&server, &tls, write)), "11");
+    let wide =
+        format!("SELECT id, REPEAT('w', 200000) FROM l_tls.t; {read}; SELECT id, REPEAT('w', 200000) FROM l_tls.t;");
+    assert_eq!(client(&server, &tls, &wide).len(), client(&server, &["--skip-ssl"], &wide).len());
+    fs::remove_dir_all(&directory).unwrap();
+}
