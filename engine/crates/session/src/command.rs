@@ -61,6 +61,16 @@ fn may_commit(kind: &Kind) -> bool {
     }
 }
 
+/// Whether the number of rows found is certainly the same after it, or that of its own result.
+fn leaves_found_rows(kind: &Kind) -> bool {
+    match kind {
+        Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => true,
+        Kind::Savepoint | Kind::RollbackToSavepoint | Kind::ReleaseSavepoint | Kind::Use(_) => true,
+        Kind::Set(_) | Kind::SetTransaction(_) => true,
+        _ => false,
+    }
+}
+
 /// Statements inside which the server runs others that must be looked at.
 fn may_run_others(statement: &Statement) -> bool {
     match &statement.kind {
@@ -279,7 +289,7 @@ impl Session {
         engine.counts.hits.add(1);
         engine.counts.saved_ns.add(entry.cost_ns());
         engine.counts.saved_bytes.add(entry.value().len() as u64);
-        let replay = if layout.skips_rows() { asked.packet.to_vec() } else { Vec::new() };
+        let replay = if layout.shows_found() { Vec::new() } else { asked.packet.to_vec() };
         self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true, replay });
         self.deliver(entry.value(), layout, outlet);
         Served::Answered
@@ -368,6 +378,7 @@ impl Session {
         let matters = self.unseen.as_ref().is_some_and(|pending| {
             let replaces_warnings = matches!(statement.kind, Kind::Read(_) | Kind::Write);
             pending.matters_to(statement, text)
+                || !leaves_found_rows(&statement.kind)
                 || pending.is_latest && self.has_warnings && !replaces_warnings
                 || pending.is_latest && self.may_ask_by_view(engine, statement, text)
         });
@@ -661,34 +672,34 @@ pub(crate) struct Layout(pub u32);
 impl Layout {
     const OPENS_SNAPSHOT: u32 = 1 << 31;
     const SHORT_TAIL: u32 = 1 << 30;
-    const SKIPS_ROWS: u32 = 1 << 29;
+    const SHOWS_FOUND: u32 = 1 << 29;
 
     /// None if the flags are not where they can be described.
-    pub fn describe(offsets: &[u32], length: usize, opens_snapshot: bool, skips_rows: bool) -> Option<Layout> {
+    pub fn describe(offsets: &[u32], length: usize, opens_snapshot: bool, shows_found: bool) -> Option<Layout> {
         let (&last, first) = offsets.split_last()?;
         let first = first.first().copied().unwrap_or(0);
         let tail = length.checked_sub(last as usize)?;
-        if first >= Self::SKIPS_ROWS || !(tail == 2 || tail == 4) || offsets.len() > 2 {
+        if first >= Self::SHOWS_FOUND || !(tail == 2 || tail == 4) || offsets.len() > 2 {
             return None;
         }
         let short = if tail == 2 { Self::SHORT_TAIL } else { 0 };
         let opens = if opens_snapshot { Self::OPENS_SNAPSHOT } else { 0 };
-        let skips = if skips_rows { Self::SKIPS_ROWS } else { 0 };
-        Some(Layout(first | short | opens | skips))
+        let shows = if shows_found { Self::SHOWS_FOUND } else { 0 };
+        Some(Layout(first | short | opens | shows))
     }
 
     fn opens_snapshot(self) -> bool {
         self.0 & Self::OPENS_SNAPSHOT != 0
     }
 
-    /// The server counted rows that it did not send: FOUND_ROWS() is more than the result shows.
-    fn skips_rows(self) -> bool {
-        self.0 & Self::SKIPS_ROWS != 0
+    /// FOUND_ROWS() is the number of rows in the result. It is not where rows are skipped, grouped or combined.
+    fn shows_found(self) -> bool {
+        self.0 & Self::SHOWS_FOUND != 0
     }
 
     /// The first offset is 0 where there is only one field.
     fn offsets(self, length: usize) -> [usize; 2] {
         let tail = if self.0 & Self::SHORT_TAIL != 0 { 2 } else { 4 };
-        [(self.0 & (Self::SKIPS_ROWS - 1)) as usize, length - tail]
+        [(self.0 & (Self::SHOWS_FOUND - 1)) as usize, length - tail]
     }
 }

@@ -368,7 +368,7 @@ impl Session {
             outcome.status_offsets.as_slice(),
             recording.response.len(),
             recording.opens_snapshot && has_read_rows(Some(&recording), &outcome),
-            crate::surface::may_skip_rows(&recording.text),
+            recording.opens_snapshot && !crate::surface::may_skip_rows(&recording.text),
         );
         match (recording.refusal, layout) {
             (Some(reason), _) => engine.note_refusal(reason),
