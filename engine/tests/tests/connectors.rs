@@ -89,10 +89,16 @@ fn stage(db: &str) -> (Arena, u16) {
 }
 
 fn scenario(db: &str, ways: &[&str], command: &mut Command) {
+    let hits = hits_of(db, ways, command);
+    assert!(hits >= LEAST_HITS * ways.len() as u64, "only {hits} reads came from memory");
+}
+
+/// Runs a program whose answers must be right; how many of its reads came from memory.
+fn hits_of(db: &str, ways: &[&str], command: &mut Command) -> u64 {
     let (mut arena, port) = stage(db);
     let (said, hits) = arena.counted(|| run(command.env("FQC_PORT", port.to_string())));
     assert_eq!(said, expected(ways));
-    assert!(hits >= LEAST_HITS * ways.len() as u64, "only {hits} reads came from memory:\n{}", arena.server.reasons());
+    hits
 }
 
 fn python() -> PathBuf {
@@ -132,6 +138,28 @@ fn go_sql_driver() {
     };
     let place = ready("go", &["go.mod", "go.sum", "main.go"], build);
     scenario("c_go", &BOTH, &mut Command::new(place.join("scenario")));
+}
+
+#[test]
+fn connector_j() {
+    let install = |place: &Path| {
+        let copy = ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=jars"];
+        run(Command::new("mvn").args(copy).current_dir(place));
+    };
+    let place = ready("java", &["pom.xml"], install);
+    let jars = place.join("jars/*");
+    let hits = hits_of(
+        "c_java",
+        &BOTH,
+        Command::new("java")
+            .arg("-Dfile.encoding=UTF-8")
+            .arg("-Dstdout.encoding=UTF-8")
+            .arg("-cp")
+            .arg(jars)
+            .arg(programs().join("java/Scenario.java")),
+    );
+    // At connect it sets things by expressions, which are asked for before a read by text alone.
+    assert!(hits >= LEAST_HITS, "only {hits} reads came from memory");
 }
 
 /// The command-line client has no binary protocol.
