@@ -68,7 +68,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Fqc:
     home = tmp_path_factory.mktemp("home")
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
-        own = {"HOME": str(home), "PATH": os.environ["PATH"], **environment}
+        own = {"HOME": str(home), "PATH": os.environ["PATH"], "FQC_TIMEOUT": "60", **environment}
         return _in_this_process(["fqc", *arguments], io.StringIO(stdin), own)
 
     return run

@@ -31,7 +31,10 @@ DRY_RUN: Options = {
 SURE: Options = {"is_sure": (Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")], False)}
 WAIT: Options = {
     "is_waiting": (Annotated[bool, typer.Option("--wait", help="Until it has ended; say how far it is.")], False),
-    "timeout_seconds": (Annotated[float, typer.Option("--timeout", help="Seconds to wait; then exit with 6.")], 600.0),
+    "timeout_seconds": (
+        Annotated[float, _from(("--timeout",), "FQC_TIMEOUT", "Seconds to wait; then exit with 6.")],
+        600.0,
+    ),
 }
 CHANGE: Options = {
     "at": (Annotated[str | None, typer.Option("--at", help="At this time: 2026-11-20T22:00Z.")], None),

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -8,7 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
+
+// runLimit ends a terraform whose change never ends, such as on a stack without a worker.
+const runLimit = 90 * time.Second
 
 // workdir is one configuration with its state, run by the real terraform. dev_overrides point at the built provider, so
 // that neither a registry nor `init` is needed.
@@ -46,7 +51,11 @@ func (w *workdir) configure(text string) { w.t.Helper(); w.write("main.tf", head
 // run gives the exit code and everything that was printed.
 func (w *workdir) run(arguments ...string) (int, string) {
 	w.t.Helper()
-	command := exec.Command("terraform", arguments...)
+	ctx, cancel := context.WithTimeout(context.Background(), runLimit)
+	defer cancel()
+	command := exec.CommandContext(ctx, "terraform", arguments...)
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = 10 * time.Second
 	command.Dir = w.path
 	command.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(w.path, "terraform.rc"),
 		"FQC_URL="+w.Address, "FQC_TOKEN="+w.token, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1")
