@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 pub struct Server {
     thread_id: unsafe extern "C" fn(*const Thd) -> c_ulong,
     isolation: unsafe extern "C" fn(*const Thd) -> c_int,
+    is_read_only: unsafe extern "C" fn(*const Thd) -> c_int,
     charset: unsafe extern "C" fn(*const Thd) -> *const c_uint,
     priv_user: unsafe extern "C" fn(*const Thd, *mut usize) -> *const c_char,
     priv_host: unsafe extern "C" fn(*const Thd, *mut usize) -> *const c_char,
@@ -60,6 +61,7 @@ impl Server {
         Ok(Server {
             thread_id: function(c"thd_get_thread_id")?,
             isolation: function(c"thd_tx_isolation")?,
+            is_read_only: function(c"thd_tx_is_read_only")?,
             charset: function(c"thd_charset")?,
             priv_user: function(c"thd_priv_user")?,
             priv_host: function(c"thd_priv_host")?,
@@ -109,6 +111,11 @@ impl Facts {
     pub fn isolation(&self) -> i32 {
         // SAFETY: `Facts::of`.
         unsafe { (get().isolation)(self.0) }
+    }
+
+    pub fn is_read_only(&self) -> bool {
+        // SAFETY: `Facts::of`.
+        unsafe { (get().is_read_only)(self.0) != 0 }
     }
 
     /// LOCK TABLES is in force. The exported `thd_in_lock_tables` only tells of the moment of locking.

@@ -214,6 +214,9 @@ impl Session {
                 Served::No => {}
             }
         }
+        if let Some(question) = self.ask(engine, &statement) {
+            return Decision::Inject(question);
+        }
         if let Some(answer) = self.begin_later(engine, &statement, packet, outlet) {
             return answer;
         }
@@ -342,6 +345,7 @@ impl Session {
             && self.context(engine, false).is_some()
             && !self.transaction.has_begun()
             && self.transaction.autocommit
+            && !self.transaction.is_read_only
             && !self.writes.is_locked
             && self.transaction.isolation <= Isolation::RepeatableRead
             && *begin == Begin::default();
@@ -543,6 +547,11 @@ impl Session {
             let (packet, expect) = pending.command();
             self.running = Some(Running::new(Purpose::Unseen, expect, self.capabilities, engine.versions.now()));
             return Decision::Inject(packet);
+        }
+        if command == Some(Command::StmtPrepare)
+            && let Some(question) = self.ask(engine, &self.classify(&packet[5..]))
+        {
+            return Decision::Inject(question);
         }
         self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
         self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)

@@ -40,6 +40,8 @@ pub struct ThreadFacts<'a> {
     pub collation: u32,
     /// The session's `fqc_type`.
     pub cache_type: u8,
+    /// The next transaction, or the one that is open, is read only.
+    pub is_read_only: bool,
     /// `sql_auto_is_null`: a read may mean the last inserted row.
     pub is_null_magic: bool,
 }
@@ -220,6 +222,7 @@ impl Session {
     }
 
     fn take_facts(&mut self, facts: &ThreadFacts) {
+        self.transaction.is_read_only = facts.is_read_only;
         self.transaction.isolation = Isolation::from_number(facts.isolation);
         self.writes.is_locked |= facts.in_lock_tables;
         if self.database != facts.database || !self.database_known {

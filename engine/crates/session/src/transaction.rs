@@ -49,6 +49,7 @@ pub struct Transaction {
     pub is_open: bool,
     pub autocommit: bool,
     pub isolation: Isolation,
+    pub is_read_only: bool,
     pub snapshot: Snapshot,
     /// Tables that the open transaction has written.
     pub written: Vec<CellId>,
@@ -62,6 +63,7 @@ impl Default for Transaction {
             is_open: false,
             autocommit: true,
             isolation: Isolation::RepeatableRead,
+            is_read_only: false,
             snapshot: Snapshot::Unknown,
             written: Vec::new(),
             deferred_begin: None,

@@ -234,7 +234,7 @@ impl Generator {
                 "SHOW WARNINGS",
                 "SELECT @@warning_count, @@error_count",
                 "SELECT LAST_INSERT_ID()",
-                "SELECT FOUND_ROWS(), ROW_COUNT(), LAST_INSERT_ID(), @@identity",
+                "SELECT ROW_COUNT(), LAST_INSERT_ID(), @@identity",
                 "SHOW COUNT(*) WARNINGS",
                 "SHOW ERRORS",
                 "SELECT @@in_transaction",

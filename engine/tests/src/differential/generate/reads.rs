@@ -105,7 +105,7 @@ impl Generator {
             "SELECT id, @u FROM {t} WHERE {c} ORDER BY id",
             "SELECT @u := COUNT(*) FROM {t} WHERE {c}",
             "SELECT COUNT(*), LAST_INSERT_ID() FROM {t} WHERE {c}",
-            "SELECT COUNT(*), FOUND_ROWS(), ROW_COUNT() FROM {t} WHERE {c}",
+            "SELECT COUNT(*), FOUND_ROWS() FROM {t} WHERE {c}",
             "SELECT SQL_CALC_FOUND_ROWS id FROM {t} WHERE {c} ORDER BY id LIMIT 2",
             "SELECT id FROM {t} WHERE {c} ORDER BY id FOR UPDATE",
             "SELECT id FROM {t} WHERE {c} ORDER BY id LOCK IN SHARE MODE",
