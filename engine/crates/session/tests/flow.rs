@@ -51,6 +51,7 @@ fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
         database: b"d",
         collation: 45,
         cache_type: 1,
+        is_read_only: false,
         is_null_magic: false,
     };
     session.on_connected(engine, Account { user: b"u".to_vec(), host: b"%".to_vec() }, &facts);
