@@ -293,7 +293,7 @@ impl Session {
         engine.counts.saved_ns.add(entry.cost_ns());
         engine.counts.saved_bytes.add(entry.value().len() as u64);
         let replay = if layout.shows_found() { Vec::new() } else { asked.packet.to_vec() };
-        self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true, replay });
+        self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true, is_owed: false, replay });
         self.deliver(entry.value(), layout, outlet);
         Served::Answered
     }
@@ -382,7 +382,8 @@ impl Session {
         let matters = self.unseen.as_ref().is_some_and(|pending| {
             let replaces_warnings = matches!(statement.kind, Kind::Read(_) | Kind::Write);
             pending.matters_to(statement, text)
-                || !leaves_found_rows(&statement.kind)
+                || pending.is_owed
+                || pending.is_latest && !leaves_found_rows(&statement.kind)
                 || pending.is_latest && self.has_warnings && !replaces_warnings
                 || pending.is_latest && self.may_ask_by_view(engine, statement, text)
         });
@@ -395,9 +396,14 @@ impl Session {
     }
 
     /// The number of rows found is replaced by a read that succeeds, and not the latest thing after anything else.
-    fn note_forwarded(&mut self, kind: &Kind) -> Option<surface::Pending> {
+    fn note_forwarded(&mut self, statement: &Statement) -> Option<surface::Pending> {
         self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
-        self.unseen.take_if(|_| matches!(kind, Kind::Read(_)))
+        let has_own_rows = match statement.kind {
+            Kind::Read(_) => true,
+            Kind::Show(_) => !statement.reads_diagnostics,
+            _ => false,
+        };
+        self.unseen.take_if(|_| has_own_rows)
     }
 
     /// A view may ask what its statement asks.
@@ -480,7 +486,7 @@ impl Session {
         read: Option<Recording>,
     ) {
         self.close_for(engine, &statement.kind);
-        let replaced = self.note_forwarded(&statement.kind);
+        let replaced = self.note_forwarded(statement);
         if !self.transaction.is_open {
             self.transaction.snapshot = Snapshot::Unknown;
         }

@@ -330,9 +330,13 @@ impl Session {
     }
 
     fn learn(&mut self, response: &[u8]) {
-        match crate::surface::answer(response, self.capabilities) {
-            Some(values) => self.variables.learn(&values),
-            None => self.variables.knowledge = crate::variables::Knowledge::Lost,
+        match crate::surface::answer(response, self.capabilities).as_deref() {
+            Some([found, values @ ..]) => {
+                self.variables.learn(values);
+                let rows = std::str::from_utf8(found).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+                self.unseen = Some(Pending { rows, is_latest: false, is_owed: true, replay: Vec::new() });
+            }
+            _ => self.variables.knowledge = crate::variables::Knowledge::Lost,
         }
         self.variables.is_uncertain = false;
         self.forget_contexts();

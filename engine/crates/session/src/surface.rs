@@ -18,6 +18,8 @@ pub(crate) struct Pending {
     pub rows: u64,
     /// The server has run nothing since.
     pub is_latest: bool,
+    /// The engine itself has replaced the number by a question of its own.
+    pub is_owed: bool,
     /// The command itself, where the number of rows found is not that of the result.
     pub replay: Vec<u8>,
 }
@@ -51,11 +53,12 @@ impl Pending {
     }
 }
 
-/// Asks the server for the settings that a session changed by an expression.
+/// Asks the server for the settings that a session changed by an expression, and first for the number of rows found,
+/// which the question itself replaces.
 pub(crate) fn question() -> Vec<u8> {
     let names: Vec<String> =
         ASKABLE.iter().map(|name| format!("@@SESSION.{}", String::from_utf8_lossy(name))).collect();
-    query_packet(format!("SELECT {}", names.join(", ")).as_bytes())
+    query_packet(format!("SELECT FOUND_ROWS(), {}", names.join(", ")).as_bytes())
 }
 
 /// The values of the one row of a text result.
