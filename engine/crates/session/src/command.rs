@@ -383,6 +383,7 @@ impl Session {
             let replaces_warnings = matches!(statement.kind, Kind::Read(_) | Kind::Write);
             pending.matters_to(statement, text)
                 || pending.is_owed
+                || self.may_leave_found_rows(statement, text)
                 || pending.is_latest && !leaves_found_rows(&statement.kind)
                 || pending.is_latest && self.has_warnings && !replaces_warnings
                 || pending.is_latest && self.may_ask_by_view(engine, statement, text)
@@ -404,6 +405,11 @@ impl Session {
             _ => false,
         };
         self.unseen.take_if(|_| has_own_rows)
+    }
+
+    /// An aggregate over nothing leaves the number of rows found as it was.
+    fn may_leave_found_rows(&self, statement: &Statement, text: &[u8]) -> bool {
+        matches!(statement.kind, Kind::Read(_)) && !surface::is_single_scan(text, self.variables.mode)
     }
 
     /// A view may ask what its statement asks.
