@@ -63,12 +63,17 @@ fn may_commit(kind: &Kind) -> bool {
 
 /// Whether the number of rows found is certainly the same after it, or that of its own result.
 fn leaves_found_rows(kind: &Kind) -> bool {
-    match kind {
-        Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => true,
-        Kind::Savepoint | Kind::RollbackToSavepoint | Kind::ReleaseSavepoint | Kind::Use(_) => true,
-        Kind::Set(_) | Kind::SetTransaction(_) => true,
-        _ => false,
-    }
+    let is_data = matches!(kind, Kind::Read(_) | Kind::Write);
+    let is_transaction = matches!(
+        kind,
+        Kind::Begin(_)
+            | Kind::Commit(_)
+            | Kind::Rollback(_)
+            | Kind::Savepoint
+            | Kind::RollbackToSavepoint
+            | Kind::ReleaseSavepoint
+    );
+    is_data || is_transaction || matches!(kind, Kind::Use(_) | Kind::Set(_) | Kind::SetTransaction(_))
 }
 
 /// Statements inside which the server runs others that must be looked at.
@@ -409,7 +414,7 @@ impl Session {
 
     /// An aggregate over nothing leaves the number of rows found as it was.
     fn may_leave_found_rows(&self, statement: &Statement, text: &[u8]) -> bool {
-        matches!(statement.kind, Kind::Read(_)) && !surface::is_single_scan(text, self.variables.mode)
+        matches!(statement.kind, Kind::Read(_)) && !surface::survey(text, self.variables.mode, |_| false).is_single_scan
     }
 
     /// A view may ask what its statement asks.
@@ -448,12 +453,10 @@ impl Session {
             Ok(stamp) => (stamp, None),
             Err(own) => (engine.versions.now(), Some(Reason::Own(own))),
         };
-        let asked = Asked { context: context.unwrap_or(0), text, parameters, packet: &[] };
         let refusal = refusal.or(transaction_refusal);
         let keeps = refusal.is_none();
         Some(Recording {
-            hash: if keeps { engine.cache.hash(&asked.key()) } else { 0 },
-            context: asked.context,
+            context: context.unwrap_or(0),
             text: if keeps { text.to_vec() } else { Vec::new() },
             parameters: if keeps { parameters.to_vec() } else { Vec::new() },
             stamp,
@@ -461,7 +464,6 @@ impl Session {
             started_ns: (engine.clock)(),
             cells: vec![engine.everything],
             all_snapshot: true,
-            opens_snapshot: keeps && surface::is_single_scan(text, self.variables.mode),
             refusal,
             omits_metadata: false,
             response: std::mem::take(&mut self.scratch),

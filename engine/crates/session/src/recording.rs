@@ -6,7 +6,6 @@ use cache::{CellId, Stamp};
 
 #[derive(Debug)]
 pub struct Recording {
-    pub hash: u64,
     pub context: u64,
     pub text: Vec<u8>,
     pub parameters: Vec<u8>,
@@ -15,8 +14,6 @@ pub struct Recording {
     pub started_ns: u64,
     pub cells: Vec<CellId>,
     pub all_snapshot: bool,
-    /// By its text it reads rows of exactly one scan: with rows in the result, InnoDB has opened a snapshot.
-    pub opens_snapshot: bool,
     /// Set by the first thing that speaks against storing; the rest is not recorded.
     pub refusal: Option<Reason>,
     /// The client keeps column metadata itself: only a result without it can be served again.

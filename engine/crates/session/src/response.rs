@@ -6,7 +6,7 @@ use crate::prepared::Metadata;
 use crate::reason::Own;
 use crate::recording::Recording;
 use crate::session::Session;
-use crate::surface::{Pending, Rendering};
+use crate::surface::{Pending, Rendering, Survey, may_skip_rows, survey};
 use crate::transaction::Snapshot;
 use crate::variables::{ASKABLE, Effect as Understood};
 use cache::{Key, Meta, Refusal, Stamp};
@@ -257,7 +257,13 @@ impl Session {
                 if !was_open {
                     self.transaction.snapshot = Snapshot::NotYet;
                 }
-                self.transaction.after_read(running.moment, has_read_rows(running.read.as_ref(), outcome));
+                let mode = self.variables.mode;
+                self.transaction.after_read(running.moment, || {
+                    running.read.as_ref().is_some_and(|recording| {
+                        let survey = survey(&recording.text, mode, |_| false);
+                        has_read_rows(recording, outcome, survey)
+                    })
+                });
             }
             _ => self.transaction.after_other(),
         }
@@ -367,12 +373,12 @@ impl Session {
     /// The response has been sent: the time to store it.
     pub fn after_send(&mut self, engine: &Engine) {
         let Some(Finished { mut recording, outcome }) = self.finished.take() else { return };
-        self.check(engine, &mut recording, &outcome);
+        let survey = self.check(engine, &mut recording, &outcome);
         let layout = Layout::describe(
             outcome.status_offsets.as_slice(),
             recording.response.len(),
-            recording.opens_snapshot && has_read_rows(Some(&recording), &outcome),
-            recording.opens_snapshot && !crate::surface::may_skip_rows(&recording.text),
+            has_read_rows(&recording, &outcome, survey),
+            survey.is_single_scan && !may_skip_rows(&recording.text),
         );
         match (recording.refusal, layout) {
             (Some(reason), _) => engine.note_refusal(reason),
@@ -383,7 +389,12 @@ impl Session {
         self.scratch = recording.response;
     }
 
-    fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
+    fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) -> Survey {
+        self.check_outcome(recording, outcome);
+        if recording.refusal.is_some() { Survey::default() } else { self.check_catalogue(engine, recording) }
+    }
+
+    fn check_outcome(&self, recording: &mut Recording, outcome: &Outcome) {
         let flags = outcome.status.unwrap_or(0);
         match outcome.kind {
             OutcomeKind::ResultSet { .. } => {}
@@ -403,23 +414,21 @@ impl Session {
         } else if self.transaction.written.iter().any(|cell| recording.cells.contains(cell)) {
             recording.refuse(Own::OwnWrites);
         }
-        if recording.refusal.is_none() {
-            self.check_catalogue(engine, recording);
-        }
     }
 
-    fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
-        match engine.catalogue.facts() {
-            Some(facts) if facts.generation == recording.generation => {
-                if sql::mentions(&recording.text, self.variables.mode, |name| facts.views.contains(name)) {
-                    recording.refuse(Own::View);
-                }
-            }
-            _ => recording.refuse(Own::Changed),
-        }
-        if !engine.versions.is_fresh(&recording.cells, recording.stamp) {
+    fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) -> Survey {
+        let facts = engine.catalogue.facts().filter(|facts| facts.generation == recording.generation);
+        let Some(facts) = facts else {
+            recording.refuse(Own::Changed);
+            return Survey::default();
+        };
+        let survey = survey(&recording.text, self.variables.mode, |name| facts.views.contains(name));
+        if survey.names_view {
+            recording.refuse(Own::View);
+        } else if !engine.versions.is_fresh(&recording.cells, recording.stamp) {
             recording.refuse(Own::Changed);
         }
+        survey
     }
 }
 
@@ -429,10 +438,14 @@ fn was_refused(outcome: &Outcome) -> bool {
     matches!(outcome.kind, OutcomeKind::Err { code } if BEFORE_BEGINNING.contains(&code)) && outcome.results == 0
 }
 
-fn has_read_rows(recording: Option<&Recording>, outcome: &Outcome) -> bool {
+/// The server has certainly opened its snapshot for this result.
+fn has_read_rows(recording: &Recording, outcome: &Outcome, survey: Survey) -> bool {
     let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
-    recording.is_some_and(|r| r.refusal.is_none() && r.all_snapshot && r.opens_snapshot && r.cells.len() > 1)
-        && has_rows
+    has_rows
+        && survey.is_single_scan
+        && recording.refusal.is_none()
+        && recording.all_snapshot
+        && recording.cells.len() > 1
 }
 
 fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) {
@@ -443,7 +456,7 @@ fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layo
     let cost_ns = (engine.clock)().saturating_sub(recording.started_ns);
     let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0 };
     let key = Key { context: recording.context, parts: [&recording.text, &recording.parameters] };
-    match engine.cache.insert(recording.hash, &key, meta, &recording.cells, &recording.response) {
+    match engine.cache.insert(engine.cache.hash(&key), &key, meta, &recording.cells, &recording.response) {
         Ok(()) => engine.counts.inserts.add(1),
         Err(Refusal::TooLarge) => engine.note_refusal(Own::TooLarge),
         Err(Refusal::NoBudget | Refusal::Busy) => engine.note_refusal(Own::NoMemory),

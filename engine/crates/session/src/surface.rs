@@ -9,6 +9,7 @@ use crate::session::Session;
 use crate::variables::ASKABLE;
 use sql::surface::Renamed;
 use sql::{FqcTopic, Kind, LexMode, Show, ShowScope, Statement};
+use std::cell::Cell;
 use std::sync::Arc;
 use wire::Expect;
 
@@ -164,8 +165,15 @@ pub(crate) fn may_skip_rows(text: &[u8]) -> bool {
     position(b"offset").is_some() || position(b"limit").is_some_and(|at| text[at..].contains(&b','))
 }
 
-/// One plain scan: a single SELECT without aggregates, set operations or derived tables.
-pub(crate) fn is_single_scan(text: &[u8], mode: LexMode) -> bool {
+/// What the words of a read tell, gathered in one pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Survey {
+    /// A single SELECT without aggregates, set operations or derived tables: if it returns rows, it has read rows.
+    pub is_single_scan: bool,
+    pub names_view: bool,
+}
+
+pub(crate) fn survey(text: &[u8], mode: LexMode, is_view: impl Fn(&[u8]) -> bool) -> Survey {
     const OTHERS: &[&[u8]] = &[
         b"union",
         b"intersect",
@@ -193,12 +201,17 @@ pub(crate) fn is_single_scan(text: &[u8], mode: LexMode) -> bool {
         b"over",
         b"right",
     ];
-    let selects = std::cell::Cell::new(0);
-    let has_other = sql::mentions(text, mode, |word| {
+    let (selects, others, views) = (Cell::new(0), Cell::new(false), Cell::new(false));
+    let is_unreadable = sql::mentions(text, mode, |word| {
         selects.set(selects.get() + u32::from(word == b"select"));
-        OTHERS.contains(&word)
+        others.set(others.get() || OTHERS.contains(&word));
+        views.set(views.get() || is_view(word));
+        false
     });
-    !has_other && selects.get() == 1
+    Survey {
+        is_single_scan: !is_unreadable && !others.get() && selects.get() == 1,
+        names_view: is_unreadable || views.get(),
+    }
 }
 
 impl Session {
