@@ -351,6 +351,7 @@ impl Session {
             && !self.transaction.has_begun()
             && self.transaction.autocommit
             && !self.transaction.is_read_only
+            && !self.transaction.is_set_once
             && !self.writes.is_locked
             && self.transaction.isolation <= Isolation::RepeatableRead
             && *begin == Begin::default();

@@ -160,6 +160,7 @@ impl Session {
         }
         let has_failed = matches!(outcome.kind, OutcomeKind::Err { .. });
         self.note_warnings(&running, &outcome, has_failed);
+        self.note_set_once(&running, has_failed);
         self.apply(engine, &running, &outcome, has_failed);
         // With something written, the statement may have committed that before its privileges were looked at.
         if running.is_inert && !self.writes.is_locked && self.transaction.written.is_empty() && was_refused(&outcome) {
@@ -215,6 +216,25 @@ impl Session {
         }
         if !self.writes.is_empty() {
             self.writes.open(engine);
+        }
+    }
+
+    /// What SET TRANSACTION set is used up by a transaction that has ended.
+    fn note_set_once(&mut self, running: &Running, has_failed: bool) {
+        let Effect::Statement(statement) = &running.effect else { return };
+        let ends_one = match &statement.kind {
+            Kind::SetTransaction(set) if set.scope == sql::TransactionScope::Next => {
+                return self.transaction.is_set_once = true;
+            }
+            Kind::Set(assignments) if assignments.iter().any(|a| matches!(a.target, sql::Target::OneShot(_))) => {
+                return self.transaction.is_set_once = true;
+            }
+            Kind::Commit(_) | Kind::Rollback(_) | Kind::Write => !has_failed,
+            Kind::Read(_) => !has_failed && running.read.as_ref().is_some_and(|recording| recording.cells.len() > 1),
+            _ => false,
+        };
+        if ends_one && !self.transaction.is_open {
+            self.transaction.is_set_once = false;
         }
     }
 

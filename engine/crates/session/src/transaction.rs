@@ -50,6 +50,8 @@ pub struct Transaction {
     pub autocommit: bool,
     pub isolation: Isolation,
     pub is_read_only: bool,
+    /// SET TRANSACTION waits for the next transaction, which may be a single statement: the server must run that one.
+    pub is_set_once: bool,
     pub snapshot: Snapshot,
     /// Tables that the open transaction has written.
     pub written: Vec<CellId>,
@@ -64,6 +66,7 @@ impl Default for Transaction {
             autocommit: true,
             isolation: Isolation::RepeatableRead,
             is_read_only: false,
+            is_set_once: false,
             snapshot: Snapshot::Unknown,
             written: Vec::new(),
             deferred_begin: None,
@@ -82,6 +85,9 @@ impl Transaction {
         use Admission::{OpenSnapshot, Refuse, Serve};
         if self.isolation == Isolation::ReadUncommitted {
             return Refuse(crate::Own::Isolation);
+        }
+        if !self.has_begun() && self.is_set_once {
+            return Refuse(crate::Own::Snapshot);
         }
         if !self.has_begun() && self.autocommit {
             return Serve;

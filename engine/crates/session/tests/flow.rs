@@ -274,3 +274,13 @@ fn results_with_warnings_and_of_views_are_not_stored() {
     a.reply(&rows("one", AUTOCOMMIT));
     assert!(!a.is_served(READ), "its column has the name of a view");
 }
+
+#[test]
+fn a_read_under_set_transaction_runs_on_the_server() {
+    let engine = engine();
+    let mut a = connect(&engine);
+    a.read(READ, "one", AUTOCOMMIT);
+    a.run("SET TRANSACTION READ ONLY", AUTOCOMMIT);
+    a.read(READ, "one", AUTOCOMMIT);
+    assert!(a.is_served(READ), "the read has used it up");
+}
