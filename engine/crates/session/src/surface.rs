@@ -44,13 +44,15 @@ impl Pending {
     }
 
     /// A statement that leaves the server as the served one would have: so many rows found, no warnings. It reads a
-    /// table function, because only a statement with a table clears the warnings of the last one.
+    /// table function, because only a statement with a table clears the warnings of the last one; and its LIMIT is in the
+    /// way of sql_select_limit.
     fn statement(&self) -> Vec<u8> {
         let array = match self.rows {
             0 => "'[]'".to_owned(),
             rows => format!("CONCAT('[', REPEAT('1,', {}), '1]')", rows - 1),
         };
-        format!("SELECT 1 FROM JSON_TABLE({array}, '$[*]' COLUMNS (a INT PATH '$')) AS t").into_bytes()
+        format!("SELECT 1 FROM JSON_TABLE({array}, '$[*]' COLUMNS (a INT PATH '$')) AS t LIMIT {}", u64::MAX)
+            .into_bytes()
     }
 }
 
