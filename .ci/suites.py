@@ -30,20 +30,20 @@ class Suite:
     lane: str
 
 
-# Longest first within a lane, so that the lanes end together.
+# Long ones first; the browser late, beside light ones, since what a person would see as slow is a failure there.
 SUITES = [
     Suite("engine on real servers", "test-engine-server", "rust"),
-    Suite("browser end to end", "e2e", "stack"),
     Suite("backend on SQLite", "test-backend", "python"),
     Suite("backend on PostgreSQL", "test-backend-postgres", "python"),
     Suite("engine", "test-engine", "rust"),
     Suite("engine models (loom)", "test-engine-models", "rust"),
     Suite("engine lint", "lint-engine", "rust"),
-    Suite("CLI", "test-cli", "stack"),
     Suite("Terraform provider", "test-terraform", "stack"),
+    Suite("CLI", "test-cli", "stack"),
     Suite("frontend", "test-frontend", "node"),
     Suite("bench harness", "test-bench", "node"),
     Suite("lint", "lint-rest", "node"),
+    Suite("browser end to end", "e2e", "stack"),
     Suite("generated files", "generate-check", "node"),
     Suite("house", "test-house", "python"),
 ]
