@@ -280,7 +280,11 @@ fn template(mariadbd: &Path) -> io::Result<PathBuf> {
         return Ok(template);
     }
     let draft = fresh_directory()?;
-    install(mariadbd, &draft.join("data"))?;
+    // On a machine with little memory left the bootstrapping server may be refused its threads for a moment.
+    if install(mariadbd, &draft.join("data")).is_err() {
+        fs::remove_dir_all(draft.join("data"))?;
+        install(mariadbd, &draft.join("data"))?;
+    }
     // Another process may have been faster; its template is as good.
     let _ = fs::rename(draft.join("data"), &template);
     let _ = fs::remove_dir_all(&draft);

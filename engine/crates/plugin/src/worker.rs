@@ -110,7 +110,7 @@ impl Worker {
         }
         if let Err(error) = self.consult(engine) {
             self.link = None;
-            NATIVE_TOUCHED.store(self.native.is_none(), Ordering::Relaxed);
+            NATIVE_TOUCHED.store(true, Ordering::Relaxed);
             self.failures += 1;
             if self.failures < QUIET_FAILURES {
                 return;
@@ -182,17 +182,15 @@ struct Native {
 fn adopt(engine: &Engine, link: &mut Local, last: Option<Native>) -> Result<Native, String> {
     let rows = link.query(
         "SELECT FIELD(@@GLOBAL.query_cache_type, 'ON', 'DEMAND'), @@GLOBAL.query_cache_size, \
-         @@GLOBAL.query_cache_limit, @@GLOBAL.lower_case_table_names, FIELD(@@GLOBAL.fqc_type, 'ON', 'DEMAND'), \
-         @@GLOBAL.fqc_size",
+         @@GLOBAL.query_cache_limit, @@GLOBAL.lower_case_table_names, @@GLOBAL.fqc_size",
     )?;
     let numbers: Vec<u64> = rows.first().into_iter().flatten().map(number).collect();
-    let [cache_type, size, limit, lower_case, own_type, own_size] = numbers[..] else {
+    let [cache_type, size, limit, lower_case, own_size] = numbers[..] else {
         return Err("the server did not tell the settings of its query cache".into());
     };
     engine.settings.set_tells_case(lower_case == 0);
     let native = Native { cache_type, size, limit };
-    let is_own_set = own_type != 0 || own_size != 0;
-    let last = last.unwrap_or(if is_own_set { native } else { Native::default() });
+    let last = last.unwrap_or(if own_size == 0 { Native::default() } else { native });
     if size != last.size {
         link.query(&format!("SET GLOBAL fqc_size = {}", size.min(variables::SIZE_MAX)))?;
     }
