@@ -1,14 +1,21 @@
-"""Users, their tokens, and failed log-ins. A token's secret is kept as a hash and shown once."""
+"""Users, their tokens and access keys, and failed log-ins.
+
+A token's secret is kept as a hash. An access key's is kept sealed, since checking a signature takes the secret itself.
+Both are shown once.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
 
+from controlplane.accounts.access_key_ids import ACCESS_KEY_ID_LENGTH, new_access_key_id
 from controlplane.accounts.roles import Role
 from controlplane.core.ids import ID_LENGTH, new_id
+from controlplane.core.sealing import open_sealed, seal
 
 
 class User(AbstractBaseUser):
@@ -35,6 +42,31 @@ class Token(models.Model):
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+
+class AccessKey(models.Model):
+    """Signs requests of the RPC endpoint for its owner. Does not expire: it is disabled, then deleted."""
+
+    id = models.CharField(primary_key=True, max_length=ACCESS_KEY_ID_LENGTH, default=new_access_key_id, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="access_keys")
+    name = models.CharField(max_length=100)
+    secret_sealed = models.TextField()
+    scope = models.CharField(max_length=8, choices=Role.choices, help_text="The most this key may do.")
+    is_active = models.BooleanField(default=True, help_text="A disabled key is refused until it is enabled again.")
+    last_used_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    @property
+    def secret_context(self) -> str:
+        return f"access key {self.pk}"
+
+    @property
+    def secret(self) -> str:
+        return open_sealed(self.secret_sealed, settings.SEALING_KEYS, self.secret_context)
+
+    @secret.setter
+    def secret(self, plain: str) -> None:
+        self.secret_sealed = seal(plain, settings.SEALING_KEYS, self.secret_context)
 
 
 class LoginFailure(models.Model):

@@ -4,6 +4,39 @@
  */
 
 export interface paths {
+    "/api/v1/access-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["access_keys_list"];
+        put?: never;
+        post: operations["access_keys_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/access-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["access_keys_retrieve"];
+        put?: never;
+        post?: never;
+        delete: operations["access_keys_destroy"];
+        options?: never;
+        head?: never;
+        /** @description Rename, disable or enable. */
+        patch: operations["access_keys_partial_update"];
+        trace?: never;
+    };
     "/api/v1/alert-rules": {
         parameters: {
             query?: never;
@@ -1221,6 +1254,52 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AccessKey: {
+            /** @description The AccessKeyId that clients sign with. */
+            readonly id: string;
+            readonly name: string;
+            readonly username: string;
+            /**
+             * @description The most this key may do.
+             *
+             *     * `viewer` - viewer
+             *     * `operator` - operator
+             *     * `admin` - admin
+             */
+            readonly scope: components["schemas"]["Role"];
+            /** @description A disabled key is refused until it is enabled again. */
+            readonly is_active: boolean;
+            /** Format: date-time */
+            readonly last_used_at: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+        };
+        AccessKeyCreateRequest: {
+            name: string;
+            scope: components["schemas"]["Role"];
+        };
+        AccessKeyCreated: {
+            /** @description The AccessKeyId that clients sign with. */
+            readonly id: string;
+            readonly name: string;
+            readonly username: string;
+            /**
+             * @description The most this key may do.
+             *
+             *     * `viewer` - viewer
+             *     * `operator` - operator
+             *     * `admin` - admin
+             */
+            readonly scope: components["schemas"]["Role"];
+            /** @description A disabled key is refused until it is enabled again. */
+            readonly is_active: boolean;
+            /** Format: date-time */
+            readonly last_used_at: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** @description The AccessKeySecret. Shown this once. */
+            readonly secret: string;
+        };
         Action: {
             /** @description Under the instance, to POST `body` to; may be empty. */
             route: string;
@@ -2161,6 +2240,13 @@ export interface components {
          * @enum {string}
          */
         ModeEnum: "merge" | "overwrite";
+        PaginatedAccessKeyList: {
+            items: components["schemas"]["AccessKey"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
         PaginatedAlertRuleList: {
             items: components["schemas"]["AlertRule"][];
             /** @description Pass as `cursor`; null at the end. */
@@ -2310,6 +2396,10 @@ export interface components {
          * @enum {string}
          */
         ParameterTypeEnum: "integer" | "decimal" | "boolean" | "enum" | "set" | "flags" | "string";
+        PatchedAccessKeyUpdateRequest: {
+            name?: string;
+            is_active?: boolean;
+        };
         /** @description What may be altered without touching the server. */
         PatchedInstanceUpdateRequest: {
             name?: string;
@@ -2929,6 +3019,176 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    access_keys_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                is_active?: boolean;
+                /** @description Number of results to return per page. */
+                limit?: number;
+                /**
+                 * @description The most this key may do.
+                 *
+                 *     * `viewer` - viewer
+                 *     * `operator` - operator
+                 *     * `admin` - admin
+                 */
+                scope?: "admin" | "operator" | "viewer";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedAccessKeyList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    access_keys_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessKeyCreateRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessKeyCreated"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    access_keys_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessKey"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    access_keys_destroy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    access_keys_partial_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedAccessKeyUpdateRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessKey"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     alert_rules_list: {
         parameters: {
             query?: {

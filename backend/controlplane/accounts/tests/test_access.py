@@ -17,6 +17,8 @@ VIEWERS_MAY_POST = {  # they change nothing
     "api/v1/alert-rules/preview",
     "api/v1/tokens",  # one's own, never stronger than oneself
     "api/v1/tokens/(?P<pk>[A-Za-z0-9_.-]{1,64})",
+    "api/v1/access-keys",  # likewise
+    "api/v1/access-keys/(?P<pk>[A-Za-z0-9_.-]{1,64})",
 }
 METHODS = ("get", "post", "put", "patch", "delete")
 

@@ -773,6 +773,27 @@ func (e When) Valid() bool {
 	}
 }
 
+// Defines values for AccessKeysListParamsScope.
+const (
+	AccessKeysListParamsScopeAdmin    AccessKeysListParamsScope = "admin"
+	AccessKeysListParamsScopeOperator AccessKeysListParamsScope = "operator"
+	AccessKeysListParamsScopeViewer   AccessKeysListParamsScope = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the AccessKeysListParamsScope enum.
+func (e AccessKeysListParamsScope) Valid() bool {
+	switch e {
+	case AccessKeysListParamsScopeAdmin:
+		return true
+	case AccessKeysListParamsScopeOperator:
+		return true
+	case AccessKeysListParamsScopeViewer:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AlertRulesListParamsScope.
 const (
 	AlertRulesListParamsScopeAll      AlertRulesListParamsScope = "all"
@@ -1047,6 +1068,61 @@ func (e UsersListParamsRole) Valid() bool {
 	default:
 		return false
 	}
+}
+
+// AccessKey defines model for AccessKey.
+type AccessKey struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Id The AccessKeyId that clients sign with.
+	Id string `json:"id"`
+
+	// IsActive A disabled key is refused until it is enabled again.
+	IsActive   bool       `json:"is_active"`
+	LastUsedAt *time.Time `json:"last_used_at"`
+	Name       string     `json:"name"`
+
+	// Scope The most this key may do.
+	//
+	// * `viewer` - viewer
+	// * `operator` - operator
+	// * `admin` - admin
+	Scope    Role   `json:"scope"`
+	Username string `json:"username"`
+}
+
+// AccessKeyCreateRequest defines model for AccessKeyCreateRequest.
+type AccessKeyCreateRequest struct {
+	Name string `json:"name"`
+
+	// Scope * `viewer` - viewer
+	// * `operator` - operator
+	// * `admin` - admin
+	Scope Role `json:"scope"`
+}
+
+// AccessKeyCreated defines model for AccessKeyCreated.
+type AccessKeyCreated struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Id The AccessKeyId that clients sign with.
+	Id string `json:"id"`
+
+	// IsActive A disabled key is refused until it is enabled again.
+	IsActive   bool       `json:"is_active"`
+	LastUsedAt *time.Time `json:"last_used_at"`
+	Name       string     `json:"name"`
+
+	// Scope The most this key may do.
+	//
+	// * `viewer` - viewer
+	// * `operator` - operator
+	// * `admin` - admin
+	Scope Role `json:"scope"`
+
+	// Secret The AccessKeySecret. Shown this once.
+	Secret   string `json:"secret"`
+	Username string `json:"username"`
 }
 
 // Action defines model for Action.
@@ -1973,6 +2049,17 @@ type MetricSeries struct {
 // * `overwrite` - overwrite
 type ModeEnum string
 
+// PaginatedAccessKeyList defines model for PaginatedAccessKeyList.
+type PaginatedAccessKeyList struct {
+	Items []AccessKey `json:"items"`
+
+	// Next Pass as `cursor`; null at the end.
+	Next *string `json:"next"`
+
+	// Previous Pass as `cursor`; null at the end.
+	Previous *string `json:"previous"`
+}
+
 // PaginatedAlertRuleList defines model for PaginatedAlertRuleList.
 type PaginatedAlertRuleList struct {
 	Items []AlertRule `json:"items"`
@@ -2196,6 +2283,12 @@ type ParameterList struct {
 // * `flags` - flags
 // * `string` - string
 type ParameterTypeEnum string
+
+// PatchedAccessKeyUpdateRequest defines model for PatchedAccessKeyUpdateRequest.
+type PatchedAccessKeyUpdateRequest struct {
+	IsActive *bool   `json:"is_active,omitempty"`
+	Name     *string `json:"name,omitempty"`
+}
 
 // PatchedInstanceUpdateRequest What may be altered without touching the server.
 type PatchedInstanceUpdateRequest struct {
@@ -2847,6 +2940,32 @@ type WindowRequest struct {
 	Weekday *int `json:"weekday"`
 }
 
+// AccessKeysListParams defines parameters for AccessKeysList.
+type AccessKeysListParams struct {
+	// Cursor The pagination cursor value.
+	Cursor   *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	IsActive *bool   `form:"is_active,omitempty" json:"is_active,omitempty"`
+
+	// Limit Number of results to return per page.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Scope The most this key may do.
+	//
+	// * `viewer` - viewer
+	// * `operator` - operator
+	// * `admin` - admin
+	Scope *AccessKeysListParamsScope `form:"scope,omitempty" json:"scope,omitempty"`
+}
+
+// AccessKeysListParamsScope defines parameters for AccessKeysList.
+type AccessKeysListParamsScope string
+
+// AccessKeysCreateParams defines parameters for AccessKeysCreate.
+type AccessKeysCreateParams struct {
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // AlertRulesListParams defines parameters for AlertRulesList.
 type AlertRulesListParams struct {
 	// Cursor The pagination cursor value.
@@ -3470,6 +3589,12 @@ type UsersPartialUpdateParams struct {
 	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
+
+// AccessKeysCreateJSONRequestBody defines body for AccessKeysCreate for application/json ContentType.
+type AccessKeysCreateJSONRequestBody = AccessKeyCreateRequest
+
+// AccessKeysPartialUpdateJSONRequestBody defines body for AccessKeysPartialUpdate for application/json ContentType.
+type AccessKeysPartialUpdateJSONRequestBody = PatchedAccessKeyUpdateRequest
 
 // AlertRulesCreateJSONRequestBody defines body for AlertRulesCreate for application/json ContentType.
 type AlertRulesCreateJSONRequestBody = AlertRuleWriteRequest
