@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import structlog
@@ -24,6 +25,7 @@ from controlplane.changes.states import AT_WORK, ChangeState, StepState
 from controlplane.changes.steps import Run, StepFailed, do_step, undo_step, verify
 from controlplane.core.errors import Problem
 from controlplane.core.request_context import acting_as
+from controlplane.gateway.errors import GatewayError
 
 log = structlog.get_logger(__name__)
 
@@ -145,6 +147,8 @@ def undo(run: Run, code: str, detail: str) -> None:
             _mark(step, StepState.UNDONE)
         except (Problem, StepFailed) as error:
             failures.append(f"{step.kind} {step.name}: {error}".strip())
+    with suppress(GatewayError):  # then the next watch looks again
+        run.look()
     outcome.undone(run, code, detail, failures)
 
 

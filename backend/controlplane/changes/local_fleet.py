@@ -8,8 +8,10 @@ from typing import Any
 from controlplane.changes.execution import change_run
 from controlplane.changes.instance_services import instance_create
 from controlplane.changes.states import ChangeState
+from controlplane.fleet.connection import connected
 from controlplane.fleet.local import local_server
 from controlplane.fleet.models import Instance
+from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.fleet.selectors import instance_list
 from controlplane.fleet.services import instance_forget, instance_state_set
 from controlplane.fleet.states import Provider, State
@@ -54,6 +56,8 @@ def _start_again(instance: Instance) -> None:
         return
     if server.pid is None:
         server.start()
+        with connected(instance) as connection:
+            note_identity(instance, read_identity(connection), is_new_start=True)
     if instance.state in (State.STOPPED, State.UNREACHABLE):
         instance_state_set(instance, State.RUNNING)
 

@@ -1,4 +1,7 @@
-"""How a change set ends: the rows of the change, its instance and the audit trail move in one transaction."""
+"""How a change set ends: the rows of the change, its instance and the audit trail move in one transaction.
+
+Whoever reads the instance after the end sees what the change did: nothing is left for the next watch to notice.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,10 @@ from controlplane.changes.steps import Run
 from controlplane.core.events import event_publish
 from controlplane.fleet import services as fleet
 from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.fleet.observation import note_running
 from controlplane.fleet.selectors import class_get
 from controlplane.fleet.states import State
+from controlplane.gateway.errors import Unreachable
 
 MEANWHILE = {Kind.CREATE: State.CREATING, Kind.DELETE: State.DELETING}
 
@@ -45,8 +50,14 @@ def applied(run: Run) -> None:
     if change.kind == Kind.DELETE:
         fleet.instance_forget(instance)
         return
+    _keep_running(run)
     fleet.instance_version_bump(instance)
     fleet.instance_state_set(instance, State.RUNNING)
+
+
+def _keep_running(run: Run) -> None:
+    if run.running is not None:
+        note_running(run.instance, run.running, has_restarted=run.has_restarted)
 
 
 def _keep_parameters(run: Run) -> None:
@@ -78,14 +89,15 @@ def undone(run: Run, code: str, detail: str, failures: list[str]) -> None:
     state = ChangeState.FAILED if failures else ChangeState.ROLLED_BACK
     left = f" Could not be undone: {'; '.join(failures)}. Look at the server." if failures else ""
     if _end(change, state, code, detail + left):
-        _leave_instance(change, run.instance, failures)
+        _keep_running(run)
+        _leave_instance(change, run.instance, is_lost=bool(failures) or code == Unreachable.code)
 
 
-def _leave_instance(change: ChangeSet, instance: Instance, failures: list[str]) -> None:
+def _leave_instance(change: ChangeSet, instance: Instance, *, is_lost: bool) -> None:
     """A change moves the version also when it fails: what was planned beside it must be planned anew."""
     if change.kind == Kind.CREATE:
         fleet.instance_state_set(instance, State.FAILED, change.outcome_detail)
-    elif failures:
+    elif is_lost:
         fleet.instance_state_set(instance, State.UNREACHABLE, change.outcome_detail)
     else:
         fleet.instance_state_set(instance, State.RUNNING)

@@ -45,6 +45,7 @@ class Run:
         self.instance: Instance = change.instance
         self.lines: list[ChangeLine] = list(change.lines.all())
         self.has_restarted = False
+        self.running: dict[str, str] | None = None  # by name, as it was at the end; None: the server was not asked
         self._server: Server | None = None
 
     @property
@@ -57,6 +58,11 @@ class Run:
         if self._server is not None:
             self._server.close()
         self._server = None
+
+    def look(self) -> None:
+        """Read what runs in the end, of a server that this change has dealt with."""
+        if self._server is not None:
+            self.running = self._server.variables()
 
     def definition(self, name: str) -> Definition:
         found = instance_line(self.instance).get(name)
@@ -106,6 +112,7 @@ def verify(run: Run) -> None:
         if not run.reads(line.name, line.new_value):
             found = run.server.variable(line.name)
             raise NotVerified(f"{line.name} was set to {line.new_value}, but the server runs {found}.")
+    run.look()
 
 
 def _set_global(run: Run, step: ChangeStep) -> None:
@@ -158,7 +165,7 @@ def _restart(run: Run, step: ChangeStep) -> None:
     run.close()
     run.has_restarted = True
     local_server(run.instance).restart()
-    note_identity(run.instance, read_identity(run.server))
+    note_identity(run.instance, read_identity(run.server), is_new_start=True)
 
 
 def _nothing(run: Run, step: ChangeStep) -> None:

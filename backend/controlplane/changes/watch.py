@@ -1,7 +1,8 @@
 """Drift, restarts and silence: every running instance is compared with what is configured for it.
 
 A server that was restarted gets its dynamic parameters again, as a change set of its own; drift by anybody's hand is
-only noted. Instances that a change set is at work on are left alone. What did not change is not written.
+only noted. Instances that a change set is at work on are left alone, and what was seen while a change began or ended is
+not noted: the change knows better. What did not change is not written.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import structlog
+from django.db import transaction
 from django.db.models import Q, prefetch_related_objects
 from django.utils import timezone
 
@@ -22,7 +24,16 @@ from controlplane.core.request_context import acting_as
 from controlplane.fleet.connection import connected
 from controlplane.fleet.connection import limits as usual_limits
 from controlplane.fleet.models import Instance
-from controlplane.fleet.observation import Identity, identity_of, learn_line, note_identity, note_running
+from controlplane.fleet.observation import (
+    IDENTITY_NAMES,
+    Identity,
+    has_restarted,
+    identity_of,
+    learn_line,
+    moved_parameters,
+    note_identity,
+    parameters_keep,
+)
 from controlplane.fleet.selectors import instance_list
 from controlplane.fleet.services import instance_state_set
 from controlplane.fleet.states import Provider, State
@@ -36,7 +47,6 @@ log = structlog.get_logger(__name__)
 TURN, EVERY_SECONDS, LEASE_SECONDS = "watch", 15.0, 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS, MOST_THREADS = 3, 5, 32
 WATCHED = (State.RUNNING, State.UNREACHABLE, State.STOPPED)
-IDENTITY_NAMES = ("version", "fqc_minor_version", "fqc_compatibility")
 _connections = Connections()
 
 
@@ -79,27 +89,64 @@ def _look(instance: Instance, limits: Limits, connections: Connections) -> Sight
     configured = [row.name for row in instance.parameters.all()]
     names = {ENGINE_NAMES.get(name, name) for name in configured} | set(configured) | set(IDENTITY_NAMES)
     wanted = ", ".join(f"'{quoted(name)[1:-1]}'" for name in sorted(names))
-    statements = [f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({wanted})", "SHOW GLOBAL STATUS LIKE 'Uptime'"]
+    statements = [
+        f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({wanted})",
+        "SELECT 'clock', UNIX_TIMESTAMP()",
+        "SHOW GLOBAL STATUS LIKE 'Uptime'",
+    ]
     try:
-        variables, status = connections.ask(instance, limits, statements)
+        variables, clock, status = connections.ask(instance, limits, statements)
     except GatewayError as error:
         return error
     running = variables | {name: variables[own] for name, own in ENGINE_NAMES.items() if own in variables}
-    return Sighting(identity_of(variables, int(status.get("Uptime", 0))), running)
+    return Sighting(identity_of(variables, int(status.get("Uptime", 0)), int(clock["clock"])), running)
 
 
 def _note(instance: Instance, sighting: Sighting | GatewayError) -> None:
     if isinstance(sighting, GatewayError):
-        if instance.state == State.RUNNING:
-            instance_state_set(instance, State.UNREACHABLE, sighting.detail)
+        _note_silence(instance, sighting)
         return
-    if instance.state != State.RUNNING:
-        instance_state_set(instance, State.RUNNING)
-        _learn(instance, sighting.identity.engine_version)
-    has_restarted = note_identity(instance, sighting.identity)
-    drifted = note_running(instance, sighting.running, has_restarted=has_restarted)
-    if has_restarted and drifted:
+    was_running = instance.state == State.RUNNING
+    if not was_running:
+        _learn(
+            instance, sighting.identity.engine_version
+        )  # what a server may be set to shows which values are the same
+    is_new_start = has_restarted(instance, sighting.identity)
+    moved = moved_parameters(instance, sighting.running, has_restarted=is_new_start)
+    facts = sighting.identity.facts
+    if was_running and not is_new_start and not moved and all(getattr(instance, key) == facts[key] for key in facts):
+        return
+    with transaction.atomic():
+        if not _is_as_loaded(instance):
+            return
+        if not was_running:
+            instance_state_set(instance, State.RUNNING)
+        note_identity(instance, sighting.identity)
+        parameters_keep(moved)
+    if is_new_start:
+        _answer_restart(instance, sighting.identity)
+
+
+def _answer_restart(instance: Instance, identity: Identity) -> None:
+    """The new start is noted last: whoever dies before leaves the restart to the next look."""
+    drifted = [row.name for row in instance.parameters.all() if row.is_drifted]
+    if drifted:
         repush(instance, drifted)
+    with transaction.atomic():
+        if _is_as_loaded(instance):
+            note_identity(instance, identity, is_new_start=True)
+
+
+@transaction.atomic
+def _note_silence(instance: Instance, error: GatewayError) -> None:
+    if instance.state == State.RUNNING and _is_as_loaded(instance):
+        instance_state_set(instance, State.UNREACHABLE, error.detail)
+
+
+def _is_as_loaded(instance: Instance) -> bool:
+    """No change began or ended since; and none does until this transaction has ended."""
+    same = Instance.objects.select_for_update().filter(pk=instance.pk, version=instance.version, state=instance.state)
+    return same.values_list("pk", flat=True).first() is not None
 
 
 def _learn(instance: Instance, version: str) -> None:

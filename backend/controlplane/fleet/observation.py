@@ -1,4 +1,8 @@
-"""What the server says about itself, noted on the instance. Observing moves no version and alters no server."""
+"""What the server says about itself, noted on the instance. Observing moves no version and alters no server.
+
+Since when a server runs is told by its own clock, as now less uptime: that stays the same however any clock jumps. Only
+whoever answers a restart, by setting again what the server forgot, may note a new start.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,8 @@ from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance, InstanceParameter
 from controlplane.gateway.server import Server
 
-START_SLACK = timedelta(seconds=5)  # uptime is in whole seconds and clocks drift
+START_SLACK = timedelta(seconds=10)  # clock and uptime are whole seconds, read one after the other
+IDENTITY_NAMES = ("version", "fqc_minor_version", "fqc_compatibility")
 
 
 @dataclass(frozen=True)
@@ -30,40 +35,49 @@ class Identity:
     minor_version: int | None
     started_at: datetime
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {
+            "engine_version": self.engine_version,
+            "compatibility": self.compatibility,
+            "minor_version": self.minor_version,
+        }
+
 
 def read_identity(server: Server) -> Identity:
-    names = ("version", "fqc_minor_version", "fqc_compatibility")
-    rows = server.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s, %s)", names)
-    return identity_of(dict(rows), int(server.status("Uptime").get("Uptime", "0")))
+    rows = server.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s, %s)", IDENTITY_NAMES)
+    clock = server.value("SELECT UNIX_TIMESTAMP()")
+    return identity_of(dict(rows), int(server.status("Uptime").get("Uptime", "0")), int(clock))
 
 
-def identity_of(variables: Mapping[str, str], uptime_seconds: int) -> Identity:
+def identity_of(variables: Mapping[str, str], uptime_seconds: int, clock: int) -> Identity:
+    """`clock`: epoch seconds by the server's clock."""
     minor_version = variables.get("fqc_minor_version", "")
     return Identity(
         engine_version=variables.get("version", "")[:100],
         compatibility=variables.get("fqc_compatibility", ""),
         minor_version=int(minor_version) if minor_version.isdigit() else None,
-        started_at=datetime.now(UTC) - timedelta(seconds=uptime_seconds),
+        started_at=datetime.fromtimestamp(clock - uptime_seconds, UTC),
     )
 
 
-def note_identity(instance: Instance, identity: Identity) -> bool:
-    """Keep what was read, if it is new; True if the server has been restarted since it was last seen."""
-    before = instance.server_started_at
-    has_restarted = before is not None and identity.started_at - before > START_SLACK
-    facts: dict[str, Any] = {
-        "engine_version": identity.engine_version,
-        "compatibility": identity.compatibility,
-        "minor_version": identity.minor_version,
-    }
-    if before is None or has_restarted:
+def has_restarted(instance: Instance, identity: Identity) -> bool:
+    """Whether the server is another process than the one whose start was noted."""
+    noted = instance.server_started_at
+    return noted is not None and abs(identity.started_at - noted) > START_SLACK
+
+
+def note_identity(instance: Instance, identity: Identity, *, is_new_start: bool = False) -> None:
+    """Keep what was read, if it is new."""
+    facts = identity.facts
+    if is_new_start or instance.server_started_at is None:
         facts["server_started_at"] = identity.started_at
-    if any(getattr(instance, name) != value for name, value in facts.items()):
-        facts["last_seen_at"] = timezone.now()
-        Instance.objects.filter(pk=instance.pk).update(**facts)
-        for name, value in facts.items():
-            setattr(instance, name, value)
-    return has_restarted
+    if all(getattr(instance, name) == value for name, value in facts.items()):
+        return
+    facts["last_seen_at"] = timezone.now()
+    Instance.objects.filter(pk=instance.pk).update(**facts)
+    for name, value in facts.items():
+        setattr(instance, name, value)
 
 
 def learn_line(server: Server, version: str) -> None:
@@ -73,15 +87,24 @@ def learn_line(server: Server, version: str) -> None:
         engine_line_store(server_version=version, rows=server.rows(QUERY))
 
 
-def note_running(instance: Instance, running: Mapping[str, str], *, has_restarted: bool = False) -> list[str]:
-    """Keep the running values of what is configured, where they moved; the names of what drifted."""
+def moved_parameters(
+    instance: Instance, running: Mapping[str, str], *, has_restarted: bool = False
+) -> list[InstanceParameter]:
+    """Of what is configured, the rows that no longer say what runs; set in memory, not yet kept."""
     rows = list(instance.parameters.all())
     if not rows:
         return []
     line = instance_line(instance)
-    moved = [row for row in rows if _compare(row, line, running, has_restarted=has_restarted)]
+    return [row for row in rows if _compare(row, line, running, has_restarted=has_restarted)]
+
+
+def note_running(instance: Instance, running: Mapping[str, str], *, has_restarted: bool = False) -> None:
+    """Keep the running values of what is configured, where they moved."""
+    parameters_keep(moved_parameters(instance, running, has_restarted=has_restarted))
+
+
+def parameters_keep(moved: list[InstanceParameter]) -> None:
     InstanceParameter.objects.bulk_update(moved, ["running", "is_drifted", "is_pending_restart"])
-    return [row.name for row in rows if row.is_drifted]
 
 
 def _compare(row: InstanceParameter, line: Line, running: Mapping[str, str], *, has_restarted: bool) -> bool:

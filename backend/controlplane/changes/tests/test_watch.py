@@ -3,9 +3,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from controlplane.changes import services
+from controlplane.changes import watch as watching
 from controlplane.changes.watch import watch
 from controlplane.fleet.models import Instance
+from controlplane.gateway.errors import Unreachable
 from controlplane.metrics.connections import Connections
+from controlplane.prerequisites.check import instance_check
 from testing.changes import changed, run
 from testing.servers import row_for
 
@@ -17,6 +21,21 @@ def connections():
     kept = Connections()
     yield kept
     kept.keep_only(())
+
+
+class InThisThread:
+    """Stands in for the pool: what a test does between look and note shares its transaction."""
+
+    def __init__(self, *facts):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    map = staticmethod(map)
 
 
 def test_a_value_that_somebody_set_by_hand_is_drift_and_stays_theirs(instance, shared_server, connections):
@@ -54,6 +73,48 @@ def test_a_server_that_was_restarted_gets_its_dynamic_parameters_again(own_serve
     connection = server.connect()
     assert float(connection.variable("long_query_time")) == 2
     connection.close()
+
+
+def test_a_check_leaves_a_restart_to_be_noticed(own_server, connections):
+    server = own_server()
+    instance = row_for(server)
+    changed(instance, {"long_query_time": "2"})
+    server.configure({})
+    server.restart()
+    Instance.objects.update(server_started_at=timezone.now() - timedelta(hours=1))
+    instance_check(Instance.objects.get(pk=instance.pk))
+    watch(connections)
+    assert instance.changes.filter(kind="repush").exists()
+
+
+def test_what_was_seen_before_a_change_ended_is_not_noted_after_it(instance, connections, monkeypatch):
+    changed(instance, {"long_query_time": "2"})
+    look = watching._look
+
+    def look_late(*arguments):
+        seen = look(*arguments)
+        changed(instance, {"long_query_time": "3"})
+        return seen
+
+    monkeypatch.setattr(watching, "ThreadPoolExecutor", InThisThread)
+    monkeypatch.setattr(watching, "_look", look_late)
+    watch(connections)
+    row = instance.parameters.get(name="long_query_time")
+    assert (float(row.running), row.is_drifted) == (3, False)
+
+
+def test_a_server_that_was_away_during_a_change_is_running_after_it(own_server, connections, monkeypatch):
+    server = own_server()
+    instance = row_for(server)
+
+    def look_late(*arguments):
+        run(services.change_restart(instance, note="", apply=True, when="now", at=None))
+        return Unreachable("the server was restarting")
+
+    monkeypatch.setattr(watching, "ThreadPoolExecutor", InThisThread)
+    monkeypatch.setattr(watching, "_look", look_late)
+    watch(connections)
+    assert Instance.objects.get(pk=instance.pk).state == "running"
 
 
 def test_a_server_that_is_gone_is_unreachable_until_it_is_back(own_server, connections):
