@@ -495,3 +495,21 @@ fn long_data_and_cursors_pass() {
     let (response, is_hit) = arena.ask_prepared(&mut client, &prepared, &[Param::Text("ab".into())]);
     assert_eq!((said_binary(&response).as_str(), is_hit), ("1", true));
 }
+
+/// The server hears of the BEGIN before it gets the statement, and the statement is looked at twice.
+#[test]
+fn long_data_is_not_forgotten_over_a_begin() {
+    let mut arena = Arena::enter("i_long_begin");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    arena.warm(&mut client, "SELECT v FROM t WHERE id = 1");
+    let (_, prepared) = client.prepare("SELECT ? AS v FROM t WHERE id = 1").unwrap();
+    let prepared = prepared.unwrap();
+    for piece in ["one", "two", "three", "four"] {
+        client.must("BEGIN").unwrap();
+        client.long_data(&prepared, 0, piece.as_bytes()).unwrap();
+        let response = client.execute(&prepared, &[Param::Text("".into())]).unwrap();
+        assert_eq!(response.rows(true)[0][0].as_deref(), Some(piece.as_bytes()));
+        client.must("COMMIT").unwrap();
+    }
+}

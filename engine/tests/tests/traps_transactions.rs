@@ -381,3 +381,25 @@ fn tables_without_transactions_inside_transactions() {
     reader.must("COMMIT").unwrap();
     assert_eq!(arena.warm(&mut reader, read), "12");
 }
+
+/// The number of rows found after an aggregate is learnt by running it again, which must not happen in a transaction
+/// that the client began later: there it would take locks, or open the snapshot too early.
+#[test]
+fn what_is_run_again_for_found_rows_is_run_before_the_transaction_begins() {
+    let (mut arena, mut writer, mut reader) = with_table("t_replay");
+    let sum = "SELECT SUM(v) FROM t";
+    for isolation in ["SERIALIZABLE", "REPEATABLE READ"] {
+        for begin in ["BEGIN", "START TRANSACTION READ ONLY", "SET autocommit = 0"] {
+            all(&mut reader, &["SET autocommit = 1", &format!("SET SESSION TRANSACTION ISOLATION LEVEL {isolation}")]);
+            arena.warm(&mut reader, sum);
+            let truth = arena.truth(sum);
+            arena.hit(&mut reader, sum, &truth);
+            reader.must(begin).unwrap();
+            reader.must("SELECT MAX(a) FROM (SELECT 1 AS a) x").unwrap();
+            all(&mut writer, &["SET innodb_lock_wait_timeout = 0", "UPDATE t SET v = v + 1 WHERE id = 1"]);
+            let truth = arena.truth(READ);
+            sees(&mut reader, READ, &truth);
+            reader.must("COMMIT").unwrap();
+        }
+    }
+}

@@ -3,8 +3,8 @@
 //! Nothing is served to it, but its writes count. What it locks for writing is closed until the server shows that its
 //! transaction has ended; of one whose past is unknown, every statement may end a transaction that wrote anything.
 
-use crate::command::closing;
 use crate::engine::Engine;
+use crate::kinds::closing;
 use crate::writes::Writes;
 use sql::{Kind, LexMode};
 

@@ -2,6 +2,7 @@
 
 use crate::catalogue::Catalogue;
 use crate::context::Contexts;
+use crate::readings::Readings;
 use crate::reason::Reasons;
 use crate::tables::Tables;
 use cache::{Cache, CellId, Counter, Versions};
@@ -16,6 +17,7 @@ pub struct Engine {
     pub settings: Settings,
     pub counts: Counts,
     pub reasons: Reasons,
+    pub(crate) readings: Readings,
     /// The cell that every entry depends on: closed by whatever may touch anything (DDL, privileges, globals).
     pub everything: CellId,
     /// Someone waits for the catalogue to be read, or for a table's verdict.
@@ -95,6 +97,7 @@ impl Engine {
             settings: Settings::default(),
             counts: Counts::default(),
             reasons: Reasons::default(),
+            readings: Readings::default(),
             everything,
             wants_catalogue: AtomicBool::new(false),
             clock,

@@ -1,13 +1,13 @@
 //! The prepared statements of one connection, in the binary protocol.
 
-use sql::Statement;
+use crate::readings::Reading;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Prepared {
     pub text: Arc<[u8]>,
-    pub statement: Arc<Statement>,
+    pub reading: Arc<Reading>,
     pub parameters: u16,
     /// Two bytes for each parameter, as last bound.
     pub types: Vec<u8>,

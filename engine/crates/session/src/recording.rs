@@ -1,11 +1,14 @@
 //! A read on its way through the server: what it touches, and its response.
 
+use crate::readings::Reading;
 use crate::reason::{Own, Reason};
 use crate::tables::Verdict;
 use cache::{CellId, Stamp};
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Recording {
+    pub reading: Arc<Reading>,
     pub context: u64,
     pub text: Vec<u8>,
     pub parameters: Vec<u8>,

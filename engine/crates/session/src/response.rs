@@ -1,12 +1,13 @@
 //! A response on its way to the client: what it says of the statement's end, and what is done then.
 
-use crate::command::Layout;
 use crate::engine::Engine;
+use crate::layout::Layout;
 use crate::prepared::Metadata;
+use crate::readings::Reading;
 use crate::reason::Own;
 use crate::recording::Recording;
 use crate::session::Session;
-use crate::surface::{Pending, Rendering, Survey, may_skip_rows, survey};
+use crate::surface::{Pending, Rendering};
 use crate::transaction::Snapshot;
 use crate::variables::{ASKABLE, Effect as Understood};
 use cache::{Key, Meta, Refusal, Stamp};
@@ -42,7 +43,7 @@ pub(crate) enum Purpose {
 pub(crate) enum Effect {
     None,
     Statement(Arc<Statement>),
-    Prepare { text: Arc<[u8]>, statement: Arc<Statement>, context: u64 },
+    Prepare { text: Arc<[u8]>, reading: Arc<Reading>, context: u64 },
     ChangeUser { charset: Option<u16>, inherited: u64 },
     Reset { inherited: u64 },
 }
@@ -277,13 +278,8 @@ impl Session {
                 if !was_open {
                     self.transaction.snapshot = Snapshot::NotYet;
                 }
-                let mode = self.variables.mode;
-                self.transaction.after_read(running.moment, || {
-                    running.read.as_ref().is_some_and(|recording| {
-                        let survey = survey(&recording.text, mode, |_| false);
-                        has_read_rows(recording, outcome, survey)
-                    })
-                });
+                let has_read = running.read.as_ref().is_some_and(|recording| has_read_rows(recording, outcome));
+                self.transaction.after_read(running.moment, has_read);
             }
             _ => self.transaction.after_other(),
         }
@@ -293,12 +289,12 @@ impl Session {
         match &running.effect {
             Effect::None => {}
             Effect::Statement(statement) => self.apply_statement(engine, statement, has_failed),
-            Effect::Prepare { text, statement, context } => match outcome.kind {
+            Effect::Prepare { text, reading, context } => match outcome.kind {
                 OutcomeKind::Prepared { id, params, .. } => {
-                    let (text, statement) = (text.clone(), statement.clone());
+                    let (text, reading) = (text.clone(), reading.clone());
                     let prepared = crate::prepared::Prepared {
                         text,
-                        statement,
+                        reading,
                         parameters: params,
                         types: Vec::new(),
                         has_long_data: false,
@@ -393,12 +389,13 @@ impl Session {
     /// The response has been sent: the time to store it.
     pub fn after_send(&mut self, engine: &Engine) {
         let Some(Finished { mut recording, outcome }) = self.finished.take() else { return };
-        let survey = self.check(engine, &mut recording, &outcome);
+        self.check(engine, &mut recording, &outcome);
+        let reading = &recording.reading;
         let layout = Layout::describe(
             outcome.status_offsets.as_slice(),
             recording.response.len(),
-            has_read_rows(&recording, &outcome, survey),
-            survey.is_single_scan && !may_skip_rows(&recording.text),
+            has_read_rows(&recording, &outcome),
+            reading.is_single_scan && !reading.may_skip_rows,
         );
         match (recording.refusal, layout) {
             (Some(reason), _) => engine.note_refusal(reason),
@@ -409,9 +406,11 @@ impl Session {
         self.scratch = recording.response;
     }
 
-    fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) -> Survey {
+    fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
         self.check_outcome(recording, outcome);
-        if recording.refusal.is_some() { Survey::default() } else { self.check_catalogue(engine, recording) }
+        if recording.refusal.is_none() {
+            self.check_catalogue(engine, recording);
+        }
     }
 
     fn check_outcome(&self, recording: &mut Recording, outcome: &Outcome) {
@@ -436,19 +435,14 @@ impl Session {
         }
     }
 
-    fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) -> Survey {
+    fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
         let facts = engine.catalogue.facts().filter(|facts| facts.generation == recording.generation);
-        let Some(facts) = facts else {
-            recording.refuse(Own::Changed);
-            return Survey::default();
-        };
-        let survey = survey(&recording.text, self.variables.mode, |name| facts.views.contains(name));
-        if survey.names_view {
+        let Some(facts) = facts else { return recording.refuse(Own::Changed) };
+        if recording.reading.names_view(&facts, &recording.text, self.variables.mode) {
             recording.refuse(Own::View);
         } else if !engine.versions.is_fresh(&recording.cells, recording.stamp) {
             recording.refuse(Own::Changed);
         }
-        survey
     }
 }
 
@@ -459,10 +453,10 @@ fn was_refused(outcome: &Outcome) -> bool {
 }
 
 /// The server has certainly opened its snapshot for this result.
-fn has_read_rows(recording: &Recording, outcome: &Outcome, survey: Survey) -> bool {
+fn has_read_rows(recording: &Recording, outcome: &Outcome) -> bool {
     let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
     has_rows
-        && survey.is_single_scan
+        && recording.reading.is_single_scan
         && recording.refusal.is_none()
         && recording.all_snapshot
         && recording.cells.len() > 1

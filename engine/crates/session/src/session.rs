@@ -80,6 +80,7 @@ pub struct Session {
     /// The last tables met, to spare the registry a look-up.
     met: Vec<Arc<Table>>,
     pub(crate) scratch: Vec<u8>,
+    pub(crate) shape: Vec<u8>,
 }
 
 const MET: usize = 16;
@@ -131,6 +132,7 @@ impl Default for Session {
             contexts: None,
             met: Vec::new(),
             scratch: Vec::new(),
+            shape: Vec::new(),
         }
     }
 }

@@ -3,13 +3,12 @@
 mod report;
 
 use crate::Decision;
-use crate::command::query_packet;
 use crate::engine::Engine;
+use crate::injecting::query_packet;
 use crate::session::Session;
 use crate::variables::ASKABLE;
 use sql::surface::Renamed;
-use sql::{FqcTopic, Kind, LexMode, Show, ShowScope, Statement};
-use std::cell::Cell;
+use sql::{FqcTopic, Kind, Show, ShowScope, Statement};
 use std::sync::Arc;
 use wire::Expect;
 
@@ -32,6 +31,11 @@ impl Pending {
         let word = b"found_rows";
         let asks_rows = || text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
         statement.reads_diagnostics && (self.is_latest || asks_rows())
+    }
+
+    /// The server must run the statement itself to know the number.
+    pub fn is_replayed(&self) -> bool {
+        !self.replay.is_empty()
     }
 
     /// What the server must run, and what it will answer.
@@ -158,62 +162,6 @@ fn values(session: &Session, engine: &Engine, scope: ShowScope) -> Vec<(&'static
         ("query_cache_size", engine.settings.size().to_string()),
         ("query_cache_limit", engine.settings.limit().to_string()),
     ]
-}
-
-/// Its LIMIT may skip rows, which FOUND_ROWS() counts and the result does not show.
-pub(crate) fn may_skip_rows(text: &[u8]) -> bool {
-    let text = text.to_ascii_lowercase();
-    let position = |word: &[u8]| text.windows(word.len()).position(|part| part == word);
-    position(b"offset").is_some() || position(b"limit").is_some_and(|at| text[at..].contains(&b','))
-}
-
-/// What the words of a read tell, gathered in one pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Survey {
-    /// A single SELECT without aggregates, set operations or derived tables: if it returns rows, it has read rows.
-    pub is_single_scan: bool,
-    pub names_view: bool,
-}
-
-pub(crate) fn survey(text: &[u8], mode: LexMode, is_view: impl Fn(&[u8]) -> bool) -> Survey {
-    const OTHERS: &[&[u8]] = &[
-        b"union",
-        b"intersect",
-        b"except",
-        b"count",
-        b"sum",
-        b"min",
-        b"max",
-        b"avg",
-        b"group_concat",
-        b"std",
-        b"stddev",
-        b"stddev_pop",
-        b"stddev_samp",
-        b"variance",
-        b"var_pop",
-        b"var_samp",
-        b"bit_and",
-        b"bit_or",
-        b"bit_xor",
-        b"json_arrayagg",
-        b"json_objectagg",
-        b"with",
-        b"values",
-        b"over",
-        b"right",
-    ];
-    let (selects, others, views) = (Cell::new(0), Cell::new(false), Cell::new(false));
-    let is_unreadable = sql::mentions(text, mode, |word| {
-        selects.set(selects.get() + u32::from(word == b"select"));
-        others.set(others.get() || OTHERS.contains(&word));
-        views.set(views.get() || is_view(word));
-        false
-    });
-    Survey {
-        is_single_scan: !is_unreadable && !others.get() && selects.get() == 1,
-        names_view: is_unreadable || views.get(),
-    }
 }
 
 impl Session {

@@ -129,9 +129,9 @@ impl Transaction {
     }
 
     /// A read has run. `moment` was noted before; `certainly_opened`: it read rows from InnoDB.
-    pub fn after_read(&mut self, moment: Stamp, certainly_opened: impl FnOnce() -> bool) {
+    pub fn after_read(&mut self, moment: Stamp, certainly_opened: bool) {
         if self.is_open && self.isolation == Isolation::RepeatableRead && self.snapshot == Snapshot::NotYet {
-            self.snapshot = if certainly_opened() { Snapshot::Open(moment) } else { Snapshot::Unknown };
+            self.snapshot = if certainly_opened { Snapshot::Open(moment) } else { Snapshot::Unknown };
         }
     }
 

@@ -203,3 +203,86 @@ fn mentions_finds_names_however_written() {
         assert!(!mentions_v(text), "{text}");
     }
 }
+
+const LITERALS: &[&str] = &[
+    "0",
+    "7",
+    "18446744073709551616",
+    "1.5",
+    "2.",
+    "''",
+    "'it''s'",
+    "'FOR UPDATE; -- /* now() @x'",
+    "'\\''",
+    "'\u{e9}'",
+    "\"z\"",
+];
+
+/// A text of the same shape with the plainest literals.
+fn plainest(shape: &[u8]) -> Vec<u8> {
+    shape[1..].iter().map(|byte| if *byte == b'?' { b'7' } else { *byte }).collect()
+}
+
+fn names(text: &[u8], mode: LexMode) -> (bool, Vec<Vec<u8>>) {
+    let found = std::cell::RefCell::new(Vec::new());
+    let is_unreadable = mentions(text, mode, |name| {
+        found.borrow_mut().push(name.to_vec());
+        false
+    });
+    (is_unreadable, found.into_inner())
+}
+
+#[test]
+fn texts_of_one_shape_are_of_one_kind() {
+    let mut random = Random(6);
+    let mut judged = 0;
+    for _ in 0..60_000 {
+        let mut text = String::from(random.pick(&["SELECT ", "INSERT INTO t ", "UPDATE t SET a = ", "(SELECT ", ""]));
+        for _ in 0..random.next(12) {
+            let pieces = if random.next(3) == 0 { LITERALS } else { FRAGMENTS };
+            text += random.pick(pieces);
+            text += random.pick(&["", " ", " "]);
+        }
+        for mode in modes() {
+            let mut shape = Vec::new();
+            if !sql::shape(text.as_bytes(), mode, &mut shape) {
+                continue;
+            }
+            let other = plainest(&shape);
+            let mut same = Vec::new();
+            assert!(sql::shape(&other, mode, &mut same), "{text}");
+            assert_eq!(shape, same, "{text}");
+            let statement = classify(text.as_bytes(), mode);
+            if matches!(statement.kind, Kind::Read(_) | Kind::Write) {
+                judged += 1;
+                assert_eq!(statement, classify(&other, mode), "{text}");
+                assert_eq!(names(text.as_bytes(), mode), names(&other, mode), "{text}");
+            }
+        }
+    }
+    assert!(judged > 10_000, "{judged} texts had a shape");
+}
+
+#[test]
+fn a_shape_is_the_text_without_its_literals() {
+    let shape_of = |text: &str| {
+        let mut shape = Vec::new();
+        sql::shape(text.as_bytes(), LexMode::default(), &mut shape)
+            .then(|| String::from_utf8_lossy(&shape[1..]).into_owned())
+    };
+    let form = "SELECT c FROM sbtest1 WHERE id=? AND k = '?' LIMIT ?";
+    assert_eq!(shape_of("SELECT c FROM sbtest1 WHERE id=17 AND k = 'it''s \\' ;' LIMIT 1.5").as_deref(), Some(form));
+    assert_eq!(shape_of("SELECT `a 1`.b2 FROM t1").as_deref(), Some("SELECT `a 1`.b2 FROM t1"));
+    for text in [
+        "SELECT 1 -- x",
+        "SELECT /* x */ 1",
+        "SELECT 1; SELECT 2",
+        "SELECT 0x1F",
+        "SELECT x'1F'",
+        "SELECT @a",
+        "SELECT t.1a",
+        "SELECT 'open",
+    ] {
+        assert_eq!(shape_of(text), None, "{text}");
+    }
+}

@@ -63,6 +63,21 @@ impl Lane {
         &mut self.admin
     }
 
+    /// Who holds what, in words: one side may wait for a lock that the other does not have.
+    pub fn transactions(&mut self) -> String {
+        let ids: Vec<_> = self.sessions.iter().map(|session| session.client.thread_id).collect();
+        let listing = "SELECT trx_mysql_thread_id, CONCAT_WS(' ', trx_state, trx_isolation_level, \
+            trx_tables_locked, 'tables', trx_rows_locked, 'rows locked', trx_rows_modified, 'modified') \
+            FROM information_schema.innodb_trx";
+        let Ok(response) = self.admin.query(listing) else { return String::new() };
+        let line = |row: &crate::client::Row| {
+            let cell = |at: usize| String::from_utf8_lossy(row[at].as_deref().unwrap_or_default()).into_owned();
+            let session = ids.iter().position(|id| id.to_string() == cell(0));
+            session.map(|session| format!("    open in [{session}]: {}\n", cell(1)))
+        };
+        response.rows(false).iter().filter_map(line).collect()
+    }
+
     /// Leaves nothing of an earlier history.
     fn clean(&mut self) -> io::Result<()> {
         let admin = &mut self.admin;

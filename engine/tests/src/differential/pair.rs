@@ -62,7 +62,8 @@ impl Lanes {
         let Some(place) = compare::difference(&plain, &cached, action.is_ordered()) else { return Ok(plain) };
         let (plain, cached) = (report::answer(&plain, action), report::answer(&cached, action));
         let head = format!("at {action}\n  differs: {place} (sent {sent:?})");
-        Err(format!("{head}\n  plain:\n{plain}  cached:\n{cached}"))
+        let (here, there) = (self.plain.transactions(), self.cached.transactions());
+        Err(format!("{head}\n  plain:\n{plain}{here}  cached:\n{cached}{there}"))
     }
 
     /// The plugin may look at a table's definition at any time, and for that moment a change of it meets a lock that

@@ -1,0 +1,133 @@
+//! A statement goes to the server: what it may touch is closed, and what is needed to store its result is noted.
+
+use crate::engine::Engine;
+use crate::kinds::{closing, may_run_others};
+use crate::readings::Reading;
+use crate::reason::{Own, Reason};
+use crate::recording::Recording;
+use crate::response::{Effect, Purpose, Running};
+use crate::session::Session;
+use crate::transaction::Snapshot;
+use sql::{DdlScope, Hint, Kind, Statement};
+use std::sync::Arc;
+use wire::Expect;
+
+impl Session {
+    /// Notes what is needed to store the result of a read; none if it is no read, or reads are off here.
+    pub(crate) fn recording(
+        &mut self,
+        engine: &Engine,
+        reading: &Arc<Reading>,
+        context: Option<u64>,
+        text: &[u8],
+        parameters: &[u8],
+    ) -> Option<Recording> {
+        let Kind::Read(read) = &reading.statement.kind else { return None };
+        if self.cache_type == 0 || !engine.settings.is_on() {
+            return None;
+        }
+        engine.counts.misses.add(1);
+        let refusal = self.refusal(read, context);
+        let (stamp, transaction_refusal) = match self.transaction.stamp(engine.versions.now()) {
+            Ok(stamp) => (stamp, None),
+            Err(own) => (engine.versions.now(), Some(Reason::Own(own))),
+        };
+        let refusal = refusal.or(transaction_refusal);
+        let keeps = refusal.is_none();
+        Some(Recording {
+            reading: reading.clone(),
+            context: context.unwrap_or(0),
+            text: if keeps { text.to_vec() } else { Vec::new() },
+            parameters: if keeps { parameters.to_vec() } else { Vec::new() },
+            stamp,
+            generation: engine.catalogue.generation(),
+            started_ns: (engine.clock)(),
+            cells: vec![engine.everything],
+            all_snapshot: true,
+            refusal,
+            omits_metadata: false,
+            response: std::mem::take(&mut self.scratch),
+        })
+    }
+
+    fn refusal(&self, read: &sql::Read, context: Option<u64>) -> Option<Reason> {
+        if let Some(refusal) = read.refusal {
+            return Some(Reason::Text(refusal));
+        }
+        let own = match (self.cache_type, read.hint) {
+            (_, Hint::SqlNoCache) => Own::NoCacheHint,
+            (2, Hint::None) => Own::Demand,
+            _ if context.is_none() => Own::SessionState,
+            _ if self.has_temporary_tables => Own::TemporaryTables,
+            _ if self.writes.is_locked => Own::LockedTables,
+            _ => return None,
+        };
+        Some(Reason::Own(own))
+    }
+
+    /// Closes what the statement may touch, and notes that the server has it.
+    pub(crate) fn forward(
+        &mut self,
+        engine: &Engine,
+        statement: &Arc<Statement>,
+        expect: Expect,
+        read: Option<Recording>,
+    ) {
+        self.close_for(engine, &statement.kind);
+        let replaced = self.note_forwarded(statement);
+        if !self.transaction.is_open {
+            self.transaction.snapshot = Snapshot::Unknown;
+        }
+        let mut running = Running::new(Purpose::Client, expect, self.capabilities, engine.versions.now());
+        running.may_run_others = may_run_others(statement);
+        running.effect = Effect::Statement(statement.clone());
+        running.read = read;
+        running.replaced = replaced;
+        self.running = Some(running);
+    }
+
+    /// Temporary tables made where no event tells of them: in one of several statements, or by EXECUTE.
+    pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
+        let word = b"temporary";
+        let says_temporary = || text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+        match kind {
+            Kind::Multiple | Kind::Opaque | Kind::Compound => {
+                self.has_temporary_tables |= says_temporary() || text.contains(&b'@');
+            }
+            Kind::Prepare => self.prepares_temporary |= says_temporary() || text.contains(&b'@'),
+            Kind::Execute => self.has_temporary_tables |= self.prepares_temporary,
+            _ => {}
+        }
+    }
+
+    pub(crate) fn close_for(&mut self, engine: &Engine, kind: &Kind) {
+        let closing = closing(kind);
+        if closing.everything {
+            self.writes.close_everything(engine, closing.defines);
+        }
+        if let Kind::Ddl(DdlScope::Tables(names)) = kind {
+            self.close_defined(engine, names);
+        }
+        if closing.written {
+            self.close_written(engine);
+        }
+    }
+
+    /// Tables that a definition names change.
+    fn close_defined(&mut self, engine: &Engine, names: &[sql::TableName]) {
+        if !engine.settings.tells_case() {
+            return self.writes.close_everything(engine, true);
+        }
+        for name in names {
+            let db = name.db.clone().unwrap_or_else(|| self.database.clone());
+            let table = engine.tables.find(&engine.versions, &db, &name.name);
+            self.writes.close_defined(engine, table);
+        }
+    }
+
+    pub(crate) fn close_written(&mut self, engine: &Engine) {
+        for index in 0..self.transaction.written.len() {
+            self.writes.close(engine, self.transaction.written[index]);
+        }
+    }
+}

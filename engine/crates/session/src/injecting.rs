@@ -1,0 +1,156 @@
+//! Commands of the engine's own that the server gets before the client's: what it was not told, what it is asked.
+
+use crate::engine::Engine;
+use crate::kinds::{changes_transaction, leaves_found_rows};
+use crate::readings::Reading;
+use crate::response::{Purpose, Running};
+use crate::session::Session;
+use crate::surface::{self, Pending};
+use crate::transaction::Isolation;
+use crate::{Decision, Outlet};
+use sql::{Begin, Kind, Statement};
+use wire::{Command, Expect};
+
+impl Session {
+    /// The server gets this packet; the client does not see its response.
+    fn inject(&mut self, engine: &Engine, purpose: Purpose, (packet, expect): (Vec<u8>, Expect)) -> Vec<u8> {
+        self.running = Some(Running::new(purpose, expect, self.capabilities, engine.versions.now()));
+        packet
+    }
+
+    /// A statement that does nothing, for a host that must give the server something after an answer.
+    pub fn idle(&mut self, engine: &Engine) -> Vec<u8> {
+        self.inject(engine, Purpose::Idle, (command_packet(Command::Ping, b""), Expect::Ok))
+    }
+
+    /// A deferred BEGIN is made good. Before it goes what would open the transaction's snapshot, or take locks in it.
+    pub(crate) fn tell_begin(&mut self, engine: &Engine) -> Option<Vec<u8>> {
+        self.transaction.deferred_begin.as_ref()?;
+        if let Some(replay) = self.tell_unseen(engine, Pending::is_replayed) {
+            return Some(replay);
+        }
+        let packet = self.transaction.deferred_begin.take()?;
+        Some(self.inject(engine, Purpose::Begin, (packet, Expect::Query)))
+    }
+
+    /// The result that the server does not know of, if it matters.
+    pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Pending) -> bool) -> Option<Vec<u8>> {
+        let pending = self.unseen.take_if(|pending| matters(pending))?;
+        Some(self.inject(engine, Purpose::Unseen, pending.command()))
+    }
+
+    /// A command will pass before it can be looked at: whatever the server does not know of yet, it must be told now.
+    /// To be asked until there is nothing left.
+    pub fn before_pieces(&mut self, engine: &Engine) -> Option<Vec<u8>> {
+        self.settle(engine);
+        self.tell_begin(engine).or_else(|| self.tell_unseen(engine, |_| true))
+    }
+
+    /// The server does not know of something that the client was told, or answers what the client must not see.
+    pub fn owes_server(&self) -> bool {
+        self.transaction.deferred_begin.is_some() || self.running.as_ref().is_some_and(Running::is_kept_back)
+    }
+
+    /// Before a read that could be stored, the server is asked for the settings that are not certain.
+    pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement) -> Option<Vec<u8>> {
+        let is_worth_it = self.variables.is_uncertain
+            && self.transaction.deferred_begin.is_none()
+            && matches!(&statement.kind, Kind::Read(read) if read.refusal.is_none())
+            && !statement.reads_diagnostics;
+        if !is_worth_it {
+            return None;
+        }
+        // The question is about the number of rows found, too.
+        let unseen = self.tell_unseen(engine, |_| true);
+        unseen.or_else(|| Some(self.inject(engine, Purpose::Ask, (surface::question(), Expect::Query))))
+    }
+
+    /// Answers a BEGIN without the server, who is told of it with the transaction's first statement. That statement
+    /// may then be a read from the cache, for which the server opens its snapshot at that very moment.
+    pub(crate) fn begin_later(
+        &mut self,
+        engine: &Engine,
+        statement: &Statement,
+        packet: &[u8],
+        outlet: &mut dyn Outlet,
+    ) -> Option<Decision> {
+        let Kind::Begin(begin) = &statement.kind else { return None };
+        let can_wait = engine.settings.defers_begin()
+            && engine.settings.is_on()
+            && self.cache_type != 0
+            && self.context(engine, false).is_some()
+            && !self.transaction.has_begun()
+            && self.transaction.autocommit
+            && !self.transaction.is_read_only
+            && !self.transaction.is_set_once
+            && !self.writes.is_locked
+            && self.transaction.isolation <= Isolation::RepeatableRead
+            && *begin == Begin::default();
+        if !can_wait {
+            return None;
+        }
+        self.transaction.deferred_begin = Some(packet.to_vec());
+        if let Some(pending) = &mut self.unseen {
+            pending.is_latest = false;
+        }
+        outlet.deliver(&[&wire::ok_packet(1, 0, 0, self.status_now(), 0)]);
+        Some(Decision::Answered)
+    }
+
+    pub(crate) fn open_snapshot(&mut self, engine: &Engine) -> Vec<u8> {
+        self.transaction.deferred_begin = None;
+        let packet = query_packet(b"START TRANSACTION WITH CONSISTENT SNAPSHOT");
+        self.inject(engine, Purpose::OpenSnapshot(engine.versions.now()), (packet, Expect::Query))
+    }
+
+    /// What the server must be told before this statement: a deferred BEGIN, or the result it does not know of.
+    pub(crate) fn before_forward(&mut self, engine: &Engine, reading: &Reading, text: &[u8]) -> Option<Vec<u8>> {
+        if let Some(begin) = self.tell_begin(engine) {
+            return Some(begin);
+        }
+        let matters = self.unseen.as_ref().is_some_and(|pending| self.matters(engine, pending, reading, text));
+        self.tell_unseen(engine, |_| matters)
+    }
+
+    fn matters(&self, engine: &Engine, pending: &Pending, reading: &Reading, text: &[u8]) -> bool {
+        let statement = &*reading.statement;
+        let is_read = matches!(statement.kind, Kind::Read(_));
+        // An aggregate over nothing leaves the number of rows found as it was.
+        let may_leave_found_rows = is_read && !reading.is_single_scan;
+        let replaces_warnings = is_read || statement.kind == Kind::Write;
+        pending.matters_to(statement, text)
+            || pending.is_owed
+            || may_leave_found_rows
+            || pending.is_replayed() && changes_transaction(&statement.kind, self.transaction.autocommit)
+            || pending.is_latest && !leaves_found_rows(&statement.kind)
+            || pending.is_latest && self.has_warnings && !replaces_warnings
+            || pending.is_latest && is_read && self.may_ask_by_view(engine, reading, text)
+    }
+
+    /// A view may ask what its statement asks.
+    fn may_ask_by_view(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
+        engine.catalogue.facts().is_none_or(|facts| reading.names_view(&facts, text, self.variables.mode))
+    }
+
+    /// The number of rows found is replaced by a read that succeeds, and not the latest thing after anything else.
+    pub(crate) fn note_forwarded(&mut self, statement: &Statement) -> Option<Pending> {
+        self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
+        let has_own_rows = match statement.kind {
+            Kind::Read(_) => true,
+            Kind::Show(_) => !statement.reads_diagnostics,
+            _ => false,
+        };
+        self.unseen.take_if(|_| has_own_rows)
+    }
+}
+
+pub(crate) fn query_packet(text: &[u8]) -> Vec<u8> {
+    command_packet(Command::Query, text)
+}
+
+pub(crate) fn command_packet(command: Command, body: &[u8]) -> Vec<u8> {
+    let mut packet = Vec::with_capacity(body.len() + 5);
+    let payload = [&[command as u8], body].concat();
+    wire::push_packet(&mut packet, &mut 0, &payload);
+    packet
+}

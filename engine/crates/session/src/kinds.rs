@@ -1,0 +1,93 @@
+//! What the kinds of statements do: what they close, what they may commit, what they leave as it was.
+
+use sql::{Assignment, DdlScope, Flush, Kind, Statement, Target, Xa};
+
+/// What a statement of a kind closes when it arrives, besides the tables that the server will name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Closing {
+    pub everything: bool,
+    /// It may define anything: what is known of the catalogue is outdated.
+    pub defines: bool,
+    /// It may commit: what the transaction has written.
+    pub written: bool,
+}
+
+pub fn closing(kind: &Kind) -> Closing {
+    let inner = match kind {
+        Kind::SetStatement(inner) => closing(&inner.kind),
+        _ => Closing::default(),
+    };
+    let defines = inner.defines
+        || matches!(
+            kind,
+            Kind::Ddl(DdlScope::Everything) | Kind::Execute | Kind::Compound | Kind::Multiple | Kind::Opaque
+        );
+    let is_global = match kind {
+        Kind::Set(assignments) => assignments.iter().any(is_inherited),
+        Kind::SetTransaction(set) => set.scope == sql::TransactionScope::Global,
+        Kind::Xa(xa) => matches!(xa, Xa::Commit | Xa::Rollback),
+        Kind::Flush(flush) => *flush == Flush::Other,
+        _ => inner.everything,
+    };
+    let everything = defines || is_global;
+    Closing { everything, defines, written: everything || may_commit(kind) }
+}
+
+fn is_inherited(assignment: &Assignment) -> bool {
+    matches!(assignment.target, Target::Global(_) | Target::Password | Target::DefaultRole)
+}
+
+fn may_commit(kind: &Kind) -> bool {
+    match kind {
+        Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain | Kind::Use(_) | Kind::Savepoint => false,
+        Kind::RollbackToSavepoint | Kind::ReleaseSavepoint | Kind::Handler | Kind::Kill | Kind::Empty => false,
+        Kind::Set(assignments) => {
+            assignments.iter().any(|a| matches!(&a.target, Target::Session(n) if n == b"autocommit"))
+        }
+        Kind::SetTransaction(_) | Kind::Harmless | Kind::Do | Kind::Prepare | Kind::Deallocate => false,
+        _ => true,
+    }
+}
+
+/// Whether the number of rows found is certainly the same after it, or that of its own result.
+pub fn leaves_found_rows(kind: &Kind) -> bool {
+    let is_data = matches!(kind, Kind::Read(_) | Kind::Write);
+    let is_transaction = matches!(
+        kind,
+        Kind::Begin(_)
+            | Kind::Commit(_)
+            | Kind::Rollback(_)
+            | Kind::Savepoint
+            | Kind::RollbackToSavepoint
+            | Kind::ReleaseSavepoint
+    );
+    is_data || is_transaction || matches!(kind, Kind::Use(_) | Kind::Set(_) | Kind::SetTransaction(_))
+}
+
+/// Statements inside which the server runs others that must be looked at.
+pub fn may_run_others(statement: &Statement) -> bool {
+    match &statement.kind {
+        Kind::Read(read) => read.refusal == Some(sql::Refusal::UnknownFunction),
+        Kind::Show(_) | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) | Kind::Use(_) | Kind::Empty => false,
+        _ => true,
+    }
+}
+
+/// Whether a read would run in another transaction after it, or by other rules, than before.
+pub fn changes_transaction(kind: &Kind, autocommit: bool) -> bool {
+    const SETTINGS: [&[u8]; 5] =
+        [b"autocommit", b"tx_isolation", b"transaction_isolation", b"tx_read_only", b"completion_type"];
+    let is_setting = |assignment: &Assignment| match &assignment.target {
+        Target::Session(name) => SETTINGS.contains(&name.as_slice()),
+        Target::OneShot(_) => true,
+        _ => false,
+    };
+    match kind {
+        Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain | Kind::Use(_) | Kind::Savepoint => false,
+        Kind::RollbackToSavepoint | Kind::ReleaseSavepoint | Kind::Handler | Kind::Kill | Kind::Empty => false,
+        Kind::Harmless | Kind::Do | Kind::Prepare | Kind::Deallocate => false,
+        Kind::Set(assignments) => assignments.iter().any(is_setting),
+        Kind::Commit(completion) | Kind::Rollback(completion) => !autocommit || completion.chain == Some(true),
+        _ => true,
+    }
+}

@@ -1,0 +1,142 @@
+//! What a text tells, found once for all texts of its shape.
+
+use crate::catalogue::Facts;
+use foldhash::quality::RandomState;
+use sql::{Kind, LexMode, Statement};
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+
+/// Shapes kept in one shard; a full one begins anew, since those in use come back at once.
+const KEPT: usize = 1024;
+const SHARDS: usize = 16;
+
+#[derive(Debug)]
+pub struct Reading {
+    pub statement: Arc<Statement>,
+    /// A single SELECT without aggregates, set operations or derived tables: if it returns rows, it has read rows.
+    pub is_single_scan: bool,
+    /// Its LIMIT may skip rows, which FOUND_ROWS() counts and the result does not show.
+    pub may_skip_rows: bool,
+    /// The catalogue's generation + 1 << 1 | whether a view of it is named; 0 before it was asked.
+    names_view: AtomicU64,
+}
+
+impl Reading {
+    pub fn new(text: &[u8], mode: LexMode) -> Reading {
+        let statement = sql::classify(text, mode);
+        let is_read = matches!(statement.kind, Kind::Read(_));
+        Reading {
+            is_single_scan: is_read && is_single_scan(text, mode),
+            may_skip_rows: is_read && may_skip_rows(text),
+            statement: Arc::new(statement),
+            names_view: AtomicU64::new(0),
+        }
+    }
+
+    /// May be anything.
+    pub fn opaque() -> Arc<Reading> {
+        Arc::new(Reading::of(Statement { kind: Kind::Opaque, reads_diagnostics: true }))
+    }
+
+    fn of(statement: Statement) -> Reading {
+        let names_view = AtomicU64::new(0);
+        Reading { statement: Arc::new(statement), is_single_scan: false, may_skip_rows: false, names_view }
+    }
+
+    /// `text`: one of this shape.
+    pub fn names_view(&self, facts: &Facts, text: &[u8], mode: LexMode) -> bool {
+        let asked = (facts.generation + 1) << 1;
+        // Relaxed: the answer is in the same word as what it holds for.
+        let known = self.names_view.load(Ordering::Relaxed);
+        if known & !1 == asked {
+            return known & 1 != 0;
+        }
+        let answer = sql::mentions(text, mode, |name| facts.views.contains(name));
+        self.names_view.store(asked | u64::from(answer), Ordering::Relaxed);
+        answer
+    }
+}
+
+type ByShape = HashMap<Box<[u8]>, Arc<Reading>, RandomState>;
+
+/// Readings by shape, for all sessions.
+pub struct Readings {
+    seed: RandomState,
+    shards: [RwLock<ByShape>; SHARDS],
+}
+
+impl Default for Readings {
+    fn default() -> Self {
+        Readings { seed: RandomState::default(), shards: std::array::from_fn(|_| RwLock::default()) }
+    }
+}
+
+impl Readings {
+    /// `scratch` is used for the shape.
+    pub fn read(&self, text: &[u8], mode: LexMode, scratch: &mut Vec<u8>) -> Arc<Reading> {
+        scratch.clear();
+        if !sql::shape(text, mode, scratch) {
+            return Arc::new(Reading::new(text, mode));
+        }
+        let shard = &self.shards[self.seed.hash_one(&scratch) as usize % SHARDS];
+        if let Some(reading) = shard.read().unwrap_or_else(|e| e.into_inner()).get(scratch.as_slice()) {
+            return reading.clone();
+        }
+        let reading = Arc::new(Reading::new(text, mode));
+        // What others say depends on their literals.
+        if matches!(reading.statement.kind, Kind::Read(_) | Kind::Write) {
+            let mut shard = shard.write().unwrap_or_else(|e| e.into_inner());
+            if shard.len() >= KEPT {
+                shard.clear();
+            }
+            shard.insert(scratch.as_slice().into(), reading.clone());
+        }
+        reading
+    }
+}
+
+fn may_skip_rows(text: &[u8]) -> bool {
+    let text = text.to_ascii_lowercase();
+    let position = |word: &[u8]| text.windows(word.len()).position(|part| part == word);
+    position(b"offset").is_some() || position(b"limit").is_some_and(|at| text[at..].contains(&b','))
+}
+
+/// Words of statements whose rows may come from something else than a scan.
+const OTHERS: &[&[u8]] = &[
+    b"union",
+    b"intersect",
+    b"except",
+    b"count",
+    b"sum",
+    b"min",
+    b"max",
+    b"avg",
+    b"group_concat",
+    b"std",
+    b"stddev",
+    b"stddev_pop",
+    b"stddev_samp",
+    b"variance",
+    b"var_pop",
+    b"var_samp",
+    b"bit_and",
+    b"bit_or",
+    b"bit_xor",
+    b"json_arrayagg",
+    b"json_objectagg",
+    b"with",
+    b"values",
+    b"over",
+    b"right",
+];
+
+fn is_single_scan(text: &[u8], mode: LexMode) -> bool {
+    let selects = std::cell::Cell::new(0);
+    let is_other = |word: &[u8]| {
+        selects.set(selects.get() + u32::from(word == b"select"));
+        selects.get() > 1 || OTHERS.contains(&word)
+    };
+    !sql::mentions(text, mode, is_other) && selects.get() == 1
+}

@@ -1,0 +1,98 @@
+//! Reads answered from the cache.
+
+use crate::Outlet;
+use crate::engine::Engine;
+use crate::layout::Layout;
+use crate::session::Session;
+use crate::surface;
+use crate::transaction::Admission;
+use cache::Key;
+use wire::status;
+
+/// A read that could be answered from the cache, by its bytes.
+pub(crate) struct Asked<'a> {
+    pub context: u64,
+    pub text: &'a [u8],
+    pub parameters: &'a [u8],
+    /// The whole command.
+    pub packet: &'a [u8],
+}
+
+impl Asked<'_> {
+    fn key(&self) -> Key<'_> {
+        Key { context: self.context, parts: [self.text, self.parameters] }
+    }
+}
+
+pub(crate) enum Served {
+    Answered,
+    Inject(Vec<u8>),
+    No,
+}
+
+impl Session {
+    /// The identity under which reads may be served or stored now.
+    pub(crate) fn cacheable_context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
+        if self.cache_type == 0 || !engine.settings.is_on() {
+            return None;
+        }
+        self.context(engine, is_binary)
+    }
+
+    pub(crate) fn serve(&mut self, engine: &Engine, asked: &Asked, outlet: &mut dyn Outlet) -> Served {
+        if self.has_temporary_tables || self.writes.is_locked {
+            return Served::No;
+        }
+        let key = asked.key();
+        let pin = cache::pin();
+        let Some(entry) = engine.cache.get(engine.cache.hash(&key), &key, &pin) else { return Served::No };
+        if !engine.versions.is_fresh(entry.cells(), entry.stamp()) {
+            return Served::No;
+        }
+        let layout = Layout(entry.flags());
+        match self.transaction.admit(&engine.versions, entry.cells(), layout.opens_snapshot()) {
+            Admission::Serve => {}
+            Admission::OpenSnapshot => return Served::Inject(self.open_snapshot(engine)),
+            Admission::Refuse(_) => return Served::No,
+        }
+        // Counted before the client can know of it, so that nobody who has the answer sees an older count.
+        engine.counts.hits.add(1);
+        engine.counts.saved_ns.add(entry.cost_ns());
+        engine.counts.saved_bytes.add(entry.value().len() as u64);
+        let replay = if layout.shows_found() { Vec::new() } else { asked.packet.to_vec() };
+        self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true, is_owed: false, replay });
+        self.deliver(entry.value(), layout, outlet);
+        Served::Answered
+    }
+
+    /// Sends a stored response with this session's own transaction flags.
+    fn deliver(&mut self, value: &[u8], layout: Layout, outlet: &mut dyn Outlet) {
+        const OWN: u16 = status::IN_TRANS | status::AUTOCOMMIT | status::IN_TRANS_READONLY;
+        let flags = self.status_now() & OWN;
+        let offsets = layout.offsets(value.len());
+        let stored = u16::from_le_bytes([value[offsets[1]], value[offsets[1] + 1]]);
+        if stored & OWN == flags {
+            return outlet.deliver(&[value]);
+        }
+        let own = (stored & !OWN | flags).to_le_bytes();
+        match offsets[0] {
+            0 => outlet.deliver(&[&value[..offsets[1]], &own, &value[offsets[1] + 2..]]),
+            first => {
+                outlet.deliver(&[&value[..first], &own, &value[first + 2..offsets[1]], &own, &value[offsets[1] + 2..]])
+            }
+        }
+    }
+
+    /// The flags of this session as the client must see them: a deferred BEGIN counts.
+    pub(crate) fn status_now(&self) -> u16 {
+        const LASTING: u16 = status::IN_TRANS
+            | status::AUTOCOMMIT
+            | status::IN_TRANS_READONLY
+            | status::NO_BACKSLASH_ESCAPES
+            | status::ANSI_QUOTES;
+        match &self.transaction.deferred_begin {
+            None => self.status & LASTING,
+            Some(_) => self.status & LASTING | status::IN_TRANS,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A text without its literals: what all statements of one form share.
+//!
+//! Invariant: texts of one shape, read under one mode, are of one kind (`classify`) if that is a read or a write, and
+//! mention the same names. So what is known of one holds for all.
+
+use crate::lex::is_word_byte;
+use crate::{Charset, LexMode};
+
+/// Appends the shape to `shape`; false for texts whose literals cannot be found in one plain pass (comments, odd
+/// numbers, several statements).
+pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
+    if mode.oracle || mode.charset == Charset::Unreadable {
+        return false;
+    }
+    shape.reserve(text.len() + 1);
+    shape.push(
+        u8::from(mode.ansi_quotes)
+            | u8::from(mode.no_backslash_escapes) << 1
+            | u8::from(mode.ignore_space) << 2
+            | u8::from(mode.charset == Charset::Utf8) << 3,
+    );
+    let mut rest = text;
+    while let Some(length) = piece(rest, mode, shape) {
+        rest = &rest[length..];
+        if rest.is_empty() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Takes the next piece; how long it was, or `None` where the text gives up.
+#[inline]
+fn piece(rest: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> Option<usize> {
+    let next = rest.get(1);
+    match *rest.first()? {
+        b'0'..=b'9' => number(rest, shape),
+        first if is_word_byte(first) => word(rest, mode, shape),
+        b'\'' => text_literal(rest, mode, shape),
+        b'"' if !mode.ansi_quotes => text_literal(rest, mode, shape),
+        quote @ (b'"' | b'`') => quoted_name(rest, quote, shape),
+        b'-' if next == Some(&b'-') => None,
+        b'/' if next == Some(&b'*') => None,
+        b'.' if next.is_some_and(u8::is_ascii_digit) => None,
+        b'.' if next.is_some_and(|byte| is_word_byte(*byte)) => {
+            shape.push(b'.');
+            word(&rest[1..], mode, shape).map(|length| length + 1)
+        }
+        // `?` stands for a literal here; the others begin comments, statements, variables.
+        0 | b'#' | b';' | b'@' | b'?' | b'\\' => None,
+        first => {
+            shape.push(first);
+            Some(1)
+        }
+    }
+}
+
+fn word(rest: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> Option<usize> {
+    let length = rest.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(rest.len());
+    let (word, after) = rest.split_at(length);
+    let is_prefix = length == 1 && after.first() == Some(&b'\'') && b"xXbBnN".contains(&word[0]);
+    if is_prefix || mode.charset != Charset::Utf8 && !word.is_ascii() {
+        return None;
+    }
+    shape.extend_from_slice(word);
+    Some(length)
+}
+
+/// Digits, perhaps with a fraction. What goes on like a word may be one.
+fn number(rest: &[u8], shape: &mut Vec<u8>) -> Option<usize> {
+    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut length = digits(rest);
+    if rest.get(length) == Some(&b'.') {
+        length += 1 + digits(&rest[length + 1..]);
+    }
+    if rest.get(length).is_some_and(|byte| is_word_byte(*byte) || *byte == b'.') {
+        return None;
+    }
+    shape.push(b'?');
+    Some(length)
+}
+
+/// Two without a space between them could be read as one.
+fn text_literal(rest: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> Option<usize> {
+    let length = quoted(rest, rest[0], !mode.no_backslash_escapes)?;
+    if matches!(rest.get(length), Some(b'\'' | b'"')) {
+        return None;
+    }
+    shape.extend_from_slice(b"'?'");
+    Some(length)
+}
+
+fn quoted_name(rest: &[u8], quote: u8, shape: &mut Vec<u8>) -> Option<usize> {
+    let length = quoted(rest, quote, false)?;
+    let name = &rest[..length];
+    if name.contains(&0) {
+        return None;
+    }
+    shape.extend_from_slice(name);
+    Some(length)
+}
+
+/// Up to and with the closing quote; a doubled one stands for itself.
+fn quoted(rest: &[u8], quote: u8, has_escapes: bool) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += match *rest.get(at)? {
+            b'\\' if has_escapes => 2,
+            byte if byte != quote => 1,
+            _ if rest.get(at + 1) == Some(&quote) => 2,
+            _ => return Some(at + 1),
+        };
+    }
+}
