@@ -3,9 +3,9 @@
 //! Invariant: only processes started here are ever signalled.
 //! Deliberately absent: any setting that a stock server would need before it may load the plugin.
 
-use std::collections::hash_map::DefaultHasher;
+use std::collections::hash_map::{DefaultHasher, RandomState};
 use std::fs::{self, File};
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::io;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::client::{Client, Endpoint};
+use crate::random::Random;
 
-const START_LIMIT: Duration = Duration::from_secs(60);
-const STOP_LIMIT: Duration = Duration::from_secs(60);
+/// Long enough for a machine on which everything else runs too.
+const START_LIMIT: Duration = Duration::from_secs(180);
+const STOP_LIMIT: Duration = Duration::from_secs(180);
+const PORT_TRIES: usize = 5;
+/// Below the ports that Linux gives to outgoing connections, one of which could take a server's while it restarts.
+const PORTS: std::ops::Range<u16> = 17_000..20_000;
 const POLL: Duration = Duration::from_millis(20);
 
 /// What every server here gets: small, quick to start, durable enough to be killed.
@@ -61,7 +66,7 @@ impl Server {
     /// Starts a server and, where a plugin is given, installs it the way a user would.
     pub fn start(options: Options) -> io::Result<Self> {
         let directory = fresh_directory()?;
-        let mut server = Self { options, directory, port: free_port()?, child: None };
+        let mut server = Self { options, directory, port: 0, child: None };
         copy_tree(&template(&server.mariadbd())?, &server.data())?;
         fs::create_dir(server.plugins())?;
         fs::create_dir(server.scratch())?;
@@ -69,11 +74,23 @@ impl Server {
             fs::copy(plugin, server.plugins().join("fqc.so"))
                 .map_err(|error| io::Error::other(format!("cannot copy the plugin {}: {error}", plugin.display())))?;
         }
-        server.launch()?;
+        server.launch_on_a_free_port()?;
         if server.options.plugin.is_some() {
             server.install_plugin()?;
         }
         Ok(server)
+    }
+
+    /// A port that is free when it is chosen can be another's when the server asks for it.
+    fn launch_on_a_free_port(&mut self) -> io::Result<()> {
+        for _ in 0..PORT_TRIES {
+            self.port = free_port()?;
+            match self.launch() {
+                Err(_) if self.error_log().contains("Address already in use") => {}
+                outcome => return outcome,
+            }
+        }
+        Err(io::Error::other(format!("no free port in {PORT_TRIES} tries\n{}", self.error_log())))
     }
 
     /// Loads the plugin into the running server, and switches its cache on.
@@ -279,35 +296,39 @@ fn template(mariadbd: &Path) -> io::Result<PathBuf> {
     if template.is_dir() {
         return Ok(template);
     }
-    let draft = fresh_directory()?;
-    // On a machine with little memory left the bootstrapping server may be refused its threads for a moment.
-    if install(mariadbd, &draft.join("data")).is_err() {
-        fs::remove_dir_all(draft.join("data"))?;
-        install(mariadbd, &draft.join("data"))?;
+    // One maker at a time, over all threads and programs.
+    let turn = File::create(template.with_extension("lock"))?;
+    turn.lock()?;
+    if !template.is_dir() {
+        let draft = fresh_directory()?;
+        install(mariadbd, &draft)?;
+        fs::rename(draft.join("data"), &template)?;
+        fs::remove_dir_all(&draft)?;
     }
-    // Another process may have been faster; its template is as good.
-    let _ = fs::rename(draft.join("data"), &template);
-    let _ = fs::remove_dir_all(&draft);
     Ok(template)
 }
 
-fn install(mariadbd: &Path, data: &Path) -> io::Result<()> {
+fn install(mariadbd: &Path, draft: &Path) -> io::Result<()> {
     let base = base_directory(mariadbd);
     let places = ["bin", "scripts", "sbin"].map(|place| base.join(place).join("mariadb-install-db"));
     let installer = places.iter().find(|path| path.is_file());
     let installer =
         installer.ok_or_else(|| io::Error::other(format!("no mariadb-install-db below {}", base.display())))?;
-    let log = data.with_extension("log");
+    let log = File::create(draft.join("log"))?;
     let status = Command::new(installer)
         .args(common_arguments(mariadbd))
-        .arg(path_argument("datadir", data))
+        .arg(path_argument("datadir", &draft.join("data")))
+        .arg(path_argument("tmpdir", draft))
         .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
-        .stdout(File::create(&log)?)
-        .stderr(Stdio::null())
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
         .status()?;
     match status.success() {
         true => Ok(()),
-        false => Err(io::Error::other(format!("{} failed: {}", installer.display(), fs::read_to_string(log)?))),
+        false => {
+            Err(io::Error::other(format!("{} failed: {}", installer.display(), fs::read_to_string(draft.join("log"))?)))
+        }
     }
 }
 
@@ -334,7 +355,10 @@ fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+    let mut random = Random::new(RandomState::new().hash_one(std::process::id()));
+    let mut ports = (0..1000).map(|_| PORTS.start + random.below(PORTS.len()) as u16);
+    let free = ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    free.ok_or_else(|| io::Error::other(format!("no free port among {PORTS:?}")))
 }
 
 fn field<T: std::str::FromStr>(line: &str, index: usize) -> io::Result<T> {

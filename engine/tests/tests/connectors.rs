@@ -78,6 +78,14 @@ fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Runs a command that fetches something: networks fail now and then.
+fn fetch(command: &mut Command) {
+    let succeeds = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
+    if !(0..2).any(|_| succeeds(command)) {
+        run(command);
+    }
+}
+
 /// A database with the table of the scenario, of which the server knows already that its reads may be kept.
 fn stage(db: &str) -> (Arena, u16) {
     let mut arena = Arena::enter(db);
@@ -104,7 +112,9 @@ fn hits_of(db: &str, ways: &[&str], command: &mut Command) -> u64 {
 fn python() -> PathBuf {
     let install = |place: &Path| {
         run(Command::new("python3").args(["-m", "venv"]).arg(place.join("venv")));
-        run(Command::new(place.join("venv/bin/pip")).args(["install", "-q", "-r"]).arg(place.join("requirements.txt")));
+        fetch(
+            Command::new(place.join("venv/bin/pip")).args(["install", "-q", "-r"]).arg(place.join("requirements.txt")),
+        );
     };
     ready("python", &["requirements.txt"], install).join("venv/bin/python")
 }
@@ -125,8 +135,7 @@ fn mysqlclient() {
 
 #[test]
 fn mysql2() {
-    let install =
-        |place: &Path| drop(run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(place)));
+    let install = |place: &Path| fetch(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(place));
     let place = ready("node", &["package.json", "package-lock.json", ".npmrc", "scenario.mjs"], install);
     scenario("c_mysql2", &BOTH, Command::new("node").arg(place.join("scenario.mjs")));
 }
@@ -134,7 +143,7 @@ fn mysql2() {
 #[test]
 fn go_sql_driver() {
     let build = |place: &Path| {
-        run(Command::new("go").args(["build", "-mod=readonly", "-o", "scenario", "."]).current_dir(place));
+        fetch(Command::new("go").args(["build", "-mod=readonly", "-o", "scenario", "."]).current_dir(place));
     };
     let place = ready("go", &["go.mod", "go.sum", "main.go"], build);
     scenario("c_go", &BOTH, &mut Command::new(place.join("scenario")));
@@ -144,7 +153,7 @@ fn go_sql_driver() {
 fn connector_j() {
     let install = |place: &Path| {
         let copy = ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=jars"];
-        run(Command::new("mvn").args(copy).current_dir(place));
+        fetch(Command::new("mvn").args(copy).current_dir(place));
     };
     let place = ready("java", &["pom.xml"], install);
     let jars = place.join("jars/*");

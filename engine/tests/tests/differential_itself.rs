@@ -29,7 +29,7 @@ fn two_plain_servers_do_not_differ() {
 
 #[test]
 fn a_stale_answer_is_found_and_its_history_shrunk() {
-    let plan = Plan { shrink_time: Duration::from_secs(20), ..Plan::default() };
+    let plan = Plan { time: Duration::from_secs(300), ..Plan::default() };
     let difference = found(plan, |direct| Some(stale::start(direct, 20))).expect("a planted fault is found");
     assert!(difference.history.len() < difference.steps, "{difference}");
 }

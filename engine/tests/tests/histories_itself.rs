@@ -8,26 +8,32 @@ use fqc_tests::client::Endpoint;
 use fqc_tests::histories::{self, Plan, Report};
 use fqc_tests::server::{Options, Server};
 
-fn report(through: impl Fn(Endpoint) -> Option<Endpoint>) -> Report {
+const RUNS: u64 = 10;
+
+/// A run proves nothing on a machine that got nowhere in its time; so there are more until one is enough.
+fn report(through: impl Fn(Endpoint) -> Option<Endpoint>, is_enough: impl Fn(&Report) -> bool) -> Report {
     let arguments = histories::ARGUMENTS.iter().map(|one| one.to_string()).collect();
     let mut server = Server::start(Options { arguments, ..Options::default() }).expect("a plain server");
     let through = through(server.endpoint());
-    histories::run(&mut server, Plan { time: Duration::from_secs(8), through, ..Plan::default() }).expect("it answers")
+    let mut run = |seed| {
+        let plan = Plan { seed, time: Duration::from_secs(8), through: through.clone(), ..Plan::default() };
+        histories::run(&mut server, plan).expect("it answers")
+    };
+    (1..RUNS).map(&mut run).find(is_enough).unwrap_or_else(|| run(RUNS))
 }
 
 #[test]
 fn a_plain_server_violates_nothing() {
-    let report = report(|_| None);
+    let all = ["register checks", "sum checks", "snapshot checks", "own writes checks", "pair checks", "event checks"];
+    let missing = |report: &Report| all.into_iter().find(|check| !report.counts.contains_key(check));
+    let report = report(|_| None, |report| !report.violations.is_empty() || missing(report).is_none());
     assert!(report.violations.is_empty(), "{report}");
-    for check in
-        ["register checks", "sum checks", "snapshot checks", "own writes checks", "pair checks", "event checks"]
-    {
-        assert!(report.counts.get(check).is_some_and(|count| *count > 0), "no {check} at all:\n{report}");
-    }
+    assert_eq!(missing(&report), None, "{report}");
 }
 
 #[test]
 fn a_stale_answer_is_a_violation() {
-    let report = report(|direct| Some(stale::start(direct, 50)));
-    assert!(report.violations.iter().any(|violation| violation.contains("stale read")), "{report}");
+    let has_stale = |report: &Report| report.violations.iter().any(|violation| violation.contains("stale read"));
+    let report = report(|direct| Some(stale::start(direct, 50)), has_stale);
+    assert!(has_stale(&report), "{report}");
 }

@@ -13,7 +13,7 @@ use fqc_tests::random::Random;
 use fqc_tests::server::{Options, Server};
 
 const READ: &str = "SELECT v FROM d.t WHERE id = 7";
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn server(arguments: &[&str]) -> Server {
     let arguments = arguments.iter().map(|one| one.to_string()).collect();

@@ -9,7 +9,7 @@ use crate::client::{Client, Endpoint, Param, Prepared, Response, command, execut
 use crate::server::Server;
 
 /// Nothing here may block: every lock timeout is 0.
-const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 const MOST_PREPARED: usize = 24;
 
 /// What came back for one action.

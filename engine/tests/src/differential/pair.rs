@@ -9,7 +9,7 @@ use super::{SESSIONS, compare, report};
 use crate::client::{Endpoint, Row};
 use crate::server::Server;
 
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 pub struct Pair<'a> {
     pub plain: &'a mut Server,

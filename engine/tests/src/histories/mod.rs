@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::client::Endpoint;
 use crate::server::Server;
@@ -27,6 +27,8 @@ use voice::{Trouble, Voice};
 
 /// Deadlocks and lock waits must end well before a client gives up.
 pub const ARGUMENTS: &[&str] = &["--innodb-lock-wait-timeout=2", "--lock-wait-timeout=2"];
+
+const END_LIMIT: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -104,6 +106,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         stage.violation(format!("the server died; its error log:\n{}", server.error_log()));
     } else {
         outcomes.into_iter().collect::<io::Result<()>>()?;
+        await_the_last_session(server)?;
         settle(&stage, &world)?;
     }
     let hits = hits(server);
@@ -161,6 +164,21 @@ fn work(stage: &Stage, world: &World, index: usize, role: Role) -> io::Result<()
         Role::DefinitionReader => world.definitions.reader(&mut voice("definition reads")?, stage),
         Role::Chaos => chaos::worker(&mut voice("chaos statements")?, stage),
     }
+}
+
+/// A session that was cut off may still be at its last write.
+fn await_the_last_session(server: &Server) -> io::Result<()> {
+    let mut admin = server.admin()?;
+    let others =
+        "SELECT COUNT(*) FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND command <> 'Daemon'";
+    let begun = Instant::now();
+    while admin.scalar(others)?.as_deref() != Some("0") {
+        if begun.elapsed() > END_LIMIT {
+            return Err(io::Error::other(format!("sessions that were cut off still run after {END_LIMIT:?}")));
+        }
+        thread::yield_now();
+    }
+    Ok(())
 }
 
 fn settle(stage: &Stage, world: &World) -> io::Result<()> {

@@ -9,7 +9,7 @@ use crate::client::{Client, Failure, Login, Prepared, Response, Row, capability,
 use crate::random::Random;
 
 /// Longer than any lock timeout of the run: who waits longer, hangs.
-const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 const MOST_PREPARED: usize = 200;
 
 /// Why a statement has no result. None of these is a violation by itself: chaos kills and cuts.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use fqc_tests::client::{Client, Login, Param, Prepared, Response, capability};
 use fqc_tests::server::{Options, Server};
 
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 static SHARED: Mutex<Option<Arc<Server>>> = Mutex::new(None);
 static TURN: Mutex<()> = Mutex::new(());
