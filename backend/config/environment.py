@@ -130,7 +130,7 @@ def read() -> Environment:
         is_four_eyes=_flag("FQC_FOUR_EYES", False),
         connect_timeout_seconds=_number("FQC_CONNECT_TIMEOUT_SECONDS", 5, 1, 120),
         statement_timeout_seconds=_number("FQC_STATEMENT_TIMEOUT_SECONDS", 30, 1, 3600),
-        local_port_base=_number("FQC_LOCAL_PORT_BASE", 33100, 1024, 65000),
+        local_port_base=_number("FQC_LOCAL_PORT_BASE", 13306, 1024, 65000),
         change_lease_seconds=_number("FQC_CHANGE_LEASE_SECONDS", 180, 1, 3600),
         log_level=_text("FQC_LOG_LEVEL", "INFO").upper(),
         trusted_proxies=_number("FQC_TRUSTED_PROXIES", 0, 0, 10),

@@ -12,7 +12,7 @@ from stack.problem import Problem
 from stack.process import Identity, identify
 from stack.waiting import wait_until
 
-_READY_SECONDS = 60.0
+_READY_SECONDS = 180.0
 _WORKER = "worker@localhost"
 _LOG_TAIL_LINES = 15
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from testing.ports import free_port
 
 ACCOUNT = "postgres"
 
@@ -24,12 +25,6 @@ def programs() -> Path:
     if not found and not on_path:
         raise RuntimeError("no PostgreSQL server programs found: install the package postgresql")
     return found[-1] if found else Path(str(on_path)).parent
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _run(*words: str) -> None:

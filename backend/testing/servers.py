@@ -14,12 +14,12 @@ from django.apps import apps
 from django.conf import settings
 
 from controlplane.core.ids import new_id
-from controlplane.gateway.local import LocalServer, is_free
+from controlplane.gateway.local import LocalServer
 from controlplane.gateway.server import Limits, Server, open_server
+from testing.ports import free_port
 
 LIMITS = Limits(networks=("127.0.0.0/8",), connect_seconds=5, statement_seconds=30)
 CONFIGURATION = {"innodb_buffer_pool_size": "268435456", "innodb_log_file_size": "8388608"}
-FIRST_PORT = 36000
 
 
 class TestServer(LocalServer):
@@ -35,8 +35,7 @@ class TestServer(LocalServer):
 
 
 def make_server(*, has_engine: bool) -> TestServer:
-    port = next(port for port in range(FIRST_PORT, 60000) if is_free(port))
-    server = TestServer(settings.LOCAL_ROOT / new_id("rm"), port, "fqc", "a-password_for-tests")
+    server = TestServer(settings.LOCAL_ROOT / new_id("rm"), free_port(), "fqc", "a-password_for-tests")
     server.make(CONFIGURATION)
     server.start()
     if has_engine:

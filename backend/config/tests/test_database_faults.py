@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from testing import postgres
+from testing.ports import free_port
 from testing.workers import until
 
 BACKEND = Path(__file__).parents[2]
@@ -24,7 +25,7 @@ def cluster():
 
 @pytest.fixture
 def web(cluster, tmp_path):
-    port = postgres.free_port()
+    port = free_port()
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "FQC_RUN_DIR": str(tmp_path),

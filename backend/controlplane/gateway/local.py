@@ -2,7 +2,7 @@
 
 <root>/<name>/my.cnf          what the control plane needs of the server
               configured.cnf  what people configured; rewritten by change sets
-              data/ plugins/ error.log server.pid server.sock
+              data/ plugins/ tmp/ error.log server.pid server.sock
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class LocalServer:
 
     def make(self, configured: Mapping[str, str]) -> None:
         """Folder, configuration, empty databases. Safe to repeat after a failure in the middle."""
-        (self.folder / "plugins").mkdir(parents=True, exist_ok=True)
+        for name in ("plugins", "tmp"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
         self.defaults.write_text(self._base_configuration())
         self.configure(configured)
         if not self.is_made:
@@ -90,6 +91,8 @@ class LocalServer:
             f"pid-file={self.folder / 'server.pid'}",
             f"log-error={self.log}",
             f"plugin-dir={self.folder / 'plugins'}",
+            # A server that starts removes what it takes for leftovers of its own from a shared folder.
+            f"tmpdir={self.folder / 'tmp'}",
             f"port={self.port}",
             "bind-address=127.0.0.1",
             "skip-name-resolve",
@@ -119,7 +122,10 @@ class LocalServer:
         done = subprocess.run(
             [
                 _program("mariadb-install-db"),
+                # The first of its arguments. What the machine's own server is configured with has no place here.
+                "--no-defaults",
                 f"--datadir={self.folder / 'data'}",
+                f"--tmpdir={self.folder / 'tmp'}",
                 f"--user={_user()}",
                 "--auth-root-authentication-method=socket",
                 "--skip-test-db",
@@ -127,7 +133,7 @@ class LocalServer:
             ],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
         )
         if done.returncode:
             raise LocalServerError(f"mariadb-install-db failed in {self.folder}: {done.stderr.strip()[-500:]}")
