@@ -9,6 +9,7 @@ from django.db import models
 from controlplane.changes.states import AT_WORK, ChangeState, Kind, StepKind, StepState, When
 from controlplane.core.ids import ID_LENGTH, new_id
 from controlplane.fleet.models import Instance
+from controlplane.parameters.models import Template
 
 
 class ChangeSet(models.Model):
@@ -19,6 +20,9 @@ class ChangeSet(models.Model):
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.PARAMETERS)
     state = models.CharField(max_length=12, choices=ChangeState.choices, default=ChangeState.PREVIEWED)
     note = models.CharField(max_length=500, blank=True)
+    template = models.ForeignKey(Template, on_delete=models.SET_NULL, null=True, related_name="changes")
+    template_version = models.PositiveIntegerField(null=True)
+    is_replacement = models.BooleanField(default=False, help_text="What was configured and not named is reset.")
     findings = models.JSONField(default=list)
     instance_version = models.PositiveIntegerField(help_text="The instance's version that the preview was made from.")
     needs_restart = models.BooleanField(default=False)

@@ -21,6 +21,7 @@ from controlplane.fleet.models import Instance, InstanceParameter
 from controlplane.fleet.observation import note_running
 from controlplane.fleet.selectors import class_get
 from controlplane.fleet.states import State
+from controlplane.fleet.template_uses import template_use_note, template_uses_end
 from controlplane.gateway.errors import Unreachable
 
 MEANWHILE = {Kind.CREATE: State.CREATING, Kind.DELETE: State.DELETING}
@@ -51,6 +52,7 @@ def applied(run: Run) -> None:
         fleet.instance_forget(instance)
         return
     _keep_running(run)
+    _keep_template(change, instance)
     fleet.instance_version_bump(instance)
     fleet.instance_state_set(instance, State.RUNNING)
 
@@ -58,6 +60,13 @@ def applied(run: Run) -> None:
 def _keep_running(run: Run) -> None:
     if run.running is not None:
         note_running(run.instance, run.running, has_restarted=run.has_restarted)
+
+
+def _keep_template(change: ChangeSet, instance: Instance) -> None:
+    if change.template is not None and change.template_version is not None:
+        template_use_note(instance, change.template, change.template_version, is_replacement=change.is_replacement)
+    elif change.is_replacement:
+        template_uses_end(instance)
 
 
 def _keep_parameters(run: Run) -> None:

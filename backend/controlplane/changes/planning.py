@@ -13,7 +13,7 @@ from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.showing import running_values
 from controlplane.fleet.states import Provider
 from controlplane.parameters.findings import Severity
-from controlplane.parameters.selectors import template_get, template_values
+from controlplane.parameters.models import TemplateVersion
 from controlplane.prerequisites.findings import Action, InstanceFinding, of_parameters
 from controlplane.prerequisites.gate import gate_findings
 
@@ -48,8 +48,7 @@ class Preview:
 def wanted_values(
     instance: Instance,
     parameters: Mapping[str, str | None],
-    template: str | None = None,
-    template_version: int | None = None,
+    template: TemplateVersion | None = None,
     replace: bool = False,
 ) -> dict[str, str | None]:
     """The template's values, then the parameters given; `replace` resets what neither names."""
@@ -57,7 +56,7 @@ def wanted_values(
     if replace:
         wanted |= dict.fromkeys(instance.parameters.values_list("name", flat=True))
     if template:
-        wanted |= template_values(template_get(template), template_version)
+        wanted |= template.values
     return wanted | dict(parameters)
 
 
@@ -79,12 +78,11 @@ def preview_parameters(
     instance: Instance,
     *,
     parameters: Mapping[str, str | None],
-    template: str | None = None,
-    template_version: int | None = None,
+    template: TemplateVersion | None = None,
     replace: bool = False,
     allow_restart: bool = False,
 ) -> Preview:
-    wanted = wanted_values(instance, parameters, template, template_version, replace)
+    wanted = wanted_values(instance, parameters, template, replace)
     return preview_wanted(instance, situation_of(instance), wanted, allow_restart=allow_restart)
 
 

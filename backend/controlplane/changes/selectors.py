@@ -12,7 +12,7 @@ def change_list() -> QuerySet[ChangeSet]:
 
 
 def change_get(pk: str) -> ChangeSet:
-    found = ChangeSet.objects.select_related("instance__instance_class").prefetch_related("lines", "steps")
+    found = ChangeSet.objects.select_related("instance__instance_class", "template").prefetch_related("lines", "steps")
     change = found.filter(pk=pk).first()
     if change is None:
         raise NotFound(f"There is no change set {pk}: list them with GET /api/v1/changes.")

@@ -34,14 +34,16 @@ class ChangeStepSerializer(PlannedStepSerializer):
 
 class ChangeSummarySerializer(serializers.ModelSerializer[ChangeSet]):
     instance = serializers.CharField(source="instance_id", allow_null=True)
+    template = serializers.CharField(source="template_id", allow_null=True)
     reverts = serializers.CharField(source="reverts_id", allow_null=True)
 
     class Meta:
         model = ChangeSet
         fields = (
-            "id", "instance", "instance_name", "kind", "state", "note", "needs_restart", "needs_second_person",
-            "when", "at", "not_before", "created_by", "approved_by", "reverts", "is_abort_requested", "outcome_code",
-            "outcome_detail", "version", "created_at", "started_at", "finished_at",
+            "id", "instance", "instance_name", "kind", "state", "note", "template", "template_version",
+            "needs_restart", "needs_second_person", "when", "at", "not_before", "created_by", "approved_by", "reverts",
+            "is_abort_requested", "outcome_code", "outcome_detail", "version", "created_at", "started_at",
+            "finished_at",
         )  # fmt: skip
         read_only_fields = fields
 

@@ -26,13 +26,22 @@ from controlplane.fleet import services as fleet
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import class_get
 from controlplane.fleet.states import Provider, State
+from controlplane.parameters.models import TemplateVersion
+from controlplane.parameters.selectors import template_get, template_version_get
 from controlplane.prerequisites.gate import INSTALL
 from controlplane.settings.selectors import settings_get
 
 
 @transaction.atomic
 def change_make(
-    instance: Instance, kind: Kind, preview: Preview, *, note: str = "", reverts: ChangeSet | None = None
+    instance: Instance,
+    kind: Kind,
+    preview: Preview,
+    *,
+    note: str = "",
+    reverts: ChangeSet | None = None,
+    template: TemplateVersion | None = None,
+    is_replacement: bool = False,
 ) -> ChangeSet:
     """Keep a preview as a change set; a blocked one is refused."""
     preview.refuse_if_blocked()
@@ -49,6 +58,9 @@ def change_make(
         created_by=who.actor,
         created_by_id=who.actor_id,
         reverts=reverts,
+        template=template and template.template,
+        template_version=template and template.number,
+        is_replacement=is_replacement,
     )
     ChangeLine.objects.bulk_create(
         ChangeLine(
@@ -150,9 +162,22 @@ def _release_new_instance(change: ChangeSet) -> None:
         fleet.instance_state_set(change.instance, State.FAILED, "its creation was aborted")
 
 
-def change_parameters(instance: Instance, *, apply: bool, when: str, at: Any, note: str, **wanted: Any) -> ChangeSet:
+def change_parameters(
+    instance: Instance,
+    *,
+    apply: bool,
+    when: str,
+    at: Any,
+    note: str,
+    template: str | None = None,
+    template_version: int | None = None,
+    replace: bool = False,
+    **wanted: Any,
+) -> ChangeSet:
     _refuse_unless_settled(instance)
-    change = change_make(instance, Kind.PARAMETERS, planning.preview_parameters(instance, **wanted), note=note)
+    version = template_version_get(template_get(template), template_version) if template else None
+    preview = planning.preview_parameters(instance, template=version, replace=replace, **wanted)
+    change = change_make(instance, Kind.PARAMETERS, preview, note=note, template=version, is_replacement=replace)
     return change_start(change, apply=apply, when=when, at=at)
 
 

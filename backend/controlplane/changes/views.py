@@ -29,6 +29,7 @@ from controlplane.core.etag import check_if_match_given
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_get
+from controlplane.parameters.selectors import template_get, template_version_get
 
 
 def checked(serializer: type[Any], request: Request) -> dict[str, Any]:
@@ -56,6 +57,8 @@ class ChangePreview(ApiView):
     def post(self, request: Request) -> Response:
         """What a change would do: old and new, restarts, steps, findings. Changes nothing, keeps nothing."""
         given = checked(PreviewRequestSerializer, request)
+        name, number = given.pop("template"), given.pop("template_version")
+        given["template"] = template_version_get(template_get(name), number) if name else None
         preview = planning.preview_parameters(instance_get(given.pop("instance")), **given)
         return Response(ChangePreviewSerializer(preview).data)
 

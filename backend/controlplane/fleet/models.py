@@ -14,6 +14,7 @@ from django.db import models
 from controlplane.core.ids import ID_LENGTH, new_id
 from controlplane.core.sealing import open_sealed, seal
 from controlplane.fleet.states import Provider, State
+from controlplane.parameters.models import Template
 
 
 class InstanceClass(models.Model):
@@ -110,4 +111,21 @@ class InstanceParameter(models.Model):
         indexes = [
             models.Index(fields=["is_drifted", "instance"], name="parameter_drifted"),
             models.Index(fields=["is_pending_restart", "instance"], name="parameter_pending"),
+        ]
+
+
+class TemplateUse(models.Model):
+    """The version of a template that was last applied to an instance. An instance may use several templates."""
+
+    template = models.ForeignKey(Template, on_delete=models.CASCADE, related_name="uses")
+    instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="template_uses")
+    version = models.PositiveIntegerField()
+    applied_at = models.DateTimeField()
+    applied_by = models.CharField(max_length=150)
+
+    class Meta:
+        ordering = ("-applied_at", "-id")
+        indexes = [models.Index(fields=["template", "-applied_at", "-id"], name="template_use_newest")]
+        constraints = [
+            models.UniqueConstraint(fields=["template", "instance"], name="one_use_per_template_and_instance")
         ]

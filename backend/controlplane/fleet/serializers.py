@@ -5,8 +5,10 @@ from typing import Any
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
-from controlplane.fleet.models import Instance, InstanceClass
+from controlplane.fleet.models import Instance, InstanceClass, TemplateUse
 from controlplane.fleet.states import Provider
+from controlplane.fleet.template_uses import use_differences
+from controlplane.parameters.difference import Difference
 
 NAME = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]{1,63}\Z", "a letter, then 1 to 63 letters, digits or _ . -")
 TAG = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_-]{0,62}\Z", "a letter, then up to 62 letters, digits or _ -")
@@ -167,3 +169,38 @@ class FleetSummarySerializer(serializers.Serializer[Any]):
     without_engine_count = serializers.IntegerField()
     drifted_count = serializers.IntegerField()
     pending_restart_count = serializers.IntegerField()
+
+
+class TemplateUseDifferenceSerializer(serializers.Serializer[Difference]):
+    name = serializers.CharField()
+    configured = serializers.CharField(source="before", allow_null=True, help_text="On the instance; null: nothing.")
+    wanted = serializers.CharField(source="after", help_text="In the newest version of the template.")
+
+
+class TemplateUseSerializer(serializers.ModelSerializer[TemplateUse]):
+    """Compared with the newest version of the template, whose values the context carries."""
+
+    instance = serializers.CharField(source="instance_id")
+    instance_name = serializers.CharField(source="instance.name")
+    version = serializers.IntegerField(help_text="Of the template, as it was last applied.")
+    is_in_step = serializers.SerializerMethodField(help_text="Configured as the template's newest version says.")
+    differing_count = serializers.SerializerMethodField()
+    differences = TemplateUseDifferenceSerializer(many=True)
+
+    class Meta:
+        model = TemplateUse
+        fields = (
+            "instance", "instance_name", "version", "applied_at", "applied_by", "is_in_step", "differing_count",
+            "differences",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    def to_representation(self, use: TemplateUse) -> Any:
+        use.differences = use_differences(use, self.context["values"])  # type: ignore[attr-defined]
+        return super().to_representation(use)
+
+    def get_is_in_step(self, use: Any) -> bool:
+        return not use.differences
+
+    def get_differing_count(self, use: Any) -> int:
+        return len(use.differences)

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count, Q
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins
+from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,7 +16,7 @@ from controlplane.core.etag import check_if_match
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 from controlplane.fleet import selectors, services, showing
 from controlplane.fleet.filters import InstanceFilter
-from controlplane.fleet.models import Instance, InstanceClass, InstanceParameter
+from controlplane.fleet.models import Instance, InstanceClass, InstanceParameter, TemplateUse
 from controlplane.fleet.serializers import (
     FleetSummarySerializer,
     InstanceClassSerializer,
@@ -23,7 +24,10 @@ from controlplane.fleet.serializers import (
     InstanceParametersSerializer,
     InstanceSerializer,
     InstanceUpdateSerializer,
+    TemplateUseSerializer,
 )
+from controlplane.fleet.template_uses import template_use_list
+from controlplane.parameters.selectors import template_get, template_values
 
 
 class InstanceClassViewSet(mixins.ListModelMixin, ApiViewSet):
@@ -84,6 +88,27 @@ class InstanceParametersView(ApiView):
         instance = selectors.instance_get(pk)
         is_live, items = showing.parameter_rows(instance)
         return with_etag({"is_live": is_live, "items": items}, instance.version)
+
+
+class TemplateInstances(ListAPIView[TemplateUse], ApiView):
+    """Which instances use a template: the version they were given, and where they differ from the newest one."""
+
+    queryset = TemplateUse.objects.none()
+    serializer_class = TemplateUseSerializer
+    filterset_fields = ("version",)
+    ordering = ("-applied_at", "-id")
+
+    @extend_schema(operation_id="templates_instances_list")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().get(request, *args, **kwargs)
+
+    def get_queryset(self) -> Any:
+        self.template = template_get(self.kwargs["pk"])
+        return template_use_list(self.template)
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        template = getattr(self, "template", None)  # none while the contract is generated
+        return {**super().get_serializer_context(), "values": template_values(template) if template else {}}
 
 
 class FleetSummaryView(ApiView):

@@ -1,13 +1,18 @@
-"""The engine in a local server: its library in place, and loaded."""
+"""The engine in a local server: which one there is to install, its library in place, and loaded."""
 
 from __future__ import annotations
 
+import re
+import subprocess
+from functools import lru_cache
 from pathlib import Path
 
 from controlplane.gateway.errors import RefusedStatement
-from controlplane.gateway.local import LocalServer
+from controlplane.gateway.local import LocalServer, LocalServerError, server_program
 from controlplane.gateway.server import Server
 
+MINOR_VERSION = re.compile(r"^fqc-minor-version +(\d+)$", re.MULTILINE)
+HELP_SECONDS = 30
 ALREADY_THERE = ("1968", "1125")  # plugin, or function, is already installed
 
 
@@ -20,3 +25,22 @@ def install_engine(local: LocalServer, server: Server, library: Path) -> None:
         if not any(code in error.detail for code in ALREADY_THERE):
             raise
     server.__dict__.pop("has_engine", None)  # it was asked before there was one
+
+
+def library_minor_version(library: Path) -> int | None:
+    """What an upgrade of a local instance leads to; None where no server can be started, or there is no library."""
+    try:
+        return _minor_version(library, library.stat().st_mtime_ns)
+    except (OSError, LocalServerError, subprocess.TimeoutExpired):
+        return None
+
+
+@lru_cache(maxsize=4)
+def _minor_version(library: Path, changed_at: int) -> int | None:
+    """The server itself says, in its help: it loads the library for that, and starts nothing."""
+    folder = library.parent
+    words = [server_program(), "--no-defaults", "--user=root", f"--datadir={folder}", f"--plugin-dir={folder}"]
+    words += [f"--plugin-load-add={library.name}", "--verbose", "--help"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=HELP_SECONDS, check=False)
+    found = MINOR_VERSION.search(done.stdout)
+    return int(found[1]) if found else None

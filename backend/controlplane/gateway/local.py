@@ -48,6 +48,10 @@ def _program(name: str) -> str:
     return found
 
 
+def server_program() -> str:
+    return _program("mariadbd")
+
+
 @dataclass(frozen=True)
 class LocalServer:
     folder: Path
@@ -150,7 +154,7 @@ class LocalServer:
     def start(self) -> None:
         """Returns when the account can log in; says what the server's log says if that does not happen."""
         if self.pid is None:
-            command = [_program("mariadbd"), f"--defaults-file={self.defaults}"]
+            command = [server_program(), f"--defaults-file={self.defaults}"]
             account = self.folder / "account.sql"
             process.start_detached(command + [f"--init-file={account}"] * account.exists(), self.log)
         _await(self._answers, READY_SECONDS, self._failure)

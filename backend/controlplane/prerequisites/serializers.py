@@ -94,3 +94,16 @@ class TrialSerializer(serializers.Serializer[Any]):
     cached = TrialLatencySerializer()
     is_counting_shared = serializers.BooleanField(help_text="Counters are the server's: other sessions count too.")
     detail = serializers.CharField()
+
+
+class MinorVersionSerializer(serializers.Serializer[Any]):
+    minor_version = serializers.IntegerField()
+    is_acceptable = serializers.BooleanField(help_text="Late enough for the cache to be enabled.")
+    is_offered = serializers.BooleanField(help_text="What an upgrade of a local instance leads to.")
+    instance_count = serializers.IntegerField(help_text="Instances that run it.")
+
+
+class MinorVersionsSerializer(serializers.Serializer[Any]):
+    least_acceptable = serializers.IntegerField()
+    offered = serializers.IntegerField(allow_null=True, help_text="null: this control plane has no engine to install.")
+    items = MinorVersionSerializer(many=True, help_text="Newest first.")

@@ -3,6 +3,7 @@ from django.urls import path
 from controlplane.prerequisites import views
 
 urlpatterns = [
+    path("minor-versions", views.MinorVersionsView.as_view()),
     path("instances/<str:pk>/prerequisites", views.PrerequisitesView.as_view()),
     path("instances/<str:pk>/cache/status", views.CacheStatusView.as_view()),
     path("instances/<str:pk>/cache/advice", views.CacheAdviceView.as_view()),

@@ -9,14 +9,23 @@ from rest_framework.response import Response
 from controlplane.core.views import ApiView
 from controlplane.fleet.selectors import instance_get
 from controlplane.prerequisites import advice, check, status, trial
+from controlplane.prerequisites.minor_versions import minor_version_list
 from controlplane.prerequisites.serializers import (
     CacheAdviceSerializer,
     CacheQueriesSerializer,
     CacheStatusSerializer,
+    MinorVersionsSerializer,
     PrerequisitesSerializer,
     TrialRequestSerializer,
     TrialSerializer,
 )
+
+
+class MinorVersionsView(ApiView):
+    @extend_schema(operation_id="minor_versions", responses=MinorVersionsSerializer)
+    def get(self, request: Request) -> Response:
+        """Minor versions of the engine: the one that upgrades install, those that run, and the least acceptable."""
+        return Response(MinorVersionsSerializer(minor_version_list()).data)
 
 
 class PrerequisitesView(ApiView):

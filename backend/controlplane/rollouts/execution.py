@@ -20,6 +20,8 @@ from controlplane.changes.services import change_approve, change_make
 from controlplane.changes.states import ENDED, ChangeState, Kind
 from controlplane.core.errors import Conflict, Problem
 from controlplane.core.request_context import acting_as
+from controlplane.fleet.template_uses import template_use_note
+from controlplane.parameters.selectors import template_version_get
 from controlplane.rollouts.delivery import deliver_advance, deliver_item
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
 from controlplane.rollouts.services import tell
@@ -64,7 +66,7 @@ def run_item(item_id: int) -> None:
     mine = FleetApplyItem.objects.filter(pk=item_id, state=ItemState.DISPATCHED)
     if not mine.update(state=ItemState.RUNNING):
         return
-    item = FleetApplyItem.objects.select_related("fleet_apply", "instance__instance_class").get(pk=item_id)
+    item = FleetApplyItem.objects.select_related("fleet_apply__template", "instance__instance_class").get(pk=item_id)
     with acting_as(item.fleet_apply.started_by, item.fleet_apply.started_by_id):
         try:
             change = _change_for(item)
@@ -82,10 +84,15 @@ def _change_for(item: FleetApplyItem) -> ChangeSet | None:
     if instance is None or instance.version != item.instance_version:
         raise Conflict("The instance has changed since the preview: make a new one.", code="instance_moved")
     preview = preview_parameters(instance, parameters=row.values, allow_restart=row.allow_restart)
+    template = row.template and template_version_get(row.template, row.template_version)
     if not preview.lines:
+        if template:
+            template_use_note(instance, template.template, template.number)
         return None
     with transaction.atomic():
-        change = change_make(instance, Kind.PARAMETERS, preview, note=f"fleet apply {row.pk} of {row.template_name}")
+        change = change_make(
+            instance, Kind.PARAMETERS, preview, note=f"fleet apply {row.pk} of {row.template_name}", template=template
+        )
         if change.needs_second_person:
             raise Conflict("Restarts take a second person: apply this instance by itself.", code="second_person_needed")
         FleetApplyItem.objects.filter(pk=item.pk).update(change=change)

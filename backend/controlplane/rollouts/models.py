@@ -9,11 +9,13 @@ from django.db import models
 from controlplane.changes.models import ChangeSet
 from controlplane.core.ids import ID_LENGTH, new_id
 from controlplane.fleet.models import Instance
+from controlplane.parameters.models import Template
 from controlplane.rollouts.states import ApplyState, ItemState
 
 
 class FleetApply(models.Model):
     id = models.CharField(primary_key=True, max_length=ID_LENGTH, default=partial(new_id, "fla"), editable=False)
+    template = models.ForeignKey(Template, on_delete=models.SET_NULL, null=True, related_name="fleet_applies")
     template_name = models.CharField(max_length=64)
     template_version = models.PositiveIntegerField()
     values = models.JSONField(help_text="Of the template at the preview: later versions do not matter.")

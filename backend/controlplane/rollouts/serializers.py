@@ -20,13 +20,14 @@ class FleetApplyLineSerializer(serializers.Serializer[Any]):
 
 
 class FleetApplySerializer(serializers.ModelSerializer[FleetApply]):
+    template = serializers.CharField(source="template_id", allow_null=True)
     counts = serializers.SerializerMethodField(help_text="How many items are in which state.")
 
     class Meta:
         model = FleetApply
         fields = (
-            "id", "template_name", "template_version", "parallelism", "max_failures", "allow_restart", "note", "state",
-            "counts", "created_by", "started_by", "version", "created_at", "started_at", "finished_at",
+            "id", "template", "template_name", "template_version", "parallelism", "max_failures", "allow_restart",
+            "note", "state", "counts", "created_by", "started_by", "version", "created_at", "started_at", "finished_at",
         )  # fmt: skip
         read_only_fields = fields
 

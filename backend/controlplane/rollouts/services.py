@@ -74,6 +74,7 @@ def fleet_apply_create(
     )
     who = caller()
     row = FleetApply.objects.create(
+        template=version.template,
         template_name=version.template.name,
         template_version=version.number,
         values=version.values,

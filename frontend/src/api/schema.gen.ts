@@ -955,6 +955,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/minor-versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Minor versions of the engine: the one that upgrades install, those that run, and the least acceptable. */
+        get: operations["minor_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/parameters": {
         parameters: {
             query?: never;
@@ -1123,6 +1140,23 @@ export interface paths {
         };
         /** @description `lookup` values are public ids: letters, digits and dashes. */
         get: operations["templates_export_retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/templates/{id}/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Which instances use a template: the version they were given, and where they differ from the newest one. */
+        get: operations["templates_instances_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1552,6 +1586,8 @@ export interface components {
             readonly kind: components["schemas"]["ChangeKind"];
             readonly state: components["schemas"]["ChangeState"];
             readonly note: string;
+            template: string | null;
+            readonly template_version: number | null;
             readonly needs_restart: boolean;
             readonly needs_second_person: boolean;
             readonly when: components["schemas"]["When"];
@@ -1681,6 +1717,8 @@ export interface components {
             readonly kind: components["schemas"]["ChangeKind"];
             readonly state: components["schemas"]["ChangeState"];
             readonly note: string;
+            template: string | null;
+            readonly template_version: number | null;
             readonly needs_restart: boolean;
             readonly needs_second_person: boolean;
             readonly when: components["schemas"]["When"];
@@ -1811,6 +1849,7 @@ export interface components {
         };
         FleetApply: {
             readonly id: string;
+            template: string | null;
             readonly template_name: string;
             readonly template_version: number;
             readonly parallelism: number;
@@ -2234,6 +2273,22 @@ export interface components {
             /** @description One per time; null: no sample, or nothing to divide by. */
             values: (number | null)[];
         };
+        MinorVersion: {
+            minor_version: number;
+            /** @description Late enough for the cache to be enabled. */
+            is_acceptable: boolean;
+            /** @description What an upgrade of a local instance leads to. */
+            is_offered: boolean;
+            /** @description Instances that run it. */
+            instance_count: number;
+        };
+        MinorVersions: {
+            least_acceptable: number;
+            /** @description null: this control plane has no engine to install. */
+            offered: number | null;
+            /** @description Newest first. */
+            items: components["schemas"]["MinorVersion"][];
+        };
         /**
          * @description * `merge` - merge
          *     * `overwrite` - overwrite
@@ -2326,6 +2381,13 @@ export interface components {
         };
         PaginatedTemplateList: {
             items: components["schemas"]["Template"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedTemplateUseList: {
+            items: components["schemas"]["TemplateUse"][];
             /** @description Pass as `cursor`; null at the end. */
             next: string | null;
             /** @description Pass as `cursor`; null at the end. */
@@ -2833,6 +2895,27 @@ export interface components {
              * @default false
              */
             clamp: boolean;
+        };
+        /** @description Compared with the newest version of the template, whose values the context carries. */
+        TemplateUse: {
+            instance: string;
+            instance_name: string;
+            /** @description Of the template, as it was last applied. */
+            version: number;
+            /** Format: date-time */
+            readonly applied_at: string;
+            readonly applied_by: string;
+            /** @description Configured as the template's newest version says. */
+            readonly is_in_step: boolean;
+            readonly differing_count: number;
+            differences: components["schemas"]["TemplateUseDifference"][];
+        };
+        TemplateUseDifference: {
+            name: string;
+            /** @description On the instance; null: nothing. */
+            configured: string | null;
+            /** @description In the newest version of the template. */
+            wanted: string;
         };
         TemplateVersion: {
             readonly number: number;
@@ -5492,6 +5575,34 @@ export interface operations {
             };
         };
     };
+    minor_versions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MinorVersions"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     parameters_list: {
         parameters: {
             query?: {
@@ -6008,6 +6119,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TemplateDocument"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    templates_instances_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                /** @description Number of results to return per page. */
+                limit?: number;
+                version?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedTemplateUseList"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

@@ -2,7 +2,7 @@ import pytest
 
 from controlplane.changes import execution as changes_execution
 from controlplane.core.errors import Conflict
-from controlplane.fleet.models import Instance
+from controlplane.fleet.models import Instance, TemplateUse
 from controlplane.fleet.selectors import class_get
 from controlplane.parameters.services import template_create
 from controlplane.rollouts import execution, services
@@ -150,3 +150,15 @@ def test_a_name_nobody_has_is_refused_by_field(operator, template):
     answer = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": ["nobody"]})
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["field"] == "instances"
+
+
+def test_an_instance_of_a_fleet_apply_uses_its_template_also_if_it_had_the_values_already(
+    operator, fleet, template, delivered
+):
+    for outcome in ("applied", "unchanged"):
+        TemplateUse.objects.all().delete()
+        row = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": [fleet.pk], "start": True})
+        execution.advance(row.json()["id"])
+        work(delivered)
+        assert counts(operator, row.json()["id"]) == ("done", {outcome: 1})
+        assert [use.instance_id for use in template.uses.all()] == [fleet.pk]

@@ -1382,17 +1382,19 @@ type Change struct {
 	NeedsSecondPerson bool              `json:"needs_second_person"`
 
 	// NotBefore Set on approval.
-	NotBefore     *time.Time     `json:"not_before"`
-	Note          string         `json:"note"`
-	OutcomeCode   string         `json:"outcome_code"`
-	OutcomeDetail string         `json:"outcome_detail"`
-	Progress      map[string]int `json:"progress"`
-	Reverts       *string        `json:"reverts"`
-	StartedAt     *time.Time     `json:"started_at"`
-	State         ChangeState    `json:"state"`
-	Steps         []ChangeStep   `json:"steps"`
-	Version       int            `json:"version"`
-	When          When           `json:"when"`
+	NotBefore       *time.Time     `json:"not_before"`
+	Note            string         `json:"note"`
+	OutcomeCode     string         `json:"outcome_code"`
+	OutcomeDetail   string         `json:"outcome_detail"`
+	Progress        map[string]int `json:"progress"`
+	Reverts         *string        `json:"reverts"`
+	StartedAt       *time.Time     `json:"started_at"`
+	State           ChangeState    `json:"state"`
+	Steps           []ChangeStep   `json:"steps"`
+	Template        *string        `json:"template"`
+	TemplateVersion *int           `json:"template_version"`
+	Version         int            `json:"version"`
+	When            When           `json:"when"`
 }
 
 // ChangeKind * `parameters` - parameters
@@ -1494,15 +1496,17 @@ type ChangeSummary struct {
 	NeedsSecondPerson bool       `json:"needs_second_person"`
 
 	// NotBefore Set on approval.
-	NotBefore     *time.Time  `json:"not_before"`
-	Note          string      `json:"note"`
-	OutcomeCode   string      `json:"outcome_code"`
-	OutcomeDetail string      `json:"outcome_detail"`
-	Reverts       *string     `json:"reverts"`
-	StartedAt     *time.Time  `json:"started_at"`
-	State         ChangeState `json:"state"`
-	Version       int         `json:"version"`
-	When          When        `json:"when"`
+	NotBefore       *time.Time  `json:"not_before"`
+	Note            string      `json:"note"`
+	OutcomeCode     string      `json:"outcome_code"`
+	OutcomeDetail   string      `json:"outcome_detail"`
+	Reverts         *string     `json:"reverts"`
+	StartedAt       *time.Time  `json:"started_at"`
+	State           ChangeState `json:"state"`
+	Template        *string     `json:"template"`
+	TemplateVersion *int        `json:"template_version"`
+	Version         int         `json:"version"`
+	When            When        `json:"when"`
 }
 
 // ClassVariablesRequest What expressions may name; an instance class states all four.
@@ -1644,6 +1648,7 @@ type FleetApply struct {
 	StartedAt       *time.Time      `json:"started_at"`
 	StartedBy       string          `json:"started_by"`
 	State           FleetApplyState `json:"state"`
+	Template        *string         `json:"template"`
 	TemplateName    string          `json:"template_name"`
 	TemplateVersion int             `json:"template_version"`
 	Version         int             `json:"version"`
@@ -2045,6 +2050,29 @@ type MetricSeries struct {
 	Values []*float64 `json:"values"`
 }
 
+// MinorVersion defines model for MinorVersion.
+type MinorVersion struct {
+	// InstanceCount Instances that run it.
+	InstanceCount int `json:"instance_count"`
+
+	// IsAcceptable Late enough for the cache to be enabled.
+	IsAcceptable bool `json:"is_acceptable"`
+
+	// IsOffered What an upgrade of a local instance leads to.
+	IsOffered    bool `json:"is_offered"`
+	MinorVersion int  `json:"minor_version"`
+}
+
+// MinorVersions defines model for MinorVersions.
+type MinorVersions struct {
+	// Items Newest first.
+	Items           []MinorVersion `json:"items"`
+	LeastAcceptable int            `json:"least_acceptable"`
+
+	// Offered null: this control plane has no engine to install.
+	Offered *int `json:"offered"`
+}
+
 // ModeEnum * `merge` - merge
 // * `overwrite` - overwrite
 type ModeEnum string
@@ -2184,6 +2212,17 @@ type PaginatedSilenceList struct {
 // PaginatedTemplateList defines model for PaginatedTemplateList.
 type PaginatedTemplateList struct {
 	Items []Template `json:"items"`
+
+	// Next Pass as `cursor`; null at the end.
+	Next *string `json:"next"`
+
+	// Previous Pass as `cursor`; null at the end.
+	Previous *string `json:"previous"`
+}
+
+// PaginatedTemplateUseList defines model for PaginatedTemplateUseList.
+type PaginatedTemplateUseList struct {
+	Items []TemplateUse `json:"items"`
 
 	// Next Pass as `cursor`; null at the end.
 	Next *string `json:"next"`
@@ -2755,6 +2794,32 @@ type TemplateResolveRequest struct {
 	// Variables What expressions may name; an instance class states all four.
 	Variables ClassVariablesRequest `json:"variables"`
 	Version   *int                  `json:"version,omitempty"`
+}
+
+// TemplateUse Compared with the newest version of the template, whose values the context carries.
+type TemplateUse struct {
+	AppliedAt      time.Time               `json:"applied_at"`
+	AppliedBy      string                  `json:"applied_by"`
+	Differences    []TemplateUseDifference `json:"differences"`
+	DifferingCount int                     `json:"differing_count"`
+	Instance       string                  `json:"instance"`
+	InstanceName   string                  `json:"instance_name"`
+
+	// IsInStep Configured as the template's newest version says.
+	IsInStep bool `json:"is_in_step"`
+
+	// Version Of the template, as it was last applied.
+	Version int `json:"version"`
+}
+
+// TemplateUseDifference defines model for TemplateUseDifference.
+type TemplateUseDifference struct {
+	// Configured On the instance; null: nothing.
+	Configured *string `json:"configured"`
+	Name       string  `json:"name"`
+
+	// Wanted In the newest version of the template.
+	Wanted string `json:"wanted"`
 }
 
 // TemplateVersion defines model for TemplateVersion.
@@ -3521,6 +3586,16 @@ type TemplatesDiffRetrieveParams struct {
 
 // TemplatesExportRetrieveParams defines parameters for TemplatesExportRetrieve.
 type TemplatesExportRetrieveParams struct {
+	Version *int `form:"version,omitempty" json:"version,omitempty"`
+}
+
+// TemplatesInstancesListParams defines parameters for TemplatesInstancesList.
+type TemplatesInstancesListParams struct {
+	// Cursor The pagination cursor value.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Number of results to return per page.
+	Limit   *int `form:"limit,omitempty" json:"limit,omitempty"`
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
 }
 

@@ -1,0 +1,43 @@
+"""Which instances use a template, and whether they still have its newest values.
+
+Parameters that an instance has beside the template's are its own affair; another spelling of an expression is no
+difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from controlplane.core.request_context import caller
+from controlplane.fleet.models import Instance, TemplateUse
+from controlplane.parameters.difference import Difference, differences
+from controlplane.parameters.models import Template
+
+DIFFERENT = ("added", "changed")
+
+
+def template_use_note(instance: Instance, template: Template, version: int, *, is_replacement: bool = False) -> None:
+    """The caller's transaction has the change itself. A replacement leaves no other template in use."""
+    if is_replacement:
+        template_uses_end(instance)
+    facts = {"version": version, "applied_at": timezone.now(), "applied_by": caller().actor}
+    TemplateUse.objects.update_or_create(template=template, instance=instance, defaults=facts)
+
+
+def template_uses_end(instance: Instance) -> None:
+    instance.template_uses.all().delete()
+
+
+def template_use_list(template: Template) -> QuerySet[TemplateUse]:
+    """With everything that comparing them takes, at a constant number of queries."""
+    uses = TemplateUse.objects.filter(template=template)
+    return uses.select_related("instance").prefetch_related("instance__parameters")
+
+
+def use_differences(use: TemplateUse, values: Mapping[str, str]) -> list[Difference]:
+    """From what is configured on the instance to the template's values."""
+    configured = {row.name: row.submitted for row in use.instance.parameters.all() if row.name in values}
+    return [each for each in differences(configured, values) if each.kind in DIFFERENT]
