@@ -11,7 +11,7 @@ import { SESSION_FILE, stack } from './session';
 const run = promisify(execFile);
 const BACKEND = resolve(import.meta.dirname, '../../backend');
 const PYTHON = join(BACKEND, '.venv/bin/python');
-const START_LIMIT_MS = 180_000;
+const START_LIMIT_MS = 600_000;
 
 interface Started {
   address?: string;
@@ -28,7 +28,7 @@ async function supervise(command: string[]): Promise<string> {
 }
 
 async function logIn(): Promise<void> {
-  const api = await request.newContext({ baseURL: stack.url() });
+  const api = await request.newContext({ baseURL: stack.url(), timeout: START_LIMIT_MS });
   const session = (await (await api.get('/api/v1/auth/session')).json()) as { csrf_token: string };
   const answer = await api.post('/api/v1/auth/session', {
     data: { username: stack.user(), password: stack.password() },

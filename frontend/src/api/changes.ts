@@ -1,9 +1,10 @@
 // Change sets: the one way anything on a server is altered.
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from './client';
 import { connection } from './connection';
 import { PAGE_SIZE, pagedQuery } from './pages';
 import type { components } from './schema.gen';
+import { useActed } from './useActed';
 
 type Schemas = components['schemas'];
 export type Change = Schemas['Change'];
@@ -65,22 +66,18 @@ export function previewChange({
   );
 }
 
-export function useChangeCreate() {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({
-      instanceId,
-      parameters,
-      allowRestart,
-      timing,
-      note,
-    }: ChangeRequest & { timing: Timing; note: string }) =>
+type ChangeOrder = ChangeRequest & { timing: Timing; note: string };
+
+export function useChangeCreate(onDone: (change: Change) => void) {
+  return useActed(
+    ['instance', 'change'],
+    ({ instanceId, parameters, allowRestart, timing, note }: ChangeOrder) =>
       unwrap(
         api.POST('/api/v1/instances/{id}/changes', {
           params: { path: { id: instanceId } },
           body: { parameters, allow_restart: allowRestart, replace: false, apply: true, note, ...timing },
         }),
       ),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['instance'] }),
-  });
+    onDone,
+  );
 }

@@ -1,7 +1,9 @@
 // What several rooms ask about an instance.
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap, unwrapWithEtag } from './client';
+import type { Change } from './changes';
 import type { components } from './schema.gen';
+import { useActed } from './useActed';
 import { pollEvery } from './useConnection';
 
 type Schemas = components['schemas'];
@@ -61,12 +63,8 @@ export function classQuery(name: string) {
 }
 
 /** Actions of an instance that a finding may offer, by their route under it. */
-export function useInstanceAction(id: string) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ route, body }: InstanceAction) => runAction(id, route, body),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['instance'] }),
-  });
+export function useInstanceAction(id: string, onDone: (change: Change) => void) {
+  return useActed(['instance'], ({ route, body }: InstanceAction) => runAction(id, route, body), onDone);
 }
 
 export interface InstanceAction {

@@ -1,36 +1,38 @@
 import { Progress } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { changeQuery } from '@/api/changes';
+import { changeQuery, type Change } from '@/api/changes';
 import { ChangeStateBadge } from '@/components/ChangeStateBadge';
-import { ErrorPanel } from '@/components/ErrorPanel';
 import { ButtonLink } from '@/components/links';
 import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
 import classes from './enable.module.css';
 
 /** How far the change set is that was just started; when it ends, the cache's state is asked again. */
 export function ChangeFollower({ instanceId, changeId }: { instanceId: string; changeId: string }) {
-  const t = useT();
   const client = useQueryClient();
-  const { data, error } = useQuery(changeQuery(changeId));
-  const state = data?.state;
+  const change = useQuery(changeQuery(changeId));
+  const state = change.data?.state;
   useEffect(() => {
     void client.invalidateQueries({ queryKey: ['instance'] });
   }, [client, state]);
-  if (error) return <ErrorPanel error={error} />;
-  if (!data) return null;
-  const { done = 0, total = 0 } = data.progress;
+  return <QueryView query={change}>{(data) => <Followed instanceId={instanceId} change={data} />}</QueryView>;
+}
+
+function Followed({ instanceId, change }: { instanceId: string; change: Change }) {
+  const t = useT();
+  const { done = 0, total = 0 } = change.progress;
   return (
     <Panel
-      title={t(`change.kind.${data.kind}`)}
+      title={t(`change.kind.${change.kind}`)}
       actions={
         <>
-          <ChangeStateBadge state={data.state} />
+          <ChangeStateBadge state={change.state} />
           <ButtonLink
             variant="default"
             to="/instances/$instanceId/changes/$changeId"
-            params={{ instanceId, changeId }}
+            params={{ instanceId, changeId: change.id }}
           >
             {t('action.open')}
           </ButtonLink>
@@ -46,7 +48,7 @@ export function ChangeFollower({ instanceId, changeId }: { instanceId: string; c
         />
         <span>{t('change.progress', { done, total })}</span>
       </div>
-      {data.outcome_detail && <p className={classes.hint}>{data.outcome_detail}</p>}
+      {change.outcome_detail && <p className={classes.hint}>{change.outcome_detail}</p>}
     </Panel>
   );
 }

@@ -15,17 +15,17 @@ export function CheckStep({ instanceId }: { instanceId: string }) {
   const canChange = useCan('operator');
   const navigate = useNavigate({ from: '/instances/$instanceId/cache' });
   const check = useQuery(prerequisitesQuery(instanceId));
-  const act = useInstanceAction(instanceId);
+  const act = useInstanceAction(
+    instanceId,
+    (change) => void navigate({ search: { step: 0, change: change.id } }),
+  );
   const run = (route: string, body: Record<string, unknown>) => {
     const set = preparedBy(route, body);
     if (set) {
       void navigate({ to: '/instances/$instanceId/parameters', params: { instanceId }, search: { set } });
       return;
     }
-    act.mutate(
-      { route, body },
-      { onSuccess: (change) => void navigate({ search: { step: 0, change: change.id } }) },
-    );
+    act.mutate({ route, body });
   };
   return (
     <>

@@ -102,22 +102,18 @@ function useReadings(instanceId: string, status: CacheStatus): Reading[] {
 function DisableCache({ instanceId, onClose }: { instanceId: string; onClose: () => void }) {
   const t = useT();
   const navigate = useNavigate({ from: '/instances/$instanceId/cache' });
-  const disable = useCacheDisable(instanceId);
+  const disable = useCacheDisable(instanceId, (change) => {
+    onClose();
+    void navigate({ search: { change: change.id } });
+  });
   const [isPoolRestored, setIsPoolRestored] = useState(true);
-  const run = () =>
-    disable.mutate(isPoolRestored, {
-      onSuccess: (change) => {
-        onClose();
-        void navigate({ search: { change: change.id } });
-      },
-    });
   return (
     <ConfirmModal
       title={t('live.disableAsk')}
       confirm={t('live.disable')}
       error={disable.error}
       isBusy={disable.isPending}
-      onConfirm={run}
+      onConfirm={() => disable.mutate(isPoolRestored)}
       onClose={onClose}
     >
       <p style={{ marginTop: 0 }}>{t('live.disableHint')}</p>

@@ -26,12 +26,7 @@ export function ReviewStep({ instanceId, sizing, canApply }: ReviewStepProps) {
   const [timing, setTiming] = useState<Timing>({ when: 'now', at: null });
   const wanted = { ...sizing, isRestartAllowed: allowRestart };
   const preview = useQuery(enablePreviewQuery(instanceId, wanted));
-  const enable = useCacheEnable(instanceId);
-  const apply = () =>
-    enable.mutate(
-      { sizing: wanted, timing },
-      { onSuccess: (change) => void navigate({ search: { change: change.id } }) },
-    );
+  const enable = useCacheEnable(instanceId, (change) => void navigate({ search: { change: change.id } }));
   return (
     <QueryView query={preview}>
       {(data) => (
@@ -53,7 +48,7 @@ export function ReviewStep({ instanceId, sizing, canApply }: ReviewStepProps) {
             leftSection={<IconBolt size={16} />}
             disabled={!canApply || data.is_blocked}
             loading={enable.isPending}
-            onClick={apply}
+            onClick={() => enable.mutate({ sizing: wanted, timing })}
           >
             {t('enable.submit')}
           </Button>

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import type { Timing } from '@/api/changes';
+import type { Change, Timing } from '@/api/changes';
 import { api, unwrap } from '@/api/client';
 import { useActed } from '@/api/useActed';
 import { sizingRequest, type Sizing } from './sizing';
@@ -15,25 +15,31 @@ export function enablePreviewQuery(id: string, sizing: Sizing) {
   });
 }
 
-export function useCacheEnable(id: string) {
-  return useActed(['instance', 'change'], ({ sizing, timing }: { sizing: Sizing; timing: Timing }) =>
-    unwrap(
-      api.POST('/api/v1/instances/{id}/cache/enable', {
-        params: { path: { id } },
-        body: { ...sizingRequest(sizing), ...timing, apply: true, note: '' },
-      }),
-    ),
+export function useCacheEnable(id: string, onDone: (change: Change) => void) {
+  return useActed(
+    ['instance', 'change'],
+    ({ sizing, timing }: { sizing: Sizing; timing: Timing }) =>
+      unwrap(
+        api.POST('/api/v1/instances/{id}/cache/enable', {
+          params: { path: { id } },
+          body: { ...sizingRequest(sizing), ...timing, apply: true, note: '' },
+        }),
+      ),
+    onDone,
   );
 }
 
-export function useCacheDisable(id: string) {
-  return useActed(['instance', 'change'], (isPoolRestored: boolean) =>
-    unwrap(
-      api.POST('/api/v1/instances/{id}/cache/disable', {
-        params: { path: { id } },
-        body: { restore_buffer_pool: isPoolRestored, apply: true, when: 'now', note: '' },
-      }),
-    ),
+export function useCacheDisable(id: string, onDone: (change: Change) => void) {
+  return useActed(
+    ['instance', 'change'],
+    (isPoolRestored: boolean) =>
+      unwrap(
+        api.POST('/api/v1/instances/{id}/cache/disable', {
+          params: { path: { id } },
+          body: { restore_buffer_pool: isPoolRestored, apply: true, when: 'now', note: '' },
+        }),
+      ),
+    onDone,
   );
 }
 

@@ -9,11 +9,10 @@ import { useInstanceDelete } from './api';
 export function DeleteInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
   const t = useT();
   const navigate = useNavigate();
-  const remove = useInstanceDelete();
+  const remove = useInstanceDelete(() => void navigate({ to: '/fleet' }));
   const [typed, setTyped] = useState('');
   const run = () => {
-    if (typed === instance.name)
-      remove.mutate(instance, { onSuccess: () => void navigate({ to: '/fleet' }) });
+    if (typed === instance.name) remove.mutate(instance);
   };
   return (
     <ConfirmModal

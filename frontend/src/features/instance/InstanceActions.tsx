@@ -67,19 +67,15 @@ interface TimedActionProps {
 function TimedAction({ instance, route, onClose }: TimedActionProps) {
   const t = useT();
   const navigate = useNavigate();
-  const act = useInstanceAction(instance.id);
+  const act = useInstanceAction(
+    instance.id,
+    (change) =>
+      void navigate({
+        to: '/instances/$instanceId/changes/$changeId',
+        params: { instanceId: instance.id, changeId: change.id },
+      }).then(onClose),
+  );
   const [timing, setTiming] = useState<Timing>({ when: 'now', at: null });
-  const run = () =>
-    act.mutate(
-      { route, body: { ...timing } },
-      {
-        onSuccess: (change) =>
-          void navigate({
-            to: '/instances/$instanceId/changes/$changeId',
-            params: { instanceId: instance.id, changeId: change.id },
-          }).then(onClose),
-      },
-    );
   return (
     <ConfirmModal
       title={t(`instance.${route}Ask`, { name: instance.name })}
@@ -87,7 +83,7 @@ function TimedAction({ instance, route, onClose }: TimedActionProps) {
       isHarmless={route === 'upgrade'}
       error={act.error}
       isBusy={act.isPending}
-      onConfirm={run}
+      onConfirm={() => act.mutate({ route, body: { ...timing } })}
       onClose={onClose}
     >
       <p style={{ marginTop: 0 }}>{t(`instance.${route}Hint`)}</p>

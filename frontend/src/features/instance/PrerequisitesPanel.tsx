@@ -16,23 +16,21 @@ export function PrerequisitesPanel({ instanceId }: { instanceId: string }) {
   const canChange = useCan('operator');
   const navigate = useNavigate();
   const check = useQuery(prerequisitesQuery(instanceId));
-  const act = useInstanceAction(instanceId);
+  const act = useInstanceAction(
+    instanceId,
+    (change) =>
+      void navigate({
+        to: '/instances/$instanceId/changes/$changeId',
+        params: { instanceId, changeId: change.id },
+      }),
+  );
   const run = (route: string, body: Record<string, unknown>) => {
     const set = preparedBy(route, body);
     if (set) {
       void navigate({ to: '/instances/$instanceId/parameters', params: { instanceId }, search: { set } });
       return;
     }
-    act.mutate(
-      { route, body },
-      {
-        onSuccess: (change) =>
-          void navigate({
-            to: '/instances/$instanceId/changes/$changeId',
-            params: { instanceId, changeId: change.id },
-          }),
-      },
-    );
+    act.mutate({ route, body });
   };
   return (
     <Panel

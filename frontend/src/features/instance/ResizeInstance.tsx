@@ -15,7 +15,14 @@ export function ResizeInstance({ instance, onClose }: { instance: Instance; onCl
   const t = useT();
   const navigate = useNavigate();
   const { data: classList = [] } = useQuery(classesQuery);
-  const act = useInstanceAction(instance.id);
+  const act = useInstanceAction(
+    instance.id,
+    (change) =>
+      void navigate({
+        to: '/instances/$instanceId/changes/$changeId',
+        params: { instanceId: instance.id, changeId: change.id },
+      }).then(onClose),
+  );
   const [className, setClassName] = useState(instance.instance_class);
   const [cacheSize, setCacheSize] = useState('');
   const [allowRestart, setAllowRestart] = useState(false);
@@ -25,16 +32,7 @@ export function ResizeInstance({ instance, onClose }: { instance: Instance; onCl
     const size = parseBytes(cacheSize)?.toString() ?? cacheSize.trim();
     const parameters = size ? { query_cache_size: size } : {};
     const body = { instance_class: className, parameters, allow_restart: allowRestart, ...timing };
-    act.mutate(
-      { route: 'resize', body },
-      {
-        onSuccess: (change) =>
-          void navigate({
-            to: '/instances/$instanceId/changes/$changeId',
-            params: { instanceId: instance.id, changeId: change.id },
-          }).then(onClose),
-      },
-    );
+    act.mutate({ route: 'resize', body });
   };
   return (
     <Modal opened onClose={onClose} title={t('instance.resizeTitle', { name: instance.name })}>

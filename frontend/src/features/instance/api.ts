@@ -3,6 +3,9 @@ import { api, unwrap } from '@/api/client';
 import { LARGEST_PAGE_SIZE } from '@/api/pages';
 import type { Instance } from '@/api/instances';
 import { useActed } from '@/api/useActed';
+import { pollEvery } from '@/api/useConnection';
+
+const GLANCE_MS = 30_000;
 
 export const classesQuery = queryOptions({
   queryKey: ['class'],
@@ -13,13 +16,16 @@ export const classesQuery = queryOptions({
   staleTime: 60_000,
 });
 
-export function useInstanceDelete() {
-  return useActed(['instance'], (instance: Instance) =>
-    unwrap(
-      api.DELETE('/api/v1/instances/{id}', {
-        params: { path: { id: instance.id }, header: { 'If-Match': `"${instance.version}"` } },
-      }),
-    ),
+export function useInstanceDelete(onDone: () => void) {
+  return useActed(
+    ['instance'],
+    (instance: Instance) =>
+      unwrap(
+        api.DELETE('/api/v1/instances/{id}', {
+          params: { path: { id: instance.id }, header: { 'If-Match': `"${instance.version}"` } },
+        }),
+      ),
+    onDone,
   );
 }
 
@@ -33,6 +39,6 @@ export function glanceQuery(id: string) {
         api.GET('/api/v1/instances/{id}/metrics', { params: { path: { id }, query: { names, points: 60 } } }),
       ),
     select: ({ series }) => series,
-    refetchInterval: 30_000,
+    refetchInterval: pollEvery(GLANCE_MS),
   });
 }

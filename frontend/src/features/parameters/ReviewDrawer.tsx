@@ -106,20 +106,15 @@ interface ApplyFormProps {
 function ApplyForm({ instance, draft, isBlocked, allowRestart, onClose }: ApplyFormProps) {
   const t = useT();
   const navigate = useNavigate();
-  const create = useChangeCreate();
+  const create = useChangeCreate((change) => {
+    draft.clear();
+    const params = { instanceId: instance.id, changeId: change.id };
+    void navigate({ to: '/instances/$instanceId/changes/$changeId', params });
+  });
   const [timing, setTiming] = useState<Timing>({ when: 'now', at: null });
   const [note, setNote] = useState('');
   const apply = () =>
-    create.mutate(
-      { instanceId: instance.id, parameters: draft.values, allowRestart, timing, note },
-      {
-        onSuccess: async (change) => {
-          draft.clear();
-          const params = { instanceId: instance.id, changeId: change.id };
-          await navigate({ to: '/instances/$instanceId/changes/$changeId', params });
-        },
-      },
-    );
+    create.mutate({ instanceId: instance.id, parameters: draft.values, allowRestart, timing, note });
   return (
     <Stack gap="sm">
       <TimingPicker timing={timing} onChange={setTiming} />

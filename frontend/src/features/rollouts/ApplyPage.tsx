@@ -142,15 +142,14 @@ function FleetPreview({ selection }: { selection: Selection }) {
 function StartForm({ selection, items }: { selection: Selection; items: FleetPreviewItem[] }) {
   const t = useT();
   const navigate = useNavigate();
-  const start = useFleetApplyStart();
+  const start = useFleetApplyStart(
+    ({ id }) => void navigate({ to: '/fleet-applies/$applyId', params: { applyId: id } }),
+  );
   const [parallelism, setParallelism] = useState(5);
   const [maxFailures, setMaxFailures] = useState(0);
   const { differing } = tallyOf(items);
   const run = () =>
-    start.mutate(
-      { ...selection, parallelism, max_failures: maxFailures, note: '', start: true },
-      { onSuccess: (row) => void navigate({ to: '/fleet-applies/$applyId', params: { applyId: row.id } }) },
-    );
+    start.mutate({ ...selection, parallelism, max_failures: maxFailures, note: '', start: true });
   return (
     <Stack gap="sm" p="md">
       {start.isError && <ErrorPanel error={start.error} />}

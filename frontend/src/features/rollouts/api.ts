@@ -52,9 +52,11 @@ export function fleetApplyItemsQuery(id: string) {
   );
 }
 
-export function useFleetApplyStart() {
-  return useActed(['fleet-apply'], (body: Schemas['FleetApplyCreateRequest']) =>
-    unwrap(api.POST('/api/v1/fleet-applies', { body })),
+export function useFleetApplyStart(onDone: (apply: FleetApply) => void) {
+  return useActed(
+    ['fleet-apply'],
+    (body: Schemas['FleetApplyCreateRequest']) => unwrap(api.POST('/api/v1/fleet-applies', { body })),
+    onDone,
   );
 }
 

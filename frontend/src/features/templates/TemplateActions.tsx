@@ -14,7 +14,7 @@ export function TemplateActions({ template, onEdit }: { template: TemplateDetail
   const t = useT();
   const canChange = useCan('operator');
   const navigate = useNavigate();
-  const remove = useTemplateDelete(template);
+  const remove = useTemplateDelete(template, () => void navigate({ to: '/templates' }));
   const [dialog, setDialog] = useState<'clone' | 'delete'>();
   const save = async () => {
     const content = await readDocument(template.id);
@@ -57,7 +57,7 @@ export function TemplateActions({ template, onEdit }: { template: TemplateDetail
           confirm={t('action.delete')}
           error={remove.error}
           isBusy={remove.isPending}
-          onConfirm={() => remove.mutate(undefined, { onSuccess: () => void navigate({ to: '/templates' }) })}
+          onConfirm={() => remove.mutate()}
           onClose={() => setDialog(undefined)}
         >
           {t('templates.deleteHint')}

@@ -115,9 +115,9 @@ export function useTemplateEdit(template: TemplateDetail) {
   );
 }
 
-export function useTemplateDelete(template: TemplateDetail) {
+export function useTemplateDelete(template: TemplateDetail, onDone: () => void) {
   const params = { path: { id: template.id }, header: { 'If-Match': `"${template.version}"` } };
-  return useActed(['template'], () => unwrap(api.DELETE('/api/v1/templates/{id}', { params })));
+  return useActed(['template'], () => unwrap(api.DELETE('/api/v1/templates/{id}', { params })), onDone);
 }
 
 export function readDocument(id: string) {
