@@ -512,4 +512,6 @@ fn long_data_is_not_forgotten_over_a_begin() {
         assert_eq!(response.rows(true)[0][0].as_deref(), Some(piece.as_bytes()));
         client.must("COMMIT").unwrap();
     }
+    let response = client.execute(&prepared, &[Param::Text("".into())]).unwrap();
+    assert_eq!(response.rows(true)[0][0].as_deref(), Some(&b""[..]));
 }
