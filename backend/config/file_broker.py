@@ -1,56 +1,74 @@
-"""The embedded broker: kombu's transport of files, made safe for readers that come in the middle of a write.
+"""The embedded broker: kombu's transport of files, made safe for many processes and for their sudden end.
 
-Invariant: whatever has a name that readers look for is complete. kombu makes the file first and fills it then; a worker
-that looks every 20 ms meets an empty one sooner or later, and ends.
+Invariants: whatever has a name that readers look for is complete, since it gets that name by one rename; a message is
+taken by one rename too, so that one reader has it. kombu itself fills files that readers may see already, moves
+messages to a folder that may be on another disk, and rewrites bindings in place.
+Deliberately absent: fsync. A power cut may lose messages; the rows in the database, from which work is found again, are
+not lost.
 """
 
 from __future__ import annotations
 
 import fcntl
-import os
-import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
+import structlog
 from kombu.exceptions import ChannelError
 from kombu.transport import filesystem
-from kombu.utils.encoding import str_to_bytes
-from kombu.utils.json import dumps
+from kombu.utils.json import dumps, loads
+
+log = structlog.get_logger(__name__)
+
+Bindings = list[filesystem.exchange_queue_t]
 
 
 class Channel(filesystem.Channel):
-    """Messages and bindings appear under their names by one rename each."""
-
     def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:
-        folder = Path(self.data_folder_out)
+        # Readers take messages in the order of their names.
+        name = f"{time.monotonic_ns():020}_{uuid.uuid4()}.{queue}.msg"
+        _appear(Path(self.data_folder_out) / name, payload)
+
+    def _get(self, queue: str) -> Any:
+        for path in sorted(Path(self.data_folder_in).iterdir()):
+            if path.name.partition(".")[2] == f"{queue}.msg" and (content := _take(path)) is not None:
+                try:
+                    return loads(content)
+                except ValueError:
+                    log.warning("broker.message_damaged", file=path.name)
+        raise Empty
+
+    def get_table(self, exchange: str) -> Bindings:
         try:
-            descriptor, draft = tempfile.mkstemp(prefix=".", suffix=".draft", dir=folder)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(str_to_bytes(dumps(payload)))
-            # Readers take messages in the order of their names.
-            Path(draft).rename(folder / f"{time.monotonic_ns():020}_{uuid.uuid4()}.{queue}.msg")
-        except OSError as error:
-            raise ChannelError(f"cannot add a message to {folder}: {error}") from error
+            return list(super().get_table(exchange))
+        except ValueError:
+            # Workers declare theirs again when they start.
+            log.warning("broker.bindings_damaged", exchange=exchange)
+            return []
 
-    def get_table(self, exchange: str) -> list[Any]:
-        with self._bindings_locked():
-            return super().get_table(exchange)
+    def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+        own = _binding(routing_key, pattern, queue)
+        self._rebind(exchange, lambda known: known if own in known else [own, *known])
 
-    def _queue_bind(self, *binding: Any) -> None:
-        with self._bindings_locked():
-            super()._queue_bind(*binding)
+    def _delete(self, queue: str, exchange: str, routing_key: str, pattern: str, *args: Any, **kwargs: Any) -> None:
+        self._purge(queue)
+        own = _binding(routing_key, pattern, queue)
+        self._rebind(exchange, lambda known: [one for one in known if one != own])
 
-    def _delete(self, *binding: Any, **kwargs: Any) -> None:
+    def _rebind(self, exchange: str, changed: Callable[[Bindings], Bindings]) -> None:
         with self._bindings_locked():
-            super()._delete(*binding, **kwargs)
+            before = self.get_table(exchange)
+            if (after := changed(before)) != before:
+                _appear(self._exchange_file(exchange), after)
 
     @contextmanager
     def _bindings_locked(self) -> Iterator[None]:
-        """kombu locks a file of bindings after it made it; this lock is there before."""
+        """For those who change them; who reads them sees the old file or the new one."""
         self.control_folder.mkdir(exist_ok=True)
         with (self.control_folder / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -59,3 +77,31 @@ class Channel(filesystem.Channel):
 
 class Transport(filesystem.Transport):
     Channel = Channel
+
+
+def _binding(routing_key: str, pattern: str, queue: str) -> filesystem.exchange_queue_t:
+    return filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
+
+
+def _appear(path: Path, content: object) -> None:
+    """Under this name there is nothing, or what was there before, or all of the content."""
+    draft = path.with_name(f".{uuid.uuid4()}.draft")
+    text = dumps(content)
+    try:
+        draft.write_text(text)
+        draft.rename(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise ChannelError(f"cannot write {path}: {error}") from error
+
+
+def _take(path: Path) -> bytes | None:
+    """What the file holds, for the one who renames it first; nothing for the others."""
+    taken = path.with_name(f".{path.name}.taken")
+    try:
+        path.rename(taken)
+    except FileNotFoundError:
+        return None
+    content = taken.read_bytes()
+    taken.unlink()
+    return content
