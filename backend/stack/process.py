@@ -70,7 +70,7 @@ def send(identity: Identity, number: signal.Signals) -> bool:
 
 def stop(identities: list[Identity], grace_seconds: float) -> None:
     """Asks all to end, waits, and kills those that did not."""
-    for number, patience in ((signal.SIGTERM, grace_seconds), (signal.SIGKILL, 5.0)):
+    for number, patience in ((signal.SIGTERM, grace_seconds), (signal.SIGKILL, 60.0)):
         asked = [identity for identity in identities if send(identity, number)]
         if wait_until(partial(_all_ended, asked), patience):
             return

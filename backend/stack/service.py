@@ -27,6 +27,8 @@ class Service:
 def declare(run_dir: RunDir, ports: Ports, environment: Mapping[str, str]) -> list[Service]:
     python = str(PYTHON)
     celery = [python, "-m", "celery", "--app", "config.celery"]
+    # Workers tell each other nothing: there is one, and what it said to one that was killed would be kept for ever.
+    alone = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     # An open page holds a connection for live figures; it must not hold up the end.
     web = ["--host", LOOPBACK, "--port", str(ports.web), "--timeout-graceful-shutdown", "3"]
     return [
@@ -37,7 +39,7 @@ def declare(run_dir: RunDir, ports: Ports, environment: Mapping[str, str]) -> li
         ),
         Service(
             "worker",
-            [*celery, "worker", "--hostname", _WORKER, "--concurrency", "2", "--loglevel", "INFO"],
+            [*celery, "worker", "--hostname", _WORKER, "--concurrency", "2", "--loglevel", "INFO", *alone],
             lambda: _succeeds([*celery, "inspect", "ping", "--destination", _WORKER, "--timeout", "5"], environment),
         ),
         Service(

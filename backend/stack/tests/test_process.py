@@ -13,8 +13,12 @@ import pytest
 from stack.process import MARK, identify, is_alive, marked, send, stop
 from stack.waiting import wait_until
 
-SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
-DEAF = [sys.executable, "-c", "import signal as s, time; s.signal(15, s.SIG_IGN); print(1, flush=True); time.sleep(60)"]
+SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
+DEAF = [
+    sys.executable,
+    "-c",
+    "import signal as s, time; s.signal(15, s.SIG_IGN); print(1, flush=True); time.sleep(600)",
+]
 
 
 @pytest.fixture
@@ -51,7 +55,7 @@ def test_a_dead_process_that_was_not_reaped_is_not_alive(child: subprocess.Popen
     identity = identify(child.pid)
     assert identity is not None
     child.kill()
-    assert wait_until(lambda: not is_alive(identity), 5)
+    assert wait_until(lambda: not is_alive(identity), 60)
 
 
 def test_stop_kills_what_ignores_a_polite_request() -> None:
@@ -61,7 +65,7 @@ def test_stop_kills_what_ignores_a_polite_request() -> None:
     identity = identify(deaf.pid)
     assert identity is not None
     stop([identity], grace_seconds=0.2)
-    assert deaf.wait(5) == -signal.SIGKILL
+    assert deaf.wait(60) == -signal.SIGKILL
     deaf.stdout.close()
 
 
@@ -73,5 +77,5 @@ def test_a_grandchild_is_found_by_its_mark_after_its_parent_is_gone() -> None:
     orphan = int(done.stdout)
     assert [identity.pid for identity in marked(stack_id)] == [orphan]
     assert marked(stack_id + "-of-another") == []
-    stop(marked(stack_id), grace_seconds=5)
+    stop(marked(stack_id), grace_seconds=60)
     assert identify(orphan) is None
