@@ -11,7 +11,7 @@ from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-APPS = ["changes", "rollouts", "fleet", "metrics", "alerts", "core"]
+APPS = ["changes", "rollouts", "fleet", "metrics", "alerts", "core", "rpc"]
 
 
 def transport_options(url: str, run_dir: Path) -> dict[str, object]:
@@ -54,6 +54,7 @@ def build() -> Celery:
         worker_hijack_root_logger=False,
         timezone="UTC",
         beat_schedule=beat_schedule(),
+        beat_scheduler="config.beat:Scheduler",
         beat_schedule_filename=str(settings.RUN_DIR / "beat-schedule"),
     )
     celery.autodiscover_tasks([f"controlplane.{name}" for name in APPS])

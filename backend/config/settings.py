@@ -35,10 +35,12 @@ INSTALLED_APPS = [
     "controlplane.rollouts",
     "controlplane.metrics",
     "controlplane.alerts",
+    "controlplane.rpc",
 ]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "controlplane.rpc.middleware.RpcMiddleware",
     "controlplane.core.request_context.RequestContextMiddleware",
     "controlplane.core.content_policy.ContentPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -47,10 +47,10 @@ def begin(request: Request) -> KeptAnswer | None:
         return None
     if not KEY.fullmatch(key):
         raise Invalid.field("Idempotency-Key", "write 1 to 128 visible ASCII characters")
-    return _claim(caller().actor_id, key, _fingerprint(request))
+    return claim(caller().actor_id, key, _fingerprint(request))
 
 
-def _claim(actor_id: str, key: str, fingerprint: str) -> KeptAnswer:
+def claim(actor_id: str, key: str, fingerprint: str) -> KeptAnswer:
     KeptAnswer.objects.filter(actor_id=actor_id, key=key, created_at__lt=timezone.now() - KEEP).delete()
     try:
         with transaction.atomic():

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class RpcConfig(AppConfig):
+    name = "controlplane.rpc"
+    default_auto_field = "django.db.models.BigAutoField"

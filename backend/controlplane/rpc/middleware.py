@@ -1,0 +1,32 @@
+"""Takes requests of the dialect out before anything that belongs to browsers: static files, sessions, CSRF.
+
+All other requests pass on, so `/` still is the console. Host names are not checked against FQC_ALLOWED_HOSTS: the host
+is under the signature, and nothing here depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from controlplane.core.request_context import RequestContextMiddleware
+from controlplane.rpc.call import is_rpc
+from controlplane.rpc.endpoint import answer
+
+
+class RpcContext(RequestContextMiddleware):
+    """Without the refusal of NUL characters, which is not in the dialect's words: `call` has its own."""
+
+    def _answer(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+
+class RpcMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+        self.answer_rpc = RpcContext(answer)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.answer_rpc(request) if is_rpc(request) else self.get_response(request)

@@ -1,0 +1,46 @@
+"""What the dialect's two signatures are computed over, and the signatures themselves. Pure.
+
+Both start from decoded names and values and encode them anew, since clients write a space as `+` or `%20` as they like
+but sign one spelling.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
+
+ACS3 = "ACS3-HMAC-SHA256"
+
+
+def encoded(text: str) -> str:
+    return quote(text, safe="~")
+
+
+def canonical_query(parameters: Mapping[str, str]) -> str:
+    return "&".join(f"{encoded(name)}={encoded(value)}" for name, value in sorted(parameters.items()))
+
+
+def acs3_text(
+    method: str, query: Mapping[str, str], headers: Mapping[str, str], signed: Sequence[str], body: bytes
+) -> str:
+    """The path is always `/`: that is what clients sign, whatever their endpoint says."""
+    lines = "".join(f"{name}:{headers.get(name, '').strip()}\n" for name in signed)
+    digest = hashlib.sha256(body).hexdigest()
+    request = "\n".join([method, "/", canonical_query(query), lines, ";".join(signed), digest])
+    return f"{ACS3}\n{hashlib.sha256(request.encode()).hexdigest()}"
+
+
+def acs3_signature(text: str, secret: str) -> str:
+    return hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def hmac_sha1_text(method: str, parameters: Mapping[str, str]) -> str:
+    signed = {name: value for name, value in parameters.items() if name != "Signature"}
+    return f"{method}&%2F&{encoded(canonical_query(signed))}"
+
+
+def hmac_sha1_signature(text: str, secret: str) -> str:
+    return base64.b64encode(hmac.new(f"{secret}&".encode(), text.encode(), hashlib.sha1).digest()).decode()
