@@ -86,9 +86,15 @@ def text_map(raw: str) -> dict[str, str]:
         raise ValueError(f'write a JSON object such as {{"name": "value"}} ({error})') from error
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise ValueError('write a JSON object whose values are texts, such as {"name": "value"}')
-    if "\0" in "".join([*found, *found.values()]):
-        raise ValueError("a NUL character is in it")
+    whole = "".join([*found, *found.values()])
+    if "\0" in whole or not _is_unicode(whole):
+        raise ValueError("a character is in it that no text has")
     return found
+
+
+def _is_unicode(text: str) -> bool:
+    """JSON can write half a character."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

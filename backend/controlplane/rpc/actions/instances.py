@@ -52,9 +52,12 @@ def _token(name: str) -> str:
 
 def next_token(raw: str) -> str:
     try:
-        return base64.urlsafe_b64decode(raw.encode()).decode()
-    except (binascii.Error, UnicodeError) as error:
-        raise ValueError("send back what an answer gave as NextToken") from error
+        name = base64.b64decode(raw.encode(), altchars=b"-_", validate=True).decode()
+    except (binascii.Error, UnicodeError):
+        name = ""
+    if not name.isprintable() or not name:
+        raise ValueError("send back what an answer gave as NextToken")
+    return name
 
 
 def tags(raw: str) -> dict[str, str]:

@@ -10,11 +10,14 @@ from controlplane.rpc.middleware import RpcMiddleware
 from controlplane.rpc.tests.signing import HOST, acs3_headers, send, sha1_arguments
 
 pytestmark = pytest.mark.django_db
-PROMISED = """DescribeDBInstances DescribeDBInstanceAttribute DescribeParameters DescribeParameterTemplates ModifyParameter
-DescribeModifyParameterLog CreateParameterGroup ModifyParameterGroup CloneParameterGroup DeleteParameterGroup
-DescribeParameterGroups DescribeParameterGroup UpgradeDBInstanceKernelVersion DescribeDBProxy ModifyDBProxy
-ModifyDBInstanceSpec RestartDBInstance DescribeDBInstancePerformance DescribeParameterTimedScheduleTask
-ModifyParameterTimedScheduleTask DeleteParameterTimedScheduleTask""".split()
+PROMISED = [
+    *("DescribeDBInstances", "DescribeDBInstanceAttribute", "DescribeDBInstancePerformance", "RestartDBInstance"),
+    *("DescribeParameters", "DescribeParameterTemplates", "ModifyParameter", "DescribeModifyParameterLog"),
+    *("CreateParameterGroup", "ModifyParameterGroup", "CloneParameterGroup", "DeleteParameterGroup"),
+    *("DescribeParameterGroups", "DescribeParameterGroup", "UpgradeDBInstanceKernelVersion", "ModifyDBInstanceSpec"),
+    *("DescribeDBProxy", "ModifyDBProxy", "DescribeParameterTimedScheduleTask"),
+    *("ModifyParameterTimedScheduleTask", "DeleteParameterTimedScheduleTask"),
+]
 
 
 def test_every_promised_action_is_served():

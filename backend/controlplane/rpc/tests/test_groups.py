@@ -71,6 +71,7 @@ def test_a_restart_that_a_group_needs_is_a_number_here(rpc):
         ({"Parameters": '{"a": "1", "a": "2"}'}, "InvalidParameters.Malformed"),
         ({"Parameters": '{"a": true}'}, "InvalidParameters.Malformed"),
         ({"Parameters": '{"a": "\\u0000"}'}, "InvalidParameters.Malformed"),
+        ({"Parameters": '{"a": "\\ud800"}'}, "InvalidParameters.Malformed"),
         ({"Parameters": "[" * 5000}, "InvalidParameters.Malformed"),
         ({"Parameters": '{"no_such_parameter": "1"}'}, "InvalidParameter"),
         ({"Parameters": '{"query_cache_size": "1000"}'}, "InvalidParameter"),
