@@ -16,8 +16,10 @@ atexit.register(_open.close)
 os.environ["FQC_RUN_DIR"] = _open.enter_context(tempfile.TemporaryDirectory(prefix="fqc-test-"))
 os.environ["FQC_DATABASE_URL"] = os.environ.get("FQC_TEST_DATABASE_URL", "")
 os.environ.setdefault("FQC_LOG_LEVEL", "CRITICAL")
+POSTGRES = None  # the cluster of this run alone, for tests that stop it
 if os.environ["FQC_DATABASE_URL"] == "private":
-    os.environ["FQC_DATABASE_URL"] = _open.enter_context(postgres.cluster()).url
+    POSTGRES = _open.enter_context(postgres.cluster())
+    os.environ["FQC_DATABASE_URL"] = POSTGRES.url
 
 from config.settings import *  # noqa: E402, F403
 

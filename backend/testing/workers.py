@@ -1,4 +1,4 @@
-"""Real Celery workers on the test's database and broker, killed when the test ends."""
+"""Real Celery workers and schedulers on the test's database and broker, killed when the test ends."""
 
 from __future__ import annotations
 
@@ -24,27 +24,53 @@ def database_url() -> str:
     return f"postgresql://{account}@{facts['HOST']}:{facts['PORT']}/{facts['NAME']}"
 
 
-def _start(**environment: str) -> subprocess.Popen[bytes]:
-    variables = os.environ | {
+def environment_of(**more: str) -> dict[str, str]:
+    return os.environ | {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "FQC_RUN_DIR": str(settings.RUN_DIR),
         "FQC_DATABASE_URL": database_url(),
-        **environment,
+        "FQC_SEALING_KEYS": ",".join(settings.SEALING_KEYS),
+        **more,
     }
-    words = [sys.executable, "-m", "celery", "--app", "config.celery", "worker", "--pool", "solo"]
-    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "ERROR"]
-    return subprocess.Popen([*words, *quiet], cwd=BACKEND, env=variables)
+
+
+def _start(python: list[str], role: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    words = [*python, "celery", "--app", "config.celery", *role, "--loglevel", "ERROR"]
+    return subprocess.Popen(words, cwd=BACKEND, env=environment_of(**environment))
+
+
+WORKER = ["worker", "--pool", "solo", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+PYTHON = [sys.executable, "-m"]
 
 
 @pytest.fixture
 def worker(transactional_db: None) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Starts one; `python` is what comes before the module, for a process with a clock of its own."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(**environment: str) -> subprocess.Popen[bytes]:
-        started.append(_start(**environment))
+    def start(python: list[str] = PYTHON, **environment: str) -> subprocess.Popen[bytes]:
+        started.append(_start(python, WORKER, environment))
         return started[-1]
 
     yield start
+    _end(started)
+
+
+@pytest.fixture
+def beat(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Starts a scheduler, each with a memory of its own, as on machines of their own."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(python: list[str] = PYTHON, **environment: str) -> subprocess.Popen[bytes]:
+        role = ["beat", "--schedule", str(tmp_path / f"beat-{len(started)}"), "--pidfile="]
+        started.append(_start(python, role, environment))
+        return started[-1]
+
+    yield start
+    _end(started)
+
+
+def _end(started: list[subprocess.Popen[bytes]]) -> None:
     for process in started:
         process.kill()
         process.wait()

@@ -116,7 +116,7 @@ def token_touch(token: Token) -> None:
 def login_check(request: Any, username: str, password: str, address: str) -> User:
     """The user, or Denied. After five failures in a row a name is locked for the address that failed."""
     failure = LoginFailure.objects.filter(username=username, address=address).first()
-    if failure and failure.count >= FAILURES_ALLOWED and timezone.now() - failure.last_at < LOCK:
+    if failure and failure.count >= FAILURES_ALLOWED and _is_recent(failure):
         raise Denied(f"Too many failures for {username}: wait {LOCK.seconds // 60} minutes.", code="locked_out")
     user = authenticate(request, username=username, password=password)
     if not isinstance(user, User):
@@ -126,10 +126,15 @@ def login_check(request: Any, username: str, password: str, address: str) -> Use
     return user
 
 
+def _is_recent(failure: LoginFailure) -> bool:
+    """Also of a failure that lies ahead, since the clock was set back: the lock lasts no longer for that."""
+    return abs(timezone.now() - failure.last_at) < LOCK
+
+
 @transaction.atomic
 def _count_failure(username: str, address: str) -> None:
     row, _ = LoginFailure.objects.get_or_create(username=username, address=address)
-    if timezone.now() - row.last_at >= LOCK:
+    if not _is_recent(row):
         LoginFailure.objects.filter(pk=row.pk).update(count=0)
     LoginFailure.objects.filter(pk=row.pk).update(count=F("count") + 1, last_at=timezone.now())
     audit_record("login.failed", row, after={"username": username})

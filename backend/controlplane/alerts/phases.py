@@ -2,7 +2,7 @@
 
 No data changes nothing: a server that does not answer neither breaks a rule nor mends it. Too little traffic counts as
 no breach. An open incident resolves only after the condition has been gone for a while, so a value that hovers around
-the threshold opens one incident, not twenty.
+the threshold opens one incident, not twenty. A clock that was set back starts what was being waited for anew.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def step(stand: Stand, condition: Condition, broken: bool | None, now: float) ->
     """The next stand, and the transition to tell of, if any."""
     if broken is None:
         return stand, None
+    stand = _not_ahead(stand, now)
     if stand.phase == OPEN:
         return _while_open(stand, condition, broken, now)
     if not broken:
@@ -60,6 +61,15 @@ def step(stand: Stand, condition: Condition, broken: bool | None, now: float) ->
     if now - since >= condition.for_seconds:
         return Stand(OPEN, since, reminded_at=now), OPENED
     return Stand(PENDING, since), None
+
+
+def _not_ahead(stand: Stand, now: float) -> Stand:
+    return replace(
+        stand,
+        since=min(stand.since, now),
+        reminded_at=stand.reminded_at and min(stand.reminded_at, now),
+        recovering_since=stand.recovering_since and min(stand.recovering_since, now),
+    )
 
 
 def _while_open(stand: Stand, condition: Condition, broken: bool, now: float) -> tuple[Stand, str | None]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import time
-
 from celery import shared_task
 
 from controlplane.alerts import evaluation, mailing
-from controlplane.metrics.clock import turn_claim
+from controlplane.core import clock
+from controlplane.metrics.turns import turn_claim
 
 
 @shared_task(name="alerts.evaluate")
 def evaluate() -> None:
-    now = time.time()
+    now = clock.shared_time()
     if turn_claim("alerts", now, 10):
         evaluation.evaluate(now)
 

@@ -1,7 +1,8 @@
 """Running a change set: claim it, run its steps, read back, keep the outcome, or undo.
 
 A claim is one conditional update, so of two workers one does nothing. Every step first renews the lease, which fails
-once somebody else has taken over: a worker that slept through its lease stops without touching the server.
+once somebody else has taken over: a worker that slept through its lease stops without touching the server. A change for
+the maintenance window that comes late, or after the clock was set forward, waits for the next window.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.conf import settings
-from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db import DatabaseError, IntegrityError, transaction
+from django.db.models import F, Q
 from django.utils import timezone
 
 from controlplane.changes import outcome
 from controlplane.changes.models import ChangeSet, ChangeStep
 from controlplane.changes.selectors import change_get
-from controlplane.changes.states import AT_WORK, ChangeState, StepState
-from controlplane.changes.steps import Run, StepFailed, do_step, undo_step, verify
+from controlplane.changes.states import AT_WORK, ChangeState, StepState, When
+from controlplane.changes.steps import Run, do_step, undo_step, verify
+from controlplane.changes.windows import window_opening
+from controlplane.core import clock
 from controlplane.core.errors import Problem
 from controlplane.core.request_context import acting_as
 from controlplane.gateway.errors import GatewayError
@@ -43,13 +46,20 @@ def worker_name() -> str:
 
 
 def lease_end() -> datetime:
-    return timezone.now() + timedelta(seconds=settings.CHANGE_LEASE_SECONDS)
+    return clock.shared_now() + timedelta(seconds=settings.CHANGE_LEASE_SECONDS)
+
+
+def is_due(now: datetime) -> Q:
+    """What is to run now does not wait for a clock that was set back."""
+    return Q(state=ChangeState.APPROVED) & (Q(when=When.NOW) | Q(not_before__lte=now))
 
 
 def claim(change_id: str) -> ChangeSet | None:
     """The change, if it was due and nobody else had it, and no other change is at work on its instance."""
-    now = timezone.now()
-    due = ChangeSet.objects.filter(pk=change_id, state=ChangeState.APPROVED, not_before__lte=now)
+    now = clock.shared_now()
+    due = ChangeSet.objects.filter(is_due(now), pk=change_id)
+    if _is_put_off(due.select_related("instance").first(), now):
+        return None
     try:
         with transaction.atomic():
             won = due.update(
@@ -62,6 +72,19 @@ def claim(change_id: str) -> ChangeSet | None:
     except IntegrityError:
         return None  # the sweep tries again when the other one has ended
     return change_get(change_id) if won else None
+
+
+def _is_put_off(change: ChangeSet | None, now: datetime) -> bool:
+    if change is None or change.when != When.WINDOW or change.instance is None:
+        return False
+    instance = change.instance
+    opening = window_opening(now, instance.window_weekday, instance.window_start, instance.window_minutes)
+    if opening <= now:
+        return False
+    waiting = ChangeSet.objects.filter(pk=change.pk, state=ChangeState.APPROVED, when=When.WINDOW)
+    if waiting.update(not_before=opening):
+        log.info("change_put_off", change=change.pk, until=opening.isoformat())
+    return True
 
 
 def renew(change: ChangeSet) -> None:
@@ -145,8 +168,14 @@ def undo(run: Run, code: str, detail: str) -> None:
             renew(run.change)
             undo_step(run, step)
             _mark(step, StepState.UNDONE)
-        except (Problem, StepFailed) as error:
-            failures.append(f"{step.kind} {step.name}: {error}".strip())
+        except (LeaseLost, DatabaseError):
+            raise  # nothing can be said any more: whoever takes over says it
+        except Exception as error:  # a full disk, say: one step that cannot be undone must not hide the others
+            log.warning(
+                "step_not_undone", change=run.change.pk, step=step.kind, exc_info=not isinstance(error, Problem)
+            )
+            failures.append(f"{f'{step.kind} {step.name}'.strip()}: {error}")
+            _mark(step, StepState.FAILED, detail=f"could not be undone: {error}", finished_at=timezone.now())
     with suppress(GatewayError):  # then the next watch looks again
         run.look()
     outcome.undone(run, code, detail, failures)

@@ -19,6 +19,7 @@ from controlplane.changes.plan import Step
 from controlplane.changes.planning import Preview
 from controlplane.changes.states import AT_WORK, WAITING, ChangeState, Kind, When
 from controlplane.changes.windows import window_opening
+from controlplane.core import clock
 from controlplane.core.errors import Conflict, Denied, Refused
 from controlplane.core.events import event_publish
 from controlplane.core.request_context import caller
@@ -126,7 +127,7 @@ def _refuse_if_moved(change: ChangeSet) -> None:
 
 
 def _not_before(change: ChangeSet, when: str, at: datetime | None) -> datetime:
-    now, instance = timezone.now(), change.instance
+    now, instance = clock.shared_now(), change.instance
     if when == When.AT and at is not None:
         return max(at, now)
     if when == When.WINDOW and instance is not None:
@@ -137,7 +138,9 @@ def _not_before(change: ChangeSet, when: str, at: datetime | None) -> datetime:
 def change_apply_now(change: ChangeSet) -> ChangeSet:
     if change.state == ChangeState.PREVIEWED:
         return change_approve(change)
-    moved = ChangeSet.objects.filter(pk=change.pk, state=ChangeState.APPROVED).update(not_before=timezone.now())
+    moved = ChangeSet.objects.filter(pk=change.pk, state=ChangeState.APPROVED).update(
+        when=When.NOW, not_before=clock.shared_now()
+    )
     if not moved:
         raise Conflict(f"{change.pk} is {change.state}: there is nothing to start.", code="wrong_state")
     deliver(change.pk)

@@ -1,46 +1,59 @@
 """What keeps change sets moving without trusting anybody's memory: due ones are delivered again, orphans end.
 
 An orphan is a change whose lease ran out: its worker was killed, or hangs. It is taken over by one conditional update
-and undone; a server that cannot be reached leaves it failed, and says so.
+and undone; a server that cannot be reached leaves it failed, and says so. A lease that ends later than any lease can
+was given before the clock was set back: it is cut to a whole one, which a living worker renews.
 """
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import structlog
 from django.db.models import F
-from django.utils import timezone
 
 from controlplane.changes.delivery import deliver
-from controlplane.changes.execution import LeaseLost, lease_end, renew, undo, worker_name
+from controlplane.changes.execution import LeaseLost, is_due, lease_end, renew, undo, worker_name
 from controlplane.changes.models import ChangeSet
 from controlplane.changes.selectors import change_get
-from controlplane.changes.states import AT_WORK, ChangeState
+from controlplane.changes.states import AT_WORK
 from controlplane.changes.steps import Run
+from controlplane.core import clock
 from controlplane.core.request_context import acting_as
 
 log = structlog.get_logger(__name__)
 AT_ONCE = 200
+SLACK = timedelta(seconds=60)  # between reading the clock and writing the lease
 
 
 def sweep() -> None:
+    leases_cut()
     for change_id in orphans():
-        take_over(change_id)
+        try:
+            take_over(change_id)
+        except Exception:  # one that cannot be ended now must not hold up the others
+            log.exception("orphan_not_ended", change=change_id)
     for change_id in due():
         deliver(change_id)
 
 
 def due() -> list[str]:
-    found = ChangeSet.objects.filter(state=ChangeState.APPROVED, not_before__lte=timezone.now())
+    found = ChangeSet.objects.filter(is_due(clock.shared_now()))
     return list(found.order_by("not_before").values_list("pk", flat=True)[:AT_ONCE])
 
 
+def leases_cut() -> None:
+    furthest = lease_end() + SLACK
+    ChangeSet.objects.filter(state__in=AT_WORK, lease_until__gt=furthest).update(lease_until=furthest)
+
+
 def orphans() -> list[str]:
-    found = ChangeSet.objects.filter(state__in=AT_WORK, lease_until__lt=timezone.now())
+    found = ChangeSet.objects.filter(state__in=AT_WORK, lease_until__lt=clock.shared_now())
     return list(found.values_list("pk", flat=True)[:AT_ONCE])
 
 
 def take_over(change_id: str) -> None:
-    left = ChangeSet.objects.filter(pk=change_id, state__in=AT_WORK, lease_until__lt=timezone.now())
+    left = ChangeSet.objects.filter(pk=change_id, state__in=AT_WORK, lease_until__lt=clock.shared_now())
     if not left.update(claimed_by=worker_name(), lease_until=lease_end(), version=F("version") + 1):
         return
     change = change_get(change_id)

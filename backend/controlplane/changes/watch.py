@@ -7,7 +7,6 @@ not noted: the change knows better. What did not change is not written.
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -19,6 +18,7 @@ from django.utils import timezone
 from controlplane.changes.planning import preview_wanted, situation_of
 from controlplane.changes.services import change_approve, change_make
 from controlplane.changes.states import ENDED, Kind
+from controlplane.core import clock
 from controlplane.core.errors import Problem
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.connection import connected
@@ -40,8 +40,8 @@ from controlplane.fleet.states import Provider, State
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.names import ENGINE_NAMES
 from controlplane.gateway.server import Limits, quoted
-from controlplane.metrics.clock import turn_claim, turn_end
 from controlplane.metrics.connections import Connections
+from controlplane.metrics.turns import turn_claim, turn_end
 
 log = structlog.get_logger(__name__)
 TURN, EVERY_SECONDS, LEASE_SECONDS = "watch", 15.0, 120.0
@@ -59,7 +59,7 @@ class Sighting:
 
 
 def watch_if_due() -> None:
-    now = time.time()
+    now = clock.shared_time()
     if turn_claim(TURN, now, LEASE_SECONDS):
         try:
             watch()
@@ -95,11 +95,11 @@ def _look(instance: Instance, limits: Limits, connections: Connections) -> Sight
         "SHOW GLOBAL STATUS LIKE 'Uptime'",
     ]
     try:
-        variables, clock, status = connections.ask(instance, limits, statements)
+        variables, clocks, status = connections.ask(instance, limits, statements)
     except GatewayError as error:
         return error
     running = variables | {name: variables[own] for name, own in ENGINE_NAMES.items() if own in variables}
-    return Sighting(identity_of(variables, int(status.get("Uptime", 0)), int(clock["clock"])), running)
+    return Sighting(identity_of(variables, int(status.get("Uptime", 0)), int(clocks["clock"])), running)
 
 
 def _note(instance: Instance, sighting: Sighting | GatewayError) -> None:

@@ -14,19 +14,20 @@ from dataclasses import dataclass, replace
 import structlog
 from django.db import transaction
 
+from controlplane.core import clock
 from controlplane.core.events import event_publish
 from controlplane.fleet.connection import limits as usual_limits
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_polled
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.server import Limits
-from controlplane.metrics.clock import turn_claim, turn_end
 from controlplane.metrics.columns import STATUS_NAMES, VARIABLE_NAMES
 from controlplane.metrics.connections import Connections
 from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.intervals import LONGEST_SECONDS, Numbers, Reading, growth, reading_of
 from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.partitions import partitions_ensure
+from controlplane.metrics.turns import turn_claim, turn_end
 from controlplane.settings.selectors import settings_get
 
 TURN = "poll"
@@ -57,9 +58,9 @@ class Round:
 
 def poll_if_due(now: float | None = None) -> Round | None:
     """None: not due, or somebody else is at it."""
-    now = time.time() if now is None else now
+    now = clock.shared_time() if now is None else now
     interval = settings_get().poll_interval_seconds
-    if not turn_claim(TURN, now, LEASE_SECONDS):
+    if not turn_claim(TURN, now, LEASE_SECONDS, interval):
         return None
     # Rounds start on multiples of the interval, so that a plot's buckets get one sample each.
     slot = int(now // interval * interval)

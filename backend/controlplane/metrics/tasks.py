@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 from celery import shared_task
 
+from controlplane.core import clock
 from controlplane.metrics import polling, rollups
-from controlplane.metrics.clock import turn_claim
+from controlplane.metrics.turns import turn_claim
 
 
 @shared_task(name="metrics.poll")
@@ -17,11 +16,11 @@ def poll() -> None:
 
 @shared_task(name="metrics.rollup")
 def rollup() -> None:
-    now = time.time()
+    now = clock.shared_time()
     if turn_claim("rollup", now, 30):
         rollups.rollup(now)
 
 
 @shared_task(name="metrics.expire")
 def expire() -> None:
-    rollups.expire(time.time())
+    rollups.expire(clock.shared_time())

@@ -95,7 +95,8 @@ def _change_for(item: FleetApplyItem) -> ChangeSet | None:
         )
         if change.needs_second_person:
             raise Conflict("Restarts take a second person: apply this instance by itself.", code="second_person_needed")
-        FleetApplyItem.objects.filter(pk=item.pk).update(change=change)
+        if not FleetApplyItem.objects.filter(pk=item.pk, state=ItemState.RUNNING).update(change=change):
+            raise Conflict("The item was given up meanwhile: nothing was changed.", code="wrong_state")
         return change_approve(change, is_delivered=False)
 
 
@@ -118,11 +119,13 @@ def _finish(item: FleetApplyItem, state: ItemState, detail: str) -> None:
 
 def sweep() -> None:
     """Items whose worker died or whose message was lost, and fleet applies that nobody moves on."""
-    long_ago = timezone.now() - LOST_AFTER
-    undelivered = FleetApplyItem.objects.filter(state=ItemState.DISPATCHED, dispatched_at__lt=long_ago)
+    now = timezone.now()
+    # Later than now: the clock was set back. To deliver once more does no harm.
+    is_old = Q(dispatched_at__lt=now - LOST_AFTER) | Q(dispatched_at__gt=now + LOST_AFTER)
+    undelivered = FleetApplyItem.objects.filter(is_old, state=ItemState.DISPATCHED)
     for item_id in undelivered.values_list("pk", flat=True)[:200]:
         deliver_item(item_id)
-    over = Q(change__state__in=ENDED) | Q(change=None, dispatched_at__lt=long_ago)
+    over = Q(change__state__in=ENDED) | (Q(change=None) & is_old)
     for item in FleetApplyItem.objects.filter(over, state=ItemState.RUNNING).select_related("fleet_apply")[:200]:
         if item.change_id is None:
             _finish(item, ItemState.FAILED, "the worker was lost before it began: nothing was changed")

@@ -52,6 +52,21 @@ def told(condition: Condition, looks: list[tuple[float, bool | None]]) -> list[t
             [(600, "opened"), (1000, "resolved"), (1700, "opened")],
             id="may open again",
         ),
+        pytest.param(
+            [(9000, BAD), (0, BAD), (599, BAD), (600, BAD)],
+            [(600, "opened")],
+            id="a clock set back waits from then on",
+        ),
+        pytest.param(
+            [(9000, BAD), (9600, BAD), (0, BAD), (3600, BAD), (3700, GOOD), (4000, GOOD)],
+            [(9600, "opened"), (3600, "reminded"), (4000, "resolved")],
+            id="an incident outlives a clock set back and resolves",
+        ),
+        pytest.param(
+            [(9000, BAD), (9600, BAD), (9700, GOOD), (0, GOOD), (300, GOOD)],
+            [(9600, "opened"), (300, "resolved")],
+            id="a recovery is not held up by a clock set back",
+        ),
     ],
 )
 def test_transitions(looks: list[tuple[float, bool | None]], transitions: list[tuple[float, str]]) -> None:

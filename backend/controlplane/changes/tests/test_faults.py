@@ -8,38 +8,11 @@ from controlplane.changes.upkeep import sweep
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.models import Instance
 from testing.changes import asked, run
+from testing.faults import ended, running
 from testing.servers import row_for
-from testing.wire import HoldingProxy
 from testing.workers import until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("shipped_classes")]
-
-
-@pytest.fixture
-def held(shared_server, shipped_classes):
-    """The shared server behind a proxy that holds the answer to one particular SET."""
-    instance = row_for(shared_server)
-    proxy = HoldingProxy(shared_server.port, b"SET GLOBAL `sort_buffer_size`")
-    Instance.objects.update(port=proxy.port)
-    yield instance, proxy
-    proxy.close()
-    server = shared_server.connect()
-    server.set_global_default("sort_buffer_size")
-    server.set_global_default("long_query_time")
-    server.close()
-
-
-def running(shared_server, name):
-    server = shared_server.connect()
-    try:
-        return server.variable(name)
-    finally:
-        server.close()
-
-
-def ended(change):
-    change.refresh_from_db()
-    return change.finished_at is not None
 
 
 def test_a_worker_killed_in_mid_change_leaves_a_change_that_is_undone_and_says_so(held, shared_server, worker):
@@ -128,6 +101,20 @@ def test_a_worker_that_slept_through_its_lease_touches_nothing_more(held, shared
     assert (change.state, change.outcome_code) == ("rolled_back", "worker_lost")
     assert proxy.seen == 0
     assert float(running(shared_server, "long_query_time")) == 10
+
+
+def test_a_step_that_can_neither_be_done_nor_undone_ends_the_change_and_is_named(held, settings):
+    instance, proxy = held
+    proxy.release()
+    (settings.LOCAL_ROOT / instance.pk / "configured.cnf.new").mkdir()  # as if the disk were full
+    try:
+        change = run(asked(instance, {"long_query_time": "4"}))
+    finally:
+        (settings.LOCAL_ROOT / instance.pk / "configured.cnf.new").rmdir()
+    assert (change.state, change.outcome_code) == ("failed", "internal")
+    assert "write_configuration: [Errno" in change.outcome_detail.split("Could not be undone")[1]
+    states = {step.kind: step.state for step in change.steps.all()}
+    assert states == {"set_global": "undone", "write_configuration": "failed"}
 
 
 def test_two_changes_of_one_instance_never_run_at_the_same_time(held):

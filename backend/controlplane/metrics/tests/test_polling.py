@@ -12,10 +12,10 @@ import pytest
 from controlplane.core.models import Event
 from controlplane.fleet.models import Instance
 from controlplane.metrics import polling
-from controlplane.metrics.clock import turn_claim, turn_end
 from controlplane.metrics.connections import Connections
-from controlplane.metrics.models import Clock, Latest, Sample
+from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.tests.fleet import instance_make
+from controlplane.metrics.turns import turn_claim, turn_end
 
 T = 1_800_000_000
 
@@ -172,7 +172,16 @@ class TestTurns:
         found = [polling.poll_if_due(now) for now in (T + 0.5, T + 2.5, T + 14.9, T + 15.1, T + 15.2, T + 47.0)]
         assert [done and done.at for done in found] == [T, None, None, T + 15, None, T + 45]
 
-    def test_a_clock_set_back_polls_again_once_it_caught_up(self) -> None:
-        polling.poll_if_due(T + 1000.0)
-        assert polling.poll_if_due(T + 0.0) is None
-        assert Clock.objects.get(name="poll").due_at <= T + 1000 + 15
+    def test_a_clock_set_back_by_hours_holds_nothing_up(self) -> None:
+        polling.poll_if_due(T + 7200.0)
+        done = polling.poll_if_due(T + 0.0)
+        assert done is not None and done.at == T
+        assert polling.poll_if_due(T + 2.0) is None
+
+    def test_a_turn_that_was_claimed_a_moment_later_is_not_taken_for_a_clock_set_back(self) -> None:
+        assert [turn_claim("work", 101, 60), turn_claim("work", 100, 60)] == [True, False]
+
+    def test_a_shorter_interval_is_kept_at_once(self) -> None:
+        turn_claim("work", 100, 60, every_seconds=3600)
+        turn_end("work", 3600)
+        assert turn_claim("work", 130, 60, every_seconds=15)

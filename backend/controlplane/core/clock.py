@@ -1,0 +1,26 @@
+"""The one clock that all processes share: the database's. Leases and due times are set and judged by it.
+
+A clock may be set back or forward at any moment. Whoever waits for a time that no working clock could have set treats
+it as come, or sets it anew; see those who call. Call these as `clock.shared_now()`: tests make the clock jump.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import connection
+from django.utils import timezone
+
+
+def shared_now() -> datetime:
+    if connection.vendor != "postgresql":
+        return timezone.now()  # SQLite lives on the machine of its processes
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        now: datetime = cursor.fetchone()[0]
+        return now
+
+
+def shared_time() -> float:
+    """The same in epoch seconds."""
+    return shared_now().timestamp()

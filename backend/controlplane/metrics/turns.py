@@ -1,0 +1,25 @@
+"""Whose turn it is: periodic work is done once however many beats and workers there are.
+
+A turn is claimed by moving its due time forward in one conditional update. The claim is a lease: whoever dies with it
+delays the next turn, never doubles one. A due time further ahead than any claim reaches was set by a clock that has
+been set back since: it is due.
+"""
+
+from __future__ import annotations
+
+from django.db.models import Q
+
+from controlplane.metrics.models import Clock
+
+SLACK_SECONDS = 60.0  # between reading the clock and claiming
+
+
+def turn_claim(name: str, now: float, lease_seconds: float, every_seconds: float = 0.0) -> bool:
+    Clock.objects.get_or_create(name=name)
+    furthest = now + max(lease_seconds, every_seconds) + SLACK_SECONDS
+    is_due = Q(due_at__lte=now) | Q(due_at__gt=furthest)
+    return bool(Clock.objects.filter(is_due, name=name).update(due_at=now + lease_seconds))
+
+
+def turn_end(name: str, due_at: float) -> None:
+    Clock.objects.filter(name=name).update(due_at=due_at)

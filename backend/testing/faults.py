@@ -1,0 +1,40 @@
+"""A change that is stopped where a test wants it, and what is true of its server then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from testing.servers import TestServer, row_for
+from testing.wire import HoldingProxy
+
+
+@pytest.fixture
+def held(shared_server: TestServer, shipped_classes: None) -> Iterator[tuple[Any, HoldingProxy]]:
+    """The shared server behind a proxy that holds the answer to one particular SET."""
+    from controlplane.fleet.models import Instance
+
+    instance = row_for(shared_server)
+    proxy = HoldingProxy(shared_server.port, b"SET GLOBAL `sort_buffer_size`")
+    Instance.objects.update(port=proxy.port)
+    yield instance, proxy
+    proxy.close()
+    server = shared_server.connect()
+    server.set_global_default("sort_buffer_size")
+    server.set_global_default("long_query_time")
+    server.close()
+
+
+def running(shared_server: TestServer, name: str) -> str | None:
+    server = shared_server.connect()
+    try:
+        return server.variable(name)
+    finally:
+        server.close()
+
+
+def ended(change: Any) -> bool:
+    change.refresh_from_db()
+    return change.finished_at is not None
