@@ -4,12 +4,13 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
-const backendUrl = process.env.FQC_BACKEND_URL ?? 'http://127.0.0.1:8000';
+// The host stays as the browser sent it: the backend compares it with the origin of every write.
+const backend = { target: process.env.FQC_BACKEND_URL ?? 'http://127.0.0.1:8000', changeOrigin: false };
 
 export default defineConfig({
   plugins: [react()],
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
-  server: { host: '127.0.0.1', proxy: { '/api': backendUrl, '/readyz': backendUrl } },
+  server: { host: '127.0.0.1', proxy: { '/api': backend, '/readyz': backend } },
   build: { target: 'es2023', manifest: true, sourcemap: false },
   test: { include: ['src/**/*.test.ts', 'src/**/*.test.tsx'], environment: 'node' },
 });

@@ -1,5 +1,5 @@
 // What several rooms ask about an instance.
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap, unwrapWithEtag } from './client';
 import type { Change } from './changes';
 import type { components } from './schema.gen';
@@ -21,6 +21,22 @@ export function instanceQuery(id: string) {
     queryFn: () => unwrap(api.GET('/api/v1/instances/{id}', { params: { path: { id } } })),
     refetchInterval: pollEvery(POLL_MS),
   });
+}
+
+/** Candidates of a search by name. */
+export function instanceChoicesQuery(search: string) {
+  return queryOptions({
+    queryKey: ['instance', 'choices', search],
+    queryFn: () =>
+      unwrap(api.GET('/api/v1/instances', { params: { query: { search: search || undefined, limit: 20 } } })),
+    select: ({ items }) => items.map(({ id, name }) => ({ value: id, label: name })),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** The name behind an id that an address or a rule carries; asked once. */
+export function instanceNameQuery(id: string) {
+  return queryOptions({ ...instanceQuery(id), refetchInterval: false, staleTime: 60_000 });
 }
 
 export function instanceParametersQuery(id: string) {

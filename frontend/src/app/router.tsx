@@ -8,7 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { accessSearch } from '@/features/access/search';
-import { alertsSearch } from '@/features/alerts/search';
+import { alertsSearch, instanceAlertsSearch } from '@/features/alerts/search';
 import { auditSearch } from '@/features/audit/search';
 import { cacheSearch } from '@/features/enable/search';
 import { fleetSearch } from '@/features/fleet/search';
@@ -121,6 +121,7 @@ const history = createRoute({
 const instanceAlerts = createRoute({
   getParentRoute: () => instance,
   path: '/alerts',
+  validateSearch: instanceAlertsSearch,
   component: lazyRouteComponent(() => import('@/features/alerts/InstanceAlertsPage'), 'InstanceAlertsPage'),
 });
 

@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCan } from '@/api/session';
 import { PageHeader } from '@/components/PageHeader';
 import { useT } from '@/lib/i18n/context';
+import { AccessKeyList } from './AccessKeyList';
 import { ACCESS_TABS } from './search';
 import { TokenList } from './TokenList';
 import { UserList } from './UserList';
@@ -20,11 +21,15 @@ export function AccessPage() {
         onChange={(next) => void navigate({ search: { tab: ACCESS_TABS.find((item) => item === next) } })}
       >
         <Tabs.List mb="md">
-          <Tabs.Tab value="users">{t('access.users')}</Tabs.Tab>
-          <Tabs.Tab value="tokens">{t('access.tokens')}</Tabs.Tab>
+          {ACCESS_TABS.map((item) => (
+            <Tabs.Tab key={item} value={item}>
+              {t(`access.${item}`)}
+            </Tabs.Tab>
+          ))}
         </Tabs.List>
         <Tabs.Panel value="users">{tab === 'users' && <UserList />}</Tabs.Panel>
         <Tabs.Panel value="tokens">{tab === 'tokens' && <TokenList />}</Tabs.Panel>
+        <Tabs.Panel value="keys">{tab === 'keys' && <AccessKeyList />}</Tabs.Panel>
       </Tabs>
     </>
   );

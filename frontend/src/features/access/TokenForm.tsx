@@ -1,12 +1,11 @@
-import { Button, CopyButton, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { fieldMessage } from '@/api/errors';
 import { ErrorPanel } from '@/components/ErrorPanel';
-import { IconCopy } from '@/components/icons';
 import { useT } from '@/lib/i18n/context';
 import { useTokenCreate } from './api';
 import { roleOptions, type RoleName } from './roles';
-import classes from './TokenForm.module.css';
+import { ShownOnce } from './ShownOnce';
 
 const LIFETIMES_DAYS = [7, 30, 90, 365];
 const DAY_MS = 86_400_000;
@@ -21,7 +20,14 @@ export function TokenForm({ onClose }: { onClose: () => void }) {
     event.preventDefault();
     create.mutate({ name, scope, expires_at: new Date(Date.now() + days * DAY_MS).toISOString() });
   };
-  if (create.data) return <CreatedToken token={create.data.token} onClose={onClose} />;
+  if (create.data)
+    return (
+      <ShownOnce
+        title={t('access.addToken')}
+        facts={[{ label: t('access.token'), value: create.data.token }]}
+        onClose={onClose}
+      />
+    );
   return (
     <Modal opened onClose={onClose} title={t('access.addToken')}>
       <form onSubmit={submit}>
@@ -61,30 +67,6 @@ export function TokenForm({ onClose }: { onClose: () => void }) {
           </Group>
         </Stack>
       </form>
-    </Modal>
-  );
-}
-
-function CreatedToken({ token, onClose }: { token: string; onClose: () => void }) {
-  const t = useT();
-  return (
-    <Modal opened onClose={onClose} title={t('access.addToken')} closeOnClickOutside={false}>
-      <Stack gap="sm">
-        <Text size="sm">{t('access.tokenShownOnce')}</Text>
-        <code className={classes.token}>{token}</code>
-        <Group justify="flex-end" gap="xs">
-          <CopyButton value={token}>
-            {({ copied, copy }) => (
-              <Button leftSection={<IconCopy size={14} />} onClick={copy} data-autofocus>
-                {copied ? t('action.copied') : t('access.copyToken')}
-              </Button>
-            )}
-          </CopyButton>
-          <Button variant="default" onClick={onClose}>
-            {t('action.close')}
-          </Button>
-        </Group>
-      </Stack>
     </Modal>
   );
 }

@@ -8,6 +8,8 @@ export type User = Schemas['User'];
 export type Token = Schemas['Token'];
 export type UserDraft = Schemas['UserCreateRequest'];
 export type UserPatch = Schemas['PatchedUserUpdateRequest'];
+export type AccessKey = Schemas['AccessKey'];
+export type AccessKeyDraft = Schemas['AccessKeyCreateRequest'];
 export type TokenDraft = Schemas['TokenCreateRequest'];
 
 export const usersQuery = pagedQuery<User>(['user'], (cursor) =>
@@ -16,6 +18,10 @@ export const usersQuery = pagedQuery<User>(['user'], (cursor) =>
 
 export const tokensQuery = pagedQuery<Token>(['token'], (cursor) =>
   unwrap(api.GET('/api/v1/tokens', { params: { query: { cursor, limit: PAGE_SIZE } } })),
+);
+
+export const accessKeysQuery = pagedQuery<AccessKey>(['access-key'], (cursor) =>
+  unwrap(api.GET('/api/v1/access-keys', { params: { query: { cursor, limit: PAGE_SIZE } } })),
 );
 
 function ifMatch(user: User) {
@@ -45,5 +51,25 @@ export function useTokenCreate() {
 export function useTokenRevoke() {
   return useActed(['token'], (token: Token) =>
     unwrap(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id: token.id } } })),
+  );
+}
+
+export function useAccessKeyCreate() {
+  return useActed(['access-key'], (body: AccessKeyDraft) =>
+    unwrap(api.POST('/api/v1/access-keys', { body })),
+  );
+}
+
+export function useAccessKeySwitch() {
+  return useActed(['access-key'], ({ id, is_active }: AccessKey) =>
+    unwrap(
+      api.PATCH('/api/v1/access-keys/{id}', { params: { path: { id } }, body: { is_active: !is_active } }),
+    ),
+  );
+}
+
+export function useAccessKeyDelete() {
+  return useActed(['access-key'], ({ id }: AccessKey) =>
+    unwrap(api.DELETE('/api/v1/access-keys/{id}', { params: { path: { id } } })),
   );
 }

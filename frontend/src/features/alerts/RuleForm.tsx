@@ -14,6 +14,7 @@ import { fieldMessage } from '@/api/errors';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { useT } from '@/lib/i18n/context';
 import { useRuleSave, type AlertRule, type Metric } from './api';
+import { OverrideFields } from './OverrideFields';
 import { newRule, ruleDraftOf, ruleRequest, type RuleDraft } from './ruleDraft';
 import { RulePreview } from './RulePreview';
 import { ScopeFields } from './ScopeFields';
@@ -108,6 +109,13 @@ export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
             />
           </SimpleGrid>
           <ScopeFields draft={draft} error={save.error} onChange={set} />
+          {draft.scope !== 'instance' && (
+            <OverrideFields
+              overrides={draft.overrides}
+              threshold={draft.threshold}
+              onChange={(overrides) => set({ overrides })}
+            />
+          )}
           <TextInput
             label={t('rules.recipients')}
             description={t('rules.recipientsHint')}

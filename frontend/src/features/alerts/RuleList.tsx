@@ -1,8 +1,8 @@
 import { ActionIcon, Button, Group } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { instanceNameQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
-import { formatValue, unitOf } from '@/charts/units';
 import { ConfirmModal } from '@/components/ConfirmModal';
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
@@ -15,6 +15,7 @@ import { useT, type Translate } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
 import { metricDefinitionsQuery, rulesQuery, useRuleDelete, type AlertRule, type Metric } from './api';
 import { RuleForm } from './RuleForm';
+import { conditionText, tagsText } from './ruleText';
 
 type Dialog = { kind: 'form'; rule?: AlertRule } | { kind: 'delete'; rule: AlertRule };
 
@@ -76,18 +77,19 @@ export function RuleList() {
   );
 }
 
-function conditionText(rule: AlertRule, metrics: Metric[], t: Translate): string {
-  const metric = metrics.find(({ name }) => name === rule.metric);
-  const threshold = formatValue(rule.threshold, unitOf(metric?.unit ?? 'count'));
-  return `${metric?.title ?? rule.metric} ${t(`rules.comparison.${rule.comparison}`)} ${threshold}`;
-}
-
-function scopeText(rule: AlertRule, t: Translate): string {
-  if (rule.scope === 'tags')
-    return Object.entries(rule.tags)
-      .map(([name, value]) => `${name}:${value}`)
-      .join(', ');
-  return rule.scope === 'instance' ? (rule.instance_id ?? '–') : t('rules.scope.all');
+function RuleScope({ rule, t }: { rule: AlertRule; t: Translate }) {
+  const { data: instance } = useQuery({
+    ...instanceNameQuery(rule.instance_id ?? ''),
+    enabled: rule.scope === 'instance' && rule.instance_id !== null,
+  });
+  const scope =
+    rule.scope === 'tags'
+      ? tagsText(rule.tags)
+      : rule.scope === 'instance'
+        ? (instance?.name ?? rule.instance_id ?? '–')
+        : t('rules.scope.all');
+  const count = rule.overrides.length;
+  return count ? `${scope}, ${t('rules.overrideCount', { count })}` : scope;
 }
 
 function columnsOf(t: Translate, metrics: Metric[], open?: (dialog: Dialog) => void): Column<AlertRule>[] {
@@ -109,7 +111,12 @@ function columnsOf(t: Translate, metrics: Metric[], open?: (dialog: Dialog) => v
       render: (row) => formatDuration(row.for_seconds),
       isSecondary: true,
     },
-    { key: 'scope', header: t('rules.scope'), render: (row) => scopeText(row, t), isSecondary: true },
+    {
+      key: 'scope',
+      header: t('rules.scope'),
+      render: (row) => <RuleScope rule={row} t={t} />,
+      isSecondary: true,
+    },
     {
       key: 'severity',
       header: t('rules.severity'),

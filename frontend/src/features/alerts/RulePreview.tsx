@@ -9,22 +9,31 @@ import classes from './alerts.module.css';
 const PAUSE_MS = 500;
 const SHOWN = 5;
 
+interface RulePreviewProps {
+  request: RuleRequest;
+  /** Only what concerns this one. */
+  instance?: string;
+}
+
 /** Where the rule would have fired over the past day, while it is being written. */
-export function RulePreview({ request }: { request: RuleRequest }) {
+export function RulePreview({ request, instance }: RulePreviewProps) {
   const t = useT();
   const [settled] = useDebouncedValue(request, PAUSE_MS, { leading: true });
   const preview = useQuery({ ...rulePreviewQuery({ ...settled, name: settled.name || '-' }), retry: false });
   if (preview.isError) return <div className={classes.preview}>{preview.error.message}</div>;
   if (!preview.data) return <div className={classes.preview}>{t('state.loading')}</div>;
-  const { firings, examined_count, instance_count, hours } = preview.data;
+  const { examined_count, instance_count, hours } = preview.data;
+  const firings = preview.data.firings.filter(({ instance_id }) => !instance || instance_id === instance);
   return (
     <div className={classes.preview} role="status">
       <div className={classes.previewHead}>
         <ToneIcon tone={firings.length ? 'warn' : 'ok'} />
         {t('rules.wouldHaveFired', { count: firings.length, hours })}
-        <span className={classes.muted}>
-          {t('rules.examined', { examined: examined_count, all: instance_count })}
-        </span>
+        {!instance && (
+          <span className={classes.muted}>
+            {t('rules.examined', { examined: examined_count, all: instance_count })}
+          </span>
+        )}
       </div>
       <ul>
         {firings.slice(0, SHOWN).map((firing) => (

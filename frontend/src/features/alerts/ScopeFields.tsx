@@ -1,5 +1,6 @@
 import { Select, TextInput } from '@mantine/core';
 import { fieldMessage } from '@/api/errors';
+import { InstanceSelect } from '@/components/InstanceSelect';
 import { useT } from '@/lib/i18n/context';
 import type { RuleDraft } from './ruleDraft';
 
@@ -32,11 +33,12 @@ export function ScopeFields({ draft, error, onChange }: ScopeFieldsProps) {
         />
       )}
       {draft.scope === 'instance' && (
-        <TextInput
-          label={t('rules.instanceId')}
+        <InstanceSelect
+          label={t('rules.instance')}
+          required
           value={draft.instanceId}
           error={fieldMessage(error, 'instance_id')}
-          onChange={(event) => onChange({ instanceId: event.currentTarget.value })}
+          onChange={(instanceId) => onChange({ instanceId })}
         />
       )}
     </>

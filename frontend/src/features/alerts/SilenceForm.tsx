@@ -2,9 +2,11 @@ import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import { fieldMessage } from '@/api/errors';
 import { ErrorPanel } from '@/components/ErrorPanel';
+import { InstanceSelect } from '@/components/InstanceSelect';
 import { useT } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
 import { useSilenceCreate, type AlertRule } from './api';
+import { tagsOf } from './ruleDraft';
 
 const DURATIONS_SECONDS = [3600, 4 * 3600, 12 * 3600, 86400, 7 * 86400];
 
@@ -13,7 +15,8 @@ export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: (
   const create = useSilenceCreate();
   const [reason, setReason] = useState('');
   const [ruleId, setRuleId] = useState<string | null>(null);
-  const [instanceId, setInstanceId] = useState('');
+  const [instanceId, setInstanceId] = useState<string>();
+  const [tags, setTags] = useState('');
   const [duration, setDuration] = useState(String(DURATIONS_SECONDS[0]));
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -21,8 +24,8 @@ export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: (
       {
         reason,
         rule_id: ruleId,
-        instance_id: instanceId || null,
-        tags: {},
+        instance_id: instanceId ?? null,
+        tags: tagsOf(tags),
         duration_seconds: Number(duration),
       },
       { onSuccess: onClose },
@@ -49,12 +52,19 @@ export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: (
             value={ruleId}
             onChange={setRuleId}
           />
-          <TextInput
-            label={t('rules.instanceId')}
+          <InstanceSelect
+            label={t('rules.instance')}
             placeholder={t('silences.everyInstance')}
             value={instanceId}
             error={fieldMessage(create.error, 'instance_id')}
-            onChange={(event) => setInstanceId(event.currentTarget.value)}
+            onChange={setInstanceId}
+          />
+          <TextInput
+            label={t('instance.tags')}
+            description={t('addInstance.tagsHint')}
+            value={tags}
+            error={fieldMessage(create.error, 'tags')}
+            onChange={(event) => setTags(event.currentTarget.value)}
           />
           <Select
             label={t('silences.duration')}

@@ -1,6 +1,16 @@
 // The form of an alert rule. Times are minutes for people and seconds for the API. Pure.
 import type { AlertRule, RuleRequest } from './api';
 
+/** What one instance is judged by instead: a threshold of its own, or not at all. */
+export interface OverrideDraft {
+  instanceId: string | undefined;
+  /** Empty: the rule's own. */
+  threshold: number | '';
+  isExempt: boolean;
+}
+
+export const newOverride: OverrideDraft = { instanceId: undefined, threshold: '', isExempt: false };
+
 export interface RuleDraft {
   name: string;
   metric: string;
@@ -12,8 +22,9 @@ export interface RuleDraft {
   severity: AlertRule['severity'];
   scope: AlertRule['scope'];
   tags: string;
-  instanceId: string;
+  instanceId: string | undefined;
   recipients: string;
+  overrides: OverrideDraft[];
   isEnabled: boolean;
 }
 
@@ -28,8 +39,9 @@ export const newRule: RuleDraft = {
   severity: 'warning',
   scope: 'all',
   tags: '',
-  instanceId: '',
+  instanceId: undefined,
   recipients: '',
+  overrides: [],
   isEnabled: true,
 };
 
@@ -47,23 +59,45 @@ export function ruleDraftOf(rule: AlertRule): RuleDraft {
     tags: Object.entries(rule.tags)
       .map(([name, value]) => `${name}:${value}`)
       .join(', '),
-    instanceId: rule.instance_id ?? '',
+    instanceId: rule.instance_id ?? undefined,
     recipients: rule.recipients.join(', '),
+    overrides: rule.overrides.map(overrideDraftOf),
     isEnabled: rule.is_enabled,
   };
+}
+
+export function overrideDraftOf(override: AlertRule['overrides'][number]): OverrideDraft {
+  const { instance_id, threshold, is_exempt } = override;
+  return { instanceId: instance_id, threshold: threshold ?? '', isExempt: is_exempt ?? false };
+}
+
+/** An override without an instance, or one that overrides nothing, is none. */
+export function overrideOf({
+  instanceId,
+  threshold,
+  isExempt,
+}: OverrideDraft): NonNullable<RuleRequest['overrides']> {
+  if (!instanceId || (threshold === '' && !isExempt)) return [];
+  return [
+    {
+      instance_id: instanceId,
+      threshold: isExempt || threshold === '' ? null : threshold,
+      is_exempt: isExempt,
+    },
+  ];
 }
 
 function words(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-function tagsOf(text: string): Record<string, string> {
+export function tagsOf(text: string): Record<string, string> {
   return Object.fromEntries(
     words(text).map((word) => [word.split(':')[0] ?? '', word.slice(word.indexOf(':') + 1)] as const),
   );
 }
 
-/** What the form does not show (description, overrides) is kept as it was. */
+/** What the form does not show (the description) is kept as it was. */
 export function ruleRequest(draft: RuleDraft, rule?: AlertRule): RuleRequest {
   return {
     name: draft.name,
@@ -77,9 +111,9 @@ export function ruleRequest(draft: RuleDraft, rule?: AlertRule): RuleRequest {
     severity: draft.severity,
     scope: draft.scope,
     tags: draft.scope === 'tags' ? tagsOf(draft.tags) : {},
-    instance_id: draft.scope === 'instance' ? draft.instanceId : null,
+    instance_id: draft.scope === 'instance' ? (draft.instanceId ?? null) : null,
     recipients: words(draft.recipients),
-    overrides: rule?.overrides ?? [],
+    overrides: draft.scope === 'instance' ? [] : draft.overrides.flatMap(overrideOf),
     is_enabled: draft.isEnabled,
   };
 }

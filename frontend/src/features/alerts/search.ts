@@ -15,3 +15,12 @@ export function alertsSearch(raw: RawSearch): AlertsSearch {
     incident: textParam(raw, 'incident'),
   };
 }
+
+export interface InstanceAlertsSearch {
+  show?: 'open';
+  incident?: string;
+}
+
+export function instanceAlertsSearch(raw: RawSearch): InstanceAlertsSearch {
+  return { show: choiceParam(raw, 'show', ['open'] as const), incident: textParam(raw, 'incident') };
+}

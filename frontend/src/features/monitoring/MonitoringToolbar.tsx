@@ -1,12 +1,9 @@
-import { Button, SegmentedControl, Select } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Button, SegmentedControl } from '@mantine/core';
 import { FilterBar } from '@/components/FilterBar';
+import { InstanceSelect } from '@/components/InstanceSelect';
 import { IconPlayerPause, IconPlayerPlay, IconZoomReset } from '@/components/icons';
 import { useI18n } from '@/lib/i18n/context';
 import { formatLocal } from '@/lib/time';
-import { instanceChoicesQuery } from './api';
 import { RANGES, type MonitoringSearch, type Range } from './search';
 
 interface MonitoringToolbarProps {
@@ -45,39 +42,14 @@ export function MonitoringToolbar({ instanceId, search, onChange }: MonitoringTo
           {t('monitoring.live')}
         </Button>
       )}
-      <CompareSelect
-        instanceId={instanceId}
+      <InstanceSelect
+        aria-label={t('monitoring.compare')}
+        placeholder={t('monitoring.compare')}
+        w={190}
+        except={[instanceId]}
         value={search.compare}
         onChange={(compare) => onChange({ compare })}
       />
     </FilterBar>
-  );
-}
-
-interface CompareSelectProps {
-  instanceId: string;
-  value: string | undefined;
-  onChange: (value: string | undefined) => void;
-}
-
-function CompareSelect({ instanceId, value, onChange }: CompareSelectProps) {
-  const { t } = useI18n();
-  const [typed, setTyped] = useState('');
-  const [wanted] = useDebouncedValue(typed, 250);
-  const { data = [] } = useQuery(instanceChoicesQuery(wanted));
-  return (
-    <Select
-      aria-label={t('monitoring.compare')}
-      placeholder={t('monitoring.compare')}
-      w={190}
-      searchable
-      clearable
-      filter={({ options }) => options}
-      searchValue={typed}
-      onSearchChange={setTyped}
-      data={data.filter((item) => item.value !== instanceId)}
-      value={value ?? null}
-      onChange={(next) => onChange(next ?? undefined)}
-    />
   );
 }

@@ -32,14 +32,3 @@ export function metricsQuery(id: string, search: MonitoringSearch) {
     placeholderData: keepPreviousData,
   });
 }
-
-/** Candidates to compare with. */
-export function instanceChoicesQuery(search: string) {
-  return queryOptions({
-    queryKey: ['instance', 'choices', search],
-    queryFn: () =>
-      unwrap(api.GET('/api/v1/instances', { params: { query: { search: search || undefined, limit: 20 } } })),
-    select: ({ items }) => items.map(({ id, name }) => ({ value: id, label: name })),
-    placeholderData: keepPreviousData,
-  });
-}

@@ -11,6 +11,7 @@ import { templateQuery, versionsQuery, type TemplateDetail } from './api';
 import { ComparePanel } from './ComparePanel';
 import { TemplateActions } from './TemplateActions';
 import { TemplateEditor } from './TemplateEditor';
+import { UsesPanel } from './UsesPanel';
 import { ValuesPanel } from './ValuesPanel';
 import { VersionList } from './VersionList';
 
@@ -42,7 +43,7 @@ function TemplateView({ template }: { template: TemplateDetail }) {
         }
         actions={<TemplateActions template={template} onEdit={() => setIsEditing(true)} />}
       />
-      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
+      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md" mb="md">
         {isEditing ? (
           <TemplateEditor template={template} onClose={() => setIsEditing(false)} />
         ) : (
@@ -53,6 +54,7 @@ function TemplateView({ template }: { template: TemplateDetail }) {
           <VersionList template={template} />
         </Stack>
       </SimpleGrid>
+      <UsesPanel template={template} />
     </>
   );
 }

@@ -9,6 +9,7 @@ export type Template = Schemas['Template'];
 export type TemplateDetail = Schemas['TemplateDetail'];
 export type TemplateVersion = Schemas['TemplateVersion'];
 export type TemplateDifference = Schemas['TemplateDifference'];
+export type TemplateUse = Schemas['TemplateUse'];
 export type Values = Record<string, string>;
 
 export const templatesQuery = pagedQuery<Template>(['template', 'list'], (cursor) =>
@@ -26,6 +27,16 @@ export function versionsQuery(id: string) {
   return pagedQuery<TemplateVersion>(['template', 'versions', id], (cursor) =>
     unwrap(
       api.GET('/api/v1/templates/{id}/versions', {
+        params: { path: { id }, query: { cursor, limit: PAGE_SIZE } },
+      }),
+    ),
+  );
+}
+
+export function usesQuery(id: string) {
+  return pagedQuery<TemplateUse>(['template', 'uses', id], (cursor) =>
+    unwrap(
+      api.GET('/api/v1/templates/{id}/instances', {
         params: { path: { id }, query: { cursor, limit: PAGE_SIZE } },
       }),
     ),

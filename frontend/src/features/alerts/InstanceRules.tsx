@@ -1,0 +1,92 @@
+// The rules that watch one instance, with the threshold that holds for it, and the way to override it here.
+import { Button } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Instance } from '@/api/instances';
+import { useCan } from '@/api/session';
+import { DataTable, type Column } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { IconBell } from '@/components/icons';
+import { MoreButton } from '@/components/MoreButton';
+import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
+import { StatusBadge } from '@/components/StatusBadge';
+import { useT, type Translate } from '@/lib/i18n/context';
+import { metricDefinitionsQuery, rulesQuery, type AlertRule, type Metric } from './api';
+import { OverrideForm } from './OverrideForm';
+import { conditionText, isAbout, overrideFor } from './ruleText';
+
+export function InstanceRules({ instance }: { instance: Instance }) {
+  const t = useT();
+  const canChange = useCan('operator');
+  const rules = useInfiniteQuery(rulesQuery);
+  const { data: metrics = [] } = useQuery(metricDefinitionsQuery);
+  const [edited, setEdited] = useState<AlertRule>();
+  return (
+    <Panel flush title={t('rules.ofInstance')} description={t('rules.ofInstanceHint')}>
+      <QueryView query={rules}>
+        {(rows) => (
+          <DataTable
+            label={t('rules.ofInstance')}
+            rows={rows.filter((rule) => isAbout(rule, instance))}
+            rowKey={(row) => row.id}
+            columns={columnsOf(t, metrics, instance.id, canChange ? setEdited : undefined)}
+            empty={<EmptyState icon={<IconBell size={20} />} title={t('rules.noneOfInstance')} />}
+          />
+        )}
+      </QueryView>
+      <MoreButton query={rules} />
+      {edited && <OverrideForm rule={edited} instance={instance} onClose={() => setEdited(undefined)} />}
+    </Panel>
+  );
+}
+
+function RuleStanding({ rule, instanceId, t }: { rule: AlertRule; instanceId: string; t: Translate }) {
+  if (!rule.is_enabled) return <StatusBadge tone="neutral">{t('state.off')}</StatusBadge>;
+  const override = overrideFor(rule, instanceId);
+  if (override?.is_exempt) return <StatusBadge tone="neutral">{t('rules.exempt')}</StatusBadge>;
+  if (override) return <StatusBadge tone="info">{t('rules.overridden')}</StatusBadge>;
+  return <StatusBadge tone="ok">{t('state.on')}</StatusBadge>;
+}
+
+function columnsOf(
+  t: Translate,
+  metrics: Metric[],
+  instanceId: string,
+  edit?: (rule: AlertRule) => void,
+): Column<AlertRule>[] {
+  return [
+    { key: 'name', header: t('rules.name'), render: (row) => <strong>{row.name}</strong> },
+    {
+      key: 'condition',
+      header: t('incidents.condition'),
+      render: (row) => (
+        <span title={row.formula}>
+          {conditionText(row, metrics, t, overrideFor(row, instanceId)?.threshold ?? undefined)}
+        </span>
+      ),
+    },
+    {
+      key: 'state',
+      header: t('fleet.state'),
+      render: (row) => <RuleStanding rule={row} instanceId={instanceId} t={t} />,
+    },
+    {
+      key: 'actions',
+      header: '',
+      align: 'right',
+      render: (row) =>
+        edit &&
+        row.scope !== 'instance' && (
+          <Button
+            variant="subtle"
+            size="compact-xs"
+            onClick={() => edit(row)}
+            aria-label={t('rules.overrideOf', { name: row.name })}
+          >
+            {t('rules.override')}
+          </Button>
+        ),
+    },
+  ];
+}

@@ -1,0 +1,65 @@
+import { ActionIcon, Button, NumberInput, Switch } from '@mantine/core';
+import { InstanceSelect } from '@/components/InstanceSelect';
+import { IconPlus, IconTrash } from '@/components/icons';
+import { useT } from '@/lib/i18n/context';
+import { newOverride, type OverrideDraft } from './ruleDraft';
+import classes from './alerts.module.css';
+
+interface OverrideFieldsProps {
+  overrides: OverrideDraft[];
+  /** The rule's own. */
+  threshold: number;
+  onChange: (overrides: OverrideDraft[]) => void;
+}
+
+/** Instances that a rule judges by another threshold, or leaves alone. */
+export function OverrideFields({ overrides, threshold, onChange }: OverrideFieldsProps) {
+  const t = useT();
+  const taken = overrides.flatMap(({ instanceId }) => instanceId ?? []);
+  const change = (index: number, next: Partial<OverrideDraft>) =>
+    onChange(overrides.map((old, at) => (at === index ? { ...old, ...next } : old)));
+  return (
+    <fieldset className={classes.overrides}>
+      <legend>{t('rules.overrides')}</legend>
+      {overrides.map((override, index) => (
+        <div key={index} className={classes.override}>
+          <InstanceSelect
+            aria-label={t('rules.instance')}
+            except={taken}
+            value={override.instanceId}
+            onChange={(instanceId) => change(index, { instanceId })}
+          />
+          <NumberInput
+            aria-label={t('rules.ownThreshold')}
+            placeholder={String(threshold)}
+            disabled={override.isExempt}
+            value={override.threshold}
+            onChange={(next) => change(index, { threshold: next === '' ? '' : Number(next) })}
+          />
+          <Switch
+            size="xs"
+            label={t('rules.exempt')}
+            checked={override.isExempt}
+            onChange={(event) => change(index, { isExempt: event.currentTarget.checked })}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t('rules.removeOverride')}
+            onClick={() => onChange(overrides.filter((_, at) => at !== index))}
+          >
+            <IconTrash size={15} />
+          </ActionIcon>
+        </div>
+      ))}
+      <Button
+        variant="subtle"
+        size="compact-xs"
+        leftSection={<IconPlus size={14} />}
+        onClick={() => onChange([...overrides, newOverride])}
+      >
+        {t('rules.addOverride')}
+      </Button>
+    </fieldset>
+  );
+}

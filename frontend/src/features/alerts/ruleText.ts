@@ -1,0 +1,34 @@
+// A rule in words, and what it judges one instance by. Pure.
+import type { Instance } from '@/api/instances';
+import { formatValue, unitOf } from '@/charts/units';
+import type { Translate } from '@/lib/i18n/context';
+import type { AlertRule, Metric } from './api';
+
+export type RuleOverride = AlertRule['overrides'][number];
+
+export function conditionText(
+  rule: AlertRule,
+  metrics: Metric[],
+  t: Translate,
+  threshold = rule.threshold,
+): string {
+  const metric = metrics.find(({ name }) => name === rule.metric);
+  const limit = formatValue(threshold, unitOf(metric?.unit ?? 'count'));
+  return `${metric?.title ?? rule.metric} ${t(`rules.comparison.${rule.comparison}`)} ${limit}`;
+}
+
+export function tagsText(tags: Record<string, string>): string {
+  return Object.entries(tags)
+    .map(([name, value]) => `${name}:${value}`)
+    .join(', ');
+}
+
+export function isAbout(rule: AlertRule, instance: Pick<Instance, 'id' | 'tags'>): boolean {
+  if (rule.scope === 'instance') return rule.instance_id === instance.id;
+  if (rule.scope === 'all') return true;
+  return Object.entries(rule.tags).every(([name, value]) => instance.tags[name] === value);
+}
+
+export function overrideFor(rule: AlertRule, instanceId: string): RuleOverride | undefined {
+  return rule.overrides.find((override) => override.instance_id === instanceId);
+}
