@@ -515,3 +515,37 @@ fn long_data_is_not_forgotten_over_a_begin() {
     let response = client.execute(&prepared, &[Param::Text("".into())]).unwrap();
     assert_eq!(response.rows(true)[0][0].as_deref(), Some(&b""[..]));
 }
+
+/// SET STATEMENT may be around any statement.
+#[test]
+fn what_set_statement_runs_is_not_overlooked() {
+    let mut arena = Arena::enter("i_set_statement");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    let read = "SELECT v / 4 FROM t WHERE id = 1";
+    assert_eq!(arena.warm(&mut client, read), "2.5000");
+    client.must("SET STATEMENT max_statement_time = 0 FOR SET SESSION div_precision_increment = 1").unwrap();
+    (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), "2.5"));
+    let mut other = arena.client();
+    assert_eq!(arena.warm(&mut other, read), "2.5000");
+    other.must("SET STATEMENT max_statement_time = 0 FOR CREATE TEMPORARY TABLE t (id INT, v INT)").unwrap();
+    (0..3).for_each(|_| assert_eq!(said(&other.query(read).unwrap()), ""));
+}
+
+/// While SET STATEMENT is in force, the server's flags are those of its settings.
+#[test]
+fn flags_of_set_statement_do_not_outlive_it() {
+    let mut arena = Arena::enter("i_set_flags");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    let read = "SELECT v, 'it\\'s' FROM t WHERE id = 1";
+    arena.warm(&mut client, read);
+    for mode in ["NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"] {
+        client.must(&format!("SET STATEMENT sql_mode = '{mode}' FOR SELECT id FROM t")).unwrap();
+        let response = client.query("START TRANSACTION").unwrap();
+        assert!(format!("{:?}", response.parts).contains("status: 3,"), "{:?}", response.parts);
+        assert_eq!(said(&client.query(read).unwrap()), "10,it's");
+        client.must("COMMIT").unwrap();
+        arena.hit(&mut client, read, "10,it's");
+    }
+}

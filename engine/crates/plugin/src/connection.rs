@@ -30,6 +30,8 @@ pub struct Connection {
     passing: Option<Vec<u8>>,
     /// The server reads the rest of an oversized command.
     is_raw: bool,
+    /// The last command's response is complete, and nothing was read since.
+    has_answered: bool,
     /// The server waits on the socket: bytes are peeked at, never read ahead.
     peeks: bool,
     /// How much of a command that was peeked at the server may still read.
@@ -53,6 +55,7 @@ impl Connection {
             own_given: 0,
             passing: None,
             is_raw: false,
+            has_answered: false,
             peeks,
             peeked: 0,
             has_greeted: false,
@@ -80,7 +83,6 @@ impl Connection {
         if buffer.is_empty() {
             return io.read(buffer);
         }
-        let mut has_answered = false;
         loop {
             if let Some(count) = self.give(buffer) {
                 return count;
@@ -95,10 +97,11 @@ impl Connection {
                 }
             }
             match self.next_command() {
-                Next::Command(end) => has_answered |= self.command(engine, io, end),
+                Next::Command(end) => self.command(engine, io, end),
                 Next::Pieces => self.pass(engine, false),
                 Next::Oversized => self.pass(engine, true),
-                Next::Nothing if has_answered && io.would_block() => return -1,
+                // The client has just got its answer: it cannot have asked again yet.
+                Next::Nothing if std::mem::take(&mut self.has_answered) && io.would_block() => return -1,
                 Next::Nothing | Next::More => {
                     let count = self.fill(io);
                     if count <= 0 {
@@ -264,8 +267,7 @@ impl Connection {
         self.filled == self.input.len()
     }
 
-    /// A whole command: true if the client has its answer.
-    fn command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) -> bool {
+    fn command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
         let mut outlet = ToSocket { io, rest: Vec::new() };
         let decision = self.session.on_command(engine, &self.input[self.given..end], &mut outlet);
         let rest = outlet.rest;
@@ -278,7 +280,7 @@ impl Connection {
                 self.given = end;
                 self.granted = end;
                 self.tidy();
-                return true;
+                self.has_answered = true;
             }
             Decision::Inject(packet) => self.lend(packet),
             Decision::Replace(packet) => {
@@ -288,7 +290,6 @@ impl Connection {
                 self.tidy();
             }
         }
-        false
     }
 
     fn lend(&mut self, packet: Vec<u8>) {
@@ -339,6 +340,7 @@ impl Connection {
                 let count = io.write(bytes);
                 self.ahead = bytes.len() - count.max(0) as usize;
                 self.session.after_send(engine);
+                self.has_answered = self.session.is_at_rest();
                 count
             }
             Reply::Swallow => bytes.len() as isize,

@@ -1,7 +1,7 @@
 //! A statement goes to the server: what it may touch is closed, and what is needed to store its result is noted.
 
 use crate::engine::Engine;
-use crate::kinds::{closing, may_run_others};
+use crate::kinds::{closing, may_be_anything, may_run_others};
 use crate::readings::Reading;
 use crate::reason::{Own, Reason};
 use crate::recording::Recording;
@@ -91,11 +91,11 @@ impl Session {
         let word = b"temporary";
         let says_temporary = || text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
         match kind {
-            Kind::Multiple | Kind::Opaque | Kind::Compound => {
-                self.has_temporary_tables |= says_temporary() || text.contains(&b'@');
-            }
             Kind::Prepare => self.prepares_temporary |= says_temporary() || text.contains(&b'@'),
             Kind::Execute => self.has_temporary_tables |= self.prepares_temporary,
+            kind if may_be_anything(kind) => {
+                self.has_temporary_tables |= self.prepares_temporary || says_temporary() || text.contains(&b'@');
+            }
             _ => {}
         }
     }

@@ -13,24 +13,24 @@ pub struct Closing {
 }
 
 pub fn closing(kind: &Kind) -> Closing {
-    let inner = match kind {
-        Kind::SetStatement(inner) => closing(&inner.kind),
-        _ => Closing::default(),
-    };
-    let defines = inner.defines
-        || matches!(
-            kind,
-            Kind::Ddl(DdlScope::Everything) | Kind::Execute | Kind::Compound | Kind::Multiple | Kind::Opaque
-        );
+    let defines = may_be_anything(kind) || matches!(kind, Kind::Ddl(DdlScope::Everything));
     let is_global = match kind {
         Kind::Set(assignments) => assignments.iter().any(is_inherited),
         Kind::SetTransaction(set) => set.scope == sql::TransactionScope::Global,
         Kind::Xa(xa) => matches!(xa, Xa::Commit | Xa::Rollback),
         Kind::Flush(flush) => *flush == Flush::Other,
-        _ => inner.everything,
+        _ => false,
     };
     let everything = defines || is_global;
     Closing { everything, defines, written: everything || may_commit(kind) }
+}
+
+/// What runs is not in the text, or the text is not followed that far.
+pub fn may_be_anything(kind: &Kind) -> bool {
+    match kind {
+        Kind::SetStatement(inner) => !matches!(inner.kind, Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain),
+        _ => matches!(kind, Kind::Execute | Kind::Compound | Kind::Multiple | Kind::Opaque),
+    }
 }
 
 fn is_inherited(assignment: &Assignment) -> bool {

@@ -1,6 +1,7 @@
 //! A response on its way to the client: what it says of the statement's end, and what is done then.
 
 use crate::engine::Engine;
+use crate::kinds::may_be_anything;
 use crate::layout::Layout;
 use crate::prepared::Metadata;
 use crate::readings::Reading;
@@ -153,11 +154,7 @@ impl Session {
         let Some(running) = self.running.take() else { return Reply::Send };
         let was_open = self.transaction.is_open;
         if let Some(flags) = outcome.status {
-            self.status = flags;
-            self.transaction.is_open = flags & status::IN_TRANS != 0;
-            self.transaction.autocommit = flags & status::AUTOCOMMIT != 0;
-            self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
-            self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
+            self.take_flags(&running, flags);
         }
         let has_failed = matches!(outcome.kind, OutcomeKind::Err { .. });
         self.note_warnings(&running, &outcome, has_failed);
@@ -191,6 +188,19 @@ impl Session {
             self.finished = Some(Finished { recording, outcome });
         }
         reply
+    }
+
+    fn take_flags(&mut self, running: &Running, mut flags: u16) {
+        const OF_MODE: u16 = status::ANSI_QUOTES | status::NO_BACKSLASH_ESCAPES;
+        // These are told while the settings of SET STATEMENT are still in force.
+        if matches!(&running.effect, Effect::Statement(statement) if matches!(statement.kind, Kind::SetStatement(_))) {
+            flags = flags & !OF_MODE | self.status & OF_MODE;
+        }
+        self.status = flags;
+        self.transaction.is_open = flags & status::IN_TRANS != 0;
+        self.transaction.autocommit = flags & status::AUTOCOMMIT != 0;
+        self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
+        self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
     }
 
     /// Tables open again. In a transaction they are remembered, to be closed again when it may commit.
@@ -230,6 +240,7 @@ impl Session {
             Kind::Set(assignments) if assignments.iter().any(|a| matches!(a.target, sql::Target::OneShot(_))) => {
                 return self.transaction.is_set_once = true;
             }
+            kind if may_be_anything(kind) => return self.transaction.is_set_once = true,
             Kind::Commit(_) | Kind::Rollback(_) | Kind::Write => !has_failed,
             Kind::Read(_) => !has_failed && running.read.as_ref().is_some_and(|recording| recording.cells.len() > 1),
             _ => false,
@@ -323,7 +334,7 @@ impl Session {
             Kind::Set(assignments) => self.apply_settings(engine, assignments),
             Kind::CreateTemporary => self.has_temporary_tables = true,
             // Anything may have been set inside.
-            Kind::Compound | Kind::Execute | Kind::Multiple | Kind::Opaque => self.become_private(engine),
+            kind if may_be_anything(kind) => self.become_private(engine),
             Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
                 if matches!(statement.kind, Kind::ResetQueryCache) {
                     engine.cache.clear();

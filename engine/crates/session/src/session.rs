@@ -300,7 +300,10 @@ impl Session {
         self.close_for(engine, &statement.kind);
         match statement.kind {
             Kind::CreateTemporary => self.has_temporary_tables = true,
-            Kind::Set(_) | Kind::SetTransaction(_) => self.become_private(engine),
+            Kind::Set(_) | Kind::SetTransaction(_) => {
+                self.transaction.is_set_once = true;
+                self.become_private(engine);
+            }
             _ => {}
         }
     }
@@ -341,6 +344,11 @@ impl Session {
 
     pub fn is_foreign(&self) -> bool {
         self.phase == Phase::Foreign
+    }
+
+    /// The server has nothing left to answer.
+    pub fn is_at_rest(&self) -> bool {
+        self.running.is_none()
     }
 
     pub fn is_in_commands(&self) -> bool {
