@@ -55,7 +55,7 @@ ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
 DATABASES = {"default": environment.database(ENV.database_url, RUN_DIR)}
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}  # nothing is cached outside rows
 
 AUTH_USER_MODEL = "accounts.User"
 PASSWORD_HASHERS = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.core.cache import cache
 from rest_framework.test import APIClient
 
 from controlplane.core.ids import new_id
@@ -47,4 +46,6 @@ def admin(db: None) -> APIClient:
 
 @pytest.fixture(autouse=True)
 def _forget_request_counts() -> None:
-    cache.clear()
+    from controlplane.core.rate_counts import RATE_COUNTS
+
+    RATE_COUNTS.forget()

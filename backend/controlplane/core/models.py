@@ -1,4 +1,4 @@
-"""Answers kept for Idempotency-Key."""
+"""What core keeps: answers for Idempotency-Key, events for browsers, counts for rate limits."""
 
 from __future__ import annotations
 
@@ -27,3 +27,15 @@ class Event(models.Model):
     subject = models.CharField(max_length=64)
     facts = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+
+class RateCount(models.Model):
+    """How often somebody did something in one window of time."""
+
+    name = models.CharField(max_length=128)
+    window = models.BigIntegerField()
+    count = models.PositiveIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["window"], name="rate_count_window")]
+        constraints = [models.UniqueConstraint(fields=["name", "window"], name="one_count_per_name_and_window")]

@@ -1,25 +1,46 @@
-"""Rate limits: per caller on everything, per address on log-in. Counted in the memory of each web process."""
+"""Rate limits: per caller on everything, per address on log-in; shared by all web processes."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from rest_framework.request import Request
-from rest_framework.throttling import SimpleRateThrottle
+from rest_framework.settings import api_settings
+from rest_framework.throttling import BaseThrottle
+
+from controlplane.core.rate_counts import RATE_COUNTS, WINDOW_SECONDS
 
 
-class CallerThrottle(SimpleRateThrottle):
+class SharedThrottle(BaseThrottle):
+    """`rate` is `<number>/min`; a subclass says which, and who is counted."""
+
+    scope = ""
+
+    def __init__(self) -> None:
+        self.rate: str = getattr(self, "rate", None) or api_settings.DEFAULT_THROTTLE_RATES[self.scope]
+
+    def ident(self, request: Request) -> str | None:
+        raise NotImplementedError
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        who = self.ident(request)
+        limit = int(self.rate.removesuffix("/min"))
+        return who is None or RATE_COUNTS.is_within(f"{self.scope} {who}"[:128], limit, time.time())
+
+    def wait(self) -> float:
+        return WINDOW_SECONDS - time.time() % WINDOW_SECONDS + 1
+
+
+class CallerThrottle(SharedThrottle):
     scope = "caller"
 
-    def get_cache_key(self, request: Request, view: Any) -> str:
-        who = getattr(request.user, "pk", None) or self.get_ident(request)
-        return self.cache_format % {"scope": self.scope, "ident": who}
+    def ident(self, request: Request) -> str:
+        return getattr(request.user, "pk", None) or self.get_ident(request)
 
 
-class LoginThrottle(SimpleRateThrottle):
+class LoginThrottle(SharedThrottle):
     scope = "login"
 
-    def get_cache_key(self, request: Request, view: Any) -> str | None:
-        if request.method != "POST":
-            return None
-        return self.cache_format % {"scope": self.scope, "ident": self.get_ident(request)}
+    def ident(self, request: Request) -> str | None:
+        return self.get_ident(request) if request.method == "POST" else None

@@ -142,7 +142,11 @@ def test_writing_a_user_takes_its_etag(admin):
 
 
 def test_an_address_that_tries_too_often_is_told_to_wait(outsider):
-    answers = [outsider.post(SESSION, {"username": f"name-{number}", "password": "x"}) for number in range(21)]
-    assert {answer.status_code for answer in answers[:20]} == {403}
-    assert (answers[20].status_code, answers[20].json()["code"]) == (429, "rate_limited")
-    assert int(answers[20].headers["Retry-After"]) > 0
+    answers = [outsider.post(SESSION, {"username": f"name-{number}", "password": "x"}) for number in range(20)]
+    assert {answer.status_code for answer in answers} == {403}
+    for number in range(20):  # a minute that ends meanwhile lets in what has faded of it
+        answer = outsider.post(SESSION, {"username": f"other-{number}", "password": "x"})
+        if answer.status_code == 429:
+            break
+    assert (answer.status_code, answer.json()["code"]) == (429, "rate_limited")
+    assert int(answer.headers["Retry-After"]) > 0

@@ -1,0 +1,32 @@
+"""What several web processes must agree on, with two real ones."""
+
+import itertools
+
+import pytest
+
+from testing.web import Browser
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LOGINS_PER_MINUTE, PROCESSES = 20, 2
+
+
+def test_log_ins_are_limited_per_address_not_per_process(web):
+    browsers = [Browser(web()) for _ in range(PROCESSES)]
+    answers = []
+    for browser in itertools.islice(itertools.cycle(browsers), 3 * LOGINS_PER_MINUTE):
+        answers.append(browser.ask("/api/v1/auth/session", {})[0])  # counted before it is looked at
+        if answers[-1] == 429:
+            break
+    # A minute that ends meanwhile lets in what has faded of it.
+    assert (answers[:LOGINS_PER_MINUTE], answers[-1]) == ([403] * LOGINS_PER_MINUTE, 429)
+
+
+def test_a_name_that_failed_at_one_process_is_locked_at_the_other(web):
+    first, second = Browser(web()), Browser(web())
+    for browser in (first, second, first, second, first):
+        assert browser.log_in("somebody", "wrong") == 403
+    status, problem, _ = second.ask("/api/v1/auth/session", {"username": "somebody", "password": "x"})
+    assert (status, problem["code"]) == (403, "csrf_failed")
+    token = second.ask("/api/v1/auth/session")[1]["csrf_token"]
+    body = {"username": "somebody", "password": "wrong"}
+    assert second.ask("/api/v1/auth/session", body, **{"X-CSRFToken": token})[1]["code"] == "locked_out"
