@@ -1,6 +1,6 @@
 """Idempotency-Key: a POST that is sent twice acts once, and is answered alike both times.
 
-The key belongs to the caller. The same key with another request is refused, and while the first is still at work the
+Alike: status, body, content type and headers. The key belongs to the caller. The same key with another request is refused, and while the first is still at work the
 second is told so. A server error frees the key, since a repeat is then the right thing to do. Kept for a day.
 """
 
@@ -33,7 +33,9 @@ class Replay(Exception):
     """Carries a kept answer out of a view's preparation."""
 
     def __init__(self, kept: KeptAnswer) -> None:
-        self.response = Response(_opened(kept), status=kept.status, headers={"Idempotency-Replayed": "true"})
+        answer = _opened(kept)
+        headers = {**answer["headers"], "Idempotency-Replayed": "true"}
+        self.response = Response(answer["data"], kept.status, headers=headers, content_type=answer["content_type"])
 
 
 def _fingerprint(request: Request) -> str:
@@ -71,12 +73,14 @@ def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
     )
 
 
-def finish(kept: KeptAnswer, status: int, answer: Any) -> None:
-    if status >= 500:
+def finish(kept: KeptAnswer, response: Response) -> None:
+    if response.status_code >= 500:
         kept.delete()
         return
-    text = json.dumps(answer, cls=JSONEncoder)
-    kept.status, kept.answer_sealed = status, seal(text, settings.SEALING_KEYS, _context(kept))
+    headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
+    answer = {"data": response.data, "headers": headers, "content_type": response.content_type}
+    kept.status = response.status_code
+    kept.answer_sealed = seal(json.dumps(answer, cls=JSONEncoder), settings.SEALING_KEYS, _context(kept))
     kept.save(update_fields=["status", "answer_sealed"])
 
 

@@ -28,7 +28,7 @@ class Idempotent:
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         kept = getattr(self, "kept", None)
         if kept is not None:
-            idempotency.finish(kept, response.status_code, response.data)
+            idempotency.finish(kept, response)
         return super().finalize_response(request, response, *args, **kwargs)  # type: ignore[misc,no-any-return]
 
 

@@ -36,9 +36,26 @@ def test_while_the_first_is_at_work_the_second_is_told_so(operator):
     assert (answer.status_code, answer.json()["code"]) == (409, "in_progress")
 
 
-def test_a_refusal_is_kept_too(operator):
-    assert post(operator, "key-1", {"name": "x"}).status_code == 400
-    assert post(operator, "key-1", {"name": "x"}).headers["Idempotency-Replayed"] == "true"
+def test_a_refusal_is_kept_too_as_the_problem_that_it_was(operator):
+    first, second = post(operator, "key-1", {"name": "x"}), post(operator, "key-1", {"name": "x"})
+    assert second.headers["Idempotency-Replayed"] == "true"
+    assert (second.status_code, second.headers["Content-Type"]) == (400, "application/problem+json")
+    assert second.json() == first.json()
+    assert second.headers["Cache-Control"] == first.headers["Cache-Control"]
+
+
+def test_headers_are_part_of_the_answer(operator):
+    body = {"name": "made-once", "values": {"long_query_time": "2"}}
+    first, second = (operator.post("/api/v1/templates", body, HTTP_IDEMPOTENCY_KEY="key-1") for _ in range(2))
+    assert (second.status_code, second.headers["Idempotency-Replayed"]) == (201, "true")
+    assert second.headers["ETag"] == first.headers["ETag"] == '"1"'
+    assert second.headers["Content-Type"] == first.headers["Content-Type"] == "application/json"
+
+
+def test_what_no_check_of_who_asks_let_through_is_not_kept(outsider):
+    for _ in range(2):
+        answer = post(outsider, "key-1")
+        assert (answer.status_code, "Idempotency-Replayed" in answer.headers) == (401, False)
 
 
 @pytest.mark.parametrize("key", ["", "x" * 129, "with space", "ü"])
