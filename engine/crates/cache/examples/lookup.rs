@@ -17,7 +17,7 @@ fn main() {
     for n in 0..KEYS[1] {
         let parameter = n.to_le_bytes();
         let key = key_of(&parameter);
-        let meta = Meta { stamp: Stamp(0), rows: 1, cost_ns: 0, flags: 0 };
+        let meta = Meta { stamp: Stamp(0), rows: 1, cost_ns: 0, flags: 0, owner: 0 };
         cache.insert(cache.hash(&key), &key, meta, &[CellId(0)], &[1; 200]).expect("fits");
     }
     for keys in KEYS {

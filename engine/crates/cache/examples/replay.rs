@@ -72,7 +72,7 @@ impl Policy for Stored {
         let hash = self.0.hash(&key);
         let is_hit = self.0.get(hash, &key, &pin()).is_some();
         if !is_hit {
-            let meta = Meta { stamp: Stamp(0), rows: 1, cost_ns: 0, flags: 0 };
+            let meta = Meta { stamp: Stamp(0), rows: 1, cost_ns: 0, flags: 0, owner: 0 };
             let _ = self.0.insert(hash, &key, meta, &[], &VALUE);
         }
         is_hit

@@ -28,7 +28,8 @@ struct Header {
     part_bytes: [u32; 2],
     value_bytes: u32,
     rows: u32,
-    cost_us: u32,
+    cost: u16,
+    owner: u16,
     flags: u32,
     // The key begins here, in what would be padding.
 }
@@ -89,7 +90,8 @@ impl<'a> Draft<'a> {
             part_bytes: parts.map(|part| part.len() as u32),
             value_bytes: self.value.len() as u32,
             rows: saturate(self.meta.rows),
-            cost_us: saturate(self.meta.cost_ns / 1000),
+            cost: pack(self.meta.cost_ns / 1000),
+            owner: self.meta.owner,
             flags: self.meta.flags,
         };
         let entry = RawEntry(at.cast());
@@ -115,6 +117,16 @@ impl<'a> Draft<'a> {
 
 fn saturate(n: u64) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// A number in 16 bits: 11 that are shifted left by what the other 5 say.
+fn pack(n: u64) -> u16 {
+    let shift = (u64::BITS - n.leading_zeros()).saturating_sub(11);
+    if shift < 32 { (shift as u16) << 11 | (n >> shift) as u16 } else { u16::MAX }
+}
+
+fn unpack(packed: u16) -> u64 {
+    u64::from(packed & 0x7ff) << (packed >> 11)
 }
 
 /// The address of an entry, without a promise that it still exists.
@@ -212,12 +224,30 @@ impl<'g> Entry<'g> {
         self.header().rows.into()
     }
 
-    /// In whole microseconds.
+    /// In whole microseconds, to one part in a thousand.
     pub fn cost_ns(&self) -> u64 {
-        u64::from(self.header().cost_us) * 1000
+        unpack(self.header().cost) * 1000
+    }
+
+    pub fn owner(&self) -> u16 {
+        self.header().owner
     }
 
     pub fn flags(&self) -> u32 {
         self.header().flags
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packed_number_comes_back_to_one_part_in_a_thousand() {
+        for n in [0, 1, 2047, 2048, 1_000_001, u64::from(u32::MAX), 1 << 41] {
+            let back = unpack(pack(n));
+            assert!(back <= n && n - back <= n / 1000, "{n} became {back}");
+        }
+        assert_eq!(unpack(pack(u64::MAX)), 2047 << 31);
     }
 }

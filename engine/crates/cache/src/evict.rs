@@ -77,7 +77,7 @@ impl Writer<'_> {
     }
 
     fn sacrifice(&mut self, living: &Living, main: bool) {
-        self.drop_entry(living.at, living.bytes);
+        self.drop_entry(living.at, living.slot, living.bytes);
         self.state.counts.evictions += 1;
         if !main {
             self.remember(living.place, living.slot.tag());

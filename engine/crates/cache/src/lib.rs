@@ -19,6 +19,7 @@ mod cells;
 mod counters;
 mod entry;
 mod evict;
+mod fates;
 mod ghosts;
 mod hash;
 mod memory;
@@ -35,6 +36,7 @@ mod writer;
 
 pub use counters::Counter;
 pub use entry::Entry;
+pub use fates::{Fate, OWNERS};
 pub use store::Cache;
 pub use versions::{CellId, Stamp, Versions};
 
@@ -55,9 +57,11 @@ pub struct Meta {
     pub stamp: Stamp,
     /// Kept in 32 bits, saturating.
     pub rows: u64,
-    /// Kept in whole microseconds, 32 bits, saturating.
+    /// Kept in microseconds to one part in a thousand, saturating after days.
     pub cost_ns: u64,
     pub flags: u32,
+    /// Whose entry it is: its fate is counted there. Below [`OWNERS`].
+    pub owner: u16,
 }
 
 /// Why a result was not stored. What was stored under its key before is gone nevertheless.

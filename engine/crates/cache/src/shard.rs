@@ -4,9 +4,11 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::fates::Fates;
 use crate::hash::Hash;
 use crate::memory::Memory;
 use crate::segment::Queue;
+use crate::slot::Slot;
 use crate::table::{Head, Table};
 use crate::writer::Writer;
 use crate::{Entry, Key, Pin};
@@ -80,8 +82,19 @@ impl Shard {
         self.held.store(bytes, Ordering::Relaxed);
     }
 
-    pub fn lock<'a>(&'a self, memory: &'a Arc<Memory>, segment_bytes: usize) -> Writer<'a> {
-        Writer::new(self, self.state(), memory, segment_bytes)
+    pub fn visit<'g>(&self, _pin: &'g Pin, visit: &mut impl FnMut(Entry<'g>)) {
+        let slots = self.table().map_or(&[][..], |table| table.slots());
+        for slot in slots {
+            // Acquire pairs with the Release of `Table::set`: who sees an address sees the entry written there.
+            if let Some(entry) = Slot(slot.load(Ordering::Acquire)).entry() {
+                // SAFETY: as in `get`.
+                visit(unsafe { entry.view::<'g>() });
+            }
+        }
+    }
+
+    pub fn lock<'a>(&'a self, memory: &'a Arc<Memory>, fates: &'a Fates, segment_bytes: usize) -> Writer<'a> {
+        Writer::new(self, self.state(), memory, fates, segment_bytes)
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::entry::Draft;
+use crate::fates::{Fate, Fates};
 use crate::hash::{Hash, Seed};
 use crate::memory::{Memory, collect};
 use crate::shape::{SHARDS, Shape};
@@ -12,7 +13,7 @@ use crate::shard::Shard;
 use crate::writer::{Need, Writer};
 use crate::{CellId, Entry, Key, Meta, Pin, Refusal, Stats, Versions};
 
-/// What exists besides mapped pages, whatever is stored.
+/// What exists besides mapped pages, whatever is stored; the counts of owners are statistics, not storage.
 const FIXED_BYTES: u64 = (size_of::<Cache>() + size_of::<Memory>() + SHARDS * size_of::<Shard>()) as u64;
 /// How often an insertion tries again when others take the memory that it made free.
 const ATTEMPTS: usize = 4;
@@ -31,6 +32,7 @@ pub struct Cache {
     resizing: Mutex<()>,
     /// The shard whose turn it is to be swept.
     broom: AtomicUsize,
+    fates: Fates,
 }
 
 impl Cache {
@@ -47,6 +49,7 @@ impl Cache {
             shards: (0..SHARDS).map(|_| Shard::new()).collect(),
             resizing: Mutex::new(()),
             broom: AtomicUsize::new(0),
+            fates: Fates::new(),
         }
     }
 
@@ -120,7 +123,7 @@ impl Cache {
     }
 
     fn lock_shard(&self, shard: usize) -> Writer<'_> {
-        self.shards[shard].lock(&self.memory, self.segment_bytes.load(Ordering::Relaxed))
+        self.shards[shard].lock(&self.memory, &self.fates, self.segment_bytes.load(Ordering::Relaxed))
     }
 
     /// What only evictions may use, to copy survivors into.
@@ -249,6 +252,16 @@ impl Cache {
         }
         collect();
         dropped
+    }
+
+    /// How the entries of an owner ended so far.
+    pub fn fate(&self, owner: u16) -> Fate {
+        self.fates.of(owner)
+    }
+
+    /// Shows every entry that can be found now, without a lock; some that come or go meanwhile are missed.
+    pub fn visit<'g>(&self, pin: &'g Pin, mut visit: impl FnMut(Entry<'g>)) {
+        self.shards.iter().for_each(|shard| shard.visit(pin, &mut visit));
     }
 
     pub fn stats(&self) -> Stats {

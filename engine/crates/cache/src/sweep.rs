@@ -33,7 +33,7 @@ impl Writer<'_> {
             if versions.is_fresh(view.cells(), view.stamp()) {
                 live_bytes += living.bytes;
             } else {
-                self.drop_entry(living.at, living.bytes);
+                self.drop_entry(living.at, living.slot, living.bytes);
                 dropped += 1;
             }
         }

@@ -8,6 +8,7 @@ use std::sync::{Arc, MutexGuard};
 
 use crate::Key;
 use crate::entry::{Draft, RawEntry};
+use crate::fates::Fates;
 use crate::ghosts;
 use crate::hash::Hash;
 use crate::memory::Memory;
@@ -34,12 +35,19 @@ pub(crate) struct Writer<'a> {
     shard: &'a Shard,
     pub(crate) state: MutexGuard<'a, State>,
     pub(crate) memory: &'a Arc<Memory>,
+    fates: &'a Fates,
     segment_bytes: usize,
 }
 
 impl<'a> Writer<'a> {
-    pub fn new(shard: &'a Shard, state: MutexGuard<'a, State>, memory: &'a Arc<Memory>, segment_bytes: usize) -> Self {
-        Writer { shard, state, memory, segment_bytes }
+    pub fn new(
+        shard: &'a Shard,
+        state: MutexGuard<'a, State>,
+        memory: &'a Arc<Memory>,
+        fates: &'a Fates,
+        segment_bytes: usize,
+    ) -> Self {
+        Writer { shard, state, memory, fates, segment_bytes }
     }
 
     /// Stores an entry, leaving `spare` bytes of the budget for evictions to move entries into.
@@ -57,6 +65,7 @@ impl<'a> Writer<'a> {
         let entry = unsafe { draft.write(at) };
         match found {
             Some((at, slot, old_bytes)) => {
+                self.note_end(slot);
                 self.table().set(at, Slot::new(slot.tag(), entry, main, slot.uses()));
                 self.state.counts.live_bytes -= old_bytes as u64;
             }
@@ -78,8 +87,8 @@ impl<'a> Writer<'a> {
     }
 
     pub fn remove(&mut self, hash: Hash, key: &Key) -> bool {
-        let Some((at, _, bytes)) = self.find(hash, key) else { return false };
-        self.drop_entry(at, bytes);
+        let Some((at, slot, bytes)) = self.find(hash, key) else { return false };
+        self.drop_entry(at, slot, bytes);
         true
     }
 
@@ -101,11 +110,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Forgets the entry in the slot `at`.
-    pub(crate) fn drop_entry(&mut self, at: usize, bytes: usize) {
+    pub(crate) fn drop_entry(&mut self, at: usize, slot: Slot, bytes: usize) {
+        self.note_end(slot);
         let emptied = self.table().free(at);
         self.state.filled -= emptied;
         self.state.counts.entries -= 1;
         self.state.counts.live_bytes -= bytes as u64;
+    }
+
+    fn note_end(&self, slot: Slot) {
+        // SAFETY: under the lock, what a slot points at is mapped.
+        let owner = slot.entry().map(|entry| unsafe { entry.view().owner() });
+        owner.into_iter().for_each(|owner| self.fates.note(owner, slot));
     }
 
     pub(crate) fn queue(&self, main: bool) -> &Queue {

@@ -2,7 +2,7 @@
 
 mod keys;
 
-use cache::{Cache, CellId, Key, Meta, Refusal, Stamp, Versions, pin};
+use cache::{Cache, CellId, Fate, Key, Meta, Refusal, Stamp, Versions, pin};
 use keys::{BUDGETS, key, meta};
 
 fn put(cache: &Cache, key: &Key, value: &[u8]) -> Result<(), Refusal> {
@@ -29,7 +29,7 @@ fn read(cache: &Cache, key: &Key) -> Option<Vec<u8>> {
 fn an_entry_comes_back_with_everything_stored_with_it() {
     let cache = Cache::new(1 << 20);
     let key = key(7, b"SELECT ?", b"\x01");
-    let meta = Meta { stamp: Stamp(77), rows: u64::MAX, cost_ns: 1_234_567, flags: 0xdead_beef };
+    let meta = Meta { stamp: Stamp(77), rows: u64::MAX, cost_ns: 1_234_567, flags: 0xdead_beef, owner: 2047 };
     let cells = [CellId(3), CellId(u32::MAX)];
     cache.insert(cache.hash(&key), &key, meta, &cells, b"rows").expect("fits");
     let pin = pin();
@@ -40,6 +40,7 @@ fn an_entry_comes_back_with_everything_stored_with_it() {
     assert_eq!(entry.rows(), u64::from(u32::MAX), "saturates");
     assert_eq!(entry.cost_ns(), 1_234_000, "whole microseconds");
     assert_eq!(entry.flags(), 0xdead_beef);
+    assert_eq!(entry.owner(), 2047);
 }
 
 #[test]
@@ -208,4 +209,32 @@ fn what_is_used_survives_a_scan() {
     }
     assert!(reused > 9_000, "only {reused} of 10000 hits on what is used all the time");
     assert!(cache.stats().evictions > 5_000);
+}
+
+#[test]
+fn the_fate_of_entries_is_counted_for_their_owner() {
+    let cache = Cache::new(4 << 20);
+    let versions = Versions::new();
+    let cell = versions.allocate();
+    let store = |key: &Key, owner| {
+        let meta = Meta { stamp: versions.now(), owner, ..meta(0) };
+        cache.insert(cache.hash(key), key, meta, &[cell], b"rows").expect("fits");
+    };
+    let keys: Vec<_> = (0u8..3).map(|n| [n]).collect();
+    let keys: Vec<_> = keys.iter().map(|text| key(1, text, b"")).collect();
+    store(&keys[0], 5);
+    store(&keys[1], 5);
+    store(&keys[2], 6);
+    let mut seen = 0;
+    cache.visit(&pin(), |entry| seen += u64::from(entry.owner()));
+    assert_eq!(seen, 16, "all three are shown");
+    assert!(cache.get(cache.hash(&keys[0]), &keys[0], &pin()).is_some());
+    versions.advance(cell);
+    assert_eq!(cache.sweep(&versions, usize::MAX), 3);
+    assert_eq!(cache.fate(5), Fate { used: 1, unused: 1 });
+    assert_eq!(cache.fate(6), Fate { used: 0, unused: 1 });
+    store(&keys[0], 6);
+    store(&keys[0], 7);
+    assert_eq!(cache.fate(6), Fate { used: 0, unused: 2 }, "replaced");
+    assert_eq!(cache.fate(u16::MAX), Fate::default(), "nobody's");
 }

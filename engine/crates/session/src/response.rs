@@ -479,7 +479,7 @@ fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layo
         _ => 0,
     };
     let cost_ns = (engine.clock)().saturating_sub(recording.started_ns);
-    let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0 };
+    let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0, owner: 0 };
     let key = Key { context: recording.context, parts: [&recording.text, &recording.parameters] };
     match engine.cache.insert(engine.cache.hash(&key), &key, meta, &recording.cells, &recording.response) {
         Ok(()) => engine.counts.inserts.add(1),

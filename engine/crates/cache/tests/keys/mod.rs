@@ -9,7 +9,7 @@ pub fn key<'a>(context: u64, text: &'a [u8], parameters: &'a [u8]) -> Key<'a> {
 }
 
 pub fn meta(stamp: u64) -> Meta {
-    Meta { stamp: Stamp(stamp), rows: 1, cost_ns: 1_000_000, flags: 0 }
+    Meta { stamp: Stamp(stamp), rows: 1, cost_ns: 1_000_000, flags: 0, owner: 0 }
 }
 
 /// From nothing over the smallest useful to several shards.

@@ -1,0 +1,44 @@
+//! How the entries of each owner ended: dropped by eviction, by a sweep, or replaced, after they had been hit or without.
+//!
+//! Deliberately absent: what an owner is. Entries that go with a whole cleared cache are not counted.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::slot::Slot;
+
+/// Owners are numbered below this.
+pub const OWNERS: usize = 2048;
+
+#[derive(Default)]
+struct Ended {
+    used: AtomicU32,
+    unused: AtomicU32,
+}
+
+/// How many entries of an owner have ended; both wrap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fate {
+    pub used: u32,
+    pub unused: u32,
+}
+
+pub(crate) struct Fates(Box<[Ended]>);
+
+impl Fates {
+    pub fn new() -> Self {
+        Fates((0..OWNERS).map(|_| Ended::default()).collect())
+    }
+
+    pub fn note(&self, owner: u16, slot: Slot) {
+        let Some(ended) = self.0.get(usize::from(owner)) else { return };
+        // An entry reaches the main queue by a hit, or because it was asked for again soon after it had gone.
+        let is_used = slot.uses() > 0 || slot.is_main();
+        // Relaxed, here and below: a count orders nothing.
+        if is_used { &ended.used } else { &ended.unused }.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn of(&self, owner: u16) -> Fate {
+        let Some(ended) = self.0.get(usize::from(owner)) else { return Fate::default() };
+        Fate { used: ended.used.load(Ordering::Relaxed), unused: ended.unused.load(Ordering::Relaxed) }
+    }
+}
