@@ -1,0 +1,245 @@
+//! The hit ratio at other sizes, from a spatially hashed sample: a key is in the sample if its hash is below a threshold,
+//! so that a share of the keys is seen with all of their requests, and a cache of that share of the size treats them as
+//! the whole cache treats all keys.
+//!
+//! The sample is replayed at every size by the eviction that the cache really uses, because reuse distances alone describe
+//! a cache that evicts the least recently used, which this one does not. Whether a result has been outdated in between is
+//! asked of the caller at each request, so writes count as they do in the cache.
+//!
+//! The threshold falls when there are too many keys or requests to follow, so that memory and time are bounded. Hot keys
+//! make a sample better or worse off than the whole: how many requests it should have seen is known, and the difference is
+//! counted as hits (or none) at every size. A request that finds the sample busy is left out.
+
+mod level;
+mod sampled;
+
+use level::Room;
+use sampled::Sampled;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The sizes that are predicted, in eighths of the present one.
+pub const FACTORS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+const PRESENT: usize = 3;
+
+const BITS: u32 = 24;
+const ALL: u32 = 1 << BITS;
+const LEAST: u32 = 1 << (BITS - 16);
+/// Keys that are followed.
+const KEYS: usize = 8192;
+/// Requests that are followed between two calls of [`Curve::tick`].
+const REQUESTS: u64 = 2000;
+/// The past counts half after so many sampled requests.
+const MEMORY: f64 = 32_768.0;
+/// With fewer there is no prediction.
+const ENOUGH: f64 = 200.0;
+
+/// A stored result, as far as it matters here. `V` tells whether it is outdated.
+#[derive(Clone, Debug)]
+pub struct Sample<V> {
+    /// All that it takes of the cache.
+    pub bytes: u32,
+    pub cost_us: u32,
+    pub validity: V,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    pub size_bytes: u64,
+    pub hit_ratio: f64,
+}
+
+/// What a cache of the present size would have done, since the first request.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Trial {
+    pub requests: u64,
+    pub hits: u64,
+    pub saved_us: u64,
+}
+
+pub struct Curve<V> {
+    threshold: AtomicU32,
+    lost: AtomicU64,
+    inner: Mutex<Inner<V>>,
+}
+
+struct Inner<V> {
+    sampled: Sampled<V>,
+    size_bytes: u64,
+    /// Sampled requests, those that there should have been, and hits at each size; halved as time goes by.
+    requests: f64,
+    expected: f64,
+    hits: [f64; FACTORS.len()],
+    /// Not yet seen by `tick`.
+    fresh: Fresh,
+    total: u64,
+    trial: [f64; 3],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Fresh {
+    requests: u64,
+    hits: [u64; FACTORS.len()],
+    saved_us: u64,
+}
+
+impl<V> Default for Curve<V> {
+    fn default() -> Self {
+        let inner = Inner {
+            sampled: Sampled::default(),
+            size_bytes: 0,
+            requests: 0.0,
+            expected: 0.0,
+            hits: Default::default(),
+            fresh: Fresh::default(),
+            total: 0,
+            trial: Default::default(),
+        };
+        Curve { threshold: AtomicU32::new(ALL), lost: AtomicU64::new(0), inner: Mutex::new(inner) }
+    }
+}
+
+impl<V> Curve<V> {
+    /// Whether requests with this hash are followed: to be asked first, it costs next to nothing.
+    #[inline]
+    pub fn wants(&self, hash: u64) -> bool {
+        // Relaxed, here and below: the sample itself is behind a lock, and the threshold a hint to it.
+        place(hash) < self.threshold.load(Ordering::Relaxed)
+    }
+
+    /// A request came. False: its result is not known here, and is to be [`stored`](Self::stored), whether it came from
+    /// the cache or from the server; without a result that can be stored, it was [`missed`](Self::missed).
+    pub fn requested(&self, hash: u64, is_fresh: impl Fn(&V) -> bool) -> bool {
+        self.with(|inner| inner.requested(hash, is_fresh)).unwrap_or(true)
+    }
+
+    /// A result that could be stored, or was found stored.
+    pub fn stored(&self, hash: u64, sample: Sample<V>) {
+        self.with(|inner| inner.stored(hash, sample));
+    }
+
+    /// A request whose result nobody stored.
+    pub fn missed(&self) {
+        self.with(|inner| inner.fresh.requests += 1);
+    }
+
+    /// Never waits: what a busy sample misses is taken into account.
+    fn with<R>(&self, change: impl FnOnce(&mut Inner<V>) -> R) -> Option<R> {
+        match self.inner.try_lock() {
+            Ok(mut inner) if inner.size_bytes > 0 => Some(change(&mut inner)),
+            Ok(_) => None,
+            Err(_) => {
+                self.lost.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+
+    /// To be called several times a second: `requests` counts all that ever came, followed or not.
+    pub fn tick(&self, requests: u64, size_bytes: u64) {
+        let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        let threshold = self.threshold.load(Ordering::Relaxed);
+        let is_too_much = inner.note(requests, self.lost.swap(0, Ordering::Relaxed), threshold);
+        if inner.size_bytes != size_bytes {
+            inner.size_bytes = size_bytes;
+            inner.forget_counts();
+        }
+        let mut lower = threshold;
+        if (is_too_much || inner.sampled.len() > KEYS) && lower > LEAST {
+            lower /= 2;
+            inner.sampled.keep(|hash| place(hash) < lower);
+            self.threshold.store(lower, Ordering::Relaxed);
+        }
+        let scaled = |factor: u64| usable(size_bytes / 8 * factor) * f64::from(lower) / f64::from(ALL);
+        inner.sampled.resize(FACTORS.map(|factor| scaled(factor) as u64));
+    }
+
+    /// Nothing until enough requests were seen.
+    pub fn points(&self) -> Vec<Point> {
+        let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        if inner.expected < ENOUGH {
+            return Vec::new();
+        }
+        let unseen = inner.expected - inner.requests;
+        let mut floor = 0.0_f64;
+        let ratios = inner.hits.map(|hits| {
+            // More memory never does worse by more than chance.
+            floor = floor.max(((hits + unseen) / inner.expected).clamp(0.0, 1.0));
+            floor
+        });
+        let sizes = FACTORS.map(|factor| inner.size_bytes / 8 * factor);
+        sizes.into_iter().zip(ratios).map(|(size_bytes, hit_ratio)| Point { size_bytes, hit_ratio }).collect()
+    }
+
+    pub fn trial(&self) -> Trial {
+        let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        let [requests, hits, saved_us] = inner.trial.map(|number| number.round() as u64);
+        Trial { requests, hits, saved_us }
+    }
+}
+
+/// What a cache of this size has for results: it keeps room to evict into, segments that are being filled, and in those
+/// that are full some that have ended.
+fn usable(size_bytes: u64) -> f64 {
+    const FIXED_BYTES: u64 = 20 << 10;
+    size_bytes.saturating_sub(FIXED_BYTES) as f64 * 59.0 / 64.0
+}
+
+/// Independent of the bits by which the cache itself places entries.
+fn place(hash: u64) -> u32 {
+    (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - BITS)) as u32
+}
+
+impl<V> Inner<V> {
+    fn requested(&mut self, hash: u64, is_fresh: impl Fn(&V) -> bool) -> bool {
+        let Some(at) = self.sampled.find(hash) else { return false };
+        if !is_fresh(self.sampled.validity(at)) {
+            self.sampled.outdate(at);
+            return false;
+        }
+        self.fresh.requests += 1;
+        let cost_us = self.sampled.cost_us(at);
+        for (level, hits) in self.fresh.hits.iter_mut().enumerate() {
+            let is_hit = self.sampled.request(at, level) == Room::Held;
+            *hits += u64::from(is_hit);
+            if is_hit && level == PRESENT {
+                self.fresh.saved_us += u64::from(cost_us);
+            }
+        }
+        self.sampled.settle();
+        true
+    }
+
+    fn stored(&mut self, hash: u64, sample: Sample<V>) {
+        // A sample far above its bounds waits for the next tick.
+        if self.sampled.len() > 4 * KEYS {
+            return;
+        }
+        let was_missed = self.sampled.store(hash, sample);
+        self.fresh.requests += u64::from(was_missed);
+    }
+
+    /// Adds up what came since the last time; whether it was too much.
+    fn note(&mut self, requests: u64, lost: u64, threshold: u32) -> bool {
+        let fresh = std::mem::take(&mut self.fresh);
+        let rate = f64::from(threshold) / f64::from(ALL);
+        let came = requests.saturating_sub(std::mem::replace(&mut self.total, requests)) as f64;
+        if self.requests > MEMORY {
+            [&mut self.requests, &mut self.expected].into_iter().for_each(|count| *count /= 2.0);
+            self.hits.iter_mut().for_each(|count| *count /= 2.0);
+        }
+        self.expected += (came * rate - lost as f64).max(0.0);
+        self.requests += fresh.requests as f64;
+        for (sum, hits) in self.hits.iter_mut().zip(fresh.hits) {
+            *sum += hits as f64;
+        }
+        let trial = [came, fresh.hits[PRESENT] as f64 / rate, fresh.saved_us as f64 / rate];
+        self.trial.iter_mut().zip(trial).for_each(|(sum, more)| *sum += more);
+        fresh.requests + lost > REQUESTS
+    }
+
+    /// They were of other sizes.
+    fn forget_counts(&mut self) {
+        (self.requests, self.expected, self.hits) = (0.0, 0.0, Default::default());
+    }
+}

@@ -1,0 +1,156 @@
+//! One size at which the sample is replayed: S3-FIFO, as the cache has it, over the keys' numbers.
+//!
+//! What a level knows of a key is a byte that the key itself carries: where it is, and how often it was used there.
+
+use std::collections::VecDeque;
+
+/// `place (2 bits) | uses (2 bits)`; zero: the level does not know the key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark(u8);
+
+const ABSENT: u8 = 0;
+const SMALL: u8 = 1;
+const MAIN: u8 = 2;
+const GHOST: u8 = 3;
+const MAX_USES: u8 = 3;
+
+impl Mark {
+    fn new(place: u8, uses: u8) -> Mark {
+        Mark(place | uses << 2)
+    }
+
+    fn place(self) -> u8 {
+        self.0 & 3
+    }
+
+    fn uses(self) -> u8 {
+        self.0 >> 2
+    }
+
+    pub fn is_held(self) -> bool {
+        matches!(self.place(), SMALL | MAIN)
+    }
+
+    pub fn is_gone(self) -> bool {
+        self.place() == ABSENT
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// It was there.
+    Held,
+    /// It is there now.
+    Made,
+}
+
+/// The keys as a level sees them.
+pub trait Keys {
+    fn mark(&mut self, key: u32) -> &mut Mark;
+    fn bytes(&self, key: u32) -> u64;
+    /// A level has forgotten the key.
+    fn forgotten(&mut self, key: u32);
+}
+
+#[derive(Default)]
+pub struct Level {
+    capacity: u64,
+    small: VecDeque<u32>,
+    main: VecDeque<u32>,
+    ghosts: VecDeque<u32>,
+    small_bytes: u64,
+    main_bytes: u64,
+}
+
+impl Level {
+    pub fn request(&mut self, key: u32, keys: &mut impl Keys) -> Room {
+        let mark = *keys.mark(key);
+        if mark.is_held() {
+            *keys.mark(key) = Mark::new(mark.place(), (mark.uses() + 1).min(MAX_USES));
+            return Room::Held;
+        }
+        let place = if mark.place() == GHOST { MAIN } else { SMALL };
+        self.put(key, place, 0, keys);
+        self.evict(keys);
+        Room::Made
+    }
+
+    pub fn resize(&mut self, capacity: u64, keys: &mut impl Keys) {
+        self.capacity = capacity;
+        self.evict(keys);
+    }
+
+    /// The key's size is about to change by so much.
+    pub fn grow(&mut self, mark: Mark, old: u64, new: u64) {
+        let sum = match mark.place() {
+            SMALL => &mut self.small_bytes,
+            MAIN => &mut self.main_bytes,
+            _ => return,
+        };
+        *sum = sum.saturating_sub(old) + new;
+    }
+
+    /// Forgets all keys that are not to be kept, without telling them.
+    pub fn keep(&mut self, is_kept: impl Fn(u32) -> bool, bytes: impl Fn(u32) -> u64) {
+        for queue in [&mut self.small, &mut self.main, &mut self.ghosts] {
+            queue.retain(|key| is_kept(*key));
+        }
+        self.small_bytes = self.small.iter().map(|key| bytes(*key)).sum();
+        self.main_bytes = self.main.iter().map(|key| bytes(*key)).sum();
+    }
+
+    fn put(&mut self, key: u32, place: u8, uses: u8, keys: &mut impl Keys) {
+        *keys.mark(key) = Mark::new(place, uses);
+        let bytes = keys.bytes(key);
+        let (queue, sum) = match place {
+            SMALL => (&mut self.small, &mut self.small_bytes),
+            _ => (&mut self.main, &mut self.main_bytes),
+        };
+        queue.push_back(key);
+        *sum += bytes;
+    }
+
+    fn evict(&mut self, keys: &mut impl Keys) {
+        while self.small_bytes + self.main_bytes > self.capacity {
+            let is_small_over = self.main.is_empty() || self.small_bytes * 9 > self.main_bytes;
+            let is_done = if is_small_over { self.evict_small(keys) } else { self.evict_main(keys) };
+            if is_done.is_none() {
+                (self.small_bytes, self.main_bytes) = (0, 0);
+                break;
+            }
+        }
+        while self.ghosts.len() > self.small.len() + self.main.len() {
+            let Some(key) = self.ghosts.pop_front() else { break };
+            if keys.mark(key).place() == GHOST {
+                self.drop(key, keys);
+            }
+        }
+    }
+
+    fn evict_small(&mut self, keys: &mut impl Keys) -> Option<()> {
+        let key = self.small.pop_front()?;
+        self.small_bytes = self.small_bytes.saturating_sub(keys.bytes(key));
+        if keys.mark(key).uses() > 0 {
+            self.put(key, MAIN, 0, keys);
+        } else {
+            *keys.mark(key) = Mark::new(GHOST, 0);
+            self.ghosts.push_back(key);
+        }
+        Some(())
+    }
+
+    fn evict_main(&mut self, keys: &mut impl Keys) -> Option<()> {
+        let key = self.main.pop_front()?;
+        self.main_bytes = self.main_bytes.saturating_sub(keys.bytes(key));
+        match keys.mark(key).uses() {
+            0 => self.drop(key, keys),
+            uses => self.put(key, MAIN, uses - 1, keys),
+        }
+        Some(())
+    }
+
+    fn drop(&mut self, key: u32, keys: &mut impl Keys) {
+        *keys.mark(key) = Mark::default();
+        keys.forgotten(key);
+    }
+}

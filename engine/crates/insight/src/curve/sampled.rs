@@ -1,0 +1,166 @@
+//! The keys of the sample, each with what all levels know of it.
+
+use super::level::{Keys, Level, Mark, Room};
+use super::{FACTORS, Sample};
+use std::collections::HashMap;
+
+struct Key<V> {
+    hash: u64,
+    sample: Sample<V>,
+    marks: [Mark; FACTORS.len()],
+    /// Its result is outdated, and was asked for since.
+    is_outdated: bool,
+}
+
+pub struct Sampled<V> {
+    by_hash: HashMap<u64, u32>,
+    keys: Vec<Option<Key<V>>>,
+    free: Vec<u32>,
+    /// By some level; those that all have forgotten go when the request is over.
+    forgotten: Vec<u32>,
+    levels: [Level; FACTORS.len()],
+}
+
+impl<V> Default for Sampled<V> {
+    fn default() -> Self {
+        Sampled {
+            by_hash: HashMap::new(),
+            keys: Vec::new(),
+            free: Vec::new(),
+            forgotten: Vec::new(),
+            levels: Default::default(),
+        }
+    }
+}
+
+/// The keys as one of the levels sees them.
+struct Seen<'a, V> {
+    keys: &'a mut [Option<Key<V>>],
+    level: usize,
+    forgotten: &'a mut Vec<u32>,
+    nothing: Mark,
+}
+
+impl<V> Keys for Seen<'_, V> {
+    fn mark(&mut self, key: u32) -> &mut Mark {
+        let level = self.level;
+        self.keys[key as usize].as_mut().map_or(&mut self.nothing, |key| &mut key.marks[level])
+    }
+
+    fn bytes(&self, key: u32) -> u64 {
+        self.keys[key as usize].as_ref().map_or(0, |key| key.sample.bytes.into())
+    }
+
+    fn forgotten(&mut self, key: u32) {
+        self.forgotten.push(key);
+    }
+}
+
+impl<V> Sampled<V> {
+    pub fn len(&self) -> usize {
+        self.by_hash.len()
+    }
+
+    pub fn find(&self, hash: u64) -> Option<u32> {
+        let at = *self.by_hash.get(&hash)?;
+        (!self.key(at).is_outdated).then_some(at)
+    }
+
+    fn key(&self, at: u32) -> &Key<V> {
+        self.keys[at as usize].as_ref().expect("a number that is known is in use")
+    }
+
+    fn key_mut(&mut self, at: u32) -> &mut Key<V> {
+        self.keys[at as usize].as_mut().expect("a number that is known is in use")
+    }
+
+    pub fn validity(&self, at: u32) -> &V {
+        &self.key(at).sample.validity
+    }
+
+    pub fn cost_us(&self, at: u32) -> u32 {
+        self.key(at).sample.cost_us
+    }
+
+    pub fn outdate(&mut self, at: u32) {
+        self.key_mut(at).is_outdated = true;
+    }
+
+    /// A request at one of the sizes. Afterwards, once for all of them, [`settle`](Self::settle).
+    pub fn request(&mut self, at: u32, level: usize) -> Room {
+        self.at_level(level, |level, keys| level.request(at, keys))
+    }
+
+    fn at_level<R>(&mut self, level: usize, work: impl FnOnce(&mut Level, &mut Seen<'_, V>) -> R) -> R {
+        let (keys, forgotten) = (&mut self.keys, &mut self.forgotten);
+        work(&mut self.levels[level], &mut Seen { keys, level, forgotten, nothing: Mark::default() })
+    }
+
+    /// Notes a result; whether that is a request which nothing has counted yet.
+    pub fn store(&mut self, hash: u64, sample: Sample<V>) -> bool {
+        let Some(&at) = self.by_hash.get(&hash) else {
+            let at = self.add(Key { hash, sample, marks: Default::default(), is_outdated: false });
+            self.request_everywhere(at);
+            return true;
+        };
+        let was_outdated = std::mem::take(&mut self.key_mut(at).is_outdated);
+        self.replace(at, sample);
+        if was_outdated {
+            self.request_everywhere(at);
+        }
+        was_outdated
+    }
+
+    fn request_everywhere(&mut self, at: u32) {
+        (0..FACTORS.len()).for_each(|level| _ = self.request(at, level));
+        self.settle();
+    }
+
+    fn replace(&mut self, at: u32, sample: Sample<V>) {
+        let (old, new) = (self.key(at).sample.bytes.into(), sample.bytes.into());
+        let marks = self.key(at).marks;
+        self.levels.iter_mut().zip(marks).for_each(|(level, mark)| level.grow(mark, old, new));
+        self.key_mut(at).sample = sample;
+    }
+
+    fn add(&mut self, key: Key<V>) -> u32 {
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.keys.push(None);
+            self.keys.len() as u32 - 1
+        });
+        self.by_hash.insert(key.hash, at);
+        self.keys[at as usize] = Some(key);
+        at
+    }
+
+    /// Frees the keys that no level knows any more.
+    pub fn settle(&mut self) {
+        let is_gone = |key: &Key<V>| key.marks.iter().all(|mark| mark.is_gone());
+        while let Some(at) = self.forgotten.pop() {
+            if let Some(key) = self.keys[at as usize].take_if(|key| is_gone(key)) {
+                self.by_hash.remove(&key.hash);
+                self.free.push(at);
+            }
+        }
+    }
+
+    pub fn resize(&mut self, capacities: [u64; FACTORS.len()]) {
+        for (level, capacity) in capacities.into_iter().enumerate() {
+            self.at_level(level, |level, keys| level.resize(capacity, keys));
+        }
+        self.settle();
+    }
+
+    /// Forgets all keys but those whose hash is to be kept.
+    pub fn keep(&mut self, is_kept: impl Fn(u64) -> bool) {
+        for at in 0..self.keys.len() {
+            if let Some(key) = self.keys[at].take_if(|key| !is_kept(key.hash)) {
+                self.by_hash.remove(&key.hash);
+                self.free.push(at as u32);
+            }
+        }
+        let keys = &self.keys;
+        let bytes = |at: u32| keys[at as usize].as_ref().map_or(0, |key| key.sample.bytes.into());
+        self.levels.iter_mut().for_each(|level| level.keep(|at| keys[at as usize].is_some(), bytes));
+    }
+}

@@ -1,0 +1,314 @@
+//! What is known of each shape of statement: a bounded number of slots with counters, found by the shape's digest.
+//!
+//! A hit adds to counters through the slot's number, which the stored result carries: no search, no lock. A slot whose
+//! shape is rarely asked for is given to another one; results that still carry its number then count for that one, which is
+//! harmless. Slot 0 stands for every shape that has none of its own, also while there are more new shapes than `judge` makes
+//! room for.
+
+mod index;
+
+use crate::policy::{self, Evidence};
+use index::Index;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+/// Reasons of not storing, which the caller numbers.
+pub const REASONS: usize = 64;
+const SLOTS: usize = 2048;
+const TEXT_BYTES: usize = 1024;
+/// Kept free for new shapes.
+const GIVEN_UP: usize = SLOTS / 16;
+
+/// The number of a shape's counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slot(pub u16);
+
+/// Every shape without counters of its own.
+pub const NOBODY: Slot = Slot(0);
+
+/// How a request ended that the server answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Stored { bytes: u64 },
+    Refused { reason: usize },
+}
+
+#[derive(Default)]
+#[repr(align(64))]
+struct Counters {
+    hits: AtomicU64,
+    saved_us: AtomicU64,
+    saved_bytes: AtomicU64,
+    outdated: AtomicU64,
+    misses: AtomicU64,
+    stored: AtomicU64,
+    stored_bytes: AtomicU64,
+    /// Chances to store a result: see `policy::admits`.
+    chances: AtomicU32,
+    level: AtomicU8,
+    reasons: Reasons,
+}
+
+struct Reasons([AtomicU32; REASONS]);
+
+impl Default for Reasons {
+    fn default() -> Self {
+        Reasons([const { AtomicU32::new(0) }; REASONS])
+    }
+}
+
+/// What is known of one shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digest {
+    pub slot: Slot,
+    /// 0: all shapes without counters of their own.
+    pub id: u128,
+    /// The statement with `?` in place of its literals.
+    pub text: Vec<u8>,
+    pub hits: u64,
+    pub saved_us: u64,
+    pub saved_bytes: u64,
+    /// Results that were found, but outdated.
+    pub outdated: u64,
+    pub misses: u64,
+    pub stored: u64,
+    pub stored_bytes: u64,
+    /// Results are stored one in 2^level times.
+    pub level: u8,
+    /// By the caller's number of the reason, those that occurred.
+    pub reasons: Vec<(usize, u32)>,
+}
+
+impl Digest {
+    pub fn executions(&self) -> u64 {
+        self.hits + self.misses
+    }
+
+    /// Results that were stored in vain, at least.
+    pub fn wasted(&self) -> u64 {
+        self.stored.saturating_sub(self.hits)
+    }
+}
+
+pub struct Digests {
+    counters: Box<[Counters]>,
+    index: Index,
+    /// No slot is free.
+    is_full: AtomicBool,
+    book: Mutex<Book>,
+}
+
+/// Who has which slot.
+struct Book {
+    owners: Vec<Option<Owner>>,
+    free: Vec<Slot>,
+}
+
+#[derive(Clone, Default)]
+struct Owner {
+    id: u128,
+    text: Vec<u8>,
+    /// Executions when slots were last given up.
+    executions: u64,
+    /// Counters at the last judgement.
+    judged: Option<Evidence>,
+}
+
+impl Default for Digests {
+    fn default() -> Self {
+        let free = (1..SLOTS as u16).rev().map(Slot).collect();
+        let mut owners = vec![None; SLOTS];
+        owners[0] = Some(Owner { text: b"(other statements)".to_vec(), ..Owner::default() });
+        Digests {
+            counters: (0..SLOTS).map(|_| Counters::default()).collect(),
+            index: Index::default(),
+            is_full: AtomicBool::new(false),
+            book: Mutex::new(Book { owners, free }),
+        }
+    }
+}
+
+// Counts order nothing: all of them are Relaxed.
+impl Digests {
+    /// The shape's slot, without a lock if it has one. `text` is asked for if it is new.
+    pub fn find(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> Slot {
+        self.index.find(id).unwrap_or_else(|| self.take(id, text))
+    }
+
+    fn take(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> Slot {
+        if self.is_full.load(Ordering::Relaxed) {
+            return NOBODY;
+        }
+        let Ok(mut book) = self.book.try_lock() else { return NOBODY };
+        if let Some(slot) = self.index.find(id) {
+            return slot;
+        }
+        let Some(slot) = book.free.pop() else { return NOBODY };
+        self.is_full.store(book.free.is_empty(), Ordering::Relaxed);
+        let mut text = text();
+        text.truncate(TEXT_BYTES);
+        self.of(slot).clear();
+        book.owners[usize::from(slot.0)] = Some(Owner { id, text, ..Owner::default() });
+        if let Some(other) = self.index.insert(id, slot) {
+            book.owners[usize::from(other.0)] = None;
+            book.free.push(other);
+        }
+        slot
+    }
+
+    /// Frees the slots that were asked for least since the last time, and of those the ones that saved least.
+    fn give_up(&self, book: &mut Book) {
+        let mut worth = Vec::with_capacity(SLOTS);
+        for (at, owner) in book.owners.iter_mut().enumerate().skip(1) {
+            let Some(owner) = owner else { continue };
+            let executions = self.counters[at].executions();
+            let lately = executions.saturating_sub(std::mem::replace(&mut owner.executions, executions));
+            worth.push((lately, self.counters[at].saved_us.load(Ordering::Relaxed), at));
+        }
+        worth.sort_unstable();
+        for (_, _, at) in worth.into_iter().take(GIVEN_UP) {
+            let slot = Slot(at as u16);
+            if let Some(owner) = book.owners[at].take() {
+                self.index.remove(owner.id);
+            }
+            book.free.push(slot);
+        }
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn of(&self, slot: Slot) -> &Counters {
+        &self.counters[usize::from(slot.0) % SLOTS]
+    }
+
+    #[inline]
+    pub fn hit(&self, slot: Slot, saved_us: u64, bytes: u64) {
+        let counters = self.of(slot);
+        counters.hits.fetch_add(1, Ordering::Relaxed);
+        counters.saved_us.fetch_add(saved_us, Ordering::Relaxed);
+        counters.saved_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// A result was found, but it no longer is true.
+    pub fn outdated(&self, slot: Slot) {
+        self.of(slot).outdated.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The server has answered.
+    pub fn missed(&self, slot: Slot, outcome: Outcome) {
+        let counters = self.of(slot);
+        counters.misses.fetch_add(1, Ordering::Relaxed);
+        match outcome {
+            Outcome::Stored { bytes } => {
+                counters.stored.fetch_add(1, Ordering::Relaxed);
+                counters.stored_bytes.fetch_add(bytes, Ordering::Relaxed);
+            }
+            Outcome::Refused { reason } => {
+                counters.reasons.0.get(reason).map(|count| count.fetch_add(1, Ordering::Relaxed));
+            }
+        }
+    }
+
+    /// Whether the next result of this shape is to be stored.
+    pub fn admits(&self, slot: Slot) -> bool {
+        let counters = self.of(slot);
+        let level = counters.level.load(Ordering::Relaxed);
+        level == 0 || policy::admits(level, counters.chances.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Judges all shapes anew; to be called several times a second. `ended` tells how many results of a slot have ended so
+    /// far; it may wrap.
+    pub fn judge(&self, ended: impl Fn(Slot) -> u32) {
+        let mut book = self.book();
+        if book.free.len() < GIVEN_UP / 2 {
+            self.give_up(&mut book);
+            self.is_full.store(false, Ordering::Relaxed);
+        }
+        for (at, owner) in book.owners.iter_mut().enumerate() {
+            let Some(owner) = owner else { continue };
+            let counters = &self.counters[at];
+            let now = counters.evidence(ended(Slot(at as u16)));
+            let level = counters.level.load(Ordering::Relaxed);
+            let then = *owner.judged.get_or_insert(now);
+            if let Some(next) = policy::judge(level, since(then, now)) {
+                counters.level.store(next, Ordering::Relaxed);
+                owner.judged = Some(now);
+            }
+        }
+    }
+
+    /// All shapes, those that saved the most time first.
+    pub fn list(&self) -> Vec<Digest> {
+        let book = self.book();
+        let numbered = book.owners.iter().enumerate();
+        let known = numbered.filter_map(|(at, owner)| Some((at, owner.as_ref()?)));
+        let told = known.map(|(at, owner)| self.counters[at].told(at, owner.id, &owner.text));
+        let mut list: Vec<_> = told.filter(|digest| digest.executions() > 0).collect();
+        list.sort_by_key(|digest| std::cmp::Reverse((digest.saved_us, digest.executions())));
+        list
+    }
+
+    /// Sets what is shown to zero.
+    pub fn flush(&self) {
+        let mut book = self.book();
+        for (at, counters) in self.counters.iter().enumerate() {
+            counters.zero();
+            if let Some(owner) = &mut book.owners[at] {
+                (owner.executions, owner.judged) = (0, None);
+            }
+        }
+    }
+}
+
+/// Counters wrap.
+fn since(then: Evidence, now: Evidence) -> Evidence {
+    Evidence {
+        stored: now.stored.wrapping_sub(then.stored),
+        hits: now.hits.wrapping_sub(then.hits),
+        ended: now.ended.wrapping_sub(then.ended),
+    }
+}
+
+impl Counters {
+    fn executions(&self) -> u64 {
+        self.hits.load(Ordering::Relaxed) + self.misses.load(Ordering::Relaxed)
+    }
+
+    fn evidence(&self, ended: u32) -> Evidence {
+        let low = |count: &AtomicU64| count.load(Ordering::Relaxed) as u32;
+        Evidence { stored: low(&self.stored), hits: low(&self.hits), ended }
+    }
+
+    fn clear(&self) {
+        self.zero();
+        self.level.store(0, Ordering::Relaxed);
+    }
+
+    fn zero(&self) {
+        let counts = [&self.hits, &self.saved_us, &self.saved_bytes, &self.outdated, &self.misses];
+        let counts = counts.into_iter().chain([&self.stored, &self.stored_bytes]);
+        counts.for_each(|count| count.store(0, Ordering::Relaxed));
+        self.reasons.0.iter().for_each(|count| count.store(0, Ordering::Relaxed));
+    }
+
+    fn told(&self, at: usize, id: u128, text: &[u8]) -> Digest {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let reasons = self.reasons.0.iter().map(|count| count.load(Ordering::Relaxed)).enumerate();
+        Digest {
+            slot: Slot(at as u16),
+            id,
+            text: text.to_vec(),
+            hits: read(&self.hits),
+            saved_us: read(&self.saved_us),
+            saved_bytes: read(&self.saved_bytes),
+            outdated: read(&self.outdated),
+            misses: read(&self.misses),
+            stored: read(&self.stored),
+            stored_bytes: read(&self.stored_bytes),
+            level: self.level.load(Ordering::Relaxed),
+            reasons: reasons.filter(|(_, count)| *count > 0).collect(),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Finds a shape's slot without a lock: words of `fingerprint (48 bits) | slot (16 bits)` in buckets of eight.
+//!
+//! A bucket that is full gives up its first word. Two shapes with one fingerprint would share counters, which is harmless
+//! and once in 2^48. Words are written under the lock of the caller's book only.
+
+use super::Slot;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const WAYS: usize = 8;
+const BUCKETS: usize = 1024;
+const SLOT_BITS: u32 = 16;
+
+pub struct Index(Box<[AtomicU64]>);
+
+impl Default for Index {
+    fn default() -> Self {
+        Index((0..WAYS * BUCKETS).map(|_| AtomicU64::new(0)).collect())
+    }
+}
+
+/// The bucket and the fingerprint.
+fn split(id: u128) -> (usize, u64) {
+    (id as usize % BUCKETS * WAYS, (id >> 64) as u64 >> SLOT_BITS)
+}
+
+// Relaxed throughout: a word stands for itself, and what its slot counts orders nothing.
+impl Index {
+    #[inline]
+    pub fn find(&self, id: u128) -> Option<Slot> {
+        let (at, fingerprint) = split(id);
+        let words = self.0[at..at + WAYS].iter().map(|word| word.load(Ordering::Relaxed));
+        words.filter(|word| *word != 0 && word >> SLOT_BITS == fingerprint).map(|word| Slot(word as u16)).next()
+    }
+
+    /// The slot that lost its place, if one did.
+    pub fn insert(&self, id: u128, slot: Slot) -> Option<Slot> {
+        let (at, fingerprint) = split(id);
+        let bucket = &self.0[at..at + WAYS];
+        let word = fingerprint << SLOT_BITS | u64::from(slot.0);
+        let free = bucket.iter().find(|word| word.load(Ordering::Relaxed) == 0);
+        let old = free.unwrap_or(&bucket[0]).swap(word, Ordering::Relaxed);
+        (old != 0).then_some(Slot(old as u16))
+    }
+
+    pub fn remove(&self, id: u128) {
+        let (at, fingerprint) = split(id);
+        let is_its = |word: &&AtomicU64| word.load(Ordering::Relaxed) >> SLOT_BITS == fingerprint;
+        self.0[at..at + WAYS].iter().filter(is_its).for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+}

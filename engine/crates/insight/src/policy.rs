@@ -1,0 +1,44 @@
+//! How many results of a statement's shape are worth storing. Pure: evidence in, a level out.
+//!
+//! At level 0 every result is stored, at level n one in 2^n, so that a shape whose results are not reused before they end
+//! costs next to nothing and still shows when that changes. Nothing is held against a shape while its results live: only
+//! when they end, outdated or evicted, must they have been worth it.
+
+/// One result in 64 is always stored.
+pub const HIGHEST: u8 = 6;
+
+/// Ends that are needed for a judgement against a shape.
+const ENDS: u32 = 64;
+/// Stored results that are needed for one in its favour.
+const STORED: u32 = 8;
+/// Hits per stored result below which storing costs more than it gains, and above which more would gain more.
+const POOR: f64 = 1.0 / 16.0;
+const RICH: f64 = 1.0 / 2.0;
+
+/// What happened to a shape's results since the last judgement that changed its level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    pub stored: u32,
+    pub hits: u32,
+    /// Results outdated, evicted or replaced.
+    pub ended: u32,
+}
+
+/// The next level, and with it a new collection of evidence; none: there is not enough of it.
+pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
+    let Evidence { stored, hits, ended } = evidence;
+    let gain = f64::from(hits) / f64::from(stored.max(ended).max(1));
+    let is_settled = ended >= ENDS && ended >= stored / 2;
+    if is_settled && gain < POOR {
+        Some((level + 2).min(HIGHEST))
+    } else if stored >= STORED && gain > RICH {
+        Some(level.saturating_sub(3))
+    } else {
+        is_settled.then_some(level)
+    }
+}
+
+/// Whether the `n`th result of a shape at this level is to be stored.
+pub fn admits(level: u8, n: u32) -> bool {
+    n & ((1 << level) - 1) == 0
+}

@@ -1,0 +1,148 @@
+//! What a user says of caching, as JSON: a list of rules, of which the first that fits decides.
+//!
+//! `[{"table": "shop.orders", "cache": "never"}, {"account": "report@%", "cache": "always", "ttl_ms": 500}]`
+//!
+//! A rule names one or more of `digest`, `table`, `schema` and `account`, all of which must fit. Names may hold `%` for any
+//! text. `never` fits a statement that reads any such table; `always` asks that all its tables fit, because it serves a
+//! result within `ttl_ms` after it was outdated.
+
+mod pattern;
+
+use crate::timeline::LONGEST_MS;
+use pattern::Pattern;
+use serde::Deserialize;
+
+/// What a rule says of the statements that it fits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Caching {
+    Never,
+    /// Served for so long after it was outdated.
+    Always {
+        ttl_ms: u64,
+    },
+    #[default]
+    Normal,
+}
+
+/// A statement as the rules see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    pub digest: u128,
+    pub account: &'a str,
+    /// Schema and name of every table that it reads.
+    pub tables: &'a [(&'a str, &'a str)],
+}
+
+#[derive(Debug, Default)]
+pub struct Rules(Vec<Rule>);
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Written")]
+struct Rule {
+    digest: Option<u128>,
+    table: Option<(Pattern, Pattern)>,
+    schema: Option<Pattern>,
+    account: Option<Pattern>,
+    caching: Caching,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    digest: Option<String>,
+    table: Option<String>,
+    schema: Option<String>,
+    account: Option<String>,
+    cache: Word,
+    ttl_ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Never,
+    Always,
+    Normal,
+}
+
+impl Rules {
+    /// Empty text: no rules. An error says what is wrong, in which line and column, and what would be right.
+    pub fn parse(text: &str) -> Result<Rules, String> {
+        if text.trim().is_empty() {
+            return Ok(Rules::default());
+        }
+        serde_json::from_str(text).map(Rules).map_err(|error| error.to_string())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether some rule serves what is outdated.
+    pub fn has_ttl(&self) -> bool {
+        self.0.iter().any(|rule| matches!(rule.caching, Caching::Always { .. }))
+    }
+
+    pub fn of(&self, subject: &Subject) -> Caching {
+        self.0.iter().find(|rule| rule.fits(subject)).map_or(Caching::Normal, |rule| rule.caching)
+    }
+}
+
+impl Rule {
+    fn fits(&self, subject: &Subject) -> bool {
+        self.digest.is_none_or(|digest| digest == subject.digest)
+            && self.account.as_ref().is_none_or(|account| account.fits(subject.account))
+            && self.fits_tables(subject.tables)
+    }
+
+    fn fits_tables(&self, tables: &[(&str, &str)]) -> bool {
+        if self.table.is_none() && self.schema.is_none() {
+            return true;
+        }
+        let fits = |(schema, name): &(&str, &str)| {
+            self.schema.as_ref().is_none_or(|pattern| pattern.fits(schema))
+                && self.table.as_ref().is_none_or(|(first, second)| first.fits(schema) && second.fits(name))
+        };
+        match self.caching {
+            Caching::Always { .. } => !tables.is_empty() && tables.iter().all(fits),
+            _ => tables.iter().any(fits),
+        }
+    }
+}
+
+impl TryFrom<Written> for Rule {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Rule, String> {
+        let Written { digest, table, schema, account, cache, ttl_ms } = written;
+        if [&digest, &table, &schema, &account].iter().all(|part| part.is_none()) {
+            return Err("the rule fits nothing: give it a \"digest\", \"table\", \"schema\" or \"account\"".into());
+        }
+        let caching = match (cache, ttl_ms) {
+            (Word::Always, Some(ttl_ms @ 1..=LONGEST_MS)) => Caching::Always { ttl_ms },
+            (Word::Always, _) => return Err(format!("\"always\" needs a \"ttl_ms\" from 1 to {LONGEST_MS}")),
+            (_, Some(_)) => return Err("\"ttl_ms\" goes with \"always\" only".into()),
+            (Word::Never, None) => Caching::Never,
+            (Word::Normal, None) => Caching::Normal,
+        };
+        Ok(Rule {
+            digest: digest.as_deref().map(digest_of).transpose()?,
+            table: table.as_deref().map(table_of).transpose()?,
+            schema: schema.map(Pattern::new),
+            account: account.map(Pattern::new),
+            caching,
+        })
+    }
+}
+
+fn digest_of(text: &str) -> Result<u128, String> {
+    let is_hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = is_hex.then(|| u128::from_str_radix(text, 16).ok()).flatten();
+    number.ok_or_else(|| format!("\"digest\" is 32 hexadecimal digits as SHOW FQC QUERIES shows them, not \"{text}\""))
+}
+
+fn table_of(text: &str) -> Result<(Pattern, Pattern), String> {
+    let (schema, name) =
+        text.split_once('.').ok_or_else(|| format!("\"table\" is written \"schema.table\", not \"{text}\""))?;
+    Ok((Pattern::new(schema.into()), Pattern::new(name.into())))
+}

@@ -1,0 +1,133 @@
+//! Predictions against the real cache, run at the seven sizes on the same requests.
+
+use cache::{Cache, Key, Meta, Stamp, pin};
+use insight::{Curve, FACTORS, Sample};
+
+const REQUESTS: u64 = 150_000;
+const KEYS: u64 = 20_000;
+const TEXT: &[u8] = b"SELECT c FROM sbtest1 WHERE id=?";
+/// What an entry takes beyond its result: see `Cache`.
+const OVERHEAD: usize = 44 + 16 + TEXT.len() + 8;
+const ERROR: f64 = 0.03;
+
+#[derive(Clone, Copy)]
+struct Request {
+    number: u64,
+    value_bytes: usize,
+}
+
+struct Random(u64);
+
+impl Random {
+    fn share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, count: u64) -> u64 {
+        (self.share() * count as f64) as u64
+    }
+
+    /// The inverse of the distribution function of a continuous Zipf law with exponent 0.9.
+    fn zipf(&mut self, count: u64) -> u64 {
+        ((self.share() * ((count as f64).powf(0.1) - 1.0) + 1.0).powf(10.0)) as u64
+    }
+}
+
+/// Not the cache's own, which differs from run to run.
+fn hash(number: u64) -> u64 {
+    (number ^ number >> 31).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(32).wrapping_mul(0xd6e8_feb8_6659_fd93)
+}
+
+/// Whether it was a hit; a miss is stored.
+fn request(cache: &Cache, request: Request) -> bool {
+    let parameter = request.number.to_le_bytes();
+    let key = Key { context: 0, parts: [TEXT, &parameter] };
+    let hash = cache.hash(&key);
+    let is_hit = cache.get(hash, &key, &pin()).is_some();
+    if !is_hit {
+        let meta = Meta { stamp: Stamp(0), rows: 1, cost_ns: 0, flags: 0, owner: 0 };
+        // Readers of other tests may be in the way for a moment.
+        let _ = cache.insert(hash, &key, meta, &[], &vec![1; request.value_bytes]);
+    }
+    is_hit
+}
+
+/// The share of hits after a quarter of the requests.
+fn measured(trace: &[Request], size_bytes: u64) -> f64 {
+    let cache = Cache::new(size_bytes);
+    let (warm_up, counted) = trace.split_at(trace.len() / 4);
+    warm_up.iter().for_each(|r| _ = request(&cache, *r));
+    let hits = counted.iter().filter(|r| request(&cache, **r)).count();
+    hits as f64 / counted.len() as f64
+}
+
+fn predicted(trace: &[Request], size_bytes: u64) -> Vec<f64> {
+    let curve = Curve::default();
+    curve.tick(0, size_bytes);
+    for (n, r) in trace.iter().enumerate() {
+        let hash = hash(r.number);
+        if curve.wants(hash) && !curve.requested(hash, |_: &()| true) {
+            let bytes = (r.value_bytes + OVERHEAD) as u32;
+            curve.stored(hash, Sample { bytes, cost_us: 10, validity: () });
+        }
+        if n % 1000 == 0 {
+            curve.tick(n as u64, size_bytes);
+        }
+        if n == trace.len() / 4 {
+            // Another size, if only just: what was counted while the caches were being filled is forgotten.
+            curve.tick(n as u64, size_bytes + 1);
+            curve.tick(n as u64, size_bytes);
+        }
+    }
+    curve.tick(trace.len() as u64, size_bytes);
+    curve.points().iter().map(|point| point.hit_ratio).collect()
+}
+
+fn compare(name: &str, size_bytes: u64, trace: &[Request]) {
+    let predicted = predicted(trace, size_bytes);
+    let measured = FACTORS.map(|factor| measured(trace, size_bytes / 8 * factor));
+    println!("{name}\n  predicted {predicted:.3?}\n  measured  {measured:.3?}");
+    assert_eq!(predicted.len(), FACTORS.len());
+    for (predicted, measured) in predicted.iter().zip(measured) {
+        assert!((predicted - measured).abs() <= ERROR, "{name}: {predicted:.3} for {measured:.3}");
+    }
+}
+
+fn trace(mut pick: impl FnMut(&mut Random, u64) -> u64, value_bytes: impl Fn(u64) -> usize) -> Vec<Request> {
+    let mut random = Random(7);
+    (0..REQUESTS)
+        .map(|n| {
+            let number = pick(&mut random, n);
+            Request { number, value_bytes: value_bytes(number) }
+        })
+        .collect()
+}
+
+#[test]
+fn uniform() {
+    compare("uniform", 2 << 20, &trace(|random, _| random.below(KEYS), |_| 250));
+}
+
+#[test]
+fn zipf() {
+    compare("zipf", 2 << 20, &trace(|random, _| random.zipf(KEYS), |_| 250));
+}
+
+#[test]
+fn a_fifth_of_the_keys_hot() {
+    let pick = |random: &mut Random, _| if random.share() < 0.8 { random.below(KEYS / 5) } else { random.below(KEYS) };
+    compare("hot fifth", 2 << 20, &trace(pick, |_| 250));
+}
+
+#[test]
+fn scans_between_hot_keys() {
+    let pick = |random: &mut Random, n| if random.share() < 0.5 { random.zipf(KEYS) } else { KEYS + n };
+    compare("scans", 2 << 20, &trace(pick, |_| 250));
+}
+
+#[test]
+fn results_of_many_sizes() {
+    let bytes = |number: u64| 100 + (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize;
+    compare("mixed sizes", 4 << 20, &trace(|random, _| random.zipf(KEYS), bytes));
+}

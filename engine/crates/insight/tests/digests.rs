@@ -1,0 +1,225 @@
+//! Counters per shape, and how a shape's results come to be stored or not.
+
+use cache::{Cache, CellId, Key, Meta, Versions, pin};
+use insight::{Digests, NOBODY, Outcome, Slot, policy};
+
+const STORED: Outcome = Outcome::Stored { bytes: 100 };
+
+fn id(n: u64) -> u128 {
+    let mixed = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    u128::from(mixed) << 64 | u128::from(mixed.rotate_left(32))
+}
+
+fn text(n: u64) -> Vec<u8> {
+    format!("SELECT {n} FROM t WHERE id = ?").into_bytes()
+}
+
+#[test]
+fn what_happens_to_a_shape_is_listed_under_its_text() {
+    let digests = Digests::default();
+    let slot = digests.find(id(1), || text(1));
+    assert_eq!(digests.find(id(1), || unreachable!("it is known")), slot);
+    digests.missed(slot, STORED);
+    digests.missed(slot, Outcome::Refused { reason: 7 });
+    digests.missed(slot, Outcome::Refused { reason: 7 });
+    digests.hit(slot, 250, 1000);
+    digests.outdated(slot);
+    digests.hit(digests.find(id(2), || text(2)), 900, 10);
+    digests.find(id(3), || text(3));
+    let list = digests.list();
+    assert_eq!(list.iter().map(|d| d.text.clone()).collect::<Vec<_>>(), [text(2), text(1)], "time saved first");
+    let digest = &list[1];
+    assert_eq!((digest.id, digest.executions(), digest.hits, digest.misses), (id(1), 4, 1, 3));
+    assert_eq!((digest.saved_us, digest.saved_bytes), (250, 1000));
+    assert_eq!((digest.stored, digest.stored_bytes, digest.outdated, digest.wasted()), (1, 100, 1, 0));
+    assert_eq!(digest.reasons, [(7, 2)]);
+    digests.flush();
+    assert_eq!(digests.list(), []);
+    assert_eq!(digests.find(id(1), || unreachable!("it is known")), slot);
+}
+
+#[test]
+fn long_texts_are_cut() {
+    let digests = Digests::default();
+    digests.missed(digests.find(id(1), || vec![b'x'; 5000]), STORED);
+    assert_eq!(digests.list()[0].text.len(), 1024);
+}
+
+#[test]
+fn what_is_asked_for_keeps_its_place_among_any_number_of_shapes() {
+    let digests = Digests::default();
+    let useful = digests.find(id(0), || text(0));
+    let mut strangers = 0;
+    for n in 1..50_000 {
+        digests.hit(digests.find(id(0), || text(0)), 1, 1);
+        let slot = digests.find(id(n), || text(n));
+        strangers += u64::from(slot == NOBODY);
+        digests.missed(slot, STORED);
+        if n % 64 == 0 {
+            digests.judge(|_| 0);
+        }
+    }
+    let list = digests.list();
+    assert!(list.len() <= 2048 && list.len() > 1500, "{}", list.len());
+    assert_eq!((list[0].slot, list[0].hits), (useful, 49_999));
+    let others = list.iter().find(|digest| digest.slot == NOBODY).map_or(0, |digest| digest.misses);
+    assert_eq!(others, strangers);
+    assert!(strangers < 1000, "room is made in time: {strangers}");
+}
+
+#[test]
+fn without_judgement_new_shapes_are_counted_together() {
+    let digests = Digests::default();
+    for n in 0..3000 {
+        digests.missed(digests.find(id(n), || text(n)), STORED);
+    }
+    let list = digests.list();
+    assert_eq!(list.iter().map(|digest| digest.misses).sum::<u64>(), 3000);
+    assert!(list[0].slot == NOBODY && list[0].misses > 900, "{:?}", list[0]);
+}
+
+#[test]
+fn all_threads_are_counted() {
+    let digests = Digests::default();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for n in 0..5000 {
+                    digests.hit(digests.find(id(n % 10), || text(n % 10)), 2, 3);
+                }
+            });
+        }
+    });
+    let list = digests.list();
+    assert_eq!(list.iter().map(|digest| digest.hits).sum::<u64>(), 20_000);
+    assert_eq!(list.iter().map(|digest| digest.saved_us).sum::<u64>(), 40_000);
+}
+
+/// A shape, asked for by number, in front of the real cache.
+struct Shape {
+    cache: Cache,
+    versions: Versions,
+    cell: CellId,
+    digests: Digests,
+    slot: Slot,
+    executions: u64,
+    stored: u64,
+}
+
+impl Shape {
+    fn new() -> Shape {
+        let (versions, digests) = (Versions::new(), Digests::default());
+        let (cell, slot) = (versions.allocate(), digests.find(id(1), || text(1)));
+        Shape { cache: Cache::new(1 << 20), versions, cell, digests, slot, executions: 0, stored: 0 }
+    }
+
+    fn execute(&mut self, number: u64) -> bool {
+        self.executions += 1;
+        if self.executions.is_multiple_of(500) {
+            self.cache.sweep(&self.versions, usize::MAX);
+            self.digests.judge(|slot| {
+                let fate = self.cache.fate(slot.0);
+                fate.used.wrapping_add(fate.unused)
+            });
+        }
+        let parameter = number.to_le_bytes();
+        let key = Key { context: 0, parts: [b"SELECT ?", &parameter] };
+        let hash = self.cache.hash(&key);
+        let is_fresh = |entry: cache::Entry| self.versions.is_fresh(entry.cells(), entry.stamp());
+        if self.cache.get(hash, &key, &pin()).is_some_and(is_fresh) {
+            self.digests.hit(self.slot, 100, 200);
+            return true;
+        }
+        if !self.digests.admits(self.slot) {
+            self.digests.missed(self.slot, Outcome::Refused { reason: 0 });
+            return false;
+        }
+        let meta = Meta { stamp: self.versions.now(), rows: 1, cost_ns: 0, flags: 0, owner: self.slot.0 };
+        // Readers of other tests may be in the way for a moment.
+        if self.cache.insert(hash, &key, meta, &[self.cell], &[1; 200]).is_ok() {
+            self.stored += 1;
+            self.digests.missed(self.slot, STORED);
+        }
+        false
+    }
+
+    fn stored_share(&mut self, executions: u64, mut number: impl FnMut(u64) -> u64) -> f64 {
+        let before = self.stored;
+        (0..executions).for_each(|n| _ = self.execute(number(n)));
+        (self.stored - before) as f64 / executions as f64
+    }
+}
+
+#[test]
+fn a_shape_that_is_never_asked_for_again_is_hardly_stored() {
+    let mut shape = Shape::new();
+    shape.stored_share(50_000, |n| n);
+    let share = shape.stored_share(50_000, |n| 50_000 + n);
+    assert!(share < 0.02, "{share}");
+}
+
+#[test]
+fn a_shape_whose_results_are_outdated_before_they_are_used_is_hardly_stored_and_found_again() {
+    let mut shape = Shape::new();
+    for n in 0..50_000 {
+        shape.execute(n % 100);
+        if n % 10 == 0 {
+            shape.versions.advance(shape.cell);
+        }
+    }
+    let before = shape.stored;
+    for n in 0..20_000 {
+        shape.execute(n % 100);
+        if n % 10 == 0 {
+            shape.versions.advance(shape.cell);
+        }
+    }
+    assert!(shape.stored - before < 400, "{}", shape.stored - before);
+    // The writes have ended.
+    shape.stored_share(5000, |n| n % 100);
+    let hits = (0..1000).filter(|n| shape.execute(n % 100)).count();
+    assert!(hits > 950, "{hits}");
+}
+
+#[test]
+fn a_shape_with_much_reuse_is_always_stored() {
+    let mut shape = Shape::new();
+    for round in 0..200 {
+        for n in 0..100 {
+            shape.execute(n);
+            shape.execute(n);
+        }
+        if round % 2 == 0 {
+            shape.versions.advance(shape.cell);
+        }
+    }
+    assert_eq!(shape.stored, 101 * 100, "at first, and after each of 100 changes");
+}
+
+#[test]
+fn nothing_is_held_against_a_shape_while_its_results_live() {
+    let mut shape = Shape::new();
+    assert_eq!(shape.stored_share(2000, |n| n), 1.0);
+    assert!((0..2000).all(|n| shape.execute(n)));
+}
+
+#[test]
+fn one_hit_in_ten_is_worth_storing() {
+    let mut shape = Shape::new();
+    let mut random = 1u64;
+    let mut uniform = |_| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) % 30_000
+    };
+    shape.stored_share(100_000, &mut uniform);
+    let hits = (0..100_000).filter(|n| shape.execute(uniform(*n))).count();
+    assert!(hits > 7000, "{hits}");
+}
+
+#[test]
+fn levels_admit_one_in_a_power_of_two() {
+    for level in 0..=policy::HIGHEST {
+        let admitted = (0..6400).filter(|n| policy::admits(level, *n)).count();
+        assert_eq!(admitted, 6400 >> level);
+    }
+}
