@@ -403,3 +403,18 @@ fn what_is_run_again_for_found_rows_is_run_before_the_transaction_begins() {
         }
     }
 }
+
+#[test]
+fn nothing_is_read_from_an_xa_transaction_that_has_ended() {
+    let (mut arena, _, mut reader) = with_table("t_xa_idle");
+    reader.must("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").unwrap();
+    arena.warm(&mut reader, READ);
+    all(&mut reader, &["XA START 'idle'", "XA END 'idle'"]);
+    for state in ["XA PREPARE 'idle'", "XA COMMIT 'idle'"] {
+        let response = reader.query(READ).unwrap();
+        assert_eq!(response.failure().map(|failure| failure.code), Some(1399), "{response:?}");
+        reader.must(state).unwrap();
+    }
+    arena.warm(&mut reader, READ);
+    arena.hit(&mut reader, READ, "10");
+}

@@ -45,6 +45,7 @@ reasons! {
     OwnWrites "own_writes" "the transaction itself has written a table of the statement";
     Snapshot "snapshot" "the moment of the transaction's snapshot is not known";
     Isolation "isolation" "reads of this isolation level are never cached";
+    Branch "xa_transaction" "the session is in an XA transaction";
     TemporaryTables "temporary_tables" "the session has used temporary tables";
     LockedTables "locked_tables" "the session is under LOCK TABLES";
     SessionState "session_settings" "the session's settings are not known";

@@ -159,6 +159,7 @@ impl Session {
         let has_failed = matches!(outcome.kind, OutcomeKind::Err { .. });
         self.note_warnings(&running, &outcome, has_failed);
         self.note_set_once(&running, has_failed);
+        self.note_branch(&running);
         self.apply(engine, &running, &outcome, has_failed);
         // With something written, the statement may have committed that before its privileges were looked at.
         if running.is_inert && !self.writes.is_locked && self.transaction.written.is_empty() && was_refused(&outcome) {
@@ -248,6 +249,13 @@ impl Session {
         if ends_one && !self.transaction.is_open {
             self.transaction.is_set_once = false;
         }
+    }
+
+    /// An XA transaction that has begun lasts as long as the server says that one is open.
+    fn note_branch(&mut self, running: &Running) {
+        let begins = matches!(&running.effect, Effect::Statement(statement)
+            if matches!(statement.kind, Kind::Xa(_) | Kind::Call) || may_be_anything(&statement.kind));
+        self.transaction.is_branch = self.transaction.is_open && (begins || self.transaction.is_branch);
     }
 
     /// The server keeps its warnings until a statement that uses a table.

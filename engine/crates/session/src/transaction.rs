@@ -52,6 +52,8 @@ pub struct Transaction {
     pub is_read_only: bool,
     /// SET TRANSACTION waits for the next transaction, which may be a single statement: the server must run that one.
     pub is_set_once: bool,
+    /// It may be a branch of an XA transaction, in which the server refuses reads after XA END.
+    pub is_branch: bool,
     pub snapshot: Snapshot,
     /// Tables that the open transaction has written.
     pub written: Vec<CellId>,
@@ -67,6 +69,7 @@ impl Default for Transaction {
             isolation: Isolation::RepeatableRead,
             is_read_only: false,
             is_set_once: false,
+            is_branch: false,
             snapshot: Snapshot::Unknown,
             written: Vec::new(),
             deferred_begin: None,
@@ -83,6 +86,9 @@ impl Transaction {
     /// `opens_snapshot`: running the statement of this result would certainly open the server's snapshot.
     pub fn admit(&self, versions: &Versions, cells: &[CellId], opens_snapshot: bool) -> Admission {
         use Admission::{OpenSnapshot, Refuse, Serve};
+        if self.is_branch {
+            return Refuse(crate::Own::Branch);
+        }
         if self.isolation == Isolation::ReadUncommitted {
             return Refuse(crate::Own::Isolation);
         }
