@@ -12,7 +12,7 @@ import { alertsSearch, instanceAlertsSearch } from '@/features/alerts/search';
 import { auditSearch } from '@/features/audit/search';
 import { cacheSearch } from '@/features/enable/search';
 import { fleetSearch } from '@/features/fleet/search';
-import { monitoringSearch } from '@/features/monitoring/search';
+import { monitoringSearch, queriesSearch } from '@/features/monitoring/search';
 import { parametersSearch } from '@/features/parameters/search';
 import { applySearch } from '@/features/rollouts/search';
 import { templateSearch } from '@/features/templates/search';
@@ -102,6 +102,7 @@ const monitoring = createRoute({
 const queries = createRoute({
   getParentRoute: () => instance,
   path: '/queries',
+  validateSearch: queriesSearch,
   component: lazyRouteComponent(() => import('@/features/monitoring/QueriesPage'), 'QueriesPage'),
 });
 

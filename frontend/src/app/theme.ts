@@ -50,6 +50,7 @@ export const theme = createTheme({
     Select: {
       defaultProps: { size: 'xs', allowDeselect: false, comboboxProps: { shadow: 'md' } },
     },
+    Chip: { defaultProps: { variant: 'outline' } },
     Badge: { defaultProps: { variant: 'light', tt: 'none' } },
     Tooltip: { defaultProps: { openDelay: 250, withArrow: true, multiline: true, maw: 320 } },
     Modal: { defaultProps: { centered: true } },

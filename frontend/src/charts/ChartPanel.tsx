@@ -19,9 +19,19 @@ interface ChartPanelProps {
   /** Why there is nothing to draw, when the server does not offer the figure. */
   unavailable?: string;
   actions?: ReactNode;
+  /** Below the chart. */
+  children?: ReactNode;
 }
 
-export function ChartPanel({ title, model, unavailable, actions, height = 220, ...chart }: ChartPanelProps) {
+export function ChartPanel({
+  title,
+  model,
+  unavailable,
+  actions,
+  children,
+  height = 220,
+  ...chart
+}: ChartPanelProps) {
   const t = useT();
   const holder = useRef<HTMLDivElement>(null);
   const isBlank = Boolean(unavailable) || model.isEmpty;
@@ -55,6 +65,7 @@ export function ChartPanel({ title, model, unavailable, actions, height = 220, .
           <TimeChart model={model} height={height} {...chart} />
         )}
       </div>
+      {children}
     </Panel>
   );
 }

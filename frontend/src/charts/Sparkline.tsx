@@ -7,15 +7,18 @@ interface SparklineProps {
   color?: number;
   width?: number;
   height?: number;
+  /** As wide as its place; `width` is then only the grid it is drawn on. */
+  isWide?: boolean;
 }
 
-export function Sparkline({ values, label, color = 1, width = 84, height = 20 }: SparklineProps) {
+export function Sparkline({ values, label, color = 1, width = 84, height = 20, isWide }: SparklineProps) {
   return (
     <svg
       className={classes.spark}
-      width={width}
+      width={isWide ? '100%' : width}
       height={height}
       viewBox={`0 -1 ${width} ${height + 2}`}
+      preserveAspectRatio={isWide ? 'none' : undefined}
       role="img"
       aria-label={label}
     >
@@ -24,6 +27,7 @@ export function Sparkline({ values, label, color = 1, width = 84, height = 20 }:
         fill="none"
         stroke={`var(--fqc-series-${color})`}
         strokeWidth={1.4}
+        vectorEffect="non-scaling-stroke"
         strokeLinejoin="round"
       />
     </svg>

@@ -13,9 +13,10 @@ import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
+import { writeTags } from '@/lib/tags';
 import { metricDefinitionsQuery, rulesQuery, useRuleDelete, type AlertRule, type Metric } from './api';
 import { RuleForm } from './RuleForm';
-import { conditionText, tagsText } from './ruleText';
+import { conditionText } from './ruleText';
 
 type Dialog = { kind: 'form'; rule?: AlertRule } | { kind: 'delete'; rule: AlertRule };
 
@@ -84,7 +85,7 @@ function RuleScope({ rule, t }: { rule: AlertRule; t: Translate }) {
   });
   const scope =
     rule.scope === 'tags'
-      ? tagsText(rule.tags)
+      ? writeTags(rule.tags)
       : rule.scope === 'instance'
         ? (instance?.name ?? rule.instance_id ?? '–')
         : t('rules.scope.all');

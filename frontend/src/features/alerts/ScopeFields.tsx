@@ -2,6 +2,7 @@ import { Select, TextInput } from '@mantine/core';
 import { fieldMessage } from '@/api/errors';
 import { InstanceSelect } from '@/components/InstanceSelect';
 import { useT } from '@/lib/i18n/context';
+import { readTags } from '@/lib/tags';
 import type { RuleDraft } from './ruleDraft';
 
 const SCOPES = ['all', 'tags', 'instance'] as const;
@@ -28,7 +29,7 @@ export function ScopeFields({ draft, error, onChange }: ScopeFieldsProps) {
           label={t('instance.tags')}
           description={t('addInstance.tagsHint')}
           value={draft.tags}
-          error={fieldMessage(error, 'tags')}
+          error={readTags(draft.tags) ? fieldMessage(error, 'tags') : t('addInstance.tagsHint')}
           onChange={(event) => onChange({ tags: event.currentTarget.value })}
         />
       )}

@@ -5,8 +5,8 @@ import { ErrorPanel } from '@/components/ErrorPanel';
 import { InstanceSelect } from '@/components/InstanceSelect';
 import { useT } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
+import { readTags } from '@/lib/tags';
 import { useSilenceCreate, type AlertRule } from './api';
-import { tagsOf } from './ruleDraft';
 
 const DURATIONS_SECONDS = [3600, 4 * 3600, 12 * 3600, 86400, 7 * 86400];
 
@@ -25,7 +25,7 @@ export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: (
         reason,
         rule_id: ruleId,
         instance_id: instanceId ?? null,
-        tags: tagsOf(tags),
+        tags: readTags(tags) ?? {},
         duration_seconds: Number(duration),
       },
       { onSuccess: onClose },
@@ -63,7 +63,7 @@ export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: (
             label={t('instance.tags')}
             description={t('addInstance.tagsHint')}
             value={tags}
-            error={fieldMessage(create.error, 'tags')}
+            error={readTags(tags) ? fieldMessage(create.error, 'tags') : t('addInstance.tagsHint')}
             onChange={(event) => setTags(event.currentTarget.value)}
           />
           <Select
@@ -79,7 +79,7 @@ export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: (
             <Button variant="default" onClick={onClose}>
               {t('action.cancel')}
             </Button>
-            <Button type="submit" loading={create.isPending}>
+            <Button type="submit" loading={create.isPending} disabled={!readTags(tags)}>
               {t('action.create')}
             </Button>
           </Group>

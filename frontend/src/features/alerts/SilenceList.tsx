@@ -12,6 +12,7 @@ import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useNow } from '@/components/useNow';
 import { useT, type Translate } from '@/lib/i18n/context';
+import { writeTags } from '@/lib/tags';
 import { rulesQuery, silencesQuery, useSilenceEnd, type AlertRule, type Silence } from './api';
 import { SilenceForm } from './SilenceForm';
 
@@ -62,8 +63,10 @@ export function SilenceList() {
 
 function coverage(silence: Silence, rules: AlertRule[], t: Translate): string {
   const rule = rules.find(({ id }) => id === silence.rule_id)?.name ?? silence.rule_id;
-  const tags = Object.entries(silence.tags).map(([name, value]) => `${name}:${value}`);
-  return [rule, silence.instance_id, ...tags].filter(Boolean).join(', ') || t('silences.everything');
+  return (
+    [rule, silence.instance_id, writeTags(silence.tags)].filter(Boolean).join(', ') ||
+    t('silences.everything')
+  );
 }
 
 function columnsOf(

@@ -1,4 +1,5 @@
 // The form of an alert rule. Times are minutes for people and seconds for the API. Pure.
+import { readTags, writeTags } from '@/lib/tags';
 import type { AlertRule, RuleRequest } from './api';
 
 /** What one instance is judged by instead: a threshold of its own, or not at all. */
@@ -56,9 +57,7 @@ export function ruleDraftOf(rule: AlertRule): RuleDraft {
     reminderHours: rule.reminder_seconds / 3600,
     severity: rule.severity,
     scope: rule.scope,
-    tags: Object.entries(rule.tags)
-      .map(([name, value]) => `${name}:${value}`)
-      .join(', '),
+    tags: writeTags(rule.tags),
     instanceId: rule.instance_id ?? undefined,
     recipients: rule.recipients.join(', '),
     overrides: rule.overrides.map(overrideDraftOf),
@@ -91,12 +90,6 @@ function words(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-export function tagsOf(text: string): Record<string, string> {
-  return Object.fromEntries(
-    words(text).map((word) => [word.split(':')[0] ?? '', word.slice(word.indexOf(':') + 1)] as const),
-  );
-}
-
 /** What the form does not show (the description) is kept as it was. */
 export function ruleRequest(draft: RuleDraft, rule?: AlertRule): RuleRequest {
   return {
@@ -110,7 +103,7 @@ export function ruleRequest(draft: RuleDraft, rule?: AlertRule): RuleRequest {
     reminder_seconds: Math.round(draft.reminderHours * 3600),
     severity: draft.severity,
     scope: draft.scope,
-    tags: draft.scope === 'tags' ? tagsOf(draft.tags) : {},
+    tags: draft.scope === 'tags' ? (readTags(draft.tags) ?? {}) : {},
     instance_id: draft.scope === 'instance' ? (draft.instanceId ?? null) : null,
     recipients: words(draft.recipients),
     overrides: draft.scope === 'instance' ? [] : draft.overrides.flatMap(overrideOf),

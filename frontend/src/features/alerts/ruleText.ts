@@ -17,12 +17,6 @@ export function conditionText(
   return `${metric?.title ?? rule.metric} ${t(`rules.comparison.${rule.comparison}`)} ${limit}`;
 }
 
-export function tagsText(tags: Record<string, string>): string {
-  return Object.entries(tags)
-    .map(([name, value]) => `${name}:${value}`)
-    .join(', ');
-}
-
 export function isAbout(rule: AlertRule, instance: Pick<Instance, 'id' | 'tags'>): boolean {
   if (rule.scope === 'instance') return rule.instance_id === instance.id;
   if (rule.scope === 'all') return true;

@@ -7,6 +7,7 @@ import { useCan } from '@/api/session';
 import { Sparkline } from '@/charts/Sparkline';
 import { ConfirmModal } from '@/components/ConfirmModal';
 import { ButtonLink } from '@/components/links';
+import { NotCachedReasons } from '@/components/NotCachedReasons';
 import { Panel } from '@/components/Panel';
 import { StatTile, StatTiles } from '@/components/StatTile';
 import { StatusBadge } from '@/components/StatusBadge';
@@ -15,7 +16,6 @@ import { useT } from '@/lib/i18n/context';
 import { formatCompact, formatPercent, formatRate } from '@/lib/number';
 import { useCacheDisable } from './api';
 import { growth, withReading, type Reading } from './liveHits';
-import { NotCachedReasons } from './NotCachedReasons';
 
 export function LiveCache({ instanceId, status }: { instanceId: string; status: CacheStatus }) {
   const t = useT();
@@ -58,13 +58,11 @@ export function LiveCache({ instanceId, status }: { instanceId: string; status: 
         />
         <StatTile
           label={t('live.hitRate')}
-          value={<Sparkline values={hits} label={t('live.hitRate')} width={140} height={30} />}
+          value={<Sparkline values={hits} label={t('live.hitRate')} isWide height={30} />}
         />
         <StatTile
           label={t('live.insertRate')}
-          value={
-            <Sparkline values={inserts} label={t('live.insertRate')} width={140} height={30} color={2} />
-          }
+          value={<Sparkline values={inserts} label={t('live.insertRate')} isWide height={30} color={2} />}
         />
         <StatTile
           label={t('cache.ratioSinceStart')}

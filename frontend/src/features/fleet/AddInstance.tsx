@@ -18,8 +18,9 @@ import { fieldMessage } from '@/api/errors';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { formatBytes } from '@/lib/bytes';
 import { useT } from '@/lib/i18n/context';
+import { readTags } from '@/lib/tags';
 import { classesQuery } from './api';
-import { emptyDraft, readTags, requestOf, type InstanceDraft } from './instanceDraft';
+import { emptyDraft, requestOf, type InstanceDraft } from './instanceDraft';
 
 export function AddInstance({ onClose }: { onClose: () => void }) {
   const t = useT();

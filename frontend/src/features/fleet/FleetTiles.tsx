@@ -10,7 +10,8 @@ import type { Tone } from '@/lib/tone';
 import { summaryQuery } from './api';
 import { IncidentTile } from './IncidentTile';
 import { fleetMetricsQuery, type FleetSeries } from './fleetMetrics';
-import type { FleetSearch } from './search';
+import { STATES, type FleetSearch } from './search';
+import classes from './fleet.module.css';
 
 export function FleetTiles() {
   const t = useT();
@@ -25,9 +26,7 @@ export function FleetTiles() {
           label={t('fleet.instances')}
           value={summary?.instance_count ?? ABSENT}
           tone={notRunning ? 'warn' : 'ok'}
-          note={
-            summary && t(notRunning ? 'fleet.notRunning' : 'fleet.running', { count: notRunning || running })
-          }
+          note={summary && <StateCounts byState={summary.by_state} />}
         />
         <MetricTile label={t('fleet.hitRatio')} series={series?.hit_ratio} />
         <MetricTile label={t('fleet.hits')} series={series?.hits_per_second} />
@@ -66,17 +65,27 @@ function MetricTile({ label, series }: { label: string; series: FleetSeries | un
       value={series && last !== null ? formatValue(last, unitOf(series.unit)) : ABSENT}
       note={
         series && last !== null ? (
-          <Sparkline
-            values={series.values}
-            label={`${label}, ${t('fleet.lastHour')}`}
-            width={120}
-            height={16}
-          />
+          <Sparkline values={series.values} label={`${label}, ${t('fleet.lastHour')}`} isWide height={16} />
         ) : (
           t('fleet.noMetrics')
         )
       }
     />
+  );
+}
+
+/** How many are in each state; each leads to them. */
+function StateCounts({ byState }: { byState: Record<string, number> }) {
+  const t = useT();
+  const present = STATES.filter((state) => byState[state]);
+  return (
+    <span className={classes.states}>
+      {present.map((state) => (
+        <TextLink key={state} to="/fleet" search={{ state }}>
+          {byState[state]} {t(`instance.state.${state}`)}
+        </TextLink>
+      ))}
+    </span>
   );
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readTags, requestOf, emptyDraft } from './instanceDraft';
+import { readTags, writeTags } from '@/lib/tags';
+import { requestOf, emptyDraft } from './instanceDraft';
 import { fleetSearch } from './search';
 
 test('filters of an address are read, the rest is dropped', () => {
@@ -15,6 +16,7 @@ test('tags are name:value, and anything else is told', () => {
   expect(readTags('env:prod, note:a:b')).toEqual({ env: 'prod', note: 'a:b' });
   expect(readTags('')).toEqual({});
   expect(readTags('prod')).toBeUndefined();
+  expect(readTags(writeTags({ env: 'prod', note: 'a:b' }))).toEqual({ env: 'prod', note: 'a:b' });
 });
 
 test('a local server is asked for without an endpoint', () => {

@@ -1,5 +1,6 @@
 // What the form of a new instance holds, and the request it makes.
 import type { components } from '@/api/schema.gen';
+import { readTags } from '@/lib/tags';
 
 type InstanceRequest = components['schemas']['InstanceCreateRequest'];
 
@@ -26,16 +27,6 @@ export const emptyDraft: InstanceDraft = {
   isTlsRequired: false,
   tags: '',
 };
-
-/** `env:prod, team:pay` as an object; undefined when a part is not name:value. */
-export function readTags(text: string): Record<string, string> | undefined {
-  const parts = text.split(',').map((part) => part.trim());
-  const pairs = parts.filter(Boolean).map((part) => /^([^:]+):(.*)$/.exec(part));
-  if (pairs.some((pair) => pair === null)) return undefined;
-  return Object.fromEntries(
-    pairs.flatMap((pair) => (pair ? [[(pair[1] ?? '').trim(), (pair[2] ?? '').trim()]] : [])),
-  );
-}
 
 export function requestOf(draft: InstanceDraft): InstanceRequest {
   const shared = {

@@ -27,7 +27,7 @@ export function GlanceTiles({ instanceId }: { instanceId: string }) {
                 <Sparkline
                   values={series.values}
                   label={`${series.title}, ${t('fleet.lastHour')}`}
-                  width={120}
+                  isWide
                   height={16}
                 />
               )

@@ -4,13 +4,21 @@ import { useState } from 'react';
 import type { Timing } from '@/api/changes';
 import { useInstanceAction, type Instance } from '@/api/instances';
 import { ConfirmModal } from '@/components/ConfirmModal';
-import { IconChevronDown, IconRefresh, IconRocket, IconServer2, IconTrash } from '@/components/icons';
+import {
+  IconChevronDown,
+  IconPencil,
+  IconRefresh,
+  IconRocket,
+  IconServer2,
+  IconTrash,
+} from '@/components/icons';
 import { TimingPicker } from '@/components/TimingPicker';
 import { useT } from '@/lib/i18n/context';
 import { DeleteInstance } from './DeleteInstance';
+import { EditInstance } from './EditInstance';
 import { ResizeInstance } from './ResizeInstance';
 
-type Dialog = 'restart' | 'upgrade' | 'resize' | 'delete';
+type Dialog = 'edit' | 'restart' | 'upgrade' | 'resize' | 'delete';
 
 export function InstanceActions({ instance }: { instance: Instance }) {
   const t = useT();
@@ -26,6 +34,9 @@ export function InstanceActions({ instance }: { instance: Instance }) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => setDialog('edit')}>
+            {t('action.edit')}
+          </Menu.Item>
           <Menu.Item
             leftSection={<IconRefresh size={15} />}
             disabled={!isLocal}
@@ -49,6 +60,7 @@ export function InstanceActions({ instance }: { instance: Instance }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      {dialog === 'edit' && <EditInstance instance={instance} onClose={close} />}
       {(dialog === 'restart' || dialog === 'upgrade') && (
         <TimedAction instance={instance} route={dialog} onClose={close} />
       )}

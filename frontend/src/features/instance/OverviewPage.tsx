@@ -6,6 +6,7 @@ import { FactList } from '@/components/FactList';
 import { Moment } from '@/components/Moment';
 import { Panel } from '@/components/Panel';
 import { useT, type Translate } from '@/lib/i18n/context';
+import { writeTags } from '@/lib/tags';
 import { AttentionPanel } from './AttentionPanel';
 import { CachePanel } from './CachePanel';
 import { ClassFacts } from './ClassFacts';
@@ -40,7 +41,6 @@ function windowText({ weekday, start, minutes }: Instance['maintenance_window'],
 }
 
 function factsOf(instance: Instance, t: Translate) {
-  const tags = Object.entries(instance.tags).map(([name, value]) => `${name}:${value}`);
   return [
     { label: t('instance.id'), value: <code>{instance.id}</code> },
     { label: t('instance.endpoint'), value: `${instance.endpoint.host}:${instance.endpoint.port}` },
@@ -51,7 +51,7 @@ function factsOf(instance: Instance, t: Translate) {
     { label: t('instance.minorVersion'), value: instance.minor_version ?? t('fleet.noEngine') },
     { label: t('instance.proxy'), value: t(instance.proxy_enabled ? 'state.on' : 'state.off') },
     { label: t('instance.maintenance'), value: windowText(instance.maintenance_window, t) },
-    { label: t('instance.tags'), value: tags.join(', ') || '–' },
+    { label: t('instance.tags'), value: writeTags(instance.tags) || '–' },
     { label: t('instance.startedAt'), value: <Moment at={instance.server_started_at} relative /> },
     { label: t('instance.seenAt'), value: <Moment at={instance.last_seen_at} relative /> },
   ];

@@ -4,6 +4,7 @@ import { LARGEST_PAGE_SIZE } from '@/api/pages';
 import type { Instance } from '@/api/instances';
 import { useActed } from '@/api/useActed';
 import { pollEvery } from '@/api/useConnection';
+import type { InstancePatch } from './instanceEdit';
 
 const GLANCE_MS = 30_000;
 
@@ -15,6 +16,13 @@ export const classesQuery = queryOptions({
     ),
   staleTime: 60_000,
 });
+
+export function useInstanceUpdate({ id, version }: Instance) {
+  const params = { path: { id }, header: { 'If-Match': `"${version}"` } };
+  return useActed(['instance'], (body: InstancePatch) =>
+    unwrap(api.PATCH('/api/v1/instances/{id}', { params, body })),
+  );
+}
 
 export function useInstanceDelete(onDone: () => void) {
   return useActed(

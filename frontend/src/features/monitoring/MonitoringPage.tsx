@@ -49,6 +49,7 @@ function Charts({ instance, search, onZoom }: ChartsProps) {
         const sources: Source[] = [{ label: instance.name, answer }, ...compared];
         return (
           <PanelGrid
+            instanceId={instance.id}
             sources={sources}
             annotations={(changes.data ?? []).flatMap((change) => annotationOf(change, t))}
             hasEngine={instance.has_engine}

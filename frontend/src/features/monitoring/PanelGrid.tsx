@@ -1,3 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
+import { cacheStatusQuery } from '@/api/instances';
+import { NotCachedReasons } from '@/components/NotCachedReasons';
 import { useMemo } from 'react';
 import { ChartPanel } from '@/charts/ChartPanel';
 import type { Annotation } from '@/charts/timeChartModel';
@@ -5,17 +8,20 @@ import { useT } from '@/lib/i18n/context';
 import { buildPanel, PANELS, type PanelPlan, type Source } from './panels';
 import classes from './monitoring.module.css';
 
+const REASONS_POLL_MS = 60_000;
+
 /** Panels whose every figure only the engine reports. */
 const ENGINE_ONLY: PanelPlan['key'][] = ['saved'];
 
 interface PanelGridProps {
+  instanceId: string;
   sources: Source[];
   annotations: Annotation[];
   hasEngine: boolean;
   onZoom: (from: number, to: number) => void;
 }
 
-export function PanelGrid({ sources, annotations, hasEngine, onZoom }: PanelGridProps) {
+export function PanelGrid({ instanceId, sources, annotations, hasEngine, onZoom }: PanelGridProps) {
   const t = useT();
   const models = useMemo(
     () => PANELS.map((plan) => ({ plan, model: buildPanel(plan, sources, annotations) })),
@@ -35,9 +41,16 @@ export function PanelGrid({ sources, annotations, hasEngine, onZoom }: PanelGrid
             unavailable={
               !hasEngine && ENGINE_ONLY.includes(plan.key) ? t('monitoring.needsEngine') : undefined
             }
-          />
+          >
+            {plan.key === 'notCached' && <WhyNotCached instanceId={instanceId} />}
+          </ChartPanel>
         </div>
       ))}
     </div>
   );
+}
+
+function WhyNotCached({ instanceId }: { instanceId: string }) {
+  const { data } = useQuery(cacheStatusQuery(instanceId, REASONS_POLL_MS));
+  return data ? <NotCachedReasons status={data} /> : null;
 }

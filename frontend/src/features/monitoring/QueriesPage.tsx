@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { cacheAdviceQuery, cacheStatusQuery, instanceQuery, type CacheAdvice } from '@/api/instances';
 import { CurveChart } from '@/charts/CurveChart';
 import { EmptyState } from '@/components/EmptyState';
@@ -15,6 +15,8 @@ import { TopQueries } from './TopQueries';
 export function QueriesPage() {
   const t = useT();
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
+  const { by = 'saved' } = useSearch({ from: '/console/instances/$instanceId/queries' });
+  const navigate = useNavigate({ from: '/instances/$instanceId/queries' });
   const advice = useQuery(cacheAdviceQuery(instanceId));
   return (
     <QueryView query={advice}>
@@ -28,7 +30,13 @@ export function QueriesPage() {
               <EmptyState title={t('queries.noFindings')} />
             )}
           </Panel>
-          <TopQueries instanceId={instanceId} />
+          <TopQueries
+            instanceId={instanceId}
+            ranking={by}
+            onRank={(next) =>
+              void navigate({ search: { by: next === 'waste' ? next : undefined }, replace: true })
+            }
+          />
           <TableAdvice tables={data.tables} note={data.tables_note} />
         </Stack>
       )}

@@ -1,3 +1,4 @@
+import { SegmentedControl } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
@@ -5,35 +6,71 @@ import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
 import { cacheQueriesQuery } from './queriesApi';
-import { columnNames, isNumeric, readableColumn, type QueryRow } from './queryRows';
+import {
+  columnNames,
+  isNumeric,
+  rankColumn,
+  ranked,
+  RANKINGS,
+  readableColumn,
+  readableFigure,
+  type QueryRow,
+  type Ranking,
+} from './queryRows';
 import classes from './queries.module.css';
 
-/** Statements by what they save and what they waste, with the columns that the engine reports. */
-export function TopQueries({ instanceId }: { instanceId: string }) {
+interface TopQueriesProps {
+  instanceId: string;
+  ranking: Ranking;
+  onRank: (ranking: Ranking) => void;
+}
+
+/** Statements by what they save or by what they waste, with the columns that the engine reports. */
+export function TopQueries({ instanceId, ranking, onRank }: TopQueriesProps) {
   const t = useT();
   const queries = useQuery(cacheQueriesQuery(instanceId));
   return (
     <Panel
       title={t('queries.top')}
-      description={(queries.data?.is_available && queries.data.note) || undefined}
+      description={queries.data?.is_available ? t(`queries.rankingHint.${ranking}`) : undefined}
       flush
+      actions={
+        queries.data?.is_available && (
+          <SegmentedControl
+            size="xs"
+            aria-label={t('queries.ranking')}
+            value={ranking}
+            onChange={(next) => onRank(next === 'waste' ? 'waste' : 'saved')}
+            data={RANKINGS.map((value) => ({ value, label: t(`queries.ranking.${value}`) }))}
+          />
+        )
+      }
     >
       <QueryView query={queries}>
-        {(data) => {
-          const rows = data.items.map((item, index) => ({ ...item, key: String(index) }));
-          if (!data.is_available) return <EmptyState title={t('queries.notOffered')} hint={data.note} />;
-          return (
-            <DataTable
-              label={t('queries.top')}
-              rows={rows}
-              rowKey={(row) => row.key ?? ''}
-              columns={columnsOf(rows)}
-              empty={<EmptyState title={t('queries.noneYet')} />}
-            />
-          );
-        }}
+        {(data) =>
+          data.is_available ? (
+            <QueryTable items={data.items} ranking={ranking} />
+          ) : (
+            <EmptyState title={t('queries.notOffered')} hint={data.note} />
+          )
+        }
       </QueryView>
     </Panel>
+  );
+}
+
+function QueryTable({ items, ranking }: { items: QueryRow[]; ranking: Ranking }) {
+  const t = useT();
+  const rows = items.map((item, index) => ({ ...item, key: String(index) }));
+  return (
+    <DataTable
+      key={ranking}
+      label={t('queries.top')}
+      rows={ranked(rows, rankColumn(items, ranking))}
+      rowKey={(row) => row.key ?? ''}
+      columns={columnsOf(items)}
+      empty={<EmptyState title={t(items.length ? 'queries.noneRanked' : 'queries.noneYet')} />}
+    />
   );
 }
 
@@ -45,14 +82,16 @@ function columnsOf(rows: QueryRow[]): Column<QueryRow>[] {
       header: readableColumn(name),
       align: isNumber ? ('right' as const) : undefined,
       sortValue: (row: QueryRow) => (isNumber ? Number(row[name] ?? NaN) : row[name]),
-      render: (row: QueryRow) =>
-        isNumber ? (
-          row[name]
+      render: (row: QueryRow) => {
+        const value = row[name] ?? '–';
+        return isNumber ? (
+          <span title={value}>{value === '–' ? value : readableFigure(name, value)}</span>
         ) : (
-          <code className={classes.statement} title={row[name] ?? ''}>
-            {row[name] ?? '–'}
+          <code className={classes.statement} title={value}>
+            {value}
           </code>
-        ),
+        );
+      },
     };
   });
 }

@@ -1,6 +1,18 @@
-// The engine names the columns of its statement figures; the table shows whatever it reports. Pure.
+// The engine names the columns of its statement figures; the table shows whatever it reports. A unit at the end of a
+// name is read as such. Pure.
+import { formatBytes } from '@/lib/bytes';
+import { formatCompact, formatDuration } from '@/lib/number';
 
 export type QueryRow = Record<string, string | null>;
+
+export const RANKINGS = ['saved', 'waste'] as const;
+export type Ranking = (typeof RANKINGS)[number];
+
+/** What a ranking looks for, the better match first. */
+const RANKED: Record<Ranking, RegExp[]> = {
+  saved: [/saved.*(us|ms|time|seconds)$|time.*saved/i, /saved/i],
+  waste: [/wast/i, /outdated|discarded|unused/i],
+};
 
 export function columnNames(rows: QueryRow[]): string[] {
   return [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'key');
@@ -11,7 +23,33 @@ export function isNumeric(rows: QueryRow[], name: string): boolean {
   return values.length > 0 && values.every((value) => /^-?\d+(\.\d+)?$/.test(String(value)));
 }
 
-/** `TIME_SAVED_US` -> `time saved us`. */
+/** The column that a ranking goes by; undefined when the engine reports none for it. */
+export function rankColumn(rows: QueryRow[], ranking: Ranking): string | undefined {
+  const names = columnNames(rows).filter((name) => isNumeric(rows, name));
+  return RANKED[ranking].flatMap((pattern) => names.find((name) => pattern.test(name)) ?? [])[0];
+}
+
+/** The rows with something to show in that column, the greatest first. */
+export function ranked(rows: QueryRow[], column: string | undefined): QueryRow[] {
+  if (!column) return rows;
+  const worth = (row: QueryRow) => Number(row[column] ?? 0);
+  return rows.filter((row) => worth(row) > 0).sort((a, b) => worth(b) - worth(a));
+}
+
+const UNITS: [RegExp, (value: number) => string][] = [
+  [/[_ ]us$/i, (value) => formatDuration(value / 1e6)],
+  [/[_ ]ms$/i, (value) => formatDuration(value / 1e3)],
+  [/[_ ]seconds$/i, formatDuration],
+  [/[_ ]bytes$/i, formatBytes],
+];
+
+/** `TIME_SAVED_US` -> `time saved`: the unit is in the values. */
 export function readableColumn(name: string): string {
-  return name.toLowerCase().replaceAll('_', ' ');
+  const bare = UNITS.reduce((rest, [suffix]) => rest.replace(suffix, ''), name);
+  return bare.toLowerCase().replaceAll('_', ' ');
+}
+
+export function readableFigure(name: string, value: string): string {
+  const format = UNITS.find(([suffix]) => suffix.test(name))?.[1] ?? formatCompact;
+  return format(Number(value));
 }

@@ -37,3 +37,12 @@ export function monitoringSearch(raw: RawSearch): MonitoringSearch {
     compare: textParam(raw, 'compare'),
   };
 }
+
+export interface QueriesSearch {
+  /** Without it, by time saved. */
+  by?: 'waste';
+}
+
+export function queriesSearch(raw: RawSearch): QueriesSearch {
+  return { by: choiceParam(raw, 'by', ['waste'] as const) };
+}

@@ -1,6 +1,6 @@
 import type { CacheStatus } from '@/api/instances';
 import { useT } from '@/lib/i18n/context';
-import classes from './enable.module.css';
+import classes from './NotCachedReasons.module.css';
 
 /** Why statements were not stored, as the engine counts it; the server without the engine does not say. */
 export function NotCachedReasons({ status }: { status: CacheStatus }) {

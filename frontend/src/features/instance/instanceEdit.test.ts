@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import type { Instance } from '@/api/instances';
+import { editOf, patchOf } from './instanceEdit';
+
+const instance = {
+  name: 'shop-1',
+  tags: { env: 'prod' },
+  maintenance_window: { weekday: null, start: '02:00:00', minutes: 60 },
+  endpoint: { host: 'db.example', port: 3306, username: 'fqc', is_tls_required: true },
+} as unknown as Instance;
+
+test('what was not touched is not sent', () => {
+  expect(patchOf(editOf(instance), instance)).toEqual({});
+});
+
+test('the maintenance window is sent whole, a password only when there is one', () => {
+  const edit = { ...editOf(instance), weekday: '6', tags: 'env:prod, team:pay', password: 'new' };
+  expect(patchOf(edit, instance)).toEqual({
+    tags: { env: 'prod', team: 'pay' },
+    maintenance_window: { weekday: 6, start: '02:00', minutes: 60 },
+    password: 'new',
+  });
+});

@@ -1,0 +1,56 @@
+// The form of an instance's facts, and the patch of what was changed in it. Pure.
+import type { Instance } from '@/api/instances';
+import type { components } from '@/api/schema.gen';
+import { readTags, writeTags } from '@/lib/tags';
+
+export type InstancePatch = components['schemas']['PatchedInstanceUpdateRequest'];
+
+export interface InstanceEdit {
+  name: string;
+  tags: string;
+  /** 0 is Monday; empty: every day. */
+  weekday: string;
+  start: string;
+  minutes: number;
+  host: string;
+  port: number;
+  username: string;
+  password: string;
+  isTlsRequired: boolean;
+}
+
+export function editOf(instance: Instance): InstanceEdit {
+  const { endpoint, maintenance_window: window } = instance;
+  return {
+    name: instance.name,
+    tags: writeTags(instance.tags),
+    weekday: window.weekday === null ? '' : String(window.weekday),
+    start: window.start.slice(0, 5),
+    minutes: window.minutes,
+    host: endpoint.host,
+    port: endpoint.port,
+    username: endpoint.username,
+    password: '',
+    isTlsRequired: endpoint.is_tls_required,
+  };
+}
+
+/** Only what differs; an empty password keeps the present one. */
+export function patchOf(edit: InstanceEdit, instance: Instance): InstancePatch {
+  const before = editOf(instance);
+  const isChanged = (...names: (keyof InstanceEdit)[]) => names.some((name) => edit[name] !== before[name]);
+  const { name, host, port, username, password } = edit;
+  const weekday = edit.weekday === '' ? null : Number(edit.weekday);
+  return {
+    ...(isChanged('name') && { name }),
+    ...(isChanged('tags') && { tags: readTags(edit.tags) ?? {} }),
+    ...(isChanged('weekday', 'start', 'minutes') && {
+      maintenance_window: { weekday, start: edit.start, minutes: edit.minutes },
+    }),
+    ...(isChanged('host') && { host }),
+    ...(isChanged('port') && { port }),
+    ...(isChanged('username') && { username }),
+    ...(password && { password }),
+    ...(isChanged('isTlsRequired') && { is_tls_required: edit.isTlsRequired }),
+  };
+}

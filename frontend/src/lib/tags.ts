@@ -1,0 +1,17 @@
+// Tags as people write them.
+
+/** `env:prod, team:pay` as an object; undefined when a part is not name:value. */
+export function readTags(text: string): Record<string, string> | undefined {
+  const parts = text.split(',').map((part) => part.trim());
+  const pairs = parts.filter(Boolean).map((part) => /^([^:]+):(.*)$/.exec(part));
+  if (pairs.some((pair) => pair === null)) return undefined;
+  return Object.fromEntries(
+    pairs.flatMap((pair) => (pair ? [[(pair[1] ?? '').trim(), (pair[2] ?? '').trim()]] : [])),
+  );
+}
+
+export function writeTags(tags: Record<string, string>): string {
+  return Object.entries(tags)
+    .map(([name, value]) => `${name}:${value}`)
+    .join(', ');
+}
