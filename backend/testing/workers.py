@@ -76,7 +76,7 @@ def _end(started: list[subprocess.Popen[bytes]]) -> None:
         process.wait()
 
 
-def until(is_met: Callable[[], object], what: str, seconds: float = 60) -> None:
+def until(is_met: Callable[[], object], what: str, seconds: float = 180) -> None:
     deadline = time.monotonic() + seconds
     while not is_met():
         if time.monotonic() > deadline:

@@ -19,7 +19,7 @@ from controlplane.gateway.local import LocalServerError
 
 CLASS = "local.small"
 NAME = "demo-{number}"
-MAKE_SECONDS = 180
+MAKE_SECONDS = 600
 
 
 def _all() -> list[Instance]:

@@ -154,6 +154,10 @@ class LocalServer:
     def start(self) -> None:
         """Returns when the account can log in; says what the server's log says if that does not happen."""
         if self.pid is None:
+            if not is_free(self.port):
+                raise LocalServerError(
+                    f"port {self.port} on 127.0.0.1 is taken by another program: end that, then start the server again."
+                )
             command = [server_program(), f"--defaults-file={self.defaults}"]
             account = self.folder / "account.sql"
             process.start_detached(command + [f"--init-file={account}"] * account.exists(), self.log)

@@ -1,4 +1,5 @@
 import os
+import socket
 
 import pytest
 
@@ -37,9 +38,17 @@ def test_a_server_that_cannot_start_says_why(own_server, monkeypatch):
     server = own_server()
     server.stop()
     server.configure({"no_such_option": "1"})
-    monkeypatch.setattr("controlplane.gateway.local.READY_SECONDS", 3)
+    monkeypatch.setattr("controlplane.gateway.local.READY_SECONDS", 20)
     with pytest.raises(LocalServerError, match="no_such_option"):
         server.start()
+
+
+def test_a_taken_port_is_told_before_anything_is_started(own_server):
+    server = own_server()
+    server.stop()
+    with socket.create_server(("127.0.0.1", server.port)), pytest.raises(LocalServerError, match=f"port {server.port}"):
+        server.start()
+    assert server.pid is None
 
 
 def test_a_pid_file_that_names_another_process_is_not_believed(own_server):

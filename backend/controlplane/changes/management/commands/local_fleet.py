@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from controlplane.changes import local_fleet
+from controlplane.core.errors import Problem
 from controlplane.core.request_context import acting_as
 
 
@@ -22,15 +23,18 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not 1 <= options["count"] <= 200:
             raise CommandError("--count: write a number from 1 to 200")
-        with acting_as("local_fleet"):
-            actions = {
-                "start": lambda: local_fleet.start(options["count"]),
-                "stop": local_fleet.stop,
-                "reset": local_fleet.reset,
-                "status": lambda: None,
-            }
-            actions[options["action"]]()
-            self._report(local_fleet.status(), is_json=options["json"])
+        actions = {
+            "start": lambda: local_fleet.start(options["count"]),
+            "stop": local_fleet.stop,
+            "reset": local_fleet.reset,
+            "status": lambda: None,
+        }
+        try:
+            with acting_as("local_fleet"):
+                actions[options["action"]]()
+                self._report(local_fleet.status(), is_json=options["json"])
+        except Problem as problem:
+            raise CommandError(problem.detail) from problem
 
     def _report(self, rows: list[dict[str, Any]], *, is_json: bool) -> None:
         if is_json:
