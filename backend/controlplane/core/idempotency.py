@@ -1,7 +1,8 @@
 """Idempotency-Key: a POST that is sent twice acts once, and is answered alike both times.
 
-Alike: status, body, content type and headers. The key belongs to the caller. The same key with another request is refused, and while the first is still at work the
-second is told so. A server error frees the key, since a repeat is then the right thing to do. Kept for a day.
+Alike: status, body, content type and headers. The key belongs to the caller. The same key with another request is
+refused, and while the first is still at work the second is told so. A server error frees the key, since a repeat is
+then the right thing to do. Kept for a day.
 """
 
 from __future__ import annotations
@@ -80,13 +81,9 @@ def finish(kept: KeptAnswer, response: Response) -> None:
     headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
     answer = {"data": response.data, "headers": headers, "content_type": response.content_type}
     kept.status = response.status_code
-    kept.answer_sealed = seal(json.dumps(answer, cls=JSONEncoder), settings.SEALING_KEYS, _context(kept))
+    kept.answer_sealed = seal(json.dumps(answer, cls=JSONEncoder), settings.SEALING_KEYS, kept.secret_context)
     kept.save(update_fields=["status", "answer_sealed"])
 
 
 def _opened(kept: KeptAnswer) -> Any:
-    return json.loads(open_sealed(kept.answer_sealed, settings.SEALING_KEYS, _context(kept)))
-
-
-def _context(kept: KeptAnswer) -> str:
-    return f"kept answer {kept.actor_id} {kept.key}"
+    return json.loads(open_sealed(kept.answer_sealed, settings.SEALING_KEYS, kept.secret_context))

@@ -18,6 +18,10 @@ class KeptAnswer(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["actor_id", "key"], name="one_answer_per_key")]
 
+    @property
+    def secret_context(self) -> str:
+        return f"kept answer {self.actor_id} {self.key}"
+
 
 class Event(models.Model):
     """Kept for an hour, so that a browser that was away catches up by the last id it saw."""

@@ -34,6 +34,31 @@ def test_rotation_moves_every_password_to_the_newest_key(settings, capsys):
     assert AuditEvent.objects.filter(action="sealing_key.rotated").count() == 1
 
 
+def sealed_columns():
+    from django.apps import apps
+
+    fields = [field for model in apps.get_models() for field in model._meta.fields]
+    return {f"{field.model.__name__}.{field.name}" for field in fields if field.name.endswith("_sealed")}
+
+
+def test_every_sealed_column_is_known_to_rotation():
+    assert sealed_columns() == {
+        "Instance.password_sealed",
+        "AccessKey.secret_sealed",
+        "Settings.smtp_password_sealed",
+        "KeptAnswer.answer_sealed",
+    }
+
+
+def test_an_answer_that_was_kept_is_given_again_after_a_rotation(operator, settings):
+    key = {"HTTP_IDEMPOTENCY_KEY": "key-1"}
+    first = operator.post("/api/v1/tokens", {"name": "ci", "scope": "viewer"}, **key).json()
+    settings.SEALING_KEYS = ["the-newest-key", *settings.SEALING_KEYS]
+    call_command("rotate_sealing_key")
+    settings.SEALING_KEYS = settings.SEALING_KEYS[:1]
+    assert operator.post("/api/v1/tokens", {"name": "ci", "scope": "viewer"}, **key).json() == first
+
+
 def test_a_list_costs_the_same_however_long_it_is(viewer, django_assert_num_queries):
     for number in range(60):
         instance = row(number, tags={"n": str(number)})

@@ -1,5 +1,6 @@
 import socket
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -105,6 +106,48 @@ def test_a_statement_that_hangs_is_given_up(shared_server):
 )
 def test_addresses_outside_the_networks_are_refused(address, networks, allowed):
     assert is_allowed(address, networks) is allowed
+
+
+def named(server, host):
+    return SimpleNamespace(
+        host=host,
+        port=server.port,
+        username=server.username,
+        password=server.password,
+        is_tls_required=False,
+        tls_ca="",
+    )
+
+
+def test_a_name_that_resolves_elsewhere_a_moment_later_changes_nothing(shared_server, monkeypatch):
+    """The first answer is the server, every later one an address that no network allows."""
+    true = socket.getaddrinfo
+    asked = []
+
+    def rebinding(host, port, *more, **facts):
+        if host != "db.example":
+            return true(host, port, *more, **facts)
+        asked.append(host)
+        return true("127.0.0.1" if len(asked) == 1 else "192.0.2.1", port, *more, **facts)
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebinding)
+    server = open_server(named(shared_server, "db.example"), LIMITS)
+    assert server.value("SELECT 1") == 1
+    server.close()
+    assert len(asked) == 1
+    with pytest.raises(RefusedEndpoint, match=r"192\.0\.2\.1"):
+        open_server(named(shared_server, "db.example"), LIMITS)
+
+
+def test_one_address_outside_the_networks_spoils_the_name(monkeypatch):
+    true = socket.getaddrinfo
+
+    def both(host, port, *more, **facts):
+        return [entry for address in ("127.0.0.1", "192.0.2.1") for entry in true(address, port, *more, **facts)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", both)
+    with pytest.raises(RefusedEndpoint):
+        checked_address("db.example", 3306, ["127.0.0.0/8"])
 
 
 def test_a_name_is_judged_by_the_address_it_resolves_to():

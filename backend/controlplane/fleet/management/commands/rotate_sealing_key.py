@@ -6,10 +6,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
-from django.db import transaction
+from django.db import models, transaction
 
 from controlplane.accounts.models import AccessKey
 from controlplane.audit.services import audit_record
+from controlplane.core.models import KeptAnswer
 from controlplane.core.request_context import acting_as
 from controlplane.core.sealing import key_name, rewrap
 from controlplane.fleet.models import Instance
@@ -21,20 +22,24 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
-        instances = list(Instance.objects.select_for_update().exclude(password_sealed=""))
-        for instance in instances:
-            instance.password_sealed = rewrap(instance.password_sealed, settings.SEALING_KEYS, instance.secret_context)
-        Instance.objects.bulk_update(instances, ["password_sealed"], batch_size=500)
-        keys = list(AccessKey.objects.select_for_update())
-        for key in keys:
-            key.secret_sealed = rewrap(key.secret_sealed, settings.SEALING_KEYS, key.secret_context)
-        AccessKey.objects.bulk_update(keys, ["secret_sealed"], batch_size=500)
+        instances = _rewrap_all(Instance, "password_sealed")
+        keys = _rewrap_all(AccessKey, "secret_sealed")
+        _rewrap_all(KeptAnswer, "answer_sealed")
         row = settings_get()
         if row.smtp_password_sealed:
             row.smtp_password_sealed = rewrap(row.smtp_password_sealed, settings.SEALING_KEYS, SMTP_CONTEXT)
             row.save(update_fields=["smtp_password_sealed"])
         newest = key_name(settings.SEALING_KEYS[0])
         with acting_as("rotate_sealing_key"):
-            facts = {"key_name": newest, "instances": len(instances), "access_keys": len(keys)}
+            facts = {"key_name": newest, "instances": instances, "access_keys": keys}
             audit_record("sealing_key.rotated", row, after=facts)
-        self.stdout.write(f"{len(instances)} passwords and {len(keys)} access keys are now under key {newest}")
+        self.stdout.write(f"{instances} passwords and {keys} access keys are now under key {newest}")
+
+
+def _rewrap_all(model: type[models.Model], column: str) -> int:
+    """Every row that has a secret; each knows the context that its secret is sealed with."""
+    rows: list[Any] = list(model._default_manager.select_for_update().exclude(**{column: ""}))
+    for row in rows:
+        setattr(row, column, rewrap(getattr(row, column), settings.SEALING_KEYS, row.secret_context))
+    model._default_manager.bulk_update(rows, [column], batch_size=500)
+    return len(rows)
