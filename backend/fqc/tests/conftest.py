@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ import pytest
 from fqc.app import main
 
 BACKEND = Path(__file__).resolve().parents[2]
+
+
+LIMIT_SECONDS = 120  # for what comes by itself; never reached but by a failure
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Fqc:
     home = tmp_path_factory.mktemp("home")
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
-        own = {"HOME": str(home), "PATH": os.environ["PATH"], "FQC_TIMEOUT": "60", **environment}
+        own = {"HOME": str(home), "PATH": os.environ["PATH"], "FQC_TIMEOUT": "300", **environment}
         return _in_this_process(["fqc", *arguments], io.StringIO(stdin), own)
 
     return run
@@ -89,6 +93,26 @@ def _in_this_process(arguments: list[str], stdin: io.StringIO, environment: dict
         except SystemExit as done:
             code = int(done.code or 0)
     return Result(code, out.getvalue(), err.getvalue())
+
+
+def loaded(*arguments: str, **environment: str) -> set[str]:
+    """The modules of a process of its own that has run `fqc` with these arguments."""
+    program = (
+        "import atexit, sys; from fqc.app import main; out = sys.__stderr__;"
+        "atexit.register(lambda: print('loaded', *sys.modules, file=out)); main()"
+    )
+    command = [sys.executable, "-c", program, *arguments]
+    own = {"PATH": os.environ["PATH"], **environment}
+    done = subprocess.run(command, env=own, capture_output=True, text=True, check=False)
+    return set(done.stderr.splitlines()[-1].removeprefix("loaded ").split())
+
+
+def eventually(look: Callable[[], Any], is_right: Callable[[Any], bool]) -> Any:
+    """What is seen once it is right, or at the end of our patience: assert on it."""
+    end = time.monotonic() + LIMIT_SECONDS
+    while not is_right(found := look()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
 
 
 @pytest.fixture(scope="session")

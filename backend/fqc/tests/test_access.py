@@ -26,9 +26,13 @@ def test_a_second_context_is_made_used_and_logged_out_of(stack: Stack, bare: Fqc
     listed = bare("context", "list", "-o", "json", **here).json
     assert [(each["name"], each["is_current"]) for each in listed] == [("a", True), ("b", False)]
     token = json.loads((tmp_path / "config.json").read_text())["contexts"]["b"]["token"]
+    assert bare("logout", "--context", "b", "--dry-run", **here).code == 0
+    assert bare("whoami", "--context", "b", **here).code == 0
     assert bare("logout", "--context", "b", **here).code == 0
     assert bare("whoami", FQC_URL=stack.url, FQC_TOKEN=token).code == 5
     assert bare("whoami", "--context", "b", **here).code == 3
+    assert bare("context", "remove", "a", **here).code == 0
+    assert bare("context", "list", "-o", "json", **here).json == []
 
 
 def test_an_unknown_token_is_denied_and_told_to_log_in(stack: Stack, bare: Fqc) -> None:
@@ -48,6 +52,20 @@ def test_a_token_is_listed_and_revoked(fqc: Fqc, bare: Fqc, stack: Stack) -> Non
     assert fqc("token", "revoke", made["id"]).code == 2  # nobody to ask
     assert fqc("token", "revoke", made["id"], "--yes").code == 0
     assert bare("whoami", FQC_URL=stack.url, FQC_TOKEN=made["token"]).code == 5
+
+
+def test_an_access_key_is_made_disabled_enabled_and_deleted(fqc: Fqc) -> None:
+    made = fqc("access-key", "create", "rpc", "--scope", "operator", "-o", "json").json
+    assert made["secret"]
+    listed = fqc("access-key", "list", "-o", "json")
+    assert made["id"] in [each["id"] for each in listed.json]
+    assert made["secret"] not in listed.out
+    assert fqc("access-key", "disable", made["id"], "--dry-run").code == 0
+    assert not fqc("access-key", "disable", made["id"], "-o", "json").json["is_active"]
+    assert fqc("access-key", "enable", made["id"], "-o", "json").json["is_active"]
+    assert fqc("access-key", "delete", made["id"]).code == 2  # nobody to ask
+    assert fqc("access-key", "delete", made["id"], "--yes").code == 0
+    assert fqc("access-key", "disable", made["id"]).code == 3
 
 
 def test_what_was_done_is_in_the_audit(fqc: Fqc, stack: Stack) -> None:

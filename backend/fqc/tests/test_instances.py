@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import Fqc, Stack
+from conftest import Fqc, Stack, eventually
 
 
 def test_instances_are_a_table_for_people(fqc: Fqc, stack: Stack) -> None:
@@ -43,7 +43,11 @@ def test_a_restart_needs_consent_and_happens_once_given(fqc: Fqc, instance: str)
     assert "--yes" in refused.err
     done = fqc("instance", "restart", instance, "--yes", "--wait", "-o", "json")
     assert done.json["state"] == "applied"
-    assert fqc("instance", "show", instance, "-o", "json").json["server_started_at"] != before
+    started = eventually(
+        lambda: fqc("instance", "show", instance, "-o", "json").json["server_started_at"],
+        lambda at: at not in (None, before),
+    )
+    assert started not in (None, before)
 
 
 def test_a_dry_run_of_a_restart_restarts_nothing(fqc: Fqc, other: str) -> None:
@@ -104,6 +108,14 @@ def test_watching_shows_it_again(bare: Fqc, fqc: Fqc, config: os.PathLike[str], 
                 process.terminate()
                 break
     assert seen == 2
+
+
+def test_versions_of_the_engine_say_how_many_run_them(fqc: Fqc, stack: Stack) -> None:
+    found = fqc("instance", "versions", "-o", "json").json
+    newest = found["items"][0]
+    assert (newest["minor_version"], newest["is_offered"]) == (found["offered"], True)
+    assert newest["instance_count"] >= len(stack.instances)
+    assert str(found["offered"]) in fqc("instance", "versions").out
 
 
 @pytest.mark.parametrize("name", ["local.small", "fqc.n4.large"])

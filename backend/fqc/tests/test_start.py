@@ -1,10 +1,7 @@
 """What needs no control plane: help, completion, usage errors, and what a start does not load."""
 
-import subprocess
-import sys
-
 import pytest
-from conftest import Fqc
+from conftest import Fqc, loaded
 
 from fqc.app import MODULES
 
@@ -22,11 +19,35 @@ def test_the_root_help_lists_nouns_and_exit_codes(bare: Fqc) -> None:
     assert "4 refused by a check" in shown
 
 
-def test_help_loads_neither_http_nor_tables() -> None:
-    program = "import sys; from fqc.app import app; app(['instance', 'list', '--help'], standalone_mode=False);"
-    program += "print(sorted({'httpx', 'rich', 'yaml', 'fqc.param'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [
+        (("--version",), {"httpx", "rich", "yaml", "pydantic", "fqc.instance"}),
+        (("--help",), {"httpx", "rich", "yaml", "pydantic"}),
+        (("instance", "list", "--help"), {"httpx", "rich", "yaml", "pydantic", "fqc.param"}),
+    ],
+)
+def test_a_start_loads_only_what_it_needs(arguments: tuple[str, ...], absent: set[str]) -> None:
+    assert not absent & loaded(*arguments, HOME="/nonexistent")
+
+
+def test_the_help_fits_eighty_columns_and_cuts_no_purpose_short(bare: Fqc) -> None:
+    for noun in ("", *MODULES):
+        lines = bare(*noun.split(), "--help", COLUMNS="80").out.splitlines()
+        assert max(map(len, lines)) <= 80
+        assert not [line for line in lines if line.endswith("...") and not line.startswith("Usage")]
+
+
+def test_options_have_defaults_in_words_and_arguments_no_braces(bare: Fqc) -> None:
+    shown = bare("cache", "enable", "--help").out
+    assert "Usage: fqc cache enable INSTANCE [OPTIONS]" in shown
+    assert "--rule buffer_pool|result_set|curve|explicit" in shown
+    assert "[default: 600]" in shown
+
+
+def test_a_number_out_of_its_range_is_a_usage_error(bare: Fqc) -> None:
+    assert bare("change", "list", "--limit", "0").code == 2
+    assert bare("change", "list", "--limit", "many").code == 2
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

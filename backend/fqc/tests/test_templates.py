@@ -32,6 +32,10 @@ def test_applying_shows_its_plan_first_and_then_does_it(fqc: Fqc, instance: str)
     assert fqc("template", "apply", "tables", instance, "--wait").code == 0
     found = fqc("param", "get", instance, "table_definition_cache", "-o", "json").json
     assert (found["configured"], found["running"]) == ("{512*2}", "1024")
+    uses = fqc("template", "instances", "tables", "-o", "json").json
+    assert [(each["instance_name"], each["is_in_step"]) for each in uses] == [(instance, True)]
+    assert fqc("template", "edit", "tables", "--set", "table_definition_cache=2048").code == 0
+    assert "table_definition_cache: {512*2}" in fqc("template", "instances", "tables").out
 
 
 def test_a_fleet_gets_a_template_after_a_preview_of_each(fqc: Fqc, instance: str, other: str) -> None:

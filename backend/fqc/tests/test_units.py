@@ -61,6 +61,6 @@ def test_a_line_without_sign_is_named() -> None:
 
 
 def test_a_curve_keeps_peaks_and_leaves_gaps_empty() -> None:
-    assert curve([0, None, 8, 4]) == "▁ █▅"
+    assert curve([0, None, 8, 4]) == "▁·█▅"
     assert curve([0, 0, 0, 9, 0, 0], width=2) == "▁█"
     assert curve([]) == ""

@@ -64,13 +64,16 @@ def create(
         typer.Option("--when", help="'hit_ratio < 20', in the metric's unit: fqc metrics list.", show_default=False),
     ],
     hold: Annotated[str, typer.Option("--for", help="It must hold this long.")] = "10m",
-    minimum_traffic: Annotated[float, typer.Option(help="Judge nothing below this traffic.")] = 0,
+    minimum_traffic: Annotated[float, typer.Option(help="Judge nothing below this traffic.")] = 0.0,
     severity: Annotated[Severity, typer.Option(help="How bad it is.")] = Severity.WARNING,
     instance: Annotated[str | None, typer.Option(help="Only this instance.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Only those with all of these tags.")] = None,
     mail: Annotated[list[str] | None, typer.Option(help="Who gets it; may be repeated.")] = None,
 ) -> None:
-    """Make a rule; a dry run says where it would have fired over the past day."""
+    """Make a rule.
+
+    A dry run says where it would have fired over the past day.
+    """
     body: dict[str, Any] = {"name": name, **parsed(condition), "for_seconds": span_seconds(hold)}
     body |= {"minimum_traffic": minimum_traffic, "severity": severity.value, "recipients": mail or []}
     body |= _scope(call, instance, tag)

@@ -12,12 +12,12 @@ from itertools import pairwise
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 
 from fqc import __version__
+from fqc.command import Group
 from fqc.failure import Exit, Failure
-from fqc.output import Format, complain
+from fqc.output import Format, complain, say
 
 # Noun or command, and the module whose `app` it is; in the order of the help.
 MODULES = {
@@ -35,12 +35,13 @@ MODULES = {
     "metrics": "fqc.metrics",
     "alert": "fqc.alert",
     "token": "fqc.token",
+    "access-key": "fqc.access_key",
     "audit": "fqc.audit",
     "eval": "fqc.evaluate",
 }
 
 
-class Nouns(TyperGroup):
+class Nouns(Group):
     def list_commands(self, ctx: Any) -> list[str]:
         return list(MODULES)
 
@@ -52,7 +53,13 @@ class Nouns(TyperGroup):
         return found
 
 
-app = typer.Typer(cls=Nouns, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=Nouns,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"max_content_width": 120},
+)
 
 
 def _version(is_asked: bool) -> None:
@@ -72,6 +79,8 @@ def root(
 
 
 def main() -> None:
+    if sys.stdout is None:  # closed by whoever called: nobody wants the result
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     try:
         app(prog_name="fqc")
     except Failure as failure:
@@ -79,10 +88,16 @@ def main() -> None:
         sys.exit(failure.code)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        # Whoever read has seen enough; without this the interpreter complains while it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        _end_output(error)
         sys.exit(Exit.ERROR)
+
+
+def _end_output(error: OSError) -> None:
+    """Whoever read has seen enough, or there is no room left: the interpreter would complain again while it flushes."""
+    if not isinstance(error, BrokenPipeError):
+        say(f"error: {error}")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _form_of(arguments: list[str]) -> Format:

@@ -15,9 +15,9 @@ from fqc.units import human_time, moment
 _LIST: dict[str, Cell] = {
     "AT": lambda it: human_time(it["created_at"]),
     "WHO": "actor",
-    "FROM": "address",
     "DID": "action",
     "ON": lambda it: it["target_name"] or it["target_id"],
+    "FROM": "address",
     "REQUEST": "request_id",
 }
 
@@ -27,7 +27,7 @@ def audit(
     actor: Annotated[str | None, typer.Option(help="By this person.")] = None,
     action: Annotated[str | None, typer.Option(help="This, such as change.approved.")] = None,
     target: Annotated[str | None, typer.Option(help="On what has this id.")] = None,
-    request: Annotated[str | None, typer.Option(help="In this request: req-...")] = None,
+    request: Annotated[str | None, typer.Option(help="In this request, by its id.")] = None,
     since: Annotated[str | None, typer.Option(help="A span such as 2d, or a time.")] = None,
     until: Annotated[str | None, typer.Option(help="A span before now, or a time.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50,

@@ -117,7 +117,7 @@ def trial(
     database: Annotated[str | None, typer.Option(help="Its default database.")] = None,
     repetitions: Annotated[int, typer.Option(min=2, max=1000, help="How often to run it.")] = 20,
 ) -> None:
-    """Try the cache with one statement on one connection; nothing global changes."""
+    """Try one statement with the cache, on one connection alone."""
     body = {"statement": statement, "repetitions": repetitions} | ({"database": database} if database else {})
     call.show_facts(call.api.post(f"instances/{instance}/cache/trial", body), _TRIAL)
 
@@ -137,7 +137,7 @@ def _status(found: dict[str, Any]) -> Any:
 
 @app.read("advice")
 def advice(call: Call, instance: Name) -> None:
-    """How large the cache should be by each rule, and which tables gain from it."""
+    """How large it should be by each rule, and which tables gain."""
     call.show(
         call.api.get(f"instances/{instance}/cache/advice"),
         lambda it: stacked(
@@ -145,7 +145,7 @@ def advice(call: Call, instance: Name) -> None:
             "",
             table(FINDINGS, it["findings"]),
             "",
-            it["tables_note"] or table(_TABLES, it["tables"]),
+            it["tables_note"] or table(_TABLES, it["tables"], none="No table stands out."),
         ),
     )
 

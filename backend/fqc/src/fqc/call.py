@@ -53,4 +53,4 @@ class Call:
 
     def would(self, method: str, path: str, body: Any = None) -> None:
         """A dry run of a plain write: the request that would be sent."""
-        self.show({"method": method, "path": f"/api/v1/{path}", "body": body}, lambda it: f"would send {it}")
+        self.show({"method": method, "path": f"/api/v1/{path}", "body": body}, output.request)

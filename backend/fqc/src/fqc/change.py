@@ -12,7 +12,7 @@ from fqc.call import Call
 from fqc.noun import Noun
 
 app = Noun("Change sets: what was previewed, approved, applied.")
-Id = Annotated[str, typer.Argument(help="The change, such as chg-...", metavar="CHANGE", show_default=False)]
+Id = Annotated[str, typer.Argument(help="The change, by its id.", metavar="CHANGE", show_default=False)]
 
 
 @app.watch("list")
@@ -37,7 +37,7 @@ def show(call: Call, change: Id) -> None:
 
 @app.change("approve")
 def approve(call: Call, change: Id) -> None:
-    """Let a previewed change set run: now, in the window, or at a time."""
+    """Let a previewed change set run, now or later."""
     found = call.api.get(f"changes/{change}")
     if call.is_dry_run or call.is_kept:
         call.would("POST", f"changes/{change}/approve", change_flow.timing(call))

@@ -12,9 +12,9 @@ SUMMARY: dict[str, Cell] = {
     "INSTANCE": "instance_name",
     "KIND": "kind",
     "STATE": "state",
-    "RESTART": "needs_restart",
-    "BY": "created_by",
     "CREATED": lambda change: human_time(change["created_at"]),
+    "BY": "created_by",
+    "RESTART": "needs_restart",
     "OUTCOME": "outcome_code",
 }
 _FACTS: dict[str, Cell] = {

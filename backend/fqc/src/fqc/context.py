@@ -32,3 +32,15 @@ def use(call: Call, name: Name) -> None:
     kept.named(name)
     kept.current = name
     contexts.save(contexts.path(), kept)
+
+
+@app.read("remove")
+def remove(call: Call, name: Name) -> None:
+    """Forget a context without asking its control plane.
+
+    Its token stays good until it expires; `fqc logout` revokes it.
+    """
+    kept = contexts.load(contexts.path())
+    kept.named(name)
+    kept.forget(name)
+    contexts.save(contexts.path(), kept)

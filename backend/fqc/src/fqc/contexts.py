@@ -38,6 +38,10 @@ class Contexts:
             )
         return self.contexts[name]
 
+    def forget(self, name: str) -> None:
+        del self.contexts[name]
+        self.current = "" if self.current == name else self.current
+
 
 def path(environment: Mapping[str, str] = os.environ) -> Path:
     if "FQC_CONFIG" in environment:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 from typing import Any
 
@@ -32,6 +33,14 @@ _NEXT = {
 }
 
 
+# Where the API names a list of its own, the command that shows it.
+_LISTS = {
+    "instances": "instance", "instance-classes": "class", "templates": "template", "changes": "change",
+    "fleet-applies": "fleet", "alert-rules": "alert rule", "incidents": "alert incident", "silences": "alert silence",
+    "metric-definitions": "metrics",
+}  # fmt: skip
+
+
 class Failure(Exception):
     """A sentence that says what failed, and what to do next."""
 
@@ -40,10 +49,14 @@ class Failure(Exception):
         self.message, self.code, self.hint, self.problem = message, code, hint, problem
 
 
+def _command(named: re.Match[str]) -> str:
+    return f"`fqc {_LISTS[named[1]]} list`" if named[1] in _LISTS else named[0]
+
+
 def from_problem(problem: dict[str, Any]) -> Failure:
     """The API's problem document (RFC 9457) as a failure; fields that its sentence does not name get a line each."""
     fields = [each for each in problem.get("errors", []) if each["field"]]
-    lines = [str(problem["detail"])]
+    lines = [re.sub(r"GET /api/v1/([a-z-]+)", _command, str(problem["detail"]))]
     if len(fields) > 1 or any(each["field"] not in lines[0] for each in fields):
         lines += [f"  {each['field']}: {each['detail']}" for each in fields]
     status = int(problem["status"])

@@ -72,7 +72,10 @@ def apply(
     allow_restart: Annotated[bool, typer.Option("--allow-restart", help="If static parameters need one.")] = False,
     note: Annotated[str, typer.Option(help="Why; kept with it.")] = "",
 ) -> None:
-    """Give many instances a template's values: previewed for all, a few at a time, stopped by failures."""
+    """Give many instances a template's values.
+
+    Previewed for all, applied a few at a time, stopped by failures.
+    """
     body: dict[str, Any] = {"template": template, "template_version": version, "allow_restart": allow_restart}
     body |= {"instances": instance or [], "tags": pairs(tag or []), "every": every}
     if not (instance or tag or every):

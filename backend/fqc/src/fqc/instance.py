@@ -12,7 +12,7 @@ from fqc.asking import confirm, secret
 from fqc.call import Call
 from fqc.failure import Failure
 from fqc.noun import Noun
-from fqc.output import Cell
+from fqc.output import Cell, table
 from fqc.units import human_time, pairs
 from fqc.waiting import until
 
@@ -28,6 +28,12 @@ _LIST: dict[str, Cell] = {
     "PENDING": "pending_restart_count",
     "DRIFTED": "drifted_count",
     "TAGS": "tags",
+}
+_VERSIONS: dict[str, Cell] = {
+    "VERSION": "minor_version",
+    "OFFERED": "is_offered",
+    "ACCEPTABLE": "is_acceptable",
+    "INSTANCES": "instance_count",
 }
 _FACTS: dict[str, Cell] = {
     "Name": "name",
@@ -85,6 +91,12 @@ def list_(
 def show(call: Call, instance: Name) -> None:
     """One instance."""
     call.show_facts(call.api.get(f"instances/{instance}"), _FACTS)
+
+
+@app.watch("versions")
+def versions(call: Call) -> None:
+    """Versions of the cache engine: offered, and run."""
+    call.show(call.api.get("minor-versions"), lambda found: table(_VERSIONS, found["items"]))
 
 
 @app.operation("add")
@@ -155,7 +167,7 @@ def resize(
 
 @app.change("upgrade")
 def upgrade(call: Call, instance: Name) -> None:
-    """Install the cache engine, or replace it by the control plane's version."""
+    """Install the cache engine, or bring it to the offered version."""
     change_flow.run(call, f"instances/{instance}/upgrade", {})
 
 

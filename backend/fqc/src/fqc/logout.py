@@ -6,7 +6,7 @@ from fqc import contexts
 from fqc.call import Call
 from fqc.failure import Exit, Failure
 from fqc.noun import single
-from fqc.options import READ
+from fqc.options import DRY_RUN, READ
 from fqc.output import say
 
 
@@ -16,16 +16,18 @@ def logout(call: Call) -> None:
     kept = contexts.load(file)
     name = call.context or kept.current
     token_id = kept.named(name).token_id
+    if call.is_dry_run:
+        call.would("DELETE", f"tokens/{token_id}")
+        return
     call.context, call.url, call.token = name, None, None
     try:
         call.api.replace("DELETE", f"tokens/{token_id}")
     except Failure as failure:
         if failure.code not in (Exit.DENIED, Exit.NOT_FOUND):  # it is revoked already
             raise
-    del kept.contexts[name]
-    kept.current = "" if kept.current == name else kept.current
+    kept.forget(name)
     contexts.save(file, kept)
     say(f"Logged out of {name}.")
 
 
-app = single("logout", logout, READ)
+app = single("logout", logout, READ | DRY_RUN)

@@ -12,16 +12,16 @@ from fqc.output import Cell
 from fqc.units import moment
 
 app = Noun("What was measured, and how each figure is made.")
-_BARS = " ▁▂▃▄▅▆▇█"
-_CURVE_WIDTH = 40
-_DEFINITIONS: dict[str, Cell] = {"METRIC": "name", "UNIT": "unit", "KIND": "kind", "FORMULA": "formula"}
+_BARS = "·▁▂▃▄▅▆▇█"
+_CURVE_WIDTH = 28
+_DEFINITIONS: dict[str, Cell] = {"METRIC": "name", "UNIT": "unit", "FORMULA": "formula", "KIND": "kind"}
 _SERIES: dict[str, Cell] = {
     "METRIC": "name",
-    "UNIT": "unit",
+    "COURSE": lambda it: curve(it["values"]),
+    "NEWEST": lambda it: _number(next(iter(reversed(_known(it))), None)),
     "LOWEST": lambda it: _number(min(_known(it), default=None)),
     "HIGHEST": lambda it: _number(max(_known(it), default=None)),
-    "NEWEST": lambda it: _number(next(iter(reversed(_known(it))), None)),
-    "COURSE": lambda it: curve(it["values"]),
+    "UNIT": "unit",
 }
 
 
@@ -72,7 +72,7 @@ def _table(series: list[dict[str, Any]]) -> Any:
 
 
 def curve(values: list[float | None], width: int = _CURVE_WIDTH) -> str:
-    """The values as bars, the highest of each column; gaps stay empty."""
+    """The values as bars, the highest of each column; a dot where nothing was measured."""
     share = max(1, -(-len(values) // width))
     columns = [[each for each in values[at : at + share] if each is not None] for at in range(0, len(values), share)]
     top = max((max(column) for column in columns if column), default=0) or 1

@@ -13,6 +13,7 @@ from typing import Any
 
 import typer
 
+from fqc import command
 from fqc.call import Call
 from fqc.options import CHANGE, DRY_RUN, READ, SURE, WAIT, WATCH, Options
 
@@ -21,7 +22,9 @@ Command = Callable[..., Any]
 
 class Noun(typer.Typer):
     def __init__(self, words: str) -> None:
-        super().__init__(help=words, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+        super().__init__(
+            cls=command.Group, help=words, no_args_is_help=True, rich_markup_mode=None, add_completion=False
+        )
 
         @self.callback(help=words)
         def group() -> None:
@@ -51,7 +54,7 @@ class Noun(typer.Typer):
 
     def _add(self, name: str, options: Options, around: Callable[[Command], Command] | None = None) -> Any:
         def register(function: Command) -> Command:
-            self.command(name)(with_options(function, options, around))
+            self.command(name, cls=command.Command)(with_options(function, options, around))
             return function
 
         return register
@@ -62,7 +65,7 @@ def single(
 ) -> typer.Typer:
     """A command that stands alone, without a noun."""
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
-    app.command(name)(with_options(function, options, around))
+    app.command(name, cls=command.Command)(with_options(function, options, around))
     return app
 
 

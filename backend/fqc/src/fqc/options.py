@@ -12,14 +12,17 @@ Options = dict[str, tuple[Any, Any]]
 
 
 def _from(flags: tuple[str, ...], variable: str, words: str) -> Any:
-    return typer.Option(*flags, envvar=variable, help=words)
+    return typer.Option(*flags, envvar=variable, help=f"{words} [{variable}]")
 
 
 READ: Options = {
-    "form": (Annotated[Format, _from(("--output", "-o"), "FQC_OUTPUT", "For people or for scripts.")], Format.TABLE),
+    "form": (Annotated[Format, _from(("--output", "-o"), "FQC_OUTPUT", "For people, or for scripts.")], Format.TABLE),
     "context": (Annotated[str | None, _from(("--context",), "FQC_CONTEXT", "One that you logged in to.")], None),
     "url": (Annotated[str | None, _from(("--url",), "FQC_URL", "Address of the control plane.")], None),
-    "token": (Annotated[str | None, _from(("--token",), "FQC_TOKEN", "Better in the environment.")], None),
+    "token": (
+        Annotated[str | None, _from(("--token",), "FQC_TOKEN", "Others see flags, but not the environment.")],
+        None,
+    ),
 }
 WATCH: Options = {
     "is_watching": (Annotated[bool, typer.Option("--watch", "-w", help="Show it again until Ctrl-C.")], False),

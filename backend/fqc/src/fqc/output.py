@@ -1,11 +1,12 @@
 """How results are printed: tables for people, JSON or YAML for scripts. Results go to stdout, all else to stderr.
 
-Colours and boxes are for terminals. Without one a table is as wide as its content, so that a pipe loses nothing.
+Colours are for terminals. Without one a table is as wide as its content, so that a pipe loses nothing.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
@@ -18,21 +19,6 @@ if TYPE_CHECKING:
 
 Cell = str | Callable[[dict[str, Any]], Any]
 _PIPE_WIDTH = 100_000
-_STYLES = {
-    "green": {"running", "applied", "done", "yes", "ok", "resolved"},
-    "yellow": {
-        "changing",
-        "creating",
-        "approved",
-        "applying",
-        "verifying",
-        "pending",
-        "advice",
-        "warning",
-        "previewed",
-    },
-    "red": {"failed", "unreachable", "stopped", "blocking", "critical", "rolled_back", "open"},
-}
 
 
 class Format(StrEnum):
@@ -57,7 +43,15 @@ def emit(data: Any, form: Format, people: Callable[[Any], RenderableType]) -> No
 
         print(yaml.safe_dump(data, sort_keys=False, allow_unicode=True), end="")
     else:
-        console().print(people(data))
+        _print(people(data))
+
+
+def _print(shown: RenderableType) -> None:
+    """Without the blanks that fill a table's last column."""
+    out = console()
+    with out.capture() as captured:
+        out.print(shown)
+    print(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE), end="")
 
 
 def say(words: str) -> None:
@@ -79,26 +73,31 @@ def complain(failure: Failure, form: Format) -> None:
         err.print(Text(f"({failure.problem['code']}, request {failure.problem['request_id']})", "dim"), soft_wrap=True)
 
 
-def table(columns: Mapping[str, Cell], items: Iterable[dict[str, Any]]) -> RenderableType:
-    from rich.table import Table
+def table(columns: Mapping[str, Cell], items: Iterable[dict[str, Any]], *, none: str = "none") -> RenderableType:
+    from fqc.listing import Listing
 
-    drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for title in columns:
-        drawn.add_column(title, overflow="fold")
-    for item in items:
-        drawn.add_row(*(_styled(_value(item, cell)) for cell in columns.values()))
-    return drawn if drawn.row_count else "none"
+    rows = [[written(_value(item, cell)) for cell in columns.values()] for item in items]
+    return Listing(list(columns), rows) if rows else none
 
 
 def facts(columns: Mapping[str, Cell], item: dict[str, Any]) -> RenderableType:
     from rich.table import Table
 
+    from fqc.listing import styled
+
     drawn = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    drawn.add_column(style="bold")
+    drawn.add_column(style="bold", no_wrap=True)
     drawn.add_column(overflow="fold")
     for title, cell in columns.items():
-        drawn.add_row(title, _styled(_value(item, cell)))
+        drawn.add_row(title.capitalize() if title.isupper() else title, styled(written(_value(item, cell))))
     return drawn
+
+
+def request(sent: dict[str, Any]) -> RenderableType:
+    from rich.text import Text
+
+    body = "" if sent["body"] is None else "\n" + json.dumps(sent["body"], indent=2, ensure_ascii=False)
+    return Text(f"would send {sent['method']} {sent['path']}{body}")
 
 
 def stacked(*parts: RenderableType | None) -> RenderableType:
@@ -109,13 +108,6 @@ def stacked(*parts: RenderableType | None) -> RenderableType:
 
 def _value(item: dict[str, Any], cell: Cell) -> Any:
     return cell(item) if callable(cell) else item.get(cell)
-
-
-def _styled(value: Any) -> Any:
-    from rich.text import Text
-
-    text = written(value)
-    return Text(text, next((style for style, words in _STYLES.items() if text in words), ""))
 
 
 def written(value: Any) -> str:

@@ -22,10 +22,10 @@ _LIST: dict[str, Cell] = {
     "PARAMETER": "name",
     "CONFIGURED": "configured",
     "RUNNING": "running",
+    "STATE": lambda it: "pending restart" if it["is_pending_restart"] else "drifted" if it["is_drifted"] else None,
+    "RESTART": "needs_restart",
     "DEFAULT": "default",
     "UNIT": "unit",
-    "RESTART": "needs_restart",
-    "STATE": lambda it: "pending restart" if it["is_pending_restart"] else "drifted" if it["is_drifted"] else None,
 }
 _FACTS: dict[str, Cell] = {
     "Parameter": "name",
@@ -47,8 +47,8 @@ _HISTORY: dict[str, Cell] = {
     "PARAMETER": "name",
     "OLD": lambda it: it["old_submitted"] or it["old_value"],
     "NEW": lambda it: it["new_submitted"] or it["new_value"],
-    "BY": "actor",
     "STATE": "state",
+    "BY": "actor",
     "CHANGE": "change",
 }
 
@@ -88,7 +88,10 @@ def set_(
     values: Annotated[list[str], typer.Argument(metavar="NAME=VALUE...", show_default=False)],
     allow_restart: AllowRestart = False,
 ) -> None:
-    """Set parameters, all in one change set; a value may be an expression in braces."""
+    """Set parameters, all in one change set.
+
+    A value may be an expression in braces: 'table_open_cache={DBInstanceClassMemory/262144}'.
+    """
     _change(call, instance, dict(pairs(values)), allow_restart)
 
 
@@ -117,7 +120,10 @@ def diff(
     instance: Name,
     other: Annotated[str | None, typer.Argument(help="Another instance; without: its own defaults.")] = None,
 ) -> None:
-    """Where the running values differ from the defaults, or from those of another instance."""
+    """Where values differ from the defaults, or another instance.
+
+    Running values are compared, and without another instance only those of parameters that were configured.
+    """
     here = _parameters(call, instance)
     if other is None:
         against, title = {each["name"]: each["default"] for each in here if each["configured"] is not None}, "DEFAULT"

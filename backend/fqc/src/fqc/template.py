@@ -25,12 +25,20 @@ File = Annotated[
 ]
 _LIST: dict[str, Cell] = {
     "NAME": "name",
-    "ID": "id",
     "LINE": "engine_line",
     "VERSION": "version",
     "SYSTEM": "is_system",
-    "UPDATED": lambda it: human_time(it["updated_at"]),
     "DESCRIPTION": "description",
+    "UPDATED": lambda it: human_time(it["updated_at"]),
+    "ID": "id",
+}
+_USES: dict[str, Cell] = {
+    "INSTANCE": "instance_name",
+    "VERSION": "version",
+    "IN STEP": "is_in_step",
+    "DIFFERS IN": lambda it: [f"{each['name']}: {each['configured']}" for each in it["differences"]],
+    "APPLIED": lambda it: human_time(it["applied_at"]),
+    "BY": "applied_by",
 }
 _DIFF: dict[str, Cell] = {"PARAMETER": "name", "HOW": "kind", "BEFORE": "before", "AFTER": "after"}
 
@@ -57,6 +65,16 @@ def show(call: Call, template: Name) -> None:
     call.show(call.api.get(f"templates/{template}"), _view)
 
 
+@app.watch("instances")
+def instances(
+    call: Call,
+    template: Name,
+    version: Annotated[int | None, typer.Option(min=1, help="Only those that were given this version.")] = None,
+) -> None:
+    """Which instances use it, and which differ from it."""
+    call.show_items(call.api.items(f"templates/{template}/instances", version=version), _USES)
+
+
 @app.write("create")
 def create(
     call: Call,
@@ -81,7 +99,10 @@ def edit(
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
     note: Annotated[str, typer.Option(help="Why; kept with the version.")] = "",
 ) -> None:
-    """Make a new version: by --set and --unset, from a file, or in your $EDITOR."""
+    """Make a new version.
+
+    By --set and --unset, from a file, or, without any of them, in your $EDITOR.
+    """
     found = call.api.get(f"templates/{template}")
     body: dict[str, Any] = {"note": note}
     if description is not None:

@@ -12,7 +12,7 @@ from fqc.asking import confirm
 from fqc.call import Call
 from fqc.noun import Noun
 from fqc.output import Cell
-from fqc.units import human_time
+from fqc.units import human_day, human_time
 
 app = Noun("Tokens for scripts and tools.")
 _LIST: dict[str, Cell] = {
@@ -20,9 +20,9 @@ _LIST: dict[str, Cell] = {
     "NAME": "name",
     "SCOPE": "scope",
     "OWNER": "username",
-    "PREFIX": "prefix",
-    "EXPIRES": lambda it: human_time(it["expires_at"]),
+    "EXPIRES": lambda it: human_day(it["expires_at"]),
     "LAST USED": lambda it: human_time(it["last_used_at"]),
+    "PREFIX": "prefix",
 }
 
 

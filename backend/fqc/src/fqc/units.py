@@ -65,6 +65,11 @@ def human_bytes(count: int | float | None) -> str | None:
     return f"{value:.1f} TiB"
 
 
+def human_day(text: str | None) -> str | None:
+    """In UTC."""
+    return text and datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d")
+
+
 def human_time(text: str | None) -> str | None:
     """To the second, in UTC."""
     return text and datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from fqc.failure import Exit, Failure
-from fqc.output import console
+from fqc.output import console, say
 
 _POLL_SECONDS = 0.25
 Progress = Callable[[str, int, int], None]
@@ -24,7 +24,7 @@ def until(
     hint: str,
 ) -> Any:
     end = time.monotonic() + timeout_seconds
-    with _bar() as advance:
+    with _bar() as advance, _left(hint):
         while True:
             found = look()
             advance(*told(found))
@@ -33,6 +33,16 @@ def until(
             if time.monotonic() >= end:
                 raise Failure(f"{what} has not ended after {timeout_seconds:g} s.", Exit.TIMED_OUT, hint=hint)
             time.sleep(_POLL_SECONDS)
+
+
+@contextmanager
+def _left(hint: str) -> Iterator[None]:
+    """Ctrl-C ends the waiting and not the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(hint)
+        raise
 
 
 @contextmanager

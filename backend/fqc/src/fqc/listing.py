@@ -1,0 +1,89 @@
+"""A table that fits a terminal: words stay whole, prose wraps, and columns that do not fit are named, not squeezed.
+
+The most important columns come first. Without a terminal there is no width to fit, and nothing is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+_GAP = 2
+# A time is one word. An expression may be broken where its signs are.
+_WORD = re.compile(r"\d{4}-\d\d-\d\d \S+|\S+")
+_IN_EXPRESSION = re.compile(r"[^\s*/,(]+")
+_NUMBER = re.compile(r"-|-?[\d.,]+( ?([KMGT]i)?B|%)?")
+_STYLES = {
+    "green": {"running", "applied", "done", "ok", "resolved", "ready"},
+    "yellow": {
+        "changing", "creating", "approved", "applying", "verifying", "pending", "advice", "warning", "previewed",
+        "drifted", "pending restart",
+    },
+    "red": {"failed", "unreachable", "stopped", "blocking", "critical", "rolled_back", "open"},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Listing:
+    titles: list[str]
+    rows: list[list[str]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        least = [max(map(_longest_word, column)) for column in self._columns()]
+        shown = _fitting(least, options.max_width)
+        natural = [max(map(len, column)) for column in self._columns()]
+        yield self._drawn(_widths(least[:shown], natural[:shown], options.max_width))
+        if left := self.titles[shown:]:
+            yield Text(f"No room for {', '.join(left)}: widen the terminal, or say -o yaml.", "dim")
+
+    def _columns(self) -> Iterator[tuple[str, ...]]:
+        return zip(self.titles, *self.rows, strict=True)
+
+    def _drawn(self, widths: list[int]) -> Table:
+        drawn = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
+        for (title, *cells), width in zip(self._columns(), widths, strict=False):
+            justify = "right" if _is_numeric(cells) else "left"
+            drawn.add_column(title, width=width, overflow="fold", justify=justify)  # type: ignore[arg-type]
+        for row in self.rows:
+            drawn.add_row(*map(styled, row[: len(widths)]))
+        return drawn
+
+
+def styled(text: str) -> Text:
+    return Text(text, next((style for style, words in _STYLES.items() if text in words), ""))
+
+
+def _longest_word(text: str) -> int:
+    words = _IN_EXPRESSION if "{" in text else _WORD
+    return max(map(len, words.findall(text)), default=0)
+
+
+def _is_numeric(cells: list[str]) -> bool:
+    return all(map(_NUMBER.fullmatch, cells)) and any(cell != "-" for cell in cells)
+
+
+def _fitting(least: list[int], room: int) -> int:
+    """How many columns there is room for, from the left: two at least."""
+    for count in range(len(least), 2, -1):
+        if sum(least[:count]) + _GAP * (count - 1) <= room:
+            return count
+    return min(2, len(least))
+
+
+def _widths(least: list[int], natural: list[int], room: int) -> list[int]:
+    """As wide as the content; if that is too much, the one with most to spare gives way, down to its longest word."""
+    widths = list(natural)
+    while sum(widths) + _GAP * (len(widths) - 1) > room:
+        spare = [width - bound for width, bound in zip(widths, least, strict=True)]
+        if not any(spare):
+            break
+        widths[spare.index(max(spare))] -= 1
+    return widths
