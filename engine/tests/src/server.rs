@@ -53,6 +53,8 @@ pub struct Options {
     pub plugin: Option<PathBuf>,
     /// Further arguments such as `--thread-handling=pool-of-threads`.
     pub arguments: Vec<String>,
+    /// Variables of the server's environment.
+    pub environment: Vec<(String, String)>,
 }
 
 pub struct Server {
@@ -211,6 +213,7 @@ impl Server {
         command.arg(path_argument("pid-file", &self.directory.join("pid")));
         command.arg(path_argument("log-error", &self.directory.join("error.log")));
         command.arg(format!("--port={}", self.port)).args(&self.options.arguments);
+        command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.child = Some(command.spawn()?);
         self.wait_until_ready()

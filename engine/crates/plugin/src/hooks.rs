@@ -4,6 +4,7 @@
 //! fault becomes foreign, and its bytes go on.
 
 use crate::connection::Connection;
+use crate::faults::{self, Point};
 use crate::got::Slot as TableSlot;
 use crate::io::{self, Io, Plain, Tls};
 use crate::{host, log, slots};
@@ -12,7 +13,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 /// Runs `work`; a panic gives `fallback`.
-pub fn contain<T>(fallback: T, work: impl FnOnce() -> T) -> T {
+pub fn contain<T>(point: Point, fallback: T, work: impl FnOnce() -> T) -> T {
+    let work = || {
+        faults::may_strike(point);
+        work()
+    };
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         host::contained();
         fallback
@@ -22,19 +27,19 @@ pub fn contain<T>(fallback: T, work: impl FnOnce() -> T) -> T {
 unsafe extern "C" fn on_accept(fd: c_int, address: *mut c_void, length: *mut c_void) -> c_int {
     let number = host::number_before_accept();
     let accepted = io::accept(fd, address, length);
-    contain((), || host::accepted(accepted, number));
+    contain(Point::Accept, (), || host::accepted(accepted, number));
     accepted
 }
 
 unsafe extern "C" fn on_accept4(fd: c_int, address: *mut c_void, length: *mut c_void, flags: c_int) -> c_int {
     let number = host::number_before_accept();
     let accepted = io::accept4(fd, address, length, flags);
-    contain((), || host::accepted(accepted, number));
+    contain(Point::Accept, (), || host::accepted(accepted, number));
     accepted
 }
 
 unsafe extern "C" fn on_close(fd: c_int) -> c_int {
-    contain((), || host::closing(fd));
+    contain(Point::Close, (), || host::closing(fd));
     io::close(fd)
 }
 
@@ -74,7 +79,11 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     }
     let Some(connection) = taken.content() else { return io.read(buffer) };
     let engine = host::engine();
-    match catch_unwind(AssertUnwindSafe(|| connection.read(engine, io, buffer))) {
+    let work = || {
+        faults::may_strike(Point::Recv);
+        connection.read(engine, io, buffer)
+    };
+    match catch_unwind(AssertUnwindSafe(work)) {
         Ok(count) => count,
         Err(_) => {
             give_up(connection);
@@ -87,7 +96,11 @@ fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return io.write(bytes) };
     slots::set_current(fd);
     let Some(connection) = taken.content() else { return io.write(bytes) };
-    match catch_unwind(AssertUnwindSafe(|| connection.write(host::engine(), io, bytes))) {
+    let work = || {
+        faults::may_strike(Point::Send);
+        connection.write(host::engine(), io, bytes)
+    };
+    match catch_unwind(AssertUnwindSafe(work)) {
         Ok(count) => {
             host::wake_if_wanted();
             count

@@ -2,6 +2,7 @@
 
 use crate::abi::*;
 use crate::connection::Connection;
+use crate::faults::{self, Point};
 use crate::server::{self, Facts};
 use crate::slots::{self, Taken};
 use crate::{hooks, log, status, variables, worker};
@@ -49,6 +50,7 @@ pub fn start() -> Result<(), String> {
         status::restore();
         return Err("the server's Qcache_ status rows were not found".into());
     }
+    faults::arm();
     engine().forget();
     // While the server starts, no session has done anything yet; otherwise the worker asks which sessions there are.
     set_oldest_known(if server.has_started() { u64::MAX } else { 0 });
@@ -190,7 +192,7 @@ thread_local! {
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        hooks::contain((), || self.0.borrow_mut().drain(..).for_each(bystander_ended));
+        hooks::contain(Point::Event, (), || self.0.borrow_mut().drain(..).for_each(bystander_ended));
     }
 }
 
@@ -204,7 +206,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     if !is_loaded() || data.is_null() {
         return;
     }
-    hooks::contain((), || {
+    hooks::contain(Point::Event, (), || {
         // SAFETY: the server passes the running session and an event of the class's structure.
         unsafe {
             let facts = Facts::of(thd);

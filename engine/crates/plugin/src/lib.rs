@@ -8,6 +8,7 @@
 
 mod abi;
 mod connection;
+mod faults;
 mod got;
 mod hooks;
 mod host;
@@ -86,7 +87,9 @@ pub static _maria_plugin_declarations_: Declarations = Declarations([
 ]);
 
 unsafe extern "C" fn init(_: *mut c_void) -> c_int {
-    match host::start() {
+    // A fault here leaves the plugin unloaded.
+    let started = std::panic::catch_unwind(host::start).unwrap_or_else(|_| Err("a fault while starting".into()));
+    match started {
         Ok(()) => 0,
         Err(reason) => {
             log::error(&format!("not loaded, nothing was changed: {reason}"));
@@ -96,6 +99,6 @@ unsafe extern "C" fn init(_: *mut c_void) -> c_int {
 }
 
 unsafe extern "C" fn deinit(_: *mut c_void) -> c_int {
-    host::stop();
+    let _ = std::panic::catch_unwind(host::stop);
     0
 }

@@ -2,12 +2,15 @@
 //! words that it uses for its own `query_cache_*` variables, because users reach them by those names too.
 
 use crate::abi::*;
+use crate::faults::Point;
+use crate::hooks::contain;
 use crate::{host, log};
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulong, c_ulonglong, c_void};
 use std::ptr::null;
 
 pub const SIZE_MAX: u64 = 10_485_760_000;
 pub const LIMIT_DEFAULT: u64 = 1_048_576;
+const ER_UNKNOWN_ERROR: u32 = 1105;
 const ER_WRONG_VALUE_FOR_VAR: u32 = 1231;
 const ER_WRONG_TYPE_FOR_VAR: u32 = 1232;
 const ER_TRUNCATED_WRONG_VALUE: u32 = 1292;
@@ -193,6 +196,14 @@ unsafe fn given(value: *mut Value) -> Given {
     }
 }
 
+/// The server sends nothing at all for a check that fails without an error.
+fn checked(check: impl FnOnce() -> c_int) -> c_int {
+    contain(Point::Variable, None, || Some(check())).unwrap_or_else(|| {
+        log::raise(ER_UNKNOWN_ERROR, false, "The query cache is switched off after a fault; see the error log");
+        1
+    })
+}
+
 fn wrong_value(name: &str, value: &str) -> c_int {
     log::raise(ER_WRONG_VALUE_FOR_VAR, false, &format!("Variable '{name}' can't be set to the value of '{value}'"));
     1
@@ -200,6 +211,13 @@ fn wrong_value(name: &str, value: &str) -> c_int {
 
 unsafe extern "C" fn check_type(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
     // SAFETY: called by the server.
+    checked(|| unsafe { type_given(save, value) })
+}
+
+/// # Safety
+/// As for every check function: the server's own pointers.
+unsafe fn type_given(save: *mut c_void, value: *mut Value) -> c_int {
+    // SAFETY: the caller's promise.
     let number = match unsafe { given(value) } {
         Given::Number(number, _) if (0..=2).contains(&number) => number as c_ulong,
         Given::Number(number, false) => {
@@ -249,23 +267,23 @@ unsafe fn check_number(name: &str, max: u64, block: u64, save: *mut c_void, valu
 
 unsafe extern "C" fn check_size(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
     // SAFETY: called by the server.
-    unsafe { check_number("query_cache_size", SIZE_MAX, 1024, save, value) }
+    checked(|| unsafe { check_number("query_cache_size", SIZE_MAX, 1024, save, value) })
 }
 
 unsafe extern "C" fn check_limit(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
     // SAFETY: called by the server.
-    unsafe { check_number("query_cache_limit", u64::MAX, 1, save, value) }
+    checked(|| unsafe { check_number("query_cache_limit", u64::MAX, 1, save, value) })
 }
 
 unsafe extern "C" fn check_min_res_unit(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
     // SAFETY: called by the server.
-    unsafe { check_number("query_cache_min_res_unit", u64::MAX, 8, save, value) }
+    checked(|| unsafe { check_number("query_cache_min_res_unit", u64::MAX, 8, save, value) })
 }
 
 unsafe extern "C" fn update_number(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     // SAFETY: called by the server under its system-variable lock, with the variable's own pointer.
     unsafe { *target.cast::<c_ulonglong>() = *save.cast::<c_ulonglong>() };
-    host::settings_changed();
+    contain(Point::Variable, (), host::settings_changed);
 }
 
 unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
@@ -273,11 +291,13 @@ unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_v
     let value = unsafe { *save.cast::<c_ulong>() };
     // SAFETY: as above.
     unsafe { *target.cast::<c_ulong>() = value };
-    if target.cast() == type_pointer(std::ptr::null_mut()) {
-        host::settings_changed();
-    } else {
-        host::type_changed(thd, value as u8);
-    }
+    contain(Point::Variable, (), || {
+        if target.cast() == type_pointer(std::ptr::null_mut()) {
+            host::settings_changed();
+        } else {
+            host::type_changed(thd, value as u8);
+        }
+    });
 }
 
 /// Where the server keeps `fqc_type`: of one session, or with a null pointer of the whole server.

@@ -82,7 +82,7 @@ fn run() {
     NATIVE_TOUCHED.store(true, Ordering::Relaxed);
     let mut worker = Worker { link: None, native: None, failures: 0 };
     while pause() {
-        crate::hooks::contain((), || worker.round());
+        crate::hooks::contain(crate::faults::Point::Worker, (), || worker.round());
     }
     drop(worker);
     local::leave_thread();

@@ -1,0 +1,53 @@
+//! Faults on purpose: what shows that none of them takes the server along.
+//!
+//! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Point {
+    Accept = 1,
+    Recv,
+    Send,
+    Close,
+    Event,
+    Variable,
+    Worker,
+}
+
+const NAMES: [(&str, Point); 7] = [
+    ("accept", Point::Accept),
+    ("recv", Point::Recv),
+    ("send", Point::Send),
+    ("close", Point::Close),
+    ("event", Point::Event),
+    ("variable", Point::Variable),
+    ("worker", Point::Worker),
+];
+
+/// 0 almost everywhere. Relaxed, as the count: only a test looks at them.
+static ARMED: AtomicU8 = AtomicU8::new(0);
+static CALLS_LEFT: AtomicU64 = AtomicU64::new(0);
+
+pub fn arm() {
+    let Ok(wish) = std::env::var("FQC_FAULT") else { return };
+    let (name, calls) = wish.split_once(':').unwrap_or((&wish, "0"));
+    if let Some((_, point)) = NAMES.iter().find(|(known, _)| *known == name) {
+        CALLS_LEFT.store(calls.parse().unwrap_or(0), Ordering::Relaxed);
+        ARMED.store(*point as u8, Ordering::Relaxed);
+        crate::log::warning(&format!("FQC_FAULT is set: this process will panic on purpose in {name}"));
+    }
+}
+
+#[inline]
+pub fn may_strike(point: Point) {
+    if ARMED.load(Ordering::Relaxed) == point as u8 {
+        strike();
+    }
+}
+
+#[cold]
+fn strike() {
+    let left = CALLS_LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    assert!(left.is_ok(), "a fault on purpose");
+}
