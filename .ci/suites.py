@@ -1,13 +1,17 @@
-"""Runs every suite, two at a time, to the end, and sums up.
+"""Runs every suite, three at a time, to the end, and sums up.
 
 A suite is a make target; its output goes to one log under .run/test/, and the numbers in the summary are those that
 the test tools themselves printed there. A suite without such numbers counts as one test, so that a linter counts
-too; a suite that failed counts at least one failure, whatever it printed. Standard library only: it runs before
-anything is installed.
+too; a suite that failed counts at least one failure, whatever it printed.
+
+Invariant: what a suite started ends with it. Whatever outlives it is ended here and is a failure of the suite; an
+interrupt ends everything. Standard library only: it runs before anything is installed.
 """
 
 import os
 import re
+import secrets
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,26 +19,38 @@ import threading
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TextIO
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "backend"))
+
+from stack import process  # noqa: E402
+from stack.waiting import wait_until  # noqa: E402
+
 LOGS = Path(os.environ.get("RUN_DIR", ROOT / ".run")) / "test"
-WORKERS = 2
+# More than the two processors of a small machine: suites wait a lot, for servers that start and conditions that come.
+WORKERS = 3
 HEARTBEAT_SECONDS = 60
+# In the environment of everything that a suite starts, with a value for each run of a suite.
+MARK = "SUITE_RUN"
+RUN = secrets.token_hex(8)
+END_SECONDS = 60
+IS_INTERRUPTED = threading.Event()
 
 
 @dataclass(frozen=True)
 class Suite:
     name: str
     target: str
-    # Suites of one lane never run beside each other: they would only wait for the same build folder.
+    # Suites of one lane never run beside each other: they would only wait for the same folder, or share something.
     lane: str
 
 
 # Long ones first; the browser late, beside light ones, since what a person would see as slow is a failure there.
 SUITES = [
     Suite("engine on real servers", "test-engine-server", "rust"),
-    Suite("backend on SQLite", "test-backend", "python"),
-    Suite("backend on PostgreSQL", "test-backend-postgres", "python"),
+    Suite("backend on SQLite", "test-backend", "sqlite"),
+    Suite("backend on PostgreSQL", "test-backend-postgres", "postgresql"),
     Suite("engine", "test-engine", "rust"),
     Suite("engine models (loom)", "test-engine-models", "rust"),
     Suite("engine lint", "lint-engine", "rust"),
@@ -45,8 +61,10 @@ SUITES = [
     Suite("lint", "lint-rest", "node"),
     Suite("browser end to end", "e2e", "stack"),
     Suite("generated files", "generate-check", "node"),
-    Suite("house", "test-house", "python"),
+    Suite("house", "test-house", "house"),
 ]
+
+BUILD = Suite("build", "build-all", "build")
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 # What cargo, pytest, vitest, playwright and `go test -v` (one line per test) print about their tests.
@@ -113,7 +131,7 @@ def judge(suite: Suite, exit_code: int, seconds: float, text: str) -> Result:
 def run(suite: Suite) -> Result:
     """On a build machine, shared with others, a failed suite gets a second chance; the summary tells of it."""
     result = run_once(suite)
-    if result.exit_code == 0 or "CI" not in os.environ:
+    if result.exit_code == 0 or "CI" not in os.environ or IS_INTERRUPTED.is_set():
         return result
     first = log_of(suite).rename(log_of(suite).with_suffix(".first.log"))
     say(f"{suite.name}: {verdict(result)}, once more; {tail(first)}")
@@ -124,15 +142,42 @@ def run_once(suite: Suite) -> Result:
     begun = time.monotonic()
     # A temporary folder of its own: MariaDB servers of two suites would clean up after each other. A short name, since
     # a socket's path has 107 characters at most.
-    with log_of(suite).open("w") as log, tempfile.TemporaryDirectory(prefix="fqc-") as own:
+    with log_of(suite).open("w") as log, own_folder() as own:
         Path(own).chmod(0o711)  # PostgreSQL, which refuses to run as root, has to reach its folder below
-        environment = os.environ | {"TMPDIR": own}
+        environment = os.environ | {"TMPDIR": own, MARK: mark_of(suite)}
         command = ["make", suite.target]
         done = subprocess.run(
             command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False
         )
+        left = end_leftovers(suite, log)
     text = log_of(suite).read_text(errors="replace")
-    return judge(suite, done.returncode, time.monotonic() - begun, text)
+    return judge(suite, done.returncode or left, time.monotonic() - begun, text)
+
+
+def own_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="fqc-", ignore_cleanup_errors=True)
+
+
+def mark_of(suite: Suite) -> str:
+    return f"{RUN}-{suite.target}"
+
+
+def end_leftovers(suite: Suite, log: TextIO) -> int:
+    """How many of the suite's processes had to be ended; the log names them."""
+    if wait_until(lambda: not process.marked(mark_of(suite), MARK), END_SECONDS):
+        return 0
+    left = process.marked(mark_of(suite), MARK)
+    for one in left:
+        log.write(f"left behind: {one.pid} {command_of(one.pid)}\n")
+    process.stop(left, END_SECONDS)
+    return len(left)
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ")
+    except OSError:
+        return "has just ended"
 
 
 class Board:
@@ -146,7 +191,7 @@ class Board:
 
     def take(self) -> Suite | None:
         with self.changed:
-            while self.waiting:
+            while self.waiting and not IS_INTERRUPTED.is_set():
                 for suite in self.waiting:
                     if suite.lane not in self.running:
                         self.waiting.remove(suite)
@@ -207,16 +252,13 @@ def heartbeat(board: Board, finished: threading.Event) -> None:
         say("still running: " + ", ".join(running))
 
 
-def main() -> int:
-    LOGS.mkdir(parents=True, exist_ok=True)
-    build = Suite("build", "build-all", "build")
+def run_all() -> list[Result]:
     say("build ...")
-    built = run(build)
+    built = run(BUILD)
     say(f"build: {verdict(built)} in {built.seconds:.0f} s")
     if built.exit_code:
         say(tail(built.log))
-    board = Board(SUITES)
-    finished = threading.Event()
+    board, finished = Board(SUITES), threading.Event()
     threading.Thread(target=heartbeat, args=(board, finished), daemon=True).start()
     workers = [threading.Thread(target=board.work) for _ in range(WORKERS)]
     for worker in workers:
@@ -224,7 +266,24 @@ def main() -> int:
     for worker in workers:
         worker.join()
     finished.set()
-    results = [built, *sorted(board.results, key=lambda result: SUITES.index(result.suite))]
+    return [built, *sorted(board.results, key=lambda result: SUITES.index(result.suite))]
+
+
+def end_all() -> None:
+    IS_INTERRUPTED.set()
+    for suite in (BUILD, *SUITES):
+        process.stop(process.marked(mark_of(suite), MARK), END_SECONDS)
+
+
+def main() -> int:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    try:
+        results = run_all()
+    except KeyboardInterrupt:
+        say("interrupted; ending what runs")
+        end_all()
+        return 130
     print("\n" + summary(results))
     print(f"{sum(result.passed for result in results)} passed, {sum(result.failed for result in results)} failed")
     return 1 if any(result.exit_code for result in results) else 0

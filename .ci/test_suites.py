@@ -1,8 +1,15 @@
 """The summary of `make test` says what the tools said."""
 
+import io
+import os
+import signal
+import subprocess
+import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
+import suites
 from suites import SUITES, Suite, count, judge
 
 OUTPUTS = {
@@ -41,6 +48,18 @@ class Counting(unittest.TestCase):
 
     def test_an_exit_code_counts_as_a_failure_even_if_all_tests_passed(self):
         self.assertEqual(1, judge(SUITE, 1, 1.0, "5 passed in 0.1s").failed)
+
+
+class Leftovers(unittest.TestCase):
+    def test_what_outlives_its_suite_is_named_ended_and_counted(self):
+        words = [sys.executable, "-c", "import time; time.sleep(600)"]
+        left = subprocess.Popen(words, env=os.environ | {suites.MARK: suites.mark_of(SUITE)})
+        log = io.StringIO()
+        with mock.patch.object(suites, "END_SECONDS", 1):
+            self.assertEqual(1, suites.end_leftovers(SUITE, log))
+        self.assertEqual(-signal.SIGTERM, left.wait())
+        self.assertIn(f"left behind: {left.pid}", log.getvalue())
+        self.assertEqual(0, suites.end_leftovers(SUITE, log))
 
 
 class Targets(unittest.TestCase):

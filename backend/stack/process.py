@@ -80,9 +80,9 @@ def _all_ended(identities: list[Identity]) -> bool:
     return not any(map(is_alive, identities))
 
 
-def marked(stack_id: str) -> list[Identity]:
-    """Every running process whose environment carries this stack's mark."""
-    wanted = f"{MARK}={stack_id}".encode()
+def marked(value: str, mark: str = MARK) -> list[Identity]:
+    """Every running process whose environment carries this mark."""
+    wanted = f"{mark}={value}".encode()
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():

@@ -26,3 +26,4 @@ from config.settings import *  # noqa: E402, F403
 # A file, so that real workers see the same database.
 if "sqlite3" in str(DATABASES["default"]["ENGINE"]):  # noqa: F405
     DATABASES["default"]["TEST"] = {"NAME": str(RUN_DIR / "test.sqlite3")}  # noqa: F405
+PASSWORD_HASHERS = ["testing.hasher.QuickArgon2PasswordHasher"]
