@@ -418,3 +418,20 @@ fn nothing_is_read_from_an_xa_transaction_that_has_ended() {
     arena.warm(&mut reader, READ);
     arena.hit(&mut reader, READ, "10");
 }
+
+/// An error tells nothing of the transaction that was begun or ended before it.
+#[test]
+fn what_a_failed_statement_did_to_the_transaction_is_known() {
+    let (mut arena, mut writer, mut reader) = with_table("t_failed");
+    small_table(&mut writer, "u", "InnoDB");
+    writer.must("CREATE PROCEDURE begins() BEGIN START TRANSACTION; INSERT INTO u VALUES (1, 1); END").unwrap();
+    writer.must("CREATE PROCEDURE ends() BEGIN COMMIT; INSERT INTO u VALUES (1, 1); END").unwrap();
+    reader.must("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").unwrap();
+    let flags = |client: &mut Client| format!("{:?}", client.query(READ).unwrap().parts.last());
+    for (procedure, expected) in [("begins", "status: 3"), ("ends", "status: 2")] {
+        arena.warm(&mut reader, READ);
+        assert!(reader.query(format!("CALL {procedure}()")).unwrap().failure().is_some());
+        let told = flags(&mut reader);
+        assert!(told.contains(expected), "after {procedure}: {told}");
+    }
+}

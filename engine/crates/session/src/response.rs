@@ -157,6 +157,7 @@ impl Session {
             self.take_flags(&running, flags);
         }
         let has_failed = matches!(outcome.kind, OutcomeKind::Err { .. });
+        self.has_failed = has_failed;
         self.note_warnings(&running, &outcome, has_failed);
         self.note_set_once(&running, has_failed);
         self.note_branch(&running);

@@ -7,7 +7,7 @@ use crate::prepared::Statements;
 use crate::response::{Finished, Running};
 use crate::surface::Pending;
 use crate::tables::{Table, Verdict};
-use crate::transaction::{Isolation, Transaction};
+use crate::transaction::{Isolation, Snapshot, Transaction};
 use crate::variables::{Knowledge, Variables};
 use crate::writes::Writes;
 use sql::{Charset, Kind, LexMode};
@@ -44,6 +44,8 @@ pub struct ThreadFacts<'a> {
     pub is_read_only: bool,
     /// `sql_auto_is_null`: a read may mean the last inserted row.
     pub is_null_magic: bool,
+    /// A transaction that was begun explicitly is open.
+    pub has_begun: bool,
 }
 
 pub struct Session {
@@ -75,6 +77,8 @@ pub struct Session {
     pub(crate) has_warnings: bool,
     pub(crate) running: Option<Running>,
     pub(crate) finished: Option<Finished>,
+    /// The last response was an error, which tells nothing of the transaction.
+    pub(crate) has_failed: bool,
     /// Numbers of the identity for the text and the binary protocol; none while it must be computed anew.
     contexts: Option<[u64; 2]>,
     /// The last tables met, to spare the registry a look-up.
@@ -129,6 +133,7 @@ impl Default for Session {
             has_warnings: false,
             running: None,
             finished: None,
+            has_failed: false,
             contexts: None,
             met: Vec::new(),
             scratch: Vec::new(),
@@ -215,12 +220,26 @@ impl Session {
     /// At the end of a statement, on the thread that ran it.
     pub fn on_status(&mut self, engine: &Engine, facts: &ThreadFacts) {
         self.take_facts(facts);
+        if self.running.is_none() && std::mem::take(&mut self.has_failed) {
+            self.take_transaction(facts.has_begun);
+        }
         if self.writes.is_locked && !facts.in_lock_tables {
             self.writes.is_locked = false;
             if self.running.is_none() {
                 self.writes.open(engine);
             }
         }
+    }
+
+    /// What failed may have begun a transaction before, or ended one.
+    fn take_transaction(&mut self, has_begun: bool) {
+        if !self.transaction.autocommit || has_begun == self.transaction.is_open {
+            return;
+        }
+        self.transaction.is_open = has_begun;
+        self.transaction.snapshot = Snapshot::Unknown;
+        self.transaction.is_branch &= has_begun;
+        self.status = self.status & !status::IN_TRANS | if has_begun { status::IN_TRANS } else { 0 };
     }
 
     fn take_facts(&mut self, facts: &ThreadFacts) {

@@ -53,6 +53,7 @@ fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
         cache_type: 1,
         is_read_only: false,
         is_null_magic: false,
+        has_begun: false,
     };
     session.on_connected(engine, Account { user: b"u".to_vec(), host: b"%".to_vec() }, &facts);
     session.on_status(engine, &facts);
