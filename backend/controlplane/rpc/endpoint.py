@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from rest_framework.response import Response
 
 from controlplane.accounts.roles import covers
 from controlplane.core import idempotency
@@ -86,7 +87,7 @@ def _once(call: Call, action: Action, given: dict[str, Any]) -> dict[str, Any]:
     except Exception:
         kept.delete()
         raise
-    idempotency.finish(kept, 200, body)
+    idempotency.finish(kept, Response(body))
     return body
 
 

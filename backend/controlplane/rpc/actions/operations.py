@@ -21,7 +21,8 @@ DEDICATED = ("exclusive", "2")
 
 def restart(given: Given) -> Answer:
     instance = idle_instance(given["DBInstanceId"])
-    started(services.change_restart(instance, **checked(RestartSerializer, note="RestartDBInstance")))
+    when = timing(given["EffectiveTime"], given["SwitchTime"])
+    started(services.change_restart(instance, **checked(RestartSerializer, note="RestartDBInstance", **when)))
     return {}
 
 
@@ -101,8 +102,9 @@ def kernel(raw: str) -> str:
 
 
 INSTANCE = required("DBInstanceId")
+CLIENT_TOKEN = optional("ClientToken", client_token)
 OPERATIONS: dict[str, Action] = {
-    "RestartDBInstance": writes(restart, INSTANCE, optional("ClientToken", client_token)),
+    "RestartDBInstance": writes(restart, INSTANCE, *timing_arguments("EffectiveTime"), CLIENT_TOKEN),
     "UpgradeDBInstanceKernelVersion": writes(
         upgrade, INSTANCE, optional("TargetMinorVersion", kernel), *timing_arguments("UpgradeTime", "SpecifyTime")
     ),
@@ -111,6 +113,7 @@ OPERATIONS: dict[str, Action] = {
         INSTANCE,
         required("DBInstanceClass"),
         *timing_arguments("EffectiveTime"),
+        CLIENT_TOKEN,
         *unused("PayType", "Direction", "AutoUseCoupon", "SourceBiz"),
     ),
     "DescribeDBProxy": reads(describe_proxy, INSTANCE, *unused("DBProxyEngineType")),
