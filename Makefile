@@ -37,6 +37,8 @@ engine: ## Build the plugin into engine/dist/fqc.so
 backend: backend/.venv/ready ## Install the backend and its pinned dependencies into backend/.venv
 frontend: frontend/dist/index.html ## Build the console into frontend/dist
 cli: backend/fqc/.venv/ready ## Install the `fqc` command into backend/fqc/.venv/bin
+sdk-clients: backend/rpc_clients/.venv/ready backend/rpc_clients/node/node_modules/ready ## Install the managed service's official clients
+	@cd backend/rpc_clients/go && go build -o bin/ ./...
 terraform: ## Build the Terraform provider
 	@cd infra/terraform/provider && go build -o bin/terraform-provider-fqc .
 
@@ -51,6 +53,14 @@ backend/fqc/.venv/ready: backend/fqc/requirements.lock backend/fqc/pyproject.tom
 	@cd backend/fqc && $(PYTHON) -m pip install --quiet --requirement requirements.lock
 	@cd backend/fqc && $(PYTHON) -m pip install --quiet --no-deps --editable .
 	@touch $@
+backend/rpc_clients/.venv/ready: backend/rpc_clients/requirements.lock
+	@echo "sdk-clients: installing the official clients"
+	@test -x backend/rpc_clients/$(PYTHON) || python3 -m venv backend/rpc_clients/.venv
+	@cd backend/rpc_clients && $(PYTHON) -m pip install --quiet --requirement requirements.lock
+	@touch $@
+backend/rpc_clients/node/node_modules/ready: backend/rpc_clients/node/package-lock.json
+	@cd backend/rpc_clients/node && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
 frontend/node_modules/ready: frontend/package-lock.json
 	@echo "frontend: installing its dependencies"
 	@cd frontend && npm ci --no-audit --no-fund --no-update-notifier --loglevel=error
@@ -63,7 +73,7 @@ frontend/dist/index.html: frontend/node_modules/ready $(shell find frontend/src 
 ##@ Check it
 test: ready-test ## Run every suite and every linter to the end; one summary
 	@python3 .ci/suites.py
-build-all: build cli terraform
+build-all: build cli terraform sdk-clients
 test-engine: ## Engine: unit, model and property tests
 	@$(CARGO) test --locked --no-fail-fast --workspace --exclude fqc-tests
 test-engine-models: ## Engine: every interleaving of the cache's protocols, by loom
@@ -83,6 +93,8 @@ e2e: build ## The console in real Chromium against a real stack
 	@cd frontend && npm run e2e
 test-cli: build cli ## The `fqc` command against a real stack
 	@cd backend/fqc && $(PYTHON) -m pytest -q
+test-sdk: build sdk-clients ## The managed service's official clients against a real stack
+	@cd backend/rpc_clients && $(PYTHON) -m pytest -q
 test-terraform: build terraform ## The Terraform provider against a real stack
 	@cd infra/terraform/provider && TF_ACC=1 go test -v -timeout 20m ./...
 test-house: build ## Stack, compose file, documents and this summary
@@ -99,6 +111,7 @@ lint-frontend: frontend
 	@cd frontend && npm run --silent lint && npm run --silent typecheck && npm run --silent check:size
 lint-terraform:
 	@cd infra/terraform/provider && test -z "$$(gofmt -l .)" && go vet ./...
+	@cd backend/rpc_clients/go && test -z "$$(gofmt -l .)" && go vet ./...
 lint-shell:
 	@shellcheck scripts/bootstrap .ci/run .ci/unchanged engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
@@ -121,6 +134,6 @@ ready-%:
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
-.PHONY: up down reset demo status logs build build-all engine backend frontend cli terraform test lint generate bench help \
-	test-engine test-engine-models test-engine-server test-bench test-backend test-backend-postgres test-frontend e2e test-cli \
+.PHONY: up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint generate bench help \
+	test-engine test-engine-models test-engine-server test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
 	test-terraform test-house lint-engine lint-rest lint-python lint-frontend lint-terraform lint-shell generate-check bench-quick bench-backend

@@ -56,6 +56,7 @@ SUITES = [
     Suite("engine lint", "lint-engine", "rust"),
     Suite("Terraform provider", "test-terraform", "stack"),
     Suite("CLI", "test-cli", "stack"),
+    Suite("official SDKs", "test-sdk", "stack"),
     Suite("frontend", "test-frontend", "node"),
     Suite("bench harness", "test-bench", "node"),
     Suite("lint", "lint-rest", "node"),

@@ -1,0 +1,126 @@
+"""A private stack with one instance per language, none of them ready for the cache, and keys to the RPC endpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stack.enabling import Api
+from stack.fleet import Administrator
+from stack.waiting import wait_until
+
+HERE = Path(__file__).parent
+BACKEND = HERE.parent
+LANGUAGES = ("python", "node", "go")
+ENDED = ("applied", "rolled_back", "failed", "aborted")
+WAIT_SECONDS = 180.0
+PROGRAM_SECONDS = 600.0
+PROGRAMS = {
+    "python": lambda name: [str(HERE / ".venv/bin/python"), f"python/{name}.py"],
+    "node": lambda name: ["node", f"node/{name}.mjs"],
+    "go": lambda name: [f"go/bin/{name}"],
+}
+
+
+@dataclass
+class Run:
+    """A program at work. Its output is read once, and kept for whoever asks again."""
+
+    process: subprocess.Popen[str]
+    output: str | None = None
+
+    def finished(self) -> str:
+        if self.output is None:
+            self.output, _ = self.process.communicate(timeout=PROGRAM_SECONDS)
+        assert self.process.returncode == 0, self.output
+        return self.output
+
+
+@dataclass
+class Stack:
+    address: str
+    api: Api
+    instances: dict[str, dict[str, Any]]  # by language
+    environment: dict[str, str]
+
+    def await_change(self, change: dict[str, Any]) -> None:
+        path = f"changes/{change['id']}"
+        assert wait_until(lambda: self.api.call("GET", path)["state"] in ENDED, WAIT_SECONDS), f"{path} has no end"
+        ended = self.api.call("GET", path)
+        assert ended["state"] == "applied", ended
+
+    def configured(self, language: str) -> dict[str, str | None]:
+        rows = self.api.call("GET", f"instances/{self.instances[language]['id']}/parameters")["items"]
+        return {row["name"]: row["configured"] for row in rows}
+
+    def start(self, language: str, name: str) -> Run:
+        own = {"FQC_RPC_INSTANCE": str(self.instances[language]["id"])}
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        environment = os.environ | self.environment | own
+        return Run(subprocess.Popen(PROGRAMS[language](name), cwd=HERE, env=environment, **pipes))
+
+
+def control(*arguments: str) -> str:
+    command = [str(BACKEND / ".venv/bin/python"), "-m", "stack", *arguments]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("FQC_")}
+    done = subprocess.run(command, cwd=BACKEND, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    run_dir = str(tmp_path_factory.mktemp("stack"))
+    up = json.loads(control("up", "--run-dir", run_dir, "--ports", "auto", "--count", str(len(LANGUAGES)), "--json"))
+    try:
+        api = Api(up["address"])
+        api.log_in(Administrator(**up["admin"]))
+        instances = dict(zip(LANGUAGES, up["instances"], strict=True))
+        found = Stack(up["address"], api, instances, environment_of(up["address"], api))
+        without_engine(found)
+        yield found
+    finally:
+        control("reset", "--run-dir", run_dir)
+
+
+def environment_of(address: str, api: Api) -> dict[str, str]:
+    key = api.call("POST", "access-keys", {"name": "official clients", "scope": "operator"})
+    token = api.call("POST", "tokens", {"name": "official clients", "scope": "operator"})
+    return {
+        "FQC_RPC_ENDPOINT": address.removeprefix("http://"),
+        "FQC_TOKEN": token["token"],
+        "ALIBABA_CLOUD_ACCESS_KEY_ID": key["id"],
+        "ALIBABA_CLOUD_ACCESS_KEY_SECRET": key["secret"],
+        "NO_PROXY": "127.0.0.1",
+    }
+
+
+def without_engine(stack: Stack) -> None:
+    """As servers are that the control plane did not make: nothing of the engine is loaded."""
+    for instance in stack.instances.values():
+        run_sql(instance, "UNINSTALL SONAME 'fqc'")
+    restarts = [stack.api.call("POST", f"instances/{each['id']}/restart", {}) for each in stack.instances.values()]
+    for change in restarts:
+        stack.await_change(change)
+
+
+def run_sql(instance: dict[str, Any], statement: str) -> None:
+    account = [f"--host={instance['host']}", f"--port={instance['port']}", f"--user={instance['username']}"]
+    environment = os.environ | {"MYSQL_PWD": str(instance["password"])}
+    subprocess.run(["mariadb", "--no-defaults", *account, "-e", statement], env=environment, check=True)
+
+
+@pytest.fixture(scope="session")
+def stories(stack: Stack) -> Iterator[dict[str, Run]]:
+    """All at once, each on its own instance: they mostly wait."""
+    started = {language: stack.start(language, "story") for language in LANGUAGES}
+    yield started
+    for run in started.values():
+        run.process.kill()
+        run.process.wait()

@@ -1,0 +1,38 @@
+"""The managed service's official clients, unmodified, enable the cache through the RPC endpoint."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from stack.waiting import wait_until
+
+from conftest import HERE, LANGUAGES, WAIT_SECONDS, Run, Stack
+
+PAGE = HERE.parents[1] / "docs/guides/official-sdks.md"
+SNIPPETS = {"python": "python/snippet.py", "node": "node/snippet.mjs", "go": "go/snippet/main.go"}
+FENCES = {"python": "python", "node": "js", "go": "go"}
+CACHE_SIZE = "{DBInstanceClassMemory/32}"
+
+
+@pytest.fixture(params=LANGUAGES)
+def language(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_the_whole_story_of_enabling_the_cache(stories: dict[str, Run], language: str) -> None:
+    steps = [line for line in stories[language].finished().splitlines() if line.startswith(f"{language}: ")]
+    assert len(steps) >= 8
+
+
+def test_the_snippet_of_the_page_runs(stack: Stack, stories: dict[str, Run], language: str) -> None:
+    """After the story, which leaves an instance that may have the cache."""
+    stories[language].finished()
+    printed = stack.start(language, "snippet").finished()
+    assert re.search(r"^query_cache_size \d+$", printed, re.MULTILINE), printed
+    assert wait_until(lambda: stack.configured(language)["query_cache_size"] == CACHE_SIZE, WAIT_SECONDS)
+
+
+def test_the_page_shows_the_snippet_that_runs(language: str) -> None:
+    (shown,) = re.findall(rf"^```{FENCES[language]}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert shown == (HERE / SNIPPETS[language]).read_text()
