@@ -96,7 +96,7 @@ test-cli: build cli ## The `fqc` command against a real stack
 test-sdk: build sdk-clients ## The managed service's official clients against a real stack
 	@cd backend/rpc_clients && $(PYTHON) -m pytest -q
 test-terraform: build terraform ## The Terraform provider against a real stack
-	@cd infra/terraform/provider && TF_ACC=1 go test -v -timeout 20m ./...
+	@cd infra/terraform/provider && TF_ACC=1 go test -v -timeout 60m ./...
 test-house: build ## Stack, compose file, documents and this summary
 	@cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider stack/tests ../.ci
 lint: lint-engine lint-rest ## Every linter
