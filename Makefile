@@ -73,7 +73,8 @@ frontend/dist/index.html: frontend/node_modules/ready $(shell find frontend/src 
 ##@ Check it
 test: ready-test ## Run every suite and every linter to the end; one summary
 	@python3 .ci/suites.py
-build-all: build cli terraform sdk-clients
+build-all:
+	@$(MAKE) --jobs=3 build cli terraform sdk-clients
 test-engine: ## Engine: unit, model and property tests
 	@$(CARGO) test --locked --no-fail-fast --workspace --exclude fqc-tests
 test-engine-models: ## Engine: every interleaving of the cache's protocols, by loom
@@ -113,13 +114,13 @@ lint-terraform:
 	@cd infra/terraform/provider && test -z "$$(gofmt -l .)" && go vet ./...
 	@cd backend/rpc_clients/go && test -z "$$(gofmt -l .)" && go vet ./...
 lint-shell:
-	@shellcheck scripts/bootstrap .ci/run .ci/unchanged engine/bench/run engine/docker/start engine/docker/is-healthy
+	@shellcheck scripts/bootstrap .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd frontend && npm run --silent generate
 	@cd infra/terraform/provider && go generate ./...
-generate-check: ## Fail when a derived file is not what its source gives
-	@.ci/unchanged backend/openapi.yaml frontend/src/api infra/terraform -- $(MAKE) generate
+generate-check: backend frontend/node_modules/ready ## Fail when a derived file is not what its source gives
+	@.ci/derived
 
 ##@ Measure it
 bench: engine ready-bench ## The five published tables on this machine (long)
