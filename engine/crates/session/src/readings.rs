@@ -3,6 +3,7 @@
 use crate::catalogue::Facts;
 use foldhash::quality::RandomState;
 use sql::{Kind, LexMode, Statement};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,13 +13,22 @@ use std::sync::{Arc, RwLock};
 const KEPT: usize = 1024;
 const SHARDS: usize = 16;
 
+/// Where the rows of a read come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scan {
+    /// A single SELECT without aggregates, set operations or derived tables: if it returns rows, it has read rows.
+    Single,
+    /// The same with GROUP BY.
+    Grouped,
+    Other,
+}
+
 #[derive(Debug)]
 pub struct Reading {
     pub statement: Arc<Statement>,
-    /// A single SELECT without aggregates, set operations or derived tables: if it returns rows, it has read rows.
-    pub is_single_scan: bool,
+    scan: Scan,
     /// Its LIMIT may skip rows, which FOUND_ROWS() counts and the result does not show.
-    pub may_skip_rows: bool,
+    may_skip_rows: bool,
     /// The catalogue's generation + 1 << 1 | whether a view of it is named; 0 before it was asked.
     names_view: AtomicU64,
 }
@@ -28,7 +38,7 @@ impl Reading {
         let statement = sql::classify(text, mode);
         let is_read = matches!(statement.kind, Kind::Read(_));
         Reading {
-            is_single_scan: is_read && is_single_scan(text, mode),
+            scan: if is_read { scan_of(text, mode) } else { Scan::Other },
             may_skip_rows: is_read && may_skip_rows(text),
             statement: Arc::new(statement),
             names_view: AtomicU64::new(0),
@@ -42,7 +52,25 @@ impl Reading {
 
     fn of(statement: Statement) -> Reading {
         let names_view = AtomicU64::new(0);
-        Reading { statement: Arc::new(statement), is_single_scan: false, may_skip_rows: false, names_view }
+        Reading { statement: Arc::new(statement), scan: Scan::Other, may_skip_rows: false, names_view }
+    }
+
+    pub fn is_single_scan(&self) -> bool {
+        self.scan == Scan::Single
+    }
+
+    /// Whatever it returns, it has read.
+    pub fn returns_what_it_reads(&self) -> bool {
+        self.scan != Scan::Other
+    }
+
+    /// FOUND_ROWS() is the number of rows in the result. An aggregate over nothing leaves it as it was.
+    pub fn shows_found(&self, rows: u64) -> bool {
+        match self.scan {
+            Scan::Single => !self.may_skip_rows,
+            Scan::Grouped => rows > 0,
+            Scan::Other => false,
+        }
     }
 
     /// `text`: one of this shape.
@@ -103,11 +131,10 @@ fn may_skip_rows(text: &[u8]) -> bool {
     position(b"offset").is_some() || position(b"limit").is_some_and(|at| text[at..].contains(&b','))
 }
 
-/// Words of statements whose rows may come from something else than a scan.
-const OTHERS: &[&[u8]] = &[
-    b"union",
-    b"intersect",
-    b"except",
+/// Words of statements whose rows may come from something else than one scan.
+const OTHERS: &[&[u8]] = &[b"union", b"intersect", b"except", b"with", b"values", b"over", b"right"];
+/// And of those that may answer for rows that are not there.
+const AGGREGATES: &[&[u8]] = &[
     b"count",
     b"sum",
     b"min",
@@ -126,17 +153,24 @@ const OTHERS: &[&[u8]] = &[
     b"bit_xor",
     b"json_arrayagg",
     b"json_objectagg",
-    b"with",
-    b"values",
-    b"over",
-    b"right",
 ];
+/// And of those that may group, and then hold something back.
+const HOLDING: &[&[u8]] = &[b"having", b"limit", b"distinct", b"procedure"];
 
-fn is_single_scan(text: &[u8], mode: LexMode) -> bool {
-    let selects = std::cell::Cell::new(0);
+fn scan_of(text: &[u8], mode: LexMode) -> Scan {
+    let (selects, aggregates, groups, holds) = (Cell::new(0), Cell::new(false), Cell::new(false), Cell::new(false));
     let is_other = |word: &[u8]| {
         selects.set(selects.get() + u32::from(word == b"select"));
+        aggregates.set(aggregates.get() || AGGREGATES.contains(&word));
+        groups.set(groups.get() || word == b"group");
+        holds.set(holds.get() || HOLDING.contains(&word));
         selects.get() > 1 || OTHERS.contains(&word)
     };
-    !sql::mentions(text, mode, is_other) && selects.get() == 1
+    let is_other = sql::mentions(text, mode, is_other) || selects.get() != 1;
+    match (is_other, groups.get(), aggregates.get(), holds.get()) {
+        (true, ..) => Scan::Other,
+        (_, true, _, false) => Scan::Grouped,
+        (_, false, false, _) => Scan::Single,
+        _ => Scan::Other,
+    }
 }

@@ -415,7 +415,7 @@ impl Session {
             outcome.status_offsets.as_slice(),
             recording.response.len(),
             has_read_rows(&recording, &outcome),
-            reading.is_single_scan && !reading.may_skip_rows,
+            matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if reading.shows_found(rows)),
         );
         match (recording.refusal, layout) {
             (Some(reason), _) => engine.note_refusal(reason),
@@ -476,7 +476,7 @@ fn was_refused(outcome: &Outcome) -> bool {
 fn has_read_rows(recording: &Recording, outcome: &Outcome) -> bool {
     let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
     has_rows
-        && recording.reading.is_single_scan
+        && recording.reading.returns_what_it_reads()
         && recording.refusal.is_none()
         && recording.all_snapshot
         && recording.cells.len() > 1

@@ -83,6 +83,13 @@ pub struct Action {
 }
 
 impl Action {
+    pub fn mentions(&self, word: &str) -> bool {
+        match &self.deed {
+            Deed::Query(text) | Deed::Run(text, _) => text.contains(word),
+            _ => false,
+        }
+    }
+
     /// Whether the rows of the answer have an order of their own.
     pub fn is_ordered(&self) -> bool {
         let ordered = |text: &String| text.split("; ").all(orders_by_key);

@@ -22,6 +22,18 @@ pub fn difference(plain: &Answer, cached: &Answer, is_ordered: bool) -> Option<S
     pairs.into_iter().find_map(|(plain, cached)| unequal(plain, cached, is_ordered))
 }
 
+/// Equal but for values of rows: as many answers, rows and columns, and no error on either side.
+pub fn are_alike(plain: &Answer, cached: &Answer) -> bool {
+    let shape = |answer: &Answer| -> Option<Vec<(usize, usize)>> {
+        let rows = |part: &Part| match part {
+            Part::Rows(rows) => Some((rows.columns.len(), rows.rows.len())),
+            _ => None,
+        };
+        answer.responses.iter().flat_map(|one| &one.parts).map(rows).collect()
+    };
+    shape(plain).is_some_and(|plain| Some(plain) == shape(cached))
+}
+
 fn unequal(plain: &Response, cached: &Response, is_ordered: bool) -> Option<String> {
     if plain.bytes == cached.bytes {
         return None;

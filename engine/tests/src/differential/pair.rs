@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::action::{Action, Deed};
+use super::action::{Action, Deed, Kind};
 use super::lane::{Answer, Lane};
 use super::{SESSIONS, compare, report};
 use crate::client::{Endpoint, Row};
@@ -46,12 +46,15 @@ impl Pair<'_> {
 pub struct Lanes {
     plain: Lane,
     cached: Lane,
+    /// Something was written since this session last read.
+    written_since: [bool; SESSIONS],
 }
 
 impl Lanes {
     pub fn new(pair: &Pair) -> io::Result<Self> {
         let plain = Lane::new(pair.plain, None, SESSIONS)?;
-        Ok(Self { plain, cached: Lane::new(pair.cached, pair.through.as_ref(), SESSIONS)? })
+        let cached = Lane::new(pair.cached, pair.through.as_ref(), SESSIONS)?;
+        Ok(Self { plain, cached, written_since: [false; SESSIONS] })
     }
 
     /// The answer where both agree, else both in words.
@@ -59,7 +62,17 @@ impl Lanes {
         let sent = (self.plain.start(action), self.cached.start(action));
         let (plain, cached) = (self.plain.finish(action), self.cached.finish(action));
         let cached = self.retried(action, &plain, cached);
+        let asks_rows = action.mentions("FOUND_ROWS");
+        match action.kind {
+            Kind::Read | Kind::Repeat if !asks_rows => self.written_since[action.session] = false,
+            Kind::Read | Kind::Repeat => {}
+            _ => self.written_since = [true; SESSIONS],
+        }
         let Some(place) = compare::difference(&plain, &cached, action.is_ordered()) else { return Ok(plain) };
+        // A documented limit: the number is that of now if the tables of the served read changed in between.
+        if asks_rows && self.written_since[action.session] && compare::are_alike(&plain, &cached) {
+            return Ok(plain);
+        }
         let (plain, cached) = (report::answer(&plain, action), report::answer(&cached, action));
         let head = format!("at {action}\n  differs: {place} (sent {sent:?})");
         let (here, there) = (self.plain.transactions(), self.cached.transactions());
