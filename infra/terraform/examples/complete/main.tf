@@ -15,7 +15,8 @@ resource "fqc_instance" "shop" {
 }
 
 resource "fqc_instance_parameters" "shop" {
-  instance_id = fqc_instance.shop.id
+  instance_id    = fqc_instance.shop.id
+  instance_class = fqc_instance.shop.instance_class
   parameters = {
     innodb_buffer_pool_size = "{DBInstanceClassMemory*63/100}"
     table_open_cache        = "{DBInstanceClassMemory/262144}"

@@ -2,11 +2,14 @@ package provider
 
 import (
 	"context"
+	"net/url"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
 // connected and readable hold the provider's connection for a resource and for a data source. It is absent while
@@ -27,6 +30,16 @@ func (c *readable) Configure(_ context.Context, req datasource.ConfigureRequest,
 
 func (c *opened) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
 	c.Connection, _ = req.ProviderData.(*Connection)
+}
+
+// importOfInstance takes an instance's id or name; state holds the id, as `fqc_instance` gives it.
+func importOfInstance(ctx context.Context, c *Connection, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	found, err := api.Get[api.Instance](ctx, c.Client, "instances/"+url.PathEscape(req.ID))
+	if err != nil {
+		resp.Diagnostics.AddError("There is nothing to import", err.Error())
+		return
+	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, rootInstance, found.Id)...)
 }
 
 // integer is for counts that the API may leave out.

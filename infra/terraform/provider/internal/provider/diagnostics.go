@@ -36,6 +36,31 @@ func keys[V any](attribute string, values map[string]V) locate {
 	}
 }
 
+// either asks one after the other.
+func either(all ...locate) locate {
+	return func(field string) (path.Path, bool) {
+		for _, at := range all {
+			if where, known := at(field); known {
+				return where, true
+			}
+		}
+		return path.Empty(), false
+	}
+}
+
+// subjects are the attributes that a request as a whole can fail over, by the code of its refusal.
+var subjects = map[string]path.Path{"not_found": rootInstance, "template_not_found": rootTemplate}
+
+// orSubject is for what names an instance or a template that may not exist.
+func orSubject(at locate) locate {
+	return func(field string) (path.Path, bool) {
+		if where, known := subjects[field]; known {
+			return where, true
+		}
+		return at(field)
+	}
+}
+
 // addError reports a failed request, on the attributes at fault where the API names them.
 func addError(diags *diag.Diagnostics, summary string, err error, at locate) {
 	var refusal *api.Error
@@ -48,9 +73,16 @@ func addError(diags *diag.Diagnostics, summary string, err error, at locate) {
 			}
 		}
 	}
-	if !located {
-		diags.AddError(summary, err.Error())
+	if located {
+		return
 	}
+	if refusal != nil {
+		if where, known := at(refusal.Problem.Code); known {
+			diags.AddAttributeError(where, summary, err.Error())
+			return
+		}
+	}
+	diags.AddError(summary, err.Error())
 }
 
 // addFindings reports what a preview found: what blocks as an error, advice as a warning.

@@ -25,6 +25,7 @@ type instanceParameters struct{ connected }
 type parametersModel struct {
 	InstanceID     types.String   `tfsdk:"instance_id"`
 	Parameters     types.Map      `tfsdk:"parameters"`
+	InstanceClass  types.String   `tfsdk:"instance_class"`
 	Resolved       types.Map      `tfsdk:"resolved"`
 	PendingRestart types.Set      `tfsdk:"pending_restart"`
 	Timeouts       timeouts.Value `tfsdk:"timeouts"`
@@ -42,6 +43,10 @@ func (r *instanceParameters) Schema(ctx context.Context, _ resource.SchemaReques
 			"parameters": schema.MapAttribute{
 				Required: true, ElementType: types.StringType, Validators: []validator.Map{mapvalidator.SizeAtLeast(1)},
 				MarkdownDescription: "As submitted: literals, or expressions such as `{DBInstanceClassMemory*7/10}`.",
+			},
+			"instance_class": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: "The class that expressions are resolved on. Write `fqc_instance.x.instance_class` here, and a resize brings `resolved` along in the same apply; without it, the next refresh does. It resizes nothing.",
 			},
 			"resolved":        schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "What each comes to on the instance's class."},
 			"pending_restart": schema.SetAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Those that take effect at the next restart."},
@@ -68,7 +73,7 @@ func (r *instanceParameters) ModifyPlan(ctx context.Context, req resource.Modify
 	body := api.PreviewRequestRequest{Instance: plan.InstanceID.ValueString(), Parameters: &wanted, AllowRestart: &r.allowRestart}
 	found, err := api.Post[api.ChangePreview](ctx, r.Client, "changes/preview", body)
 	if err != nil {
-		addError(&resp.Diagnostics, "These parameters cannot be set", err, keys("parameters", wanted))
+		addError(&resp.Diagnostics, "These parameters cannot be set", err, orSubject(keys("parameters", wanted)))
 		return
 	}
 	addFindings(&resp.Diagnostics, found.Findings, keys("parameters", wanted))
@@ -103,7 +108,7 @@ func (r *instanceParameters) submit(ctx context.Context, instance string, wanted
 		timing
 	}{wanted, r.allowRestart, r.timing()}
 	if err := r.change(ctx, "instances/"+url.PathEscape(instance)+"/changes", body); err != nil {
-		addError(diags, "The parameters were not set", err, keys("parameters", wanted))
+		addError(diags, "The parameters were not set", err, orSubject(keys("parameters", wanted)))
 	}
 }
 
@@ -162,5 +167,5 @@ func (r *instanceParameters) Delete(ctx context.Context, req resource.DeleteRequ
 }
 
 func (r *instanceParameters) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	resource.ImportStatePassthroughID(ctx, path.Root("instance_id"), req, resp)
+	importOfInstance(ctx, r.Connection, req, resp)
 }

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"net/url"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -12,15 +11,14 @@ import (
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
-// Read takes what is configured, byte for byte, and not what runs: servers round values. A change that waits for its
-// window counts as made, since a second plan would otherwise ask for it again.
+// Read takes what is configured, byte for byte, and not what runs: servers round values.
 func (r *instanceParameters) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state parametersModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	found, err := r.listed(ctx, state.InstanceID.ValueString())
+	found, err := r.configured(ctx, state.InstanceID.ValueString())
 	if api.IsNotFound(err) {
 		resp.State.RemoveResource(ctx)
 		return
@@ -39,13 +37,20 @@ func (r *instanceParameters) Read(ctx context.Context, req resource.ReadRequest,
 	values, diags := types.MapValueFrom(ctx, types.StringType, submitted)
 	state.Parameters = values
 	resp.Diagnostics.Append(diags...)
+	if state.InstanceClass, err = r.classOf(ctx, state.InstanceID.ValueString()); err != nil {
+		resp.Diagnostics.AddError("The instance's class cannot be read", err.Error())
+		return
+	}
 	resp.Diagnostics.Append(state.take(found)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
 // derive fills in what follows from the parameters that were just set.
 func (r *instanceParameters) derive(ctx context.Context, m *parametersModel, diags *diag.Diagnostics) {
-	found, err := r.listed(ctx, m.InstanceID.ValueString())
+	found, err := r.configured(ctx, m.InstanceID.ValueString())
+	if err == nil && m.InstanceClass.IsUnknown() {
+		m.InstanceClass, err = r.classOf(ctx, m.InstanceID.ValueString())
+	}
 	if err != nil {
 		diags.AddError("The parameters were set and cannot be read", err.Error())
 	}
@@ -65,40 +70,4 @@ func (m *parametersModel) take(found map[string]api.InstanceParameter) diag.Diag
 	m.Resolved, first = types.MapValue(types.StringType, resolved)
 	m.PendingRestart, second = types.SetValue(types.StringType, pending)
 	return append(first, second...)
-}
-
-func (r *instanceParameters) listed(ctx context.Context, instance string) (map[string]api.InstanceParameter, error) {
-	at := "instances/" + url.PathEscape(instance)
-	found, err := api.Get[api.InstanceParameters](ctx, r.Client, at+"/parameters")
-	if err != nil {
-		return nil, err
-	}
-	named := map[string]api.InstanceParameter{}
-	for _, parameter := range found.Items {
-		named[parameter.Name] = parameter
-	}
-	lines, err := r.scheduled(ctx, at)
-	for _, line := range lines {
-		parameter := named[line.Name]
-		parameter.Configured, parameter.Resolved = line.NewSubmitted, line.NewValue
-		named[line.Name] = parameter
-	}
-	return named, err
-}
-
-// scheduled are the lines of approved change sets that wait for their time, oldest first.
-func (r *instanceParameters) scheduled(ctx context.Context, at string) ([]api.ChangeLine, error) {
-	owner, err := api.Get[api.Instance](ctx, r.Client, at)
-	if err != nil {
-		return nil, err
-	}
-	query := url.Values{"instance": {owner.Id}, "state": {string(api.ChangeStateApproved)}}
-	waiting, err := api.List[api.ChangeSummary](ctx, r.Client, "changes", query)
-	lines := []api.ChangeLine{}
-	for position := len(waiting) - 1; err == nil && position >= 0; position-- {
-		var change api.Change
-		change, err = api.Get[api.Change](ctx, r.Client, "changes/"+waiting[position].Id)
-		lines = append(lines, change.Lines...)
-	}
-	return lines, err
 }

@@ -143,6 +143,10 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 		resp.Diagnostics.AddError("The instance cannot be read", err.Error())
 		return
 	}
+	if found, err = r.settled(ctx, found); err != nil {
+		resp.Diagnostics.AddError("The changes that wait cannot be read", err.Error())
+		return
+	}
 	resp.Diagnostics.Append(state.take(found)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
@@ -163,6 +167,9 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 		return
 	}
 	now, err := api.Get[api.Instance](ctx, r.Client, "instances/"+state.ID.ValueString())
+	if err == nil {
+		now, err = r.settled(ctx, now)
+	}
 	if err != nil {
 		resp.Diagnostics.AddError("The instance cannot be read", err.Error())
 		return

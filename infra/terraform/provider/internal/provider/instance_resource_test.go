@@ -7,7 +7,8 @@ import (
 )
 
 func TestALocalInstanceIsMadeResizedImportedAndRemoved(t *testing.T) {
-	w := needStack(t).workdir(t)
+	s := needStack(t)
+	w := s.workdir(t)
 	of := func(class, tags string) string {
 		return `resource "fqc_instance" "i" {
   name           = "terraform-made"
@@ -15,9 +16,11 @@ func TestALocalInstanceIsMadeResizedImportedAndRemoved(t *testing.T) {
   tags           = { ` + tags + ` }
 }
 resource "fqc_instance_parameters" "p" {
-  instance_id = fqc_instance.i.id
-  parameters  = { table_open_cache = "{DBInstanceClassMemory/262144}" }
+  instance_id    = fqc_instance.i.id
+  instance_class = fqc_instance.i.instance_class
+  parameters     = { table_open_cache = "{DBInstanceClassMemory/262144}" }
 }
+output "resolved" { value = fqc_instance_parameters.p.resolved.table_open_cache }
 output "id" { value = fqc_instance.i.id }
 output "minor" { value = fqc_instance.i.minor_version }
 `
@@ -31,12 +34,19 @@ output "minor" { value = fqc_instance.i.minor_version }
 	if w.outputs()["id"] != id {
 		t.Error("a resize made a new instance")
 	}
-	w.must("refresh")
-	if !strings.Contains(w.state(), `"resolved":{"table_open_cache":"4096"}`) {
-		t.Errorf("after the resize the expression comes to something else:\n%s", w.state())
+	if resolved := w.outputs()["resolved"]; resolved != "4096" {
+		t.Errorf("after the resize the expression comes to %v", resolved)
 	}
+	w.unchangedForCycles()
 	w.must("state", "rm", "fqc_instance.i")
 	w.must("import", "fqc_instance.i", fmt.Sprint(id))
+	w.unchanged()
+	w.configure("provider \"fqc\" { when = \"window\" }\n" + of("local.small", `team = "b"`))
+	w.must("apply", "-auto-approve", "-no-color")
+	t.Cleanup(func() {
+		s.abortWaiting(t, fmt.Sprint(id))
+		w.configure(of("local.medium", `team = "b"`))
+	})
 	w.unchanged()
 }
 

@@ -66,12 +66,7 @@ func (m *templateModel) take(ctx context.Context, found api.TemplateDetail) diag
 }
 
 func templateFields(values map[string]string) locate {
-	return func(field string) (path.Path, bool) {
-		if where, known := keys("values", values)(field); known {
-			return where, true
-		}
-		return roots("name", "description", "engine_line", "values")(field)
-	}
+	return either(keys("values", values), roots("name", "description", "engine_line", "values"))
 }
 
 func (r *parameterTemplate) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

@@ -120,7 +120,7 @@ func (p *fqcProvider) Resources(context.Context) []func() resource.Resource {
 
 func (p *fqcProvider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
-		newInstanceClasses, newParameters, newTemplates, newPrerequisites, newPreview,
+		newInstanceClasses, newVersions, newParameters, newTemplates, newPrerequisites, newPreview,
 	}
 }
 

@@ -151,8 +151,7 @@ func (r *queryCache) Read(ctx context.Context, req resource.ReadRequest, resp *r
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	parameters := instanceParameters{connected{r.Connection}}
-	found, err := parameters.listed(ctx, state.InstanceID.ValueString())
+	found, err := r.configured(ctx, state.InstanceID.ValueString())
 	kind := typeOf(found["query_cache_type"].Configured)
 	if api.IsNotFound(err) || (err == nil && kind == "") {
 		resp.State.RemoveResource(ctx)
@@ -189,5 +188,5 @@ func (r *queryCache) Delete(ctx context.Context, req resource.DeleteRequest, res
 }
 
 func (r *queryCache) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	resource.ImportStatePassthroughID(ctx, path.Root("instance_id"), req, resp)
+	importOfInstance(ctx, r.Connection, req, resp)
 }

@@ -26,7 +26,7 @@ func (s *stack) cache(t *testing.T, instance string) api.CacheStatus {
 	return found
 }
 
-func TestTheCacheIsEnabledSizedDriftedAndDisabled(t *testing.T) {
+func TestTheCacheIsEnabledSizedImportedDriftedAndDisabled(t *testing.T) {
 	s := needStack(t)
 	w, id := s.workdir(t), s.Instances[1].ID
 	w.apply(cacheConfig(id, ""))
@@ -37,6 +37,9 @@ func TestTheCacheIsEnabledSizedDriftedAndDisabled(t *testing.T) {
 	if now := s.cache(t, id); !now.IsEnabled || *now.SizeBytes != 8388608 {
 		t.Errorf("the cache is %+v", now)
 	}
+	w.must("state", "rm", "fqc_query_cache.c")
+	w.must("import", "fqc_query_cache.c", s.Instances[1].Name)
+	w.unchanged()
 	s.alter(t, id, "cache/disable", map[string]any{})
 	if plan := w.changed(); !strings.Contains(plan, "fqc_query_cache.c will be created") {
 		t.Errorf("a cache that was disabled in the console is not enabled again:\n%s", plan)

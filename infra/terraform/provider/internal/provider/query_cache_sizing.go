@@ -57,8 +57,7 @@ func cachePath(m queryCacheModel, action string) string {
 
 // size is the configured one: a server may round what it runs.
 func (r *queryCache) size(ctx context.Context, m queryCacheModel) (types.Int64, error) {
-	parameters := instanceParameters{connected{r.Connection}}
-	found, err := parameters.listed(ctx, m.InstanceID.ValueString())
+	found, err := r.configured(ctx, m.InstanceID.ValueString())
 	if err != nil || found["query_cache_size"].Resolved == nil {
 		return types.Int64Null(), err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/cookiejar"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -176,14 +175,24 @@ func (s *stack) parameter(t *testing.T, instance, name string) api.InstanceParam
 	return api.InstanceParameter{}
 }
 
+// abortWaiting leaves nothing that waits for its window, or is at work in one that is open.
 func (s *stack) abortWaiting(t *testing.T, instance string) {
 	t.Helper()
-	query := url.Values{"instance": {instance}, "state": {string(api.ChangeStateApproved)}}
-	waiting, err := api.List[api.ChangeSummary](context.Background(), s.client, "changes", query)
-	for _, change := range waiting {
-		_, err = api.Post[api.Change](context.Background(), s.client, "changes/"+change.Id+"/abort", nil)
-	}
-	if err != nil {
-		t.Fatal(err)
+	ctx, cancel := context.WithTimeout(context.Background(), runLimit)
+	defer cancel()
+	for {
+		left, err := s.connection().waiting(ctx, instance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(left) == 0 {
+			return
+		}
+		for _, change := range left { // too late for one at work: then its end is awaited
+			_, _ = api.Post[api.Change](ctx, s.client, "changes/"+change.Id+"/abort", nil)
+		}
+		if err := pause(ctx); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// runLimit ends a terraform whose change never ends, such as on a stack without a worker.
-const runLimit = 90 * time.Second
+// runLimit ends a terraform whose change never ends, such as on a stack without a worker. A loaded machine is no reason.
+const runLimit = 5 * time.Minute
 
 // workdir is one configuration with its state, run by the real terraform. dev_overrides point at the built provider, so
 // that neither a registry nor `init` is needed.
@@ -55,7 +55,7 @@ func (w *workdir) run(arguments ...string) (int, string) {
 	defer cancel()
 	command := exec.CommandContext(ctx, "terraform", arguments...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	command.WaitDelay = 10 * time.Second
+	command.WaitDelay = time.Minute
 	command.Dir = w.path
 	command.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(w.path, "terraform.rc"),
 		"FQC_URL="+w.Address, "FQC_TOKEN="+w.token, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1")
@@ -89,6 +89,16 @@ func (w *workdir) unchanged() {
 	w.t.Helper()
 	if code, out := w.run("plan", "-detailed-exitcode", "-no-color"); code != 0 {
 		w.t.Fatalf("a second plan wants something (%d):\n%s", code, out)
+	}
+}
+
+// cycles are how many plans in a row have to want nothing, since some provider diffs come and go.
+const cycles = 20
+
+func (w *workdir) unchangedForCycles() {
+	w.t.Helper()
+	for range cycles {
+		w.unchanged()
 	}
 }
 

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"net/url"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -11,68 +10,9 @@ import (
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
-// What would be said if something were done: prerequisites of the cache, and the preview of a change.
+func newPreview() datasource.DataSource { return &preview{} }
 
-func newPrerequisites() datasource.DataSource { return &prerequisites{} }
-func newPreview() datasource.DataSource       { return &preview{} }
-
-type (
-	prerequisites struct{ readable }
-	preview       struct{ readable }
-)
-
-type findingItem struct {
-	Severity  string  `tfsdk:"severity"`
-	Code      string  `tfsdk:"code"`
-	Parameter string  `tfsdk:"parameter"`
-	Seen      string  `tfsdk:"seen"`
-	Needed    string  `tfsdk:"needed"`
-	Remedy    string  `tfsdk:"remedy"`
-	Nearest   *string `tfsdk:"nearest"`
-}
-
-func findings() schema.Attribute {
-	return items(map[string]schema.Attribute{
-		"severity": text("`blocking`, `advice` or `notice`."), "code": text("Stable, unlike the sentences."), "parameter": text(""),
-		"seen": text(""), "needed": text(""), "remedy": text("What mends it."), "nearest": text("A value that would fit."),
-	})
-}
-
-func findingItems(found []api.InstanceFinding) []findingItem {
-	rows := []findingItem{}
-	for _, it := range found {
-		rows = append(rows, findingItem{string(it.Severity), it.Code, it.Parameter, it.Seen, it.Needed, it.Remedy, it.Nearest})
-	}
-	return rows
-}
-
-func (d *prerequisites) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = "fqc_prerequisites"
-}
-
-func (d *prerequisites) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	resp.Schema = schema.Schema{
-		MarkdownDescription: "Whether the fast query cache may be enabled on an instance, checked against the live server.",
-		Attributes: map[string]schema.Attribute{
-			"instance_id": schema.StringAttribute{Required: true},
-			"is_ready":    flag("Nothing blocks it."),
-			"findings":    findings(),
-		},
-	}
-}
-
-func (d *prerequisites) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	state := struct {
-		InstanceID types.String  `tfsdk:"instance_id"`
-		IsReady    bool          `tfsdk:"is_ready"`
-		Findings   []findingItem `tfsdk:"findings"`
-	}{}
-	var id types.String
-	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, rootInstance, &id)...)
-	found, err := api.Get[api.Prerequisites](ctx, d.Client, "instances/"+url.PathEscape(id.ValueString())+"/prerequisites")
-	state.InstanceID, state.IsReady, state.Findings = id, found.IsReady, findingItems(found.Findings)
-	conclude(ctx, resp, err, &state)
-}
+type preview struct{ readable }
 
 type lineItem struct {
 	Name         string  `tfsdk:"name"`
@@ -128,5 +68,5 @@ func (d *preview) Read(ctx context.Context, req datasource.ReadRequest, resp *da
 	for _, it := range found.Lines {
 		state.Lines = append(state.Lines, lineItem{it.Name, it.OldSubmitted, it.NewSubmitted, it.OldValue, it.NewValue, it.NeedsRestart})
 	}
-	conclude(ctx, resp, err, &state)
+	conclude(ctx, resp, err, &state, orSubject(either(keys("parameters", wanted), roots("parameters", "template"))))
 }

@@ -1,0 +1,76 @@
+package provider
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
+)
+
+// Changes that were approved and wait for their time count as made: a second plan would otherwise ask for them again.
+
+// waiting are those of one instance, oldest first, with those at work just now.
+func (c *Connection) waiting(ctx context.Context, id string) ([]api.Change, error) {
+	query := url.Values{"instance": {id}, "state": {string(api.ChangeStateApproved), string(api.ChangeStateApplying), string(api.ChangeStateVerifying)}}
+	listed, err := api.List[api.ChangeSummary](ctx, c.Client, "changes", query)
+	found := []api.Change{}
+	for position := len(listed) - 1; err == nil && position >= 0; position-- {
+		var change api.Change
+		change, err = api.Get[api.Change](ctx, c.Client, "changes/"+listed[position].Id)
+		found = append(found, change)
+	}
+	return found, err
+}
+
+// settled is the instance as it will be.
+func (c *Connection) settled(ctx context.Context, found api.Instance) (api.Instance, error) {
+	changes, err := c.waiting(ctx, found.Id)
+	for _, change := range changes {
+		for _, step := range change.Steps {
+			switch {
+			case step.Kind == api.StepKindSetClass && step.New != nil:
+				found.InstanceClass = *step.New
+			case step.Kind == api.StepKindSetProxy && step.New != nil:
+				found.ProxyEnabled = *step.New == "true"
+			}
+		}
+	}
+	return found, err
+}
+
+// configured are the parameters as they will be, by name.
+func (c *Connection) configured(ctx context.Context, instance string) (map[string]api.InstanceParameter, error) {
+	at := "instances/" + url.PathEscape(instance)
+	owner, err := api.Get[api.Instance](ctx, c.Client, at)
+	if err != nil {
+		return nil, err
+	}
+	found, err := api.Get[api.InstanceParameters](ctx, c.Client, at+"/parameters")
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]api.InstanceParameter{}
+	for _, parameter := range found.Items {
+		named[parameter.Name] = parameter
+	}
+	changes, err := c.waiting(ctx, owner.Id)
+	for _, change := range changes {
+		for _, line := range change.Lines {
+			parameter := named[line.Name]
+			parameter.Configured, parameter.Resolved = line.NewSubmitted, line.NewValue
+			named[line.Name] = parameter
+		}
+	}
+	return named, err
+}
+
+// classOf is where the expressions of an instance are, or will be, resolved.
+func (c *Connection) classOf(ctx context.Context, instance string) (types.String, error) {
+	found, err := api.Get[api.Instance](ctx, c.Client, "instances/"+url.PathEscape(instance))
+	if err == nil {
+		found, err = c.settled(ctx, found)
+	}
+	return types.StringValue(found.InstanceClass), err
+}
