@@ -22,6 +22,16 @@ def test_json_and_yaml_say_the_same(fqc: Fqc, instance: str) -> None:
     assert (shown["name"], shown["endpoint"]) == (instance, again["endpoint"])
 
 
+def test_a_shell_is_offered_names_of_instances_classes_and_templates(fqc: Fqc, bare: Fqc, instance: str) -> None:
+    def offered(run: Fqc, line: str) -> list[str]:
+        return run(_FQC_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(line.count(" "))).out.split()
+
+    assert instance in offered(fqc, f"fqc instance show {instance[:3]}")
+    assert offered(fqc, f"fqc instance resize {instance} local.m") == ["local.medium"]
+    assert "fast-query-cache-on" in offered(fqc, "fqc template apply fast-query")
+    assert offered(bare, "fqc instance show ") == []  # logged in nowhere
+
+
 def test_filters_reach_the_api(fqc: Fqc, instance: str) -> None:
     assert [each["name"] for each in fqc("instance", "list", "--search", instance, "-o", "json").json] == [instance]
     assert fqc("instance", "list", "--state", "failed", "-o", "json").json == []

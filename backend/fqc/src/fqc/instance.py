@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fqc import change_flow
+from fqc import change_flow, completing
 from fqc.asking import confirm, secret
 from fqc.call import Call
 from fqc.failure import Failure
@@ -17,7 +17,12 @@ from fqc.units import human_time, pairs
 from fqc.waiting import until
 
 app = Noun("Instances: the servers of the fleet.")
-Name = Annotated[str, typer.Argument(help="An instance, by name or id.", metavar="INSTANCE", show_default=False)]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="An instance, by name or id.", metavar="INSTANCE", show_default=False, autocompletion=completing.instances
+    ),
+]
 
 _LIST: dict[str, Cell] = {
     "NAME": "name",
@@ -154,7 +159,9 @@ def restart(call: Call, instance: Name) -> None:
 def resize(
     call: Call,
     instance: Name,
-    instance_class: Annotated[str, typer.Argument(help="The new class.", metavar="CLASS", show_default=False)],
+    instance_class: Annotated[
+        str, typer.Argument(help="The new class.", metavar="CLASS", autocompletion=completing.classes)
+    ],
     parameter: Annotated[
         list[str] | None, typer.Option("--set", help="A decision that goes with it: query_cache_size=64M.")
     ] = None,

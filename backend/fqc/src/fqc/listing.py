@@ -20,7 +20,7 @@ _GAP = 2
 # A time is one word. An expression may be broken where its signs are.
 _WORD = re.compile(r"\d{4}-\d\d-\d\d \S+|\S+")
 _IN_EXPRESSION = re.compile(r"[^\s*/,(]+")
-_NUMBER = re.compile(r"-|-?[\d.,]+( ?([KMGT]i)?B|%)?")
+_NUMBER = re.compile(r"-|-?\d+(\.\d+)?(e[+-]\d+)?( ?([KMGT]i)?B|%)?")
 _STYLES = {
     "green": {"running", "applied", "done", "ok", "resolved", "ready"},
     "yellow": {

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fqc import change_flow
+from fqc import change_flow, completing
 from fqc.asking import confirm
 from fqc.call import Call
 from fqc.failure import Exit, Failure
@@ -18,7 +18,12 @@ from fqc.template_text import edited, parsed
 from fqc.units import human_time, pairs
 
 app = Noun("Templates: versioned sets of parameter values.")
-Name = Annotated[str, typer.Argument(help="A template, by name or id.", metavar="TEMPLATE", show_default=False)]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="A template, by name or id.", metavar="TEMPLATE", show_default=False, autocompletion=completing.templates
+    ),
+]
 Set = Annotated[list[str] | None, typer.Option("--set", help="name=value; may be repeated.")]
 File = Annotated[
     Path | None, typer.Option("--file", "-f", exists=True, dir_okay=False, help="Lines of `name = value`.")
