@@ -61,9 +61,9 @@ def create(
     name: Annotated[str, typer.Argument(help="What the mail will say.", show_default=False)],
     condition: Annotated[
         str,
-        typer.Option("--when", help="'hit_ratio < 20', in the metric's unit: fqc metrics list.", show_default=False),
+        typer.Option("--when", help="As 'hit_ratio < 20'; `fqc metrics list` says the unit.", show_default=False),
     ],
-    hold: Annotated[str, typer.Option("--for", help="It must hold this long.")] = "10m",
+    hold: Annotated[str, typer.Option("--for", help="It must hold this long, such as 10m.")] = "10m",
     minimum_traffic: Annotated[float, typer.Option(help="Judge nothing below this traffic.")] = 0.0,
     severity: Annotated[Severity, typer.Option(help="How bad it is.")] = Severity.WARNING,
     instance: Annotated[str | None, typer.Option(help="Only this instance.")] = None,

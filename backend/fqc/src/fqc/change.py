@@ -35,11 +35,11 @@ def show(call: Call, change: Id) -> None:
     call.show(call.api.get(f"changes/{change}"), change_view.change)
 
 
-@app.change("approve")
+@app.approval("approve")
 def approve(call: Call, change: Id) -> None:
     """Let a previewed change set run, now or later."""
     found = call.api.get(f"changes/{change}")
-    if call.is_dry_run or call.is_kept:
+    if call.is_dry_run:
         call.would("POST", f"changes/{change}/approve", change_flow.timing(call))
         return
     if found["needs_restart"]:

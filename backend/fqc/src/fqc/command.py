@@ -16,6 +16,13 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from fqc.options import READ
 
+# What stands for an option's value in the help, where neither its type nor its name says it.
+_VALUES = {
+    "set": "NAME=VALUE", "tag": "NAME=VALUE", "unset": "PARAMETER", "search": "TEXT", "note": "TEXT",
+    "description": "TEXT", "at": "TIME", "since": "TIME", "until": "TIME", "for": "SPAN", "when": "CONDITION",
+    "mail": "ADDRESS", "timeout": "SECONDS", "interval": "SECONDS", "result-sets": "SIZE",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Direct(RuntimeParam):
@@ -77,8 +84,12 @@ def _record(option: TyperOption) -> tuple[str, str]:
 
 
 def _value(option: TyperOption) -> str:
-    choices = option.type_descriptor.choices
-    return "|".join(each.value for each in choices) if choices else option.opts[0].lstrip("-").upper()
+    kind, name = option.type_descriptor, option.opts[0].lstrip("-")
+    if kind.choices:
+        return "|".join(each.value for each in kind.choices)
+    if name in _VALUES:
+        return _VALUES[name]
+    return "N" if kind.annotation in (int, float) else "FILE" if kind.is_path else name.upper()
 
 
 def _default(value: Any) -> str:

@@ -64,7 +64,7 @@ def apply(
     call: Call,
     template: Annotated[str, typer.Argument(help="A template, by name or id.", show_default=False)],
     instance: Annotated[list[str] | None, typer.Option(help="This one; may be repeated.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Those with all of these tags: name=value.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Those with all of these tags; may be repeated.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every instance.")] = False,
     version: Annotated[int | None, typer.Option(min=1, help="Of the template; default: the newest.")] = None,
     parallelism: Annotated[int, typer.Option(min=1, help="How many at once.")] = 5,

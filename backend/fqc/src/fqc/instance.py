@@ -75,7 +75,7 @@ def list_(
     call: Call,
     search: Annotated[str | None, typer.Option(help="Part of a name, id or host.")] = None,
     state: Annotated[str | None, typer.Option(help="In this state.")] = None,
-    tag: Annotated[str | None, typer.Option(help="With this tag: name=value.")] = None,
+    tag: Annotated[str | None, typer.Option(help="With this tag.")] = None,
     instance_class: Annotated[str | None, typer.Option("--class", help="Of this class.")] = None,
     is_drifted: Annotated[
         bool | None, typer.Option("--drifted/--not-drifted", help="Runs other than configured.")
@@ -118,7 +118,7 @@ def add(
         Path | None, typer.Option(exists=True, dir_okay=False, help="Who signed its certificate.")
     ] = None,
     has_proxy: Annotated[bool, typer.Option("--proxy", help="Clients reach it through a dedicated proxy.")] = False,
-    tag: Annotated[list[str] | None, typer.Option(help="name=value; may be repeated.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="May be repeated.")] = None,
 ) -> None:
     """Register a server that exists, or have a local one made."""
     body: dict[str, Any] = {"name": name, "instance_class": instance_class, "tags": pairs(tag or [])}

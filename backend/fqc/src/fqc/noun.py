@@ -1,7 +1,8 @@
 """Commands of one noun. Each gets the common options of its sort without repeating them in its signature.
 
-`read` shows, `watch` shows again and again, `write` alters a record of the control plane, `change` makes a change set.
-A command's first parameter is its `Call`; typer sees the command's own parameters and those of its sort.
+`read` shows, `watch` shows again and again, `write` alters a record of the control plane, `change` makes a change set,
+`approval` lets one run. A command's first parameter is its `Call`; typer sees the command's own parameters and those
+of its sort.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import typer
 
 from fqc import command
 from fqc.call import Call
-from fqc.options import CHANGE, DRY_RUN, READ, SURE, WAIT, WATCH, Options
+from fqc.options import CHANGE, DRY_RUN, READ, SURE, TIMING, WAIT, WATCH, Options
 
 Command = Callable[..., Any]
 
@@ -44,6 +45,9 @@ class Noun(typer.Typer):
 
     def change(self, name: str) -> Callable[[Command], Command]:
         return self._add(name, READ | DRY_RUN | SURE | WAIT | CHANGE)
+
+    def approval(self, name: str) -> Callable[[Command], Command]:
+        return self._add(name, READ | DRY_RUN | SURE | WAIT | TIMING)
 
     def decision(self, name: str) -> Callable[[Command], Command]:
         return self._add(name, READ | DRY_RUN | SURE | WAIT)

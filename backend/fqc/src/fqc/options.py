@@ -26,7 +26,7 @@ READ: Options = {
 }
 WATCH: Options = {
     "is_watching": (Annotated[bool, typer.Option("--watch", "-w", help="Show it again until Ctrl-C.")], False),
-    "interval_seconds": (Annotated[float, typer.Option("--interval", min=0.2, help="Seconds between looks.")], 2.0),
+    "interval_seconds": (Annotated[float, typer.Option("--interval", min=0.2, help="Between two looks.")], 2.0),
 }
 DRY_RUN: Options = {
     "is_dry_run": (Annotated[bool, typer.Option("--dry-run", help="Say what would happen; alter nothing.")], False)
@@ -35,13 +35,15 @@ SURE: Options = {"is_sure": (Annotated[bool, typer.Option("--yes", "-y", help="D
 WAIT: Options = {
     "is_waiting": (Annotated[bool, typer.Option("--wait", help="Until it has ended; say how far it is.")], False),
     "timeout_seconds": (
-        Annotated[float, _from(("--timeout",), "FQC_TIMEOUT", "Seconds to wait; then exit with 6.")],
+        Annotated[float, _from(("--timeout",), "FQC_TIMEOUT", "Wait so long at most.")],
         600.0,
     ),
 }
-CHANGE: Options = {
+TIMING: Options = {
     "at": (Annotated[str | None, typer.Option("--at", help="At this time: 2026-11-20T22:00Z.")], None),
     "in_window": (Annotated[bool, typer.Option("--window", help="In the instance's maintenance window.")], False),
-    "is_kept": (Annotated[bool, typer.Option("--preview", help="Leave it previewed, for somebody to approve.")], False),
     "note": (Annotated[str, typer.Option("--note", help="Why; kept with the change.")], ""),
+}
+CHANGE: Options = TIMING | {
+    "is_kept": (Annotated[bool, typer.Option("--preview", help="Leave it previewed, for somebody to approve.")], False)
 }

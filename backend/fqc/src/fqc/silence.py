@@ -36,7 +36,7 @@ def list_(
 def create(
     call: Call,
     reason: Annotated[str, typer.Argument(help="Why.", show_default=False)],
-    hold: Annotated[str, typer.Option("--for", help="How long: 2h.", show_default=False)],
+    hold: Annotated[str, typer.Option("--for", help="How long, such as 2h.", show_default=False)],
     rule: Annotated[str | None, typer.Option(help="Only this rule.")] = None,
     instance: Annotated[str | None, typer.Option(help="Only this instance.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Only instances with all of these tags.")] = None,

@@ -24,7 +24,7 @@ Name = Annotated[
         help="A template, by name or id.", metavar="TEMPLATE", show_default=False, autocompletion=completing.templates
     ),
 ]
-Set = Annotated[list[str] | None, typer.Option("--set", help="name=value; may be repeated.")]
+Set = Annotated[list[str] | None, typer.Option("--set", help="May be repeated.")]
 File = Annotated[
     Path | None, typer.Option("--file", "-f", exists=True, dir_okay=False, help="Lines of `name = value`.")
 ]
