@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 import pytest
 from django.http import HttpResponse
 
+from controlplane.parameters.models import Template
 from controlplane.rpc.actions import ACTIONS
 from controlplane.rpc.middleware import RpcMiddleware
 from controlplane.rpc.tests.signing import HOST, acs3_headers, send, sha1_arguments
@@ -85,7 +86,7 @@ def test_xml_on_request_for_answers_and_refusals(rpc, client):
     assert answer.headers["Content-Type"] == "text/xml;charset=utf-8"
     text = answer.content.decode()
     assert text.startswith('<?xml version="1.0" encoding="UTF-8"?><DescribeParameterGroupsResponse><RequestId>req-')
-    assert text.count("<ParameterGroup>") == 4
+    assert text.count("<ParameterGroup>") == Template.objects.count() > 1
     again = client.generic("POST", f"/?{urlencode(arguments)}", headers={"host": HOST})
     assert "<Error>" in again.content.decode() and "<Code>SignatureNonceUsed</Code>" in again.content.decode()
 

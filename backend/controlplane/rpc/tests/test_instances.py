@@ -7,6 +7,7 @@ import pytest
 from controlplane.changes.models import ChangeSet
 from controlplane.fleet.models import Instance, InstanceParameter
 from controlplane.metrics.models import Sample
+from controlplane.metrics.partitions import partitions_ensure
 from controlplane.metrics.tests.fleet import instance_make
 
 pytestmark = pytest.mark.django_db
@@ -149,6 +150,7 @@ def performance(rpc, instance, key, **span):
 def test_the_caches_counters_have_keys(rpc):
     instance = instance_make()
     at = int((datetime.now(UTC) - timedelta(minutes=30)).timestamp())
+    partitions_ensure(Sample, at, at)
     Sample.objects.create(instance_id=instance.pk, at=at, seconds=10, hits=90, lookups=120, inserts=30, not_cached=10)
     status, body = performance(rpc, instance, "MySQL_QueryCacheRequests,hit_ratio")
     assert status == 200
