@@ -316,3 +316,22 @@ fn the_last_insert_id_under_another_name() {
         }
     }
 }
+
+/// A definition that fails has ended the transaction before; only an error is told.
+#[test]
+fn a_begin_after_a_read_only_transaction_that_an_error_ended() {
+    let arena = Arena::enter("g_read_only");
+    let mut setter = arena.client();
+    small_table(&mut setter, "t", "InnoDB");
+    let mut pair = Pair::new(&arena);
+    for statement in [
+        "START TRANSACTION READ ONLY",
+        "SELECT v FROM t WHERE id = 1",
+        "CREATE TRIGGER g AFTER DELETE ON nowhere FOR EACH ROW SET @u = 1",
+        "BEGIN",
+        "SELECT v FROM t WHERE id = 1",
+        "COMMIT",
+    ] {
+        pair.alike(statement);
+    }
+}

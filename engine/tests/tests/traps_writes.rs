@@ -300,3 +300,25 @@ fn other_tables_keep_their_entries() {
     all(&mut writer, &["UPDATE u SET v = v", "SET @a = 1", "SELECT v FROM u"]);
     arena.hit(&mut reader, SUM, "5,150");
 }
+
+/// Of several statements in one command, those that change rows leave what they do not touch.
+#[test]
+fn several_statements_outdate_what_they_write() {
+    let (mut arena, mut writer, mut reader) = with_table("w_several", "InnoDB");
+    small_table(&mut writer, "u", "InnoDB");
+    let other = "SELECT SUM(v) FROM u";
+    arena.warm(&mut reader, other);
+    let writes = [
+        ("UPDATE t SET v = v + 1 WHERE id = 1; SELECT 1", "5,151"),
+        ("BEGIN; UPDATE t SET v = v + 1 WHERE id = 1; COMMIT", "5,152"),
+        ("UPDATE t SET v = v + 1 WHERE id = 1; UPDATE t SET v = v + 1 WHERE id = 1", "5,154"),
+    ];
+    each_follows(&mut arena, &mut reader, &mut writer, SUM, &writes);
+    arena.hit(&mut reader, other, "150");
+    let old = arena.warm(&mut reader, SUM);
+    all(&mut writer, &["BEGIN; UPDATE t SET v = 0 WHERE id = 1"]);
+    assert_eq!(said(&reader.query(SUM).unwrap()), old);
+    all(&mut writer, &["COMMIT; BEGIN; SELECT v FROM t"]);
+    assert_eq!(said(&reader.query(SUM).unwrap()), "5,140");
+    arena.hit(&mut reader, other, "150");
+}

@@ -294,6 +294,7 @@ impl Session {
                 self.transaction.snapshot = Snapshot::Open(running.moment)
             }
             Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => self.transaction.snapshot = Snapshot::NotYet,
+            Kind::Several => self.transaction.snapshot = Snapshot::Unknown,
             Kind::Read(_) => {
                 if !was_open {
                     self.transaction.snapshot = Snapshot::NotYet;

@@ -92,7 +92,8 @@ impl Session {
             | status::ANSI_QUOTES;
         match &self.transaction.deferred_begin {
             None => self.status & LASTING,
-            Some(_) => self.status & LASTING | status::IN_TRANS,
+            // One that reads only is never deferred.
+            Some(_) => self.status & LASTING & !status::IN_TRANS_READONLY | status::IN_TRANS,
         }
     }
 }

@@ -239,7 +239,10 @@ impl Session {
         self.transaction.is_open = has_begun;
         self.transaction.snapshot = Snapshot::Unknown;
         self.transaction.is_branch &= has_begun;
-        self.status = self.status & !status::IN_TRANS | if has_begun { status::IN_TRANS } else { 0 };
+        self.status &= !(status::IN_TRANS | status::IN_TRANS_READONLY);
+        if has_begun {
+            self.status |= status::IN_TRANS;
+        }
     }
 
     fn take_facts(&mut self, facts: &ThreadFacts) {

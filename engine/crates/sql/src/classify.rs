@@ -2,7 +2,7 @@
 
 use crate::lex::{LONGEST_WORD, Lexer, TokenKind, unquoted};
 use crate::walk::{Ending, Findings, walk};
-use crate::{Charset, Flush, Kind, LexMode, Read, Show, Statement, ddl, set, show, transaction};
+use crate::{Charset, Completion, Flush, Kind, LexMode, Read, Show, Statement, ddl, set, show, transaction};
 
 /// Classifies one command text.
 pub fn classify(text: &[u8], mode: LexMode) -> Statement {
@@ -21,6 +21,7 @@ fn statement(lexer: Lexer, may_nest: bool) -> Statement {
     let found = walk(after_written_table(lexer));
     let kind = match found.ending {
         Ending::Broken => return opaque(),
+        Ending::Multiple if may_nest && is_about_rows(lexer) => Kind::Several,
         Ending::Multiple => Kind::Multiple,
         Ending::Single if is_read(lexer) => Kind::Read(Read { refusal: found.refusal, hint: found.hint }),
         Ending::Single if found.has_executable_comment => return opaque(),
@@ -29,10 +30,33 @@ fn statement(lexer: Lexer, may_nest: bool) -> Statement {
     Statement { reads_diagnostics: reads_diagnostics(&kind, &found), kind }
 }
 
+/// Whether each of several statements reads or changes rows, or begins or ends a transaction.
+fn is_about_rows(mut lexer: Lexer) -> bool {
+    let (text, mode) = (lexer.text(), lexer.mode());
+    let mut start = 0;
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            TokenKind::Broken | TokenKind::ExecutableComment => return false,
+            TokenKind::Semicolon | TokenKind::End => {
+                let part = statement(Lexer::new(&text[start..token.start], mode), false);
+                let is_known = matches!(part.kind, Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Empty)
+                    || matches!(part.kind, Kind::Commit(done) | Kind::Rollback(done) if done == Completion::default());
+                if !is_known || token.kind == TokenKind::End {
+                    return is_known;
+                }
+                start = token.end();
+            }
+            _ => {}
+        }
+    }
+}
+
 fn reads_diagnostics(kind: &Kind, found: &Findings) -> bool {
     match kind {
         // Harmless includes GET DIAGNOSTICS.
-        Kind::Harmless | Kind::Call | Kind::Execute | Kind::Compound | Kind::Multiple | Kind::Opaque => true,
+        Kind::Harmless | Kind::Call | Kind::Execute | Kind::Compound => true,
+        Kind::Several | Kind::Multiple | Kind::Opaque => true,
         Kind::Show(show) => {
             matches!(show, Show::Warnings | Show::Errors | Show::CountWarnings | Show::CountErrors)
         }

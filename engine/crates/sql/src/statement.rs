@@ -51,7 +51,9 @@ pub enum Kind {
     Ddl(DdlScope),
     /// Known to change nothing that a read could see.
     Harmless,
-    /// More than one statement in the text.
+    /// More than one statement in the text, all of which read or change rows, or begin or end transactions.
+    Several,
+    /// More than one statement in the text, of other kinds too.
     Multiple,
     Empty,
     /// Not understood: may change or commit anything.

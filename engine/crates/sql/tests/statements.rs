@@ -219,13 +219,27 @@ fn what_is_not_understood_is_opaque() {
 }
 
 #[test]
-fn several_statements_are_multiple() {
+fn several_statements_about_rows_are_several() {
     for text in [
         "SELECT 1; SELECT 2",
         "SELECT 1 FROM t; -- x",
         "BEGIN; COMMIT",
         ";SELECT 1",
+        "START TRANSACTION; UPDATE t SET a = ';' WHERE id = 1; INSERT INTO t VALUES (1); COMMIT;;",
+    ] {
+        assert_eq!(kind(text), Kind::Several, "{text}");
+        assert!(classify(text.as_bytes(), LexMode::default()).reads_diagnostics, "{text}");
+    }
+}
+
+#[test]
+fn other_statements_in_one_text_are_multiple() {
+    for text in [
         "SET a=1; SET b=2",
+        "SELECT 1; CALL p()",
+        "COMMIT AND CHAIN; SELECT 1",
+        "UPDATE t SET a = 1; DROP TABLE t",
+        "INSERT DELAYED INTO t VALUES (1); SELECT 1",
         "SELECT ';' FROM t; x",
         "CREATE PROCEDURE p() BEGIN SELECT 1; END",
         "BEGIN NOT ATOMIC COMMIT; END",
