@@ -68,8 +68,8 @@ def main() -> None:
     parser.add_argument("--minute-instances", type=int, default=20, help="how many have 30 days of minutes too")
     parser.add_argument("--keep", type=Path, help="folder for result.json and summary.md")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="fqc-bench-") as folder, postgres.cluster() as url:
-        os.environ |= {"FQC_RUN_DIR": folder, "FQC_DATABASE_URL": url, "FQC_LOG_LEVEL": "CRITICAL"}
+    with tempfile.TemporaryDirectory(prefix="fqc-bench-") as folder, postgres.cluster() as cluster:
+        os.environ |= {"FQC_RUN_DIR": folder, "FQC_DATABASE_URL": cluster.url, "FQC_LOG_LEVEL": "CRITICAL"}
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
         found = measured(options.instances, options.rounds, options.minute_instances)
         from django.db import connection

@@ -7,7 +7,6 @@ not noted: the change knows better. What did not change is not written.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import structlog
@@ -38,14 +37,16 @@ from controlplane.fleet.selectors import instance_list
 from controlplane.fleet.services import instance_state_set
 from controlplane.fleet.states import Provider, State
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.name_values import Values
 from controlplane.gateway.names import ENGINE_NAMES
-from controlplane.gateway.server import Limits, quoted
+from controlplane.gateway.server import quoted
 from controlplane.metrics.connections import Connections
 from controlplane.metrics.turns import turn_claim, turn_end
 
 log = structlog.get_logger(__name__)
 TURN, EVERY_SECONDS, LEASE_SECONDS = "watch", 15.0, 120.0
-CONNECT_SECONDS, STATEMENT_SECONDS, MOST_THREADS = 3, 5, 32
+CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5
+WRITE_BATCH = 5000
 WATCHED = (State.RUNNING, State.UNREACHABLE, State.STOPPED)
 _connections = Connections()
 
@@ -76,28 +77,34 @@ def watch(connections: Connections = _connections) -> None:
         return
     prefetch_related_objects(instances, "parameters")
     limits = replace(usual_limits(), connect_seconds=CONNECT_SECONDS, statement_seconds=STATEMENT_SECONDS)
-    with ThreadPoolExecutor(min(MOST_THREADS, len(instances)), "watch") as threads:
-        seen = list(threads.map(lambda instance: _look(instance, limits, connections), instances))
-    answered = [each.pk for each, sighting in zip(instances, seen, strict=True) if isinstance(sighting, Sighting)]
-    Instance.objects.filter(pk__in=answered).update(last_seen_at=timezone.now())
+    found = connections.ask_all(instances, limits, _statements)
+    answered = [instance_id for instance_id, outcome in found.items() if not isinstance(outcome, GatewayError)]
+    _seen(answered)
     with acting_as("system"):
-        for instance, sighting in zip(instances, seen, strict=True):
-            _note(instance, sighting)
+        for instance in instances:
+            outcome = found[instance.pk]
+            _note(instance, outcome if isinstance(outcome, GatewayError) else _sighting(*outcome.values))
 
 
-def _look(instance: Instance, limits: Limits, connections: Connections) -> Sighting | GatewayError:
+def _seen(instance_ids: list[str]) -> None:
+    now = timezone.now()
+    for first in range(0, len(instance_ids), WRITE_BATCH):
+        batch = instance_ids[first : first + WRITE_BATCH]
+        Instance.objects.filter(pk__in=batch).update(last_seen_at=now)
+
+
+def _statements(instance: Instance) -> list[str]:
     configured = [row.name for row in instance.parameters.all()]
     names = {ENGINE_NAMES.get(name, name) for name in configured} | set(configured) | set(IDENTITY_NAMES)
     wanted = ", ".join(f"'{quoted(name)[1:-1]}'" for name in sorted(names))
-    statements = [
+    return [
         f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({wanted})",
         "SELECT 'clock', UNIX_TIMESTAMP()",
         "SHOW GLOBAL STATUS LIKE 'Uptime'",
     ]
-    try:
-        variables, clocks, status = connections.ask(instance, limits, statements)
-    except GatewayError as error:
-        return error
+
+
+def _sighting(variables: Values, clocks: Values, status: Values) -> Sighting:
     running = variables | {name: variables[own] for name, own in ENGINE_NAMES.items() if own in variables}
     return Sighting(identity_of(variables, int(status.get("Uptime", 0)), int(clocks["clock"])), running)
 

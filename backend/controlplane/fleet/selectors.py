@@ -6,6 +6,7 @@ from controlplane.core.errors import NotFound
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.states import State
 
+CONNECTED_BY = ("id", "host", "port", "username", "password_sealed", "is_tls_required", "tls_ca")
 POLLED = (State.RUNNING, State.CHANGING, State.UNREACHABLE)
 
 
@@ -24,6 +25,11 @@ def instance_list_counted() -> QuerySet[Instance]:
 def instance_polled() -> QuerySet[Instance]:
     """The instances that should answer a poll."""
     return instance_list().filter(state__in=POLLED)
+
+
+def endpoint_list() -> QuerySet[Instance]:
+    """The same with nothing but what connecting to them takes."""
+    return Instance.objects.filter(state__in=POLLED).only(*CONNECTED_BY)
 
 
 def instance_tagged(tags: dict[str, str]) -> QuerySet[Instance]:

@@ -128,6 +128,12 @@ class Server:
     def set_global_default(self, name: str) -> None:
         self.run(f"SET GLOBAL {quoted(self.engine_name(name))} = DEFAULT")
 
+    @property
+    def plain_socket(self) -> socket.socket | None:
+        """For `bulk`; None where the connection is closed, or encrypted and PyMySQL's alone to read."""
+        sock: socket.socket | None = self.connection._sock
+        return None if isinstance(sock, ssl.SSLSocket) else sock
+
     def close(self) -> None:
         try:
             self.connection.close()

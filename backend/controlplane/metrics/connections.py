@@ -2,20 +2,31 @@
 
 One set per process. A connection is opened again when the instance's address or account changed, and dropped after any
 failure. A server that keeps failing is asked less and less often, so that many dead ones do not delay the living.
+Connections that are open are asked all at once on this thread; opening one, which waits for the server, takes a thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import structlog
 
 from controlplane.fleet.connection import address_of
 from controlplane.fleet.models import Instance
+from controlplane.gateway import bulk
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.name_values import Values
 from controlplane.gateway.server import Limits, Server, open_server
 
 Key = tuple[str, int, str, str, bool, str]
+Outcome = bulk.Answer | GatewayError
+MOST_THREADS = 64
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 15.0, 300.0
 FREE_FAILURES = 2  # a restart takes a round or two
+
+log = structlog.get_logger(__name__)
 
 
 class Connections:
@@ -49,7 +60,38 @@ class Connections:
         self._open[instance.pk] = (key, server)
         return server
 
-    def ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[dict[str, str]]:
+    def ask_all(
+        self, instances: Sequence[Instance], limits: Limits, statements_of: Callable[[Instance], list[str]]
+    ) -> dict[str, Outcome]:
+        """Per instance the name-value rows of each statement, or why there are none."""
+        questions = {each.pk: question for each in instances if (question := self._question(each, statements_of))}
+        answered = bulk.ask_all(questions, limits.statement_seconds)
+        for instance_id in questions.keys() - answered.keys():
+            self.drop(instance_id)
+        left = [each for each in instances if each.pk not in answered]
+        found: dict[str, Outcome] = {**answered}
+        with ThreadPoolExecutor(min(MOST_THREADS, len(left) or 1), "ask") as threads:
+            outcomes = threads.map(lambda each: self._outcome(each, limits, statements_of(each)), left)
+            found |= {each.pk: outcome for each, outcome in zip(left, outcomes, strict=True)}
+        return found
+
+    def _question(self, instance: Instance, statements_of: Callable[[Instance], list[str]]) -> bulk.Question | None:
+        key, server = self._open.get(instance.pk, (None, None))
+        sock = server.plain_socket if server is not None and key == _key(instance) else None
+        return bulk.Question(sock, statements_of(instance)) if sock is not None else None
+
+    def _outcome(self, instance: Instance, limits: Limits, statements: list[str]) -> Outcome:
+        try:
+            return bulk.Answer(time.time(), self.ask(instance, limits, statements))
+        except GatewayError as error:
+            return error
+        except Exception as error:
+            # Whatever listens there, or a password that cannot be opened: one instance must not spoil the round.
+            log.exception("ask_failed", instance=instance.pk)
+            self.drop(instance.pk)
+            return GatewayError(f"{instance.host}:{instance.port}: {type(error).__name__}: {error}")
+
+    def ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[Values]:
         """The name-value rows of each statement. A connection that the server closed meanwhile is opened once more."""
         was_kept = instance.pk in self._open
         try:
@@ -59,7 +101,7 @@ class Connections:
                 raise
         return self._ask(instance, limits, statements)
 
-    def _ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[dict[str, str]]:
+    def _ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[Values]:
         try:
             server = self._get(instance, limits)
             return [dict(server.rows(statement)) for statement in statements]

@@ -4,10 +4,8 @@ import pytest
 from django.utils import timezone
 
 from controlplane.changes import services
-from controlplane.changes import watch as watching
 from controlplane.changes.watch import watch
 from controlplane.fleet.models import Instance
-from controlplane.gateway.errors import Unreachable
 from controlplane.metrics.connections import Connections
 from controlplane.prerequisites.check import instance_check
 from testing.changes import changed, run
@@ -23,19 +21,17 @@ def connections():
     kept.keep_only(())
 
 
-class InThisThread:
-    """Stands in for the pool: what a test does between look and note shares its transaction."""
+class Late(Connections):
+    """Something happens between the looks and what is made of them."""
 
-    def __init__(self, *facts):
-        pass
+    def __init__(self, meanwhile):
+        super().__init__()
+        self.meanwhile = meanwhile
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    map = staticmethod(map)
+    def ask_all(self, *arguments):
+        found = super().ask_all(*arguments)
+        self.meanwhile()
+        return found
 
 
 def test_a_value_that_somebody_set_by_hand_is_drift_and_stays_theirs(instance, shared_server, connections):
@@ -87,33 +83,20 @@ def test_a_check_leaves_a_restart_to_be_noticed(own_server, connections):
     assert instance.changes.filter(kind="repush").exists()
 
 
-def test_what_was_seen_before_a_change_ended_is_not_noted_after_it(instance, connections, monkeypatch):
+def test_what_was_seen_before_a_change_ended_is_not_noted_after_it(instance):
     changed(instance, {"long_query_time": "2"})
-    look = watching._look
-
-    def look_late(*arguments):
-        seen = look(*arguments)
-        changed(instance, {"long_query_time": "3"})
-        return seen
-
-    monkeypatch.setattr(watching, "ThreadPoolExecutor", InThisThread)
-    monkeypatch.setattr(watching, "_look", look_late)
-    watch(connections)
+    late = Late(lambda: changed(instance, {"long_query_time": "3"}))
+    watch(late)
+    late.keep_only(())
     row = instance.parameters.get(name="long_query_time")
     assert (float(row.running), row.is_drifted) == (3, False)
 
 
-def test_a_server_that_was_away_during_a_change_is_running_after_it(own_server, connections, monkeypatch):
+def test_a_server_that_was_away_during_a_change_is_running_after_it(own_server):
     server = own_server()
     instance = row_for(server)
-
-    def look_late(*arguments):
-        run(services.change_restart(instance, note="", apply=True, when="now", at=None))
-        return Unreachable("the server was restarting")
-
-    monkeypatch.setattr(watching, "ThreadPoolExecutor", InThisThread)
-    monkeypatch.setattr(watching, "_look", look_late)
-    watch(connections)
+    server.stop()
+    watch(Late(lambda: run(services.change_restart(instance, note="", apply=True, when="now", at=None))))
     assert Instance.objects.get(pk=instance.pk).state == "running"
 
 

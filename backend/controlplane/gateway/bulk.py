@@ -1,0 +1,114 @@
+"""Questions to many open connections at once, on one thread: it decides what a round over ten thousand servers costs.
+
+PyMySQL waits for one server at a time, and builds much that a round throws away. Here statements that answer with
+names and values (SHOW VARIABLES, SHOW STATUS) are written to PyMySQL's sockets and read from them directly. Between two
+rounds the connections are PyMySQL's again. Who does not answer as expected is simply not in the result: its connection
+is in no known state and must be closed.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from controlplane.gateway.name_values import AnswerReader, NotNameValues, Values, query_packet
+
+AT_ONCE = 512
+CHUNK_BYTES = 65536
+LOOK_EVERY_SECONDS = 0.5  # for those that are overdue
+
+
+@dataclass(frozen=True)
+class Question:
+    sock: socket.socket
+    statements: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Answer:
+    at: float  # epoch seconds
+    values: Sequence[Values]  # of each statement
+
+
+def ask_all(asked: Mapping[str, Question], seconds: float) -> dict[str, Answer]:
+    """The values of each statement. Whoever answers a statement with nothing in `seconds` is given up."""
+    with selectors.DefaultSelector() as selector:
+        return _Round(asked, seconds, selector).run()
+
+
+@dataclass(eq=False)
+class _Talk:
+    """One connection's way through its statements."""
+
+    key: str
+    sock: socket.socket
+    statements: Sequence[str]
+    timeout: float | None  # to be given back
+    reader: AnswerReader = field(default_factory=AnswerReader)
+    answers: list[Values] = field(default_factory=list)
+    deadline: float = 0
+
+
+class _Round:
+    def __init__(self, asked: Mapping[str, Question], seconds: float, selector: selectors.BaseSelector) -> None:
+        self.seconds, self.selector = seconds, selector
+        self.waiting = deque(asked.items())
+        self.at_work: set[_Talk] = set()
+        self.found: dict[str, Answer] = {}
+        self.looked_at = time.monotonic()
+
+    def run(self) -> dict[str, Answer]:
+        while self.waiting or self.at_work:
+            while self.waiting and len(self.at_work) < AT_ONCE:
+                self._begin(*self.waiting.popleft())
+            for ready, _ in self.selector.select(LOOK_EVERY_SECONDS):
+                self._receive(ready.data)
+            self._give_up_overdue()
+        return self.found
+
+    def _begin(self, key: str, question: Question) -> None:
+        talk = _Talk(key, question.sock, question.statements, question.sock.gettimeout())
+        talk.sock.setblocking(False)
+        self.selector.register(talk.sock, selectors.EVENT_READ, talk)
+        self.at_work.add(talk)
+        try:
+            self._ask(talk)
+        except OSError:
+            self._end(talk)
+
+    def _ask(self, talk: _Talk) -> None:
+        talk.deadline = time.monotonic() + self.seconds
+        talk.sock.sendall(query_packet(talk.statements[len(talk.answers)]))
+
+    def _receive(self, talk: _Talk) -> None:
+        try:
+            values = talk.reader.read(talk.sock.recv(CHUNK_BYTES))
+            if values is None:
+                return
+            talk.answers.append(values)
+            if len(talk.answers) < len(talk.statements):
+                self._ask(talk)
+                return
+            self.found[talk.key] = Answer(time.time(), talk.answers)
+        except BlockingIOError:
+            return
+        except (OSError, NotNameValues, IndexError):  # the last: what arrives is no MySQL
+            pass
+        self._end(talk)
+
+    def _give_up_overdue(self) -> None:
+        """After the answers that are here already: this process may be what was slow."""
+        now = time.monotonic()
+        if now - self.looked_at >= LOOK_EVERY_SECONDS:
+            self.looked_at = now
+            for talk in [each for each in self.at_work if each.deadline < now]:
+                self._end(talk)
+
+    def _end(self, talk: _Talk) -> None:
+        self.selector.unregister(talk.sock)
+        self.at_work.discard(talk)
+        talk.sock.settimeout(talk.timeout)

@@ -1,0 +1,62 @@
+"""Rows of names and values in the MySQL protocol: the one kind of answer that a round over many servers reads. Pure.
+
+A reader is fed what arrives, in whatever pieces, and gives the values once the answer is complete. What is no such
+answer, an error among others, it refuses; whoever asked closes the connection then.
+"""
+
+from __future__ import annotations
+
+Values = dict[str, str]
+COM_QUERY = b"\x03"
+HEADER_BYTES, COLUMNS = 4, 2
+ERROR, END, NULL, TWO_BYTES = 0xFF, 0xFE, 0xFB, 0xFC
+END_BYTES = 9  # what is longer is a row
+
+
+class NotNameValues(ValueError):
+    """The server says something else, or nothing more."""
+
+
+def query_packet(statement: str) -> bytes:
+    body = COM_QUERY + statement.encode()
+    return len(body).to_bytes(3, "little") + b"\x00" + body
+
+
+class AnswerReader:
+    """For one connection, one answer after the other."""
+
+    def __init__(self) -> None:
+        self._unread = b""
+
+    def read(self, data: bytes) -> Values | None:
+        """None as long as something is missing."""
+        if not data:
+            raise NotNameValues("the server closed the connection")
+        self._unread += data
+        values = _values(self._unread)
+        if values is not None:
+            self._unread = b""
+        return values
+
+
+def _values(data: bytes) -> Values | None:
+    at, packets, arrived = 0, 0, len(data)
+    values: Values = {}
+    while at + HEADER_BYTES < arrived:
+        start = at + HEADER_BYTES
+        at = start + (data[at] | data[at + 1] << 8 | data[at + 2] << 16)
+        if at > arrived:
+            return None
+        lead = data[start]
+        if lead == ERROR or (packets == 0 and lead != COLUMNS):
+            raise NotNameValues(data[start:at].decode(errors="replace"))
+        if packets > COLUMNS + 1:  # their number, each of them, and their end came before
+            if lead == END and at - start < END_BYTES:
+                return values
+            end_of_name = start + 1 + lead
+            length = data[end_of_name]
+            if length != NULL:
+                value_at = end_of_name + (1 if length < NULL else 3 if length == TWO_BYTES else 4)
+                values[data[start + 1 : end_of_name].decode()] = data[value_at:at].decode(errors="replace")
+        packets += 1
+    return None
