@@ -26,6 +26,10 @@ def test_a_rule_is_tried_made_edited_and_deleted(fqc: Fqc, other: str) -> None:
     edited = fqc("alert", "rule", "edit", made["id"], "--when", "hit_ratio <= 10.5", "--disable", "-o", "json").json
     assert (edited["comparison"], edited["threshold"], edited["is_enabled"]) == ("le", 10.5, False)
     assert edited["instance_id"] == made["instance_id"]
+    excepted = fqc("alert", "rule", "override", made["id"], other, "--threshold", "5", "-o", "json").json
+    assert [(each["instance_id"], each["threshold"]) for each in excepted["overrides"]] == [(made["instance_id"], 5)]
+    assert f"{made['instance_id']}: never" in fqc("alert", "rule", "override", made["id"], other, "--exempt").out
+    assert fqc("alert", "rule", "override", made["id"], other, "-o", "json").json["overrides"] == []
     assert fqc("alert", "rule", "delete", made["id"], "--yes").code == 0
     assert fqc("alert", "rule", "show", made["id"]).code == 3
 

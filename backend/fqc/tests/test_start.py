@@ -1,9 +1,13 @@
-"""What needs no control plane: help, completion, usage errors, and what a start does not load."""
+"""What needs no control plane: help, completion, usage errors, exit codes, and what a start does not load."""
+
+import re
+from pathlib import Path
 
 import pytest
 from conftest import Fqc, loaded
 
 from fqc.app import MODULES
+from fqc.failure import Exit
 
 
 @pytest.mark.parametrize("noun", MODULES)
@@ -48,6 +52,14 @@ def test_options_have_defaults_in_words_and_arguments_no_braces(bare: Fqc) -> No
 def test_a_number_out_of_its_range_is_a_usage_error(bare: Fqc) -> None:
     assert bare("change", "list", "--limit", "0").code == 2
     assert bare("change", "list", "--limit", "many").code == 2
+
+
+def test_every_exit_code_is_documented_where_people_look(bare: Fqc) -> None:
+    help_text = " ".join(bare("--help").out.split())
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    documented = re.findall(r"^\| (\d) \| (\w+)", readme, flags=re.MULTILINE)
+    assert [int(code) for code, _ in documented] == list(Exit)
+    assert all(f"{code} {first}" in help_text for code, first in documented)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

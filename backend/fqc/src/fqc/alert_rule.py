@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fqc import completing
 from fqc.asking import confirm
 from fqc.call import Call
 from fqc.failure import Exit, Failure
@@ -25,6 +26,11 @@ _LIST: dict[str, Cell] = {
     "WHERE": lambda it: it["instance_id"] or it["tags"] or it["scope"],
     "MAIL": "recipients",
     "ENABLED": "is_enabled",
+}
+_FACTS: dict[str, Cell] = {
+    **_LIST,
+    "EXCEPT": lambda it: [_exception(each) for each in it["overrides"]],
+    "FORMULA": "formula",
 }
 _FIRINGS: dict[str, Cell] = {
     "INSTANCE": "instance_name",
@@ -52,7 +58,7 @@ def list_(call: Call) -> None:
 @app.read("show")
 def show(call: Call, rule: Id) -> None:
     """One rule."""
-    call.show_facts(call.api.get(f"alert-rules/{rule}"), {**_LIST, "FORMULA": "formula"})
+    call.show_facts(call.api.get(f"alert-rules/{rule}"), _FACTS)
 
 
 @app.write("create")
@@ -101,6 +107,12 @@ def _scope(call: Call, instance: str | None, tags: list[str] | None) -> dict[str
     return {"scope": "tags", "tags": pairs(tags)} if tags else {"scope": "all"}
 
 
+def _exception(found: dict[str, Any]) -> str:
+    if found["is_exempt"] or found["threshold"] is None:
+        return f"{found['instance_id']}: {'never' if found['is_exempt'] else 'as all'}"
+    return f"{found['instance_id']}: {found['threshold']:g}"
+
+
 def _preview(found: dict[str, Any]) -> Any:
     words = f"over {found['hours']} h, on {found['examined_count']} of {found['instance_count']} instances"
     return stacked(table(_FIRINGS, found["firings"]), words)
@@ -126,6 +138,32 @@ def edit(
         call.show(call.api.post("alert-rules/preview", body), _preview)
         return
     call.show_facts(call.api.replace("PUT", f"alert-rules/{rule}", body, version=found["version"]), _LIST)
+
+
+@app.write("override")
+def override(
+    call: Call,
+    rule: Id,
+    instance: Annotated[
+        str, typer.Argument(help="For this instance.", metavar="INSTANCE", autocompletion=completing.instances)
+    ],
+    threshold: Annotated[float | None, typer.Option(help="Instead of the rule's own.")] = None,
+    exempt: Annotated[bool, typer.Option("--exempt", help="Never fire for it.")] = False,
+) -> None:
+    """Make an exception for an instance, or end it.
+
+    With neither --threshold nor --exempt the rule holds for the instance as for all others.
+    """
+    found = call.api.get(f"alert-rules/{rule}")
+    of = call.api.get(f"instances/{instance}")["id"]
+    body = {name: found[name] for name in _WRITABLE}
+    body["overrides"] = [each for each in found["overrides"] if each["instance_id"] != of]
+    if exempt or threshold is not None:
+        body["overrides"].append({"instance_id": of, "threshold": threshold, "is_exempt": exempt})
+    if call.is_dry_run:
+        call.show(call.api.post("alert-rules/preview", body), _preview)
+        return
+    call.show_facts(call.api.replace("PUT", f"alert-rules/{rule}", body, version=found["version"]), _FACTS)
 
 
 @app.removal("delete")
