@@ -1,25 +1,25 @@
 // The whole enable-the-cache story with the official Node client, unmodified. Every step asserts what it sees.
 
-import assert from "node:assert/strict";
-import { setTimeout as pause } from "node:timers/promises";
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 
-import { $OpenApiUtil } from "@alicloud/openapi-core";
-import rds from "@alicloud/rds20140815";
+import { $OpenApiUtil } from '@alicloud/openapi-core';
+import rds from '@alicloud/rds20140815';
 
 const { FQC_RPC_ENDPOINT: endpoint, FQC_RPC_INSTANCE: DBInstanceId } = process.env;
 const accessKeyId = process.env.ALIBABA_CLOUD_ACCESS_KEY_ID;
 const accessKeySecret = process.env.ALIBABA_CLOUD_ACCESS_KEY_SECRET;
 const CACHE = {
-  innodb_buffer_pool_size: "{DBInstanceClassMemory*63/100}",
-  query_cache_size: "{DBInstanceClassMemory*7/100/1024*1024}",
-  query_cache_type: "1",
+  innodb_buffer_pool_size: '{DBInstanceClassMemory*63/100}',
+  query_cache_size: '{DBInstanceClassMemory*7/100/1024*1024}',
+  query_cache_type: '1',
 };
 const WAIT_MILLISECONDS = 180_000;
 const here = { DBInstanceId };
-const place = { regionId: "local" };
+const place = { regionId: 'local' };
 
 const clientOf = (more) =>
-  new rds.default(new $OpenApiUtil.Config({ endpoint, protocol: "http", readTimeout: 60_000, ...more }));
+  new rds.default(new $OpenApiUtil.Config({ endpoint, protocol: 'http', readTimeout: 60_000, ...more }));
 const api = clientOf({ accessKeyId, accessKeySecret });
 const step = (words) => console.log(`node: ${words}`);
 
@@ -49,141 +49,166 @@ async function awaitThat(what, isMet) {
 }
 
 async function attribute() {
-  return (await call("DescribeDBInstanceAttribute", here)).items.DBInstanceAttribute[0];
+  return (await call('DescribeDBInstanceAttribute', here)).items.DBInstanceAttribute[0];
 }
 
 const awaitRunning = () =>
-  awaitThat(`${DBInstanceId} is Running`, async () => (await attribute()).DBInstanceStatus === "Running");
+  awaitThat(`${DBInstanceId} is Running`, async () => (await attribute()).DBInstanceStatus === 'Running');
 
 async function running(name) {
-  const { runningParameters } = await call("DescribeParameters", here);
+  const { runningParameters } = await call('DescribeParameters', here);
   return runningParameters.DBInstanceParameter.find((each) => each.parameterName === name).parameterValue;
 }
 
 async function modify(facts) {
-  await call("ModifyParameter", { ...here, ...facts });
+  await call('ModifyParameter', { ...here, ...facts });
   await awaitRunning();
 }
 
 async function proxy(configDBProxyService) {
-  await call("ModifyDBProxy", { ...here, configDBProxyService });
+  await call('ModifyDBProxy', { ...here, configDBProxyService });
   await awaitRunning();
-  assert.equal((await call("DescribeDBProxy", here)).DBProxyServiceStatus, configDBProxyService);
+  assert.equal((await call('DescribeDBProxy', here)).DBProxyServiceStatus, configDBProxyService);
 }
 
 const refused = () =>
-  codeOf("ModifyParameter", { ...here, parameters: '{"query_cache_size": "8388608", "query_cache_type": "1"}' });
+  codeOf('ModifyParameter', {
+    ...here,
+    parameters: '{"query_cache_size": "8388608", "query_cache_type": "1"}',
+  });
 
 async function find() {
-  step("finds the instance");
-  const { items } = await call("DescribeDBInstances", { searchKey: DBInstanceId, pageSize: 100 });
-  assert.deepEqual(items.DBInstance.map((each) => each.DBInstanceId), [DBInstanceId]);
-  assert.equal(await codeOf("DescribeParameters", { DBInstanceId: "rm-none é+~" }), "InvalidDBInstanceId.NotFound");
+  step('finds the instance');
+  const { items } = await call('DescribeDBInstances', { searchKey: DBInstanceId, pageSize: 100 });
+  assert.deepEqual(
+    items.DBInstance.map((each) => each.DBInstanceId),
+    [DBInstanceId],
+  );
+  assert.equal(
+    await codeOf('DescribeParameters', { DBInstanceId: 'rm-none é+~' }),
+    'InvalidDBInstanceId.NotFound',
+  );
 }
 
 async function mend() {
-  step("is refused until minor version and proxy allow the cache");
-  await proxy("Startup");
-  assert.equal((await attribute()).currentKernelVersion, "");
-  assert.equal(await refused(), "OperationDenied.MinorVersion");
-  const asked = { ...here, targetMinorVersion: "rds_20200331", upgradeTime: "Immediate" };
-  const done = await call("UpgradeDBInstanceKernelVersion", asked);
+  step('is refused until minor version and proxy allow the cache');
+  await proxy('Startup');
+  assert.equal((await attribute()).currentKernelVersion, '');
+  assert.equal(await refused(), 'OperationDenied.MinorVersion');
+  const asked = { ...here, targetMinorVersion: 'rds_20200331', upgradeTime: 'Immediate' };
+  const done = await call('UpgradeDBInstanceKernelVersion', asked);
   assert.match(done.taskId, /^\d+$/);
   await awaitRunning();
   assert.equal((await attribute()).currentKernelVersion, done.targetMinorVersion);
-  assert.ok(done.targetMinorVersion >= "rds_20200331");
-  assert.equal(await refused(), "OperationDenied.DedicatedProxy");
-  await proxy("Shutdown");
+  assert.ok(done.targetMinorVersion >= 'rds_20200331');
+  assert.equal(await refused(), 'OperationDenied.DedicatedProxy');
+  await proxy('Shutdown');
 }
 
 async function makeGroup() {
-  step("makes, changes, copies and deletes groups");
-  const facts = { ...place, engine: "mysql", engineVersion: "5.7", parameterGroupName: "node_cache" };
-  const made = await call("CreateParameterGroup", { ...facts, parameters: '{"query_cache_type": "1"}' });
+  step('makes, changes, copies and deletes groups');
+  const facts = { ...place, engine: 'mysql', engineVersion: '5.7', parameterGroupName: 'node_cache' };
+  const made = await call('CreateParameterGroup', { ...facts, parameters: '{"query_cache_type": "1"}' });
   const group = { ...place, parameterGroupId: made.parameterGroupId };
-  await call("ModifyParameterGroup", { ...group, modifyMode: "Individual", parameters: JSON.stringify(CACHE) });
-  await call("CloneParameterGroup", { ...group, targetRegionId: "local", parameterGroupName: "node_cache_2" });
-  const { parameterGroups } = await call("DescribeParameterGroups", place);
-  const copy = parameterGroups.parameterGroup.find((each) => each.parameterGroupName === "node_cache_2");
+  await call('ModifyParameterGroup', {
+    ...group,
+    modifyMode: 'Individual',
+    parameters: JSON.stringify(CACHE),
+  });
+  await call('CloneParameterGroup', {
+    ...group,
+    targetRegionId: 'local',
+    parameterGroupName: 'node_cache_2',
+  });
+  const { parameterGroups } = await call('DescribeParameterGroups', place);
+  const copy = parameterGroups.parameterGroup.find((each) => each.parameterGroupName === 'node_cache_2');
   assert.equal(copy.paramCounts, 3);
   const { parameterGroupId } = copy;
-  await call("DeleteParameterGroup", { ...place, parameterGroupId });
-  assert.equal(await codeOf("DescribeParameterGroup", { ...place, parameterGroupId }), "ParamGroupsNotExistError");
+  await call('DeleteParameterGroup', { ...place, parameterGroupId });
+  assert.equal(
+    await codeOf('DescribeParameterGroup', { ...place, parameterGroupId }),
+    'ParamGroupsNotExistError',
+  );
   return made.parameterGroupId;
 }
 
 async function applyGroup(parameterGroupId) {
-  step("applies the group and reads it back");
+  step('applies the group and reads it back');
   await modify({ parameterGroupId });
-  const { configParameters, paramGroupInfo } = await call("DescribeParameters", here);
-  const configured = configParameters.DBInstanceParameter.map((each) => [each.parameterName, each.parameterValue]);
+  const { configParameters, paramGroupInfo } = await call('DescribeParameters', here);
+  const configured = configParameters.DBInstanceParameter.map((each) => [
+    each.parameterName,
+    each.parameterValue,
+  ]);
   assert.deepEqual({ ...Object.fromEntries(configured), ...CACHE }, Object.fromEntries(configured));
   assert.equal(paramGroupInfo.paramGroupId, parameterGroupId);
   const memory = BigInt((await attribute()).DBInstanceMemory) * 1048576n;
-  assert.equal(await running("innodb_buffer_pool_size"), String((memory * 63n) / 100n));
-  const shown = await call("DescribeParameterGroup", { ...place, parameterGroupId });
+  assert.equal(await running('innodb_buffer_pool_size'), String((memory * 63n) / 100n));
+  const shown = await call('DescribeParameterGroup', { ...place, parameterGroupId });
   const details = shown.paramGroup.parameterGroup[0].paramDetail.parameterDetail;
   assert.deepEqual(Object.fromEntries(details.map((each) => [each.paramName, each.paramValue])), CACHE);
   assert.equal(shown.relatedCustinsInfo.relatedCustinsInfo[0].DBInstanceName, DBInstanceId);
 }
 
 async function restart() {
-  step("restarts with consent only");
+  step('restarts with consent only');
   const facts = { ...here, parameters: '{"back_log": "92"}' };
-  assert.equal(await codeOf("ModifyParameter", facts), "OperationDenied.ForceRestartRequired");
+  assert.equal(await codeOf('ModifyParameter', facts), 'OperationDenied.ForceRestartRequired');
   await modify({ ...facts, forcerestart: true });
-  assert.equal(await running("back_log"), "92");
-  await call("RestartDBInstance", here);
+  assert.equal(await running('back_log'), '92');
+  await call('RestartDBInstance', here);
   await awaitRunning();
 }
 
 async function waitForATime() {
-  step("plans a change, moves it and gives it up");
-  const later = { switchTimeMode: "ScheduleTime", switchTime: "2998-01-01T00:00:00Z" };
+  step('plans a change, moves it and gives it up');
+  const later = { switchTimeMode: 'ScheduleTime', switchTime: '2998-01-01T00:00:00Z' };
   await modify({ parameters: '{"long_query_time": "7"}', ...later });
   const listed = async () =>
-    (await call("DescribeParameterTimedScheduleTask", { dbInstanceName: DBInstanceId })).taskList;
+    (await call('DescribeParameterTimedScheduleTask', { dbInstanceName: DBInstanceId })).taskList;
   const [task] = await listed();
   const one = { DBInstanceName: DBInstanceId, taskId: Number(task.taskId) };
-  await call("ModifyParameterTimedScheduleTask", { ...one, switchTime: "2999-01-01T00:00:00Z" });
+  await call('ModifyParameterTimedScheduleTask', { ...one, switchTime: '2999-01-01T00:00:00Z' });
   const [moved] = await listed();
-  assert.deepEqual([moved.status, moved.switchTime], ["PENDING", "2999-01-01T00:00:00Z"]);
-  await call("DeleteParameterTimedScheduleTask", one);
+  assert.deepEqual([moved.status, moved.switchTime], ['PENDING', '2999-01-01T00:00:00Z']);
+  await call('DeleteParameterTimedScheduleTask', one);
   assert.deepEqual(await listed(), []);
 }
 
 async function grow() {
-  step("moves to a bigger class, and the cache follows");
-  const { orderId } = await call("ModifyDBInstanceSpec", { ...here, DBInstanceClass: "local.medium" });
+  step('moves to a bigger class, and the cache follows');
+  const { orderId } = await call('ModifyDBInstanceSpec', { ...here, DBInstanceClass: 'local.medium' });
   assert.ok(orderId > 0);
   await awaitRunning();
-  assert.equal(await running("query_cache_size"), "75161600");
+  assert.equal(await running('query_cache_size'), '75161600');
 }
 
 const minute = (at) => `${at.toISOString().slice(0, 16)}Z`;
 
 async function sampled(startTime) {
   const span = { startTime, endTime: minute(new Date(Date.now() + 60_000)) };
-  const { performanceKeys } = await call("DescribeDBInstancePerformance", {
+  const { performanceKeys } = await call('DescribeDBInstancePerformance', {
     ...here,
     ...span,
-    key: "MySQL_QueryCacheMemory",
+    key: 'MySQL_QueryCacheMemory',
   });
   const [memory] = performanceKeys.performanceKey;
-  assert.equal(memory.valueFormat, "size&free");
-  return memory.values.performanceValue.some((each) => each.value.startsWith("75161600.00&"));
+  assert.equal(memory.valueFormat, 'size&free');
+  return memory.values.performanceValue.some((each) => each.value.startsWith('75161600.00&'));
 }
 
 async function lookBack() {
-  step("reads catalogue, log and performance");
-  const { parameters } = await call("DescribeParameterTemplates", { engine: "mysql", engineVersion: "5.7" });
-  const record = parameters.templateRecord.find((each) => each.parameterName === "back_log");
-  assert.equal(record.forceRestart, "true");
+  step('reads catalogue, log and performance');
+  const { parameters } = await call('DescribeParameterTemplates', { engine: 'mysql', engineVersion: '5.7' });
+  const record = parameters.templateRecord.find((each) => each.parameterName === 'back_log');
+  assert.equal(record.forceRestart, 'true');
   const span = { startTime: minute(new Date(Date.now() - 3_600_000)), endTime: minute(new Date()) };
-  const { items } = await call("DescribeModifyParameterLog", { ...here, ...span, pageSize: 100 });
-  const pool = items.parameterChangeLog.filter((each) => each.newParameterValue === CACHE.innodb_buffer_pool_size);
-  assert.equal(pool[0].status, "Applied");
-  await awaitThat("a sample of the cache is there", () => sampled(span.endTime));
+  const { items } = await call('DescribeModifyParameterLog', { ...here, ...span, pageSize: 100 });
+  const pool = items.parameterChangeLog.filter(
+    (each) => each.newParameterValue === CACHE.innodb_buffer_pool_size,
+  );
+  assert.equal(pool[0].status, 'Applied');
+  await awaitThat('a sample of the cache is there', () => sampled(span.endTime));
 }
 
 await find();
