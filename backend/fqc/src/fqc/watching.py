@@ -1,4 +1,5 @@
-"""`--watch`: the same look again and again. A terminal is cleared in between; a pipe gets each result."""
+"""`--watch`: the same look again and again. A terminal is cleared in between; a pipe gets each result,
+and YAML a document for each."""
 
 from __future__ import annotations
 
@@ -19,6 +20,8 @@ def repeat(look: Callable[[], None], call: Call) -> None:
         while True:
             if is_screen:
                 console().clear()
+            if call.form is Format.YAML:
+                sys.stdout.write("---\n")
             look()
             sys.stdout.flush()
             time.sleep(call.interval_seconds)
