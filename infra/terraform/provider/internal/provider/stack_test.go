@@ -47,14 +47,31 @@ func needStack(t *testing.T) *stack {
 	if os.Getenv("TF_ACC") == "" {
 		t.Skip("TF_ACC is not set: this test runs terraform against a real stack")
 	}
-	if _, err := exec.LookPath("terraform"); err != nil {
-		t.Skip("there is no terraform on the PATH: install 1.11 or newer to run this test")
+	if reason := noTerraform(); reason != "" {
+		t.Skip(reason + ": install 1.11 or newer to run this test")
 	}
 	found, err := running()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// noTerraform says why there is none that could run these tests, or nothing.
+func noTerraform() string {
+	text, err := exec.Command("terraform", "version", "-json").Output()
+	if err != nil {
+		return "there is no terraform on the PATH"
+	}
+	found := struct {
+		Version string `json:"terraform_version"`
+	}{}
+	var major, minor int
+	_ = json.Unmarshal(text, &found)
+	if _, err := fmt.Sscanf(found.Version, "%d.%d", &major, &minor); err != nil || major < 1 || (major == 1 && minor < 11) {
+		return "the terraform on the PATH is " + found.Version
+	}
+	return ""
 }
 
 var workspace string
