@@ -1,5 +1,6 @@
 """`--watch`: the same look again and again. A terminal is cleared in between; a pipe gets each result,
-and YAML a document for each."""
+and YAML a document for each.
+"""
 
 from __future__ import annotations
 
