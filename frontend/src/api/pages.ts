@@ -1,5 +1,6 @@
 // Cursor pages: a list grows page by page, and remembers where it was.
 import { infiniteQueryOptions } from '@tanstack/react-query';
+import { connection } from './connection';
 
 export interface Page<T> {
   items: T[];
@@ -8,6 +9,32 @@ export interface Page<T> {
 
 export const PAGE_SIZE = 100;
 export const LARGEST_PAGE_SIZE = 200;
+
+/** One function for all: a selection by another function would be computed again at every render. */
+function itemsOf<T>({ pages }: { pages: Page<T>[] }): T[] {
+  return pages.flatMap((page) => page.items);
+}
+
+/** What is looked at of a query here; one that is no list counts as one page. */
+interface Asked {
+  state: { data?: unknown };
+}
+
+function pageCount({ state }: Asked): number {
+  return (state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 1;
+}
+
+const SHORT_LIST_PAGES = 3;
+
+/** Asking a list again asks for every page that was loaded: one that has grown long goes at its own pace. */
+export function isSoonAsked(query: Asked): boolean {
+  return pageCount(query) <= SHORT_LIST_PAGES;
+}
+
+/** For `refetchInterval` of a list: one page per interval, and none while the API is down. */
+export function pollPages(intervalMs: number) {
+  return (query: Asked) => (connection.isLost() ? false : intervalMs * pageCount(query));
+}
 
 export function pagedQuery<T>(
   queryKey: readonly unknown[],
@@ -18,6 +45,6 @@ export function pagedQuery<T>(
     queryFn: ({ pageParam }) => fetchPage(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next ?? undefined,
-    select: ({ pages }) => pages.flatMap((page) => page.items),
+    select: itemsOf<T>,
   });
 }

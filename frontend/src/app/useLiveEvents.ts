@@ -2,6 +2,7 @@
 // The browser reconnects a broken stream itself; one that the server refuses is tried again after a growing pause.
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { isSoonAsked } from '@/api/pages';
 
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -19,7 +20,8 @@ function listen(client: QueryClient, onRefused: () => void): EventSource {
   const source = new EventSource(`/api/v1/events?${topics.map((topic) => `topic=${topic}`).join('&')}`);
   for (const topic of topics) {
     source.addEventListener(topic, () => {
-      for (const noun of NOUNS_OF_TOPIC[topic] ?? []) void client.invalidateQueries({ queryKey: [noun] });
+      for (const noun of NOUNS_OF_TOPIC[topic] ?? [])
+        void client.invalidateQueries({ queryKey: [noun], predicate: isSoonAsked });
     });
   }
   source.onerror = () => {

@@ -1,7 +1,8 @@
 // A table that stays smooth with 10 000 rows: beyond a page's worth, only the rows in view exist.
 // Rows have one height, so the space above and below them is two empty rows and screen readers keep a real table.
+// A scroll renders only the rows that come into view: what is memoised here must stay so.
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
+import { memo, useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useT } from '@/lib/i18n/context';
 import { nextSort, sortRows, type Sort } from './sortRows';
 import { HeaderCell } from './DataTableHeader';
@@ -20,10 +21,10 @@ export interface Column<Row> {
   isSecondary?: boolean;
 }
 
-export interface Selection {
+export interface Selection<Row> {
   selected: ReadonlySet<string>;
   onChange: (selected: Set<string>) => void;
-  labelOf: (key: string) => string;
+  labelOf: (row: Row) => string;
 }
 
 interface DataTableProps<Row> {
@@ -33,7 +34,7 @@ interface DataTableProps<Row> {
   rowKey: (row: Row) => string;
   rowHeight?: number;
   initialSort?: Sort;
-  selection?: Selection;
+  selection?: Selection<Row>;
   empty?: ReactNode;
   maxHeight?: string;
   /** Called when the last rows come into view, to load more. */
@@ -43,7 +44,7 @@ interface DataTableProps<Row> {
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { rows, columns, rowKey, rowHeight = 42, selection } = props;
   const [sort, setSort] = useState<Sort | undefined>(props.initialSort);
-  const sorted = sortRows(rows, columns, sort);
+  const sorted = useMemo(() => sortRows(rows, columns, sort), [rows, columns, sort]);
   const scroller = useRef<HTMLDivElement>(null);
   const isVirtual = rows.length > VIRTUAL_FROM;
   // eslint-disable-next-line react-hooks/incompatible-library -- the virtualizer returns fresh functions by design; nothing here memoises them
@@ -51,7 +52,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     count: isVirtual ? sorted.length : 0,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    overscan: 12,
+    overscan: 8,
   });
   const items = virtualizer.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? 0;
@@ -75,7 +76,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       <table className={classes.table} aria-label={props.label} aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
-            {selection && <SelectAll keys={rows.map(rowKey)} selection={selection} />}
+            {selection && <SelectAll rows={rows} rowKey={rowKey} selection={selection} />}
             {columns.map((column) => (
               <HeaderCell
                 key={column.key}
@@ -89,13 +90,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         <tbody>
           <Spacer height={before} span={span} />
           {shown.map((row) => (
-            <Row
+            <MemoRow
               key={rowKey(row)}
               row={row}
               rowId={rowKey(row)}
               height={rowHeight}
               columns={columns}
               selection={selection}
+              isSelected={selection?.selected.has(rowKey(row)) ?? false}
             />
           ))}
           <Spacer height={after} span={span} />
@@ -119,11 +121,11 @@ interface RowProps<Row> {
   rowId: string;
   height: number;
   columns: Column<Row>[];
-  selection?: Selection;
+  selection?: Selection<Row>;
+  isSelected: boolean;
 }
 
-function Row<Row>({ row, rowId, height, columns, selection }: RowProps<Row>) {
-  const isSelected = selection?.selected.has(rowId);
+function Row<Row>({ row, rowId, height, columns, selection, isSelected }: RowProps<Row>) {
   return (
     <tr style={{ height }} data-selected={isSelected || undefined}>
       {selection && (
@@ -132,7 +134,7 @@ function Row<Row>({ row, rowId, height, columns, selection }: RowProps<Row>) {
             type="checkbox"
             checked={isSelected}
             onChange={() => selection.onChange(toggled(selection.selected, rowId))}
-            aria-label={selection.labelOf(rowId)}
+            aria-label={selection.labelOf(row)}
           />
         </td>
       )}
@@ -149,15 +151,25 @@ function Row<Row>({ row, rowId, height, columns, selection }: RowProps<Row>) {
   );
 }
 
+const MemoRow = memo(Row) as typeof Row;
+
 function toggled(selected: ReadonlySet<string>, key: string): Set<string> {
   const next = new Set(selected);
   if (!next.delete(key)) next.add(key);
   return next;
 }
 
-function SelectAll({ keys, selection }: { keys: string[]; selection: Selection }) {
+interface SelectAllProps<Row> {
+  rows: Row[];
+  rowKey: (row: Row) => string;
+  selection: Selection<Row>;
+}
+
+function SelectAll<Row>({ rows, rowKey, selection }: SelectAllProps<Row>) {
   const t = useT();
-  const count = keys.filter((key) => selection.selected.has(key)).length;
+  const { selected, onChange } = selection;
+  const keys = useMemo(() => rows.map(rowKey), [rows, rowKey]);
+  const count = useMemo(() => keys.filter((key) => selected.has(key)).length, [keys, selected]);
   return (
     <th className={classes.select}>
       <input
@@ -166,7 +178,7 @@ function SelectAll({ keys, selection }: { keys: string[]; selection: Selection }
           if (box) box.indeterminate = count > 0 && count < keys.length;
         }}
         checked={count > 0 && count === keys.length}
-        onChange={() => selection.onChange(count === keys.length ? new Set() : new Set(keys))}
+        onChange={() => onChange(count === keys.length ? new Set() : new Set(keys))}
         aria-label={t('table.selectAll')}
       />
     </th>

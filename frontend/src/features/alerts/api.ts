@@ -1,9 +1,8 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
-import { PAGE_SIZE, pagedQuery } from '@/api/pages';
+import { PAGE_SIZE, pagedQuery, pollPages } from '@/api/pages';
 import type { components } from '@/api/schema.gen';
 import { useActed } from '@/api/useActed';
-import { pollEvery } from '@/api/useConnection';
 
 type Schemas = components['schemas'];
 export type AlertRule = Schemas['AlertRule'];
@@ -24,7 +23,7 @@ export function incidentsQuery(filters: { instance?: string; is_open?: boolean }
     ...pagedQuery<Incident>(['incident', 'list', filters], (cursor) =>
       unwrap(api.GET('/api/v1/incidents', { params: { query: { ...filters, cursor, limit: PAGE_SIZE } } })),
     ),
-    refetchInterval: pollEvery(POLL_MS),
+    refetchInterval: pollPages(POLL_MS),
   };
 }
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useCan } from '@/api/session';
 import { DataTable } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
@@ -52,12 +52,22 @@ export function FleetPage() {
   );
 }
 
+const idOf = ({ id }: Instance) => id;
+
 function InstanceTable({ search }: { search: FleetSearch }) {
   const t = useT();
   const canChange = useCan('operator');
   const instances = useInfiniteQuery(instancesQuery(search));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const nameOf = (id: string) => instances.data?.find((row) => row.id === id)?.name ?? id;
+  const columns = useMemo(() => fleetColumns(t, !instances.hasNextPage), [t, instances.hasNextPage]);
+  const selection = useMemo(
+    () => ({
+      selected,
+      onChange: setSelected,
+      labelOf: ({ name }: Instance) => t('fleet.select', { name }),
+    }),
+    [selected, t],
+  );
   return (
     <>
       <Panel flush>
@@ -66,17 +76,9 @@ function InstanceTable({ search }: { search: FleetSearch }) {
             <DataTable<Instance>
               label={t('fleet.instances')}
               rows={rows}
-              rowKey={(row) => row.id}
-              columns={fleetColumns(t, !instances.hasNextPage)}
-              selection={
-                canChange
-                  ? {
-                      selected,
-                      onChange: setSelected,
-                      labelOf: (id) => t('fleet.select', { name: nameOf(id) }),
-                    }
-                  : undefined
-              }
+              rowKey={idOf}
+              columns={columns}
+              selection={canChange ? selection : undefined}
               onEndReached={() => {
                 if (instances.hasNextPage && !instances.isFetchingNextPage) void instances.fetchNextPage();
               }}

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
-import { LARGEST_PAGE_SIZE, pagedQuery } from '@/api/pages';
+import { LARGEST_PAGE_SIZE, pagedQuery, pollPages } from '@/api/pages';
 import type { components } from '@/api/schema.gen';
 import { pollEvery } from '@/api/useConnection';
 import type { FleetSearch } from './search';
@@ -30,7 +30,7 @@ export function instancesQuery(search: FleetSearch) {
         api.GET('/api/v1/instances', { params: { query: { ...filters, cursor, limit: LARGEST_PAGE_SIZE } } }),
       ),
     ),
-    refetchInterval: pollEvery(POLL_MS),
+    refetchInterval: pollPages(POLL_MS),
   };
 }
 
