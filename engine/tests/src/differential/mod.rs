@@ -23,7 +23,7 @@ use crate::random::Random;
 use crate::server::Server;
 use action::Action;
 use generate::Generator;
-use pair::{Lanes, Pair};
+use pair::{Lanes, Pair, Parting};
 pub use summary::Summary;
 
 pub const SESSIONS: usize = 6;
@@ -136,7 +136,7 @@ fn epoch(
     summary: &mut Summary,
 ) -> io::Result<Option<Difference>> {
     let mut lanes = Lanes::new(pair)?;
-    let mut generator = Generator::new(Random::new(seed), SESSIONS);
+    let mut generator = Generator::new(Random::new(seed), SESSIONS, seed % 2 == 1);
     let mut history = Vec::new();
     while (history.len() as u64) < steps && Instant::now() < deadline {
         let action = generator.next_action();
@@ -145,7 +145,13 @@ fn epoch(
         let action = &history[history.len() - 1];
         let answer = match outcome {
             Ok(answer) => answer,
-            Err(what) => return Ok(Some(Difference { seed, steps: history.len(), history, what })),
+            Err(Parting::Lock) => {
+                summary.partings += 1;
+                return Ok(None);
+            }
+            Err(Parting::Difference(what)) => {
+                return Ok(Some(Difference { seed, steps: history.len(), history, what }));
+            }
         };
         summary.count(action.kind, &answer);
         if generator.observe(action, &answer.responses, answer.lost.is_some()) {

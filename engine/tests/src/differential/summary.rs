@@ -11,6 +11,8 @@ use super::lane::Answer;
 pub struct Summary {
     pub statements: u64,
     pub epochs: u64,
+    /// Epochs that ended early: only the plain server waited for a metadata lock.
+    pub partings: u64,
     pub elapsed: Duration,
     /// `Qcache_hits` of the cached server over this run; `None` when it knows no such counter.
     pub hits: Option<u64>,
@@ -35,6 +37,7 @@ impl fmt::Display for Summary {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let speed = self.statements as f64 / self.elapsed.as_secs_f64();
         writeln!(out, "{} statements in {} epochs, {speed:.0}/s, hits {:?}", self.statements, self.epochs, self.hits)?;
+        writeln!(out, "  {} epochs ended early at a metadata lock", self.partings)?;
         for (kind, (count, errors)) in &self.per_kind {
             writeln!(out, "  {kind:?}: {count}, of these {errors} errors")?;
         }
