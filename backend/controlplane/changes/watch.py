@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Q, prefetch_related_objects
 from django.utils import timezone
 
+from controlplane.catalogue.line import Line
 from controlplane.changes.planning import preview_wanted, situation_of
 from controlplane.changes.services import change_approve, change_make
 from controlplane.changes.states import ENDED, Kind
@@ -22,6 +23,7 @@ from controlplane.core.errors import Problem
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.connection import connected
 from controlplane.fleet.connection import limits as usual_limits
+from controlplane.fleet.definitions import instance_lines
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import (
     IDENTITY_NAMES,
@@ -80,10 +82,14 @@ def watch(connections: Connections = _connections) -> None:
     found = connections.ask_all(instances, limits, _statements)
     answered = [instance_id for instance_id, outcome in found.items() if not isinstance(outcome, GatewayError)]
     _seen(answered)
+    lines = instance_lines(instances)  # at the cost of one query
     with acting_as("system"):
         for instance in instances:
             outcome = found[instance.pk]
-            _note(instance, outcome if isinstance(outcome, GatewayError) else _sighting(*outcome.values))
+            if isinstance(outcome, GatewayError):
+                _note_silence(instance, outcome)
+            else:
+                _note(instance, _sighting(*outcome.values), lines[instance.pk])
 
 
 def _seen(instance_ids: list[str]) -> None:
@@ -109,17 +115,14 @@ def _sighting(variables: Values, clocks: Values, status: Values) -> Sighting:
     return Sighting(identity_of(variables, int(status.get("Uptime", 0)), int(clocks["clock"])), running)
 
 
-def _note(instance: Instance, sighting: Sighting | GatewayError) -> None:
-    if isinstance(sighting, GatewayError):
-        _note_silence(instance, sighting)
-        return
+def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
     was_running = instance.state == State.RUNNING
     if not was_running:
         _learn(
             instance, sighting.identity.engine_version
         )  # what a server may be set to shows which values are the same
     is_new_start = has_restarted(instance, sighting.identity)
-    moved = moved_parameters(instance, sighting.running, has_restarted=is_new_start)
+    moved = moved_parameters(instance, line, sighting.running, has_restarted=is_new_start)
     facts = sighting.identity.facts
     if was_running and not is_new_start and not moved and all(getattr(instance, key) == facts[key] for key in facts):
         return
@@ -144,10 +147,12 @@ def _answer_restart(instance: Instance, identity: Identity) -> None:
             note_identity(instance, identity, is_new_start=True)
 
 
-@transaction.atomic
 def _note_silence(instance: Instance, error: GatewayError) -> None:
-    if instance.state == State.RUNNING and _is_as_loaded(instance):
-        instance_state_set(instance, State.UNREACHABLE, error.detail)
+    if instance.state != State.RUNNING:
+        return
+    with transaction.atomic():
+        if _is_as_loaded(instance):
+            instance_state_set(instance, State.UNREACHABLE, error.detail)
 
 
 def _is_as_loaded(instance: Instance) -> bool:

@@ -88,19 +88,16 @@ def learn_line(server: Server, version: str) -> None:
 
 
 def moved_parameters(
-    instance: Instance, running: Mapping[str, str], *, has_restarted: bool = False
+    instance: Instance, line: Line, running: Mapping[str, str], *, has_restarted: bool = False
 ) -> list[InstanceParameter]:
     """Of what is configured, the rows that no longer say what runs; set in memory, not yet kept."""
-    rows = list(instance.parameters.all())
-    if not rows:
-        return []
-    line = instance_line(instance)
+    rows = instance.parameters.all()
     return [row for row in rows if _compare(row, line, running, has_restarted=has_restarted)]
 
 
 def note_running(instance: Instance, running: Mapping[str, str], *, has_restarted: bool = False) -> None:
     """Keep the running values of what is configured, where they moved."""
-    parameters_keep(moved_parameters(instance, running, has_restarted=has_restarted))
+    parameters_keep(moved_parameters(instance, instance_line(instance), running, has_restarted=has_restarted))
 
 
 def parameters_keep(moved: list[InstanceParameter]) -> None:

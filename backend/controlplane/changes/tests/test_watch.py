@@ -7,6 +7,7 @@ from controlplane.changes import services
 from controlplane.changes.watch import watch
 from controlplane.fleet.models import Instance
 from controlplane.metrics.connections import Connections
+from controlplane.metrics.tests.fleet import instance_make
 from controlplane.prerequisites.check import instance_check
 from testing.changes import changed, run
 from testing.servers import row_for
@@ -98,6 +99,17 @@ def test_a_server_that_was_away_during_a_change_is_running_after_it(own_server):
     server.stop()
     watch(Late(lambda: run(services.change_restart(instance, note="", apply=True, when="now", at=None))))
     assert Instance.objects.get(pk=instance.pk).state == "running"
+
+
+def test_watching_many_costs_a_constant_number_of_queries(shared_server, connections, django_assert_max_num_queries):
+    account = {"username": shared_server.username, "password": shared_server.password}
+    for _ in range(5):
+        instance = instance_make(port=shared_server.port, **account)
+        instance.parameters.create(name="long_query_time", submitted="10", resolved="10", running="10.000000")
+    watch(connections)
+    assert Instance.objects.exclude(engine_version="").count() == 5
+    with django_assert_max_num_queries(8):
+        watch(connections)
 
 
 def test_a_server_that_is_gone_is_unreachable_until_it_is_back(own_server, connections):
