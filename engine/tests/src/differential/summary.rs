@@ -19,6 +19,8 @@ pub struct Summary {
     /// Steps of this kind, and how many of them failed on both servers.
     pub per_kind: BTreeMap<Kind, (u64, u64)>,
     pub per_error: BTreeMap<u16, u64>,
+    /// Differences of locks that did not come again.
+    pub unrepeated: u64,
 }
 
 impl Summary {
@@ -41,6 +43,7 @@ impl fmt::Display for Summary {
         for (kind, (count, errors)) in &self.per_kind {
             writeln!(out, "  {kind:?}: {count}, of these {errors} errors")?;
         }
-        writeln!(out, "  errors by code: {:?}", self.per_error)
+        writeln!(out, "  errors by code: {:?}", self.per_error)?;
+        writeln!(out, "  locks met by one server alone, and not again: {}", self.unrepeated)
     }
 }
