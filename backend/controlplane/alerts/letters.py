@@ -21,6 +21,7 @@ ROW = (
 )
 COLOURS = {"opened": "#c2410c", "critical": "#b91c1c", "reminded": "#c2410c", "resolved": "#15803d", "test": "#1d4ed8"}
 HEADINGS = {"opened": "Alert", "reminded": "Still open", "resolved": "Resolved"}
+UNITS = {"percent": "%", "count": ""}
 COMPARED = {"lt": "below", "le": "at or below", "gt": "above", "ge": "at or above"}
 
 
@@ -57,7 +58,16 @@ def incident_letter(facts: Facts) -> Letter:
     sentence = _sentence(facts)
     rows = _rows(facts)
     text = "\n".join(
-        [subject, "", sentence, "", *(f"{name + ':':<12}{value}" for name, value in rows), "", facts.link, ""]
+        [
+            subject,
+            "",
+            sentence,
+            "",
+            *(f"{name + ':':<12}{value}" for name, value in rows),
+            "",
+            f"Open in the console: {facts.link}",
+            "",
+        ]
     )
     colour = COLOURS["critical" if facts.transition == "opened" and facts.severity == "critical" else facts.transition]
     return Letter(_one_line(subject), text, _page(colour, heading, facts.rule, sentence, rows, facts.link))
@@ -86,41 +96,69 @@ def message_of(
 
 
 def _sentence(facts: Facts) -> str:
-    bound = f"{COMPARED[facts.comparison]} {_amount(facts.threshold, facts.unit)}"
+    what = f"{facts.metric} on {facts.instance}"
+    open_for = _span(int((facts.at - facts.opened_at).total_seconds()))
     if facts.transition == "resolved":
-        return f"{facts.metric} of {facts.instance} is no longer {bound}."
+        return f"{what}: no longer {_bound(facts)}. The alert was open for {open_for}."
     value = _amount(facts.value, facts.unit)
-    return f"{facts.metric} of {facts.instance} is {value}, {bound} for {_span(facts.for_seconds)}."
+    if facts.transition == "reminded":
+        return f"{what}: still {value}, {_bound(facts)}. The alert has been open for {open_for}."
+    return f"{what}: {value}, {_condition(facts)}."
+
+
+def _bound(facts: Facts) -> str:
+    return f"{COMPARED[facts.comparison]} {_amount(facts.threshold, facts.unit)}"
+
+
+def _condition(facts: Facts) -> str:
+    return _bound(facts) + (f" for {_span(facts.for_seconds)}" if facts.for_seconds else "")
 
 
 def _rows(facts: Facts) -> list[tuple[str, str]]:
     rows = [
         ("Instance", facts.instance),
         ("Value", _amount(facts.value, facts.unit)),
+        ("Condition", _condition(facts)),
         ("Formula", facts.formula),
         ("Severity", facts.severity),
-        ("Since", _when(facts.opened_at)),
+        ("Opened", _when(facts.opened_at)),
     ]
-    if facts.transition == "resolved":
-        rows.append(
-            ("Resolved", f"{_when(facts.at)}, after {_span(int((facts.at - facts.opened_at).total_seconds()))}")
-        )
-    return rows
+    return [*rows, ("Resolved", _when(facts.at))] if facts.transition == "resolved" else rows
 
 
 def _amount(value: float | None, unit: str) -> str:
     if value is None:
         return "unknown"
-    shown = f"{value:,.2f}".rstrip("0").rstrip(".")
-    return f"{shown} %" if unit == "percent" else f"{shown} {unit}".strip()
+    if unit == "seconds":
+        return _span(int(value))
+    if unit.startswith("bytes"):
+        return _bytes(value) + unit.removeprefix("bytes")
+    return f"{_number(value)} {UNITS.get(unit, unit)}".strip()
+
+
+def _number(value: float) -> str:
+    """Two places; of what is smaller, three digits."""
+    if 0 < abs(value) < 0.1:
+        return f"{value:.3g}"
+    shown = f"{value:,.2f}"
+    return shown.rstrip("0").rstrip(".")
+
+
+def _bytes(value: float) -> str:
+    for size, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if abs(value) >= size:
+            return f"{_number(value / size)} {name}"
+    return f"{_number(value)} bytes"
 
 
 def _span(seconds: int) -> str:
+    """The two largest units of it."""
+    parts = []
     for size, name in ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
-        if seconds >= size:
-            count = seconds // size
-            return f"{count} {name}{'' if count == 1 else 's'}"
-    return "a moment"
+        count, seconds = divmod(seconds, size)
+        if count:
+            parts.append(f"{count} {name}{'' if count == 1 else 's'}")
+    return " ".join(parts[:2]) or "a moment"
 
 
 def _when(at: datetime) -> str:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 
+import pytest
+
 from controlplane.alerts.letters import Facts, incident_letter, message_of
 
 AT = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -34,7 +36,7 @@ class Structure(HTMLParser):
 
 def test_text_and_html_say_the_same() -> None:
     letter = incident_letter(FACTS)
-    sentence = "Hit ratio of shop-1 is 12.35 %, below 50 % for 10 minutes."
+    sentence = "Hit ratio on shop-1: 12.35 %, below 50 % for 10 minutes."
     assert letter.subject == "[Alert] low hit ratio: shop-1"
     for body in (letter.text, " ".join(Structure(letter.html).text)):
         for words in (sentence, "hits / lookups", "2026-11-20 12:00 UTC", "warning"):
@@ -47,7 +49,36 @@ def test_a_resolved_mail_says_how_long_it_took() -> None:
     letter = incident_letter(replace(FACTS, transition="resolved", value=80.0, at=AT + timedelta(hours=2, minutes=5)))
     assert letter.subject == "[Resolved] low hit ratio: shop-1"
     assert "no longer below 50 %" in letter.text
-    assert "after 2 hours" in letter.text
+    assert "The alert was open for 2 hours 5 minutes." in letter.text
+
+
+def test_a_reminder_says_how_long_it_has_been_open_not_how_long_the_rule_waits() -> None:
+    letter = incident_letter(replace(FACTS, transition="reminded", at=AT + timedelta(days=1, hours=1, minutes=9)))
+    assert "still 12.35 %, below 50 %. The alert has been open for 1 day 1 hour." in letter.text
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "shown"),
+    [
+        ("bytes", 1610612736, "1.5 GiB"),
+        ("bytes", 512, "512 bytes"),
+        ("bytes per second", 3 * 2**20, "3 MiB per second"),
+        ("count", 30, "30"),
+        ("per second", 0.0123, "0.0123 per second"),
+        ("per second", 12345.6, "12,345.6 per second"),
+        ("seconds", 90061, "1 day 1 hour"),
+        ("percent", 0, "0 %"),
+        ("percent", None, "unknown"),
+    ],
+)
+def test_values_are_written_as_people_read_them(unit: str, value: float | None, shown: str) -> None:
+    letter = incident_letter(replace(FACTS, unit=unit, value=value))
+    assert f"Hit ratio on shop-1: {shown}, below" in letter.text
+
+
+def test_a_rule_that_does_not_wait_says_nothing_of_waiting() -> None:
+    assert "12.35 %, below 50 %." in incident_letter(replace(FACTS, for_seconds=0)).text
+    assert "below 50 % for 1 minute 30 seconds." in incident_letter(replace(FACTS, for_seconds=90)).text
 
 
 def test_markup_in_names_is_shown_not_obeyed() -> None:
