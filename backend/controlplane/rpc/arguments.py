@@ -16,6 +16,7 @@ from .errors import RpcError
 
 Reader = Callable[[str], Any]
 TRUE, FALSE = "true", "false"
+YEARS = range(1970, 9999)  # a minute after the last one still is a time
 TOKEN = re.compile(r"[\x21-\x7e]{1,64}")
 
 
@@ -66,9 +67,11 @@ def moment(raw: str) -> datetime:
     """2026-11-20T23:50Z or 2026-11-20T23:50:00Z."""
     for pattern in ("%Y-%m-%dT%H:%MZ", "%Y-%m-%dT%H:%M:%SZ"):
         try:
-            return datetime.strptime(raw, pattern).replace(tzinfo=UTC)
+            found = datetime.strptime(raw, pattern).replace(tzinfo=UTC)
         except ValueError:
             continue
+        if found.year in YEARS:
+            return found
     raise ValueError("write a time in UTC such as 2026-11-20T23:50:00Z")
 
 
@@ -86,8 +89,8 @@ def text_map(raw: str) -> dict[str, str]:
         raise ValueError(f'write a JSON object such as {{"name": "value"}} ({error})') from error
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise ValueError('write a JSON object whose values are texts, such as {"name": "value"}')
-    whole = "".join([*found, *found.values()])
-    if "\0" in whole or not _is_unicode(whole):
+    everything = "".join([*found, *found.values()])
+    if "\0" in everything or not _is_unicode(everything):
         raise ValueError("a character is in it that no text has")
     return found
 

@@ -26,7 +26,6 @@ COMMON = frozenset(
 @dataclass(frozen=True)
 class Call:
     method: str
-    host: str
     headers: dict[str, str]  # by lower-case name
     query: dict[str, str]
     arguments: dict[str, str]  # the query's and the form's
@@ -65,7 +64,7 @@ def call_from(request: HttpRequest) -> Call:
     twice = query.keys() & form.keys()
     if twice:
         raise _malformed(f"{min(twice)} is in the query and in the body: send it once.")
-    return Call(str(request.method), headers.get("host", ""), headers, query, query | form, request.body)
+    return Call(str(request.method), headers, query, query | form, request.body)
 
 
 def _text(body: bytes) -> str:

@@ -27,12 +27,11 @@ METHODS = ("GET", "POST")
 
 
 def answer(request: HttpRequest) -> HttpResponse:
-    is_xml, name = False, "Error"
+    is_xml = False
     try:
         call = call_from(request)
-        is_xml, name = call.is_xml, call.action
-        body = _answered(request, call)
-        return response(body, is_xml=is_xml, root=f"{name}Response")
+        is_xml = call.is_xml
+        return response(_answered(request, call), is_xml=is_xml, root=f"{call.action}Response")
     except Exception as error:
         return _refusal(request, from_exception(error), is_xml)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from controlplane.core.request_context import RequestContextMiddleware
+from controlplane.core.request_middleware import RequestContextMiddleware
 from controlplane.rpc.call import is_rpc
 from controlplane.rpc.endpoint import answer
 

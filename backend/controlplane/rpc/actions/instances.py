@@ -7,10 +7,11 @@ import binascii
 from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
+from django.db.models.fields.json import KeyTransform
 
 from controlplane.fleet.definitions import instance_line, instance_lines
 from controlplane.fleet.models import Instance
-from controlplane.fleet.selectors import instance_list, instance_tagged
+from controlplane.fleet.selectors import instance_list
 from controlplane.rpc.actions.action import Action, Answer, Given, reads, utc
 from controlplane.rpc.actions.target import SETTLED, instance_of, statuses
 from controlplane.rpc.arguments import optional, required, text_map, unused, whole
@@ -60,13 +61,6 @@ def next_token(raw: str) -> str:
     return name
 
 
-def tags(raw: str) -> dict[str, str]:
-    found = text_map(raw)
-    if any("__" in name or not name.replace("-", "_").isidentifier() for name in found):
-        raise ValueError("a tag's name has letters, digits, _ and -")
-    return found
-
-
 def state(raw: str) -> str:
     if raw.lower() not in STATES:
         raise ValueError(f"write {', '.join(SETTLED.values())}")
@@ -74,7 +68,7 @@ def state(raw: str) -> str:
 
 
 def _filtered(given: Given) -> QuerySet[Instance]:
-    found = instance_tagged(given["Tags"]) if given["Tags"] else instance_list()
+    found = _tagged(instance_list(), given["Tags"] or {})
     found = found.filter(**{column: given[name] for name, column in FILTERS.items() if given[name]})
     if given["DBInstanceStatus"]:
         found = found.filter(state=given["DBInstanceStatus"])
@@ -83,6 +77,12 @@ def _filtered(given: Given) -> QuerySet[Instance]:
     if given["Engine"] and given["Engine"].lower() != "mysql":
         found = found.none()
     return found.order_by("name")
+
+
+def _tagged(found: QuerySet[Instance], wanted: dict[str, str]) -> QuerySet[Instance]:
+    """By transforms and not by names in keywords: a tag may be called `contains`."""
+    columns = {f"tag_{position}": KeyTransform(name, "tags") for position, name in enumerate(wanted)}
+    return found.alias(**columns).filter(**dict(zip(columns, wanted.values(), strict=True)))
 
 
 def _list(page: list[Instance]) -> Answer:
@@ -140,7 +140,7 @@ INSTANCES: dict[str, Action] = {
         describe_all,
         *(optional(name) for name in ("SearchKey", "Engine", *FILTERS)),
         optional("DBInstanceStatus", state),
-        optional("Tags", tags),
+        optional("Tags", text_map),
         optional("PageSize", whole(1, 100), 30),
         optional("PageNumber", whole(1, 10**6), 1),
         optional("MaxResults", whole(1, 100)),

@@ -1,5 +1,6 @@
 """The fleet and what happens to an instance as a whole."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -54,9 +55,21 @@ def test_the_list_is_narrowed(rpc, fleet, facts, names):
     assert listed(rpc, **facts) == names
 
 
-@pytest.mark.parametrize("tags", ['{"a__b": "c"}', '{"a b": "c"}', "[]", "x"])
-def test_a_tag_reaches_no_other_column(rpc, tags):
+@pytest.mark.parametrize("tags", ["[]", "x", '{"a": {"b": "c"}}'])
+def test_tags_that_cannot_be_read_are_refused(rpc, tags):
     assert rpc.refused("DescribeDBInstances", Tags=tags) == (400, "InvalidTags.Malformed")
+
+
+@pytest.mark.parametrize("name", ["contains", "isnull", "a__b"])
+def test_a_tag_is_a_name_and_nothing_else(rpc, fleet, name):
+    assert listed(rpc, Tags=json.dumps({name: "x"})) == []
+    instance_make(name="odd", tags={name: "x", "tier": "web"})
+    assert listed(rpc, Tags=json.dumps({name: "x", "tier": "web"})) == ["odd"]
+
+
+@pytest.mark.parametrize("name", ["0", "a b", "'\"", "$.x", ""])
+def test_a_name_that_no_tag_has_finds_nothing(rpc, fleet, name):
+    assert listed(rpc, Tags=json.dumps({name: "x"})) == []
 
 
 def test_the_list_costs_the_same_however_long(rpc, fleet, django_assert_max_num_queries):
@@ -167,6 +180,7 @@ def test_the_caches_counters_have_keys(rpc):
         ("MySQL_Nonsense", {}, "InvalidKey.NotFound"),
         (",", {}, "InvalidKey.NotFound"),
         ("hit_ratio", {"EndTime": "2020-01-01T00:00Z"}, "InvalidEndTime"),
+        ("hit_ratio", {"EndTime": "9999-12-31T23:59Z"}, "InvalidEndTime.Malformed"),
         ("hit_ratio", {"StartTime": "2020-01-01T00:00Z"}, "InvalidEndTime"),
     ],
 )
