@@ -41,7 +41,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "controlplane.rpc.middleware.RpcMiddleware",
-    "controlplane.core.request_context.RequestContextMiddleware",
+    "controlplane.core.request_middleware.RequestContextMiddleware",
     "controlplane.core.content_policy.ContentPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

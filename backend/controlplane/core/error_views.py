@@ -6,10 +6,10 @@ from typing import Any
 
 from django.http import HttpRequest, JsonResponse
 
+from controlplane.core import problems
+
 
 def _problem(status: int, detail: str, code: str = "") -> JsonResponse:
-    from controlplane.core import problems  # the middleware imports this module while apps are still loading
-
     return JsonResponse(problems.body(status, detail, code=code), status=status, content_type=problems.CONTENT_TYPE)
 
 
