@@ -40,10 +40,10 @@ const SETTINGS: &[&str] = &[
     "--event-scheduler=OFF",
 ];
 
-/// The cache is off until it is given memory.
-pub const SWITCH_ON: &str = "SET GLOBAL fqc_size = 67108864, GLOBAL fqc_type = ON";
+/// The cache is off until it is given memory. What a test stores is stored, however little it is asked for.
+pub const SWITCH_ON: &str = "SET GLOBAL fqc_size = 67108864, GLOBAL fqc_type = ON, GLOBAL fqc_adaptation = OFF";
 /// The same for a server that finds the plugin installed when it starts.
-const SWITCHED_ON: &[&str] = &["--loose-fqc-size=67108864", "--loose-fqc-type=ON"];
+const SWITCHED_ON: &[&str] = &["--loose-fqc-size=67108864", "--loose-fqc-type=ON", "--loose-fqc-adaptation=OFF"];
 
 #[derive(Clone, Debug, Default)]
 pub struct Options {

@@ -52,6 +52,11 @@ impl Layout {
     }
 }
 
+/// Bytes of an entry with so many cells and so large a value.
+pub fn entry_bytes(key: &Key, cells: usize, value_bytes: usize) -> usize {
+    Layout::new(key.parts[0].len() + key.parts[1].len(), cells, value_bytes).size
+}
+
 /// What an insertion brings along, checked to be representable.
 pub(crate) struct Draft<'a> {
     pub hash: Hash,
@@ -197,7 +202,8 @@ impl<'g> Entry<'g> {
             && self.bytes(KEY_AT + first.len(), second.len()) == second
     }
 
-    pub(crate) fn size(&self) -> usize {
+    /// Bytes of the whole entry, its place in the index not counted.
+    pub fn size(&self) -> usize {
         self.layout().size
     }
 

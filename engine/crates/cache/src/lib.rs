@@ -35,7 +35,7 @@ mod versions;
 mod writer;
 
 pub use counters::Counter;
-pub use entry::Entry;
+pub use entry::{Entry, entry_bytes};
 pub use fates::{Fate, OWNERS};
 pub use store::Cache;
 pub use versions::{CellId, Stamp, Versions};

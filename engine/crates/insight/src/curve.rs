@@ -49,7 +49,7 @@ pub struct Point {
     pub hit_ratio: f64,
 }
 
-/// What a cache of the present size would have done, since the first request.
+/// What a cache of the present size would have done, during the trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Trial {
     pub requests: u64,
@@ -135,11 +135,12 @@ impl<V> Curve<V> {
         }
     }
 
-    /// To be called several times a second: `requests` counts all that ever came, followed or not.
-    pub fn tick(&self, requests: u64, size_bytes: u64) {
+    /// To be called several times a second: `requests` counts all that ever came, followed or not. While there is a trial,
+    /// they are part of it.
+    pub fn tick(&self, requests: u64, size_bytes: u64, is_trial: bool) {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         let threshold = self.threshold.load(Ordering::Relaxed);
-        let is_too_much = inner.note(requests, self.lost.swap(0, Ordering::Relaxed), threshold);
+        let is_too_much = inner.note(requests, self.lost.swap(0, Ordering::Relaxed), threshold, is_trial);
         if inner.size_bytes != size_bytes {
             inner.size_bytes = size_bytes;
             inner.forget_counts();
@@ -169,6 +170,10 @@ impl<V> Curve<V> {
         });
         let sizes = FACTORS.map(|factor| inner.size_bytes / 8 * factor);
         sizes.into_iter().zip(ratios).map(|(size_bytes, hit_ratio)| Point { size_bytes, hit_ratio }).collect()
+    }
+
+    pub fn forget_trial(&self) {
+        self.inner.lock().unwrap_or_else(|e| e.into_inner()).trial = Default::default();
     }
 
     pub fn trial(&self) -> Trial {
@@ -220,7 +225,7 @@ impl<V> Inner<V> {
     }
 
     /// Adds up what came since the last time; whether it was too much.
-    fn note(&mut self, requests: u64, lost: u64, threshold: u32) -> bool {
+    fn note(&mut self, requests: u64, lost: u64, threshold: u32, is_trial: bool) -> bool {
         let fresh = std::mem::take(&mut self.fresh);
         let rate = f64::from(threshold) / f64::from(ALL);
         let came = requests.saturating_sub(std::mem::replace(&mut self.total, requests)) as f64;
@@ -233,8 +238,10 @@ impl<V> Inner<V> {
         for (sum, hits) in self.hits.iter_mut().zip(fresh.hits) {
             *sum += hits as f64;
         }
-        let trial = [came, fresh.hits[PRESENT] as f64 / rate, fresh.saved_us as f64 / rate];
-        self.trial.iter_mut().zip(trial).for_each(|(sum, more)| *sum += more);
+        if is_trial {
+            let trial = [came, fresh.hits[PRESENT] as f64 / rate, fresh.saved_us as f64 / rate];
+            self.trial.iter_mut().zip(trial).for_each(|(sum, more)| *sum += more);
+        }
         fresh.requests + lost > REQUESTS
     }
 

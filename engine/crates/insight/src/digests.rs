@@ -12,6 +12,8 @@ use index::Index;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+/// Tables of a shape that are remembered.
+pub const TABLES: usize = 4;
 /// Reasons of not storing, which the caller numbers.
 pub const REASONS: usize = 64;
 const SLOTS: usize = 2048;
@@ -46,6 +48,7 @@ struct Counters {
     /// Chances to store a result: see `policy::admits`.
     chances: AtomicU32,
     level: AtomicU8,
+    tables: [AtomicU32; TABLES],
     reasons: Reasons,
 }
 
@@ -75,6 +78,8 @@ pub struct Digest {
     pub stored_bytes: u64,
     /// Results are stored one in 2^level times.
     pub level: u8,
+    /// The caller's numbers of the tables that its last stored result was read from, as far as there is room.
+    pub tables: Vec<u32>,
     /// By the caller's number of the reason, those that occurred.
     pub reasons: Vec<(usize, u32)>,
 }
@@ -211,6 +216,15 @@ impl Digests {
         }
     }
 
+    /// A result was read from these tables; numbers above zero.
+    pub fn reads(&self, slot: Slot, tables: impl Iterator<Item = u32>) {
+        for (known, table) in self.of(slot).tables.iter().zip(tables.chain(std::iter::repeat(0))) {
+            if known.load(Ordering::Relaxed) != table {
+                known.store(table, Ordering::Relaxed);
+            }
+        }
+    }
+
     /// Whether the next result of this shape is to be stored.
     pub fn admits(&self, slot: Slot) -> bool {
         let counters = self.of(slot);
@@ -237,6 +251,13 @@ impl Digests {
                 owner.judged = Some(now);
             }
         }
+    }
+
+    /// The digest and the text of a shape.
+    pub fn get(&self, slot: Slot) -> Option<(u128, Vec<u8>)> {
+        let book = self.book();
+        let owner = book.owners.get(usize::from(slot.0))?.as_ref()?;
+        Some((owner.id, owner.text.clone()))
     }
 
     /// All shapes, those that saved the most time first.
@@ -308,6 +329,7 @@ impl Counters {
             stored: read(&self.stored),
             stored_bytes: read(&self.stored_bytes),
             level: self.level.load(Ordering::Relaxed),
+            tables: self.tables.iter().map(|table| table.load(Ordering::Relaxed)).filter(|table| *table > 0).collect(),
             reasons: reasons.filter(|(_, count)| *count > 0).collect(),
         }
     }

@@ -9,8 +9,9 @@ pub const HIGHEST: u8 = 6;
 
 /// Ends that are needed for a judgement against a shape.
 const ENDS: u32 = 64;
-/// Stored results that are needed for one in its favour.
+/// Stored results, or hits, that are needed for one in its favour.
 const STORED: u32 = 8;
+const HITS: u32 = 32;
 /// Hits per stored result below which storing costs more than it gains, and above which more would gain more.
 const POOR: f64 = 1.0 / 16.0;
 const RICH: f64 = 1.0 / 2.0;
@@ -31,7 +32,7 @@ pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
     let is_settled = ended >= ENDS && ended >= stored / 2;
     if is_settled && gain < POOR {
         Some((level + 2).min(HIGHEST))
-    } else if stored >= STORED && gain > RICH {
+    } else if (stored >= STORED || hits >= HITS) && gain > RICH {
         Some(level.saturating_sub(3))
     } else {
         is_settled.then_some(level)

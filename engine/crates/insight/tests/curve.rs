@@ -64,7 +64,7 @@ fn measured(trace: &[Request], size_bytes: u64) -> f64 {
 
 fn predicted(trace: &[Request], size_bytes: u64) -> Vec<f64> {
     let curve = Curve::default();
-    curve.tick(0, size_bytes);
+    curve.tick(0, size_bytes, false);
     for (n, r) in trace.iter().enumerate() {
         let hash = hash(r.number);
         if curve.wants(hash) && !curve.requested(hash, |_: &()| true) {
@@ -72,15 +72,15 @@ fn predicted(trace: &[Request], size_bytes: u64) -> Vec<f64> {
             curve.stored(hash, Sample { bytes, cost_us: 10, validity: () });
         }
         if n % 1000 == 0 {
-            curve.tick(n as u64, size_bytes);
+            curve.tick(n as u64, size_bytes, false);
         }
         if n == trace.len() / 4 {
             // Another size, if only just: what was counted while the caches were being filled is forgotten.
-            curve.tick(n as u64, size_bytes + 1);
-            curve.tick(n as u64, size_bytes);
+            curve.tick(n as u64, size_bytes + 1, false);
+            curve.tick(n as u64, size_bytes, false);
         }
     }
-    curve.tick(trace.len() as u64, size_bytes);
+    curve.tick(trace.len() as u64, size_bytes, false);
     curve.points().iter().map(|point| point.hit_ratio).collect()
 }
 

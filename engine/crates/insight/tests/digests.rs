@@ -24,6 +24,8 @@ fn what_happens_to_a_shape_is_listed_under_its_text() {
     digests.missed(slot, Outcome::Refused { reason: 7 });
     digests.hit(slot, 250, 1000);
     digests.outdated(slot);
+    digests.reads(slot, 1..9);
+    digests.reads(slot, [3, 9].into_iter());
     digests.hit(digests.find(id(2), || text(2)), 900, 10);
     digests.find(id(3), || text(3));
     let list = digests.list();
@@ -32,7 +34,7 @@ fn what_happens_to_a_shape_is_listed_under_its_text() {
     assert_eq!((digest.id, digest.executions(), digest.hits, digest.misses), (id(1), 4, 1, 3));
     assert_eq!((digest.saved_us, digest.saved_bytes), (250, 1000));
     assert_eq!((digest.stored, digest.stored_bytes, digest.outdated, digest.wasted()), (1, 100, 1, 0));
-    assert_eq!(digest.reasons, [(7, 2)]);
+    assert_eq!((&digest.reasons[..], &digest.tables[..]), (&[(7, 2)][..], &[3, 9][..]));
     digests.flush();
     assert_eq!(digests.list(), []);
     assert_eq!(digests.find(id(1), || unreachable!("it is known")), slot);
@@ -222,4 +224,11 @@ fn levels_admit_one_in_a_power_of_two() {
         let admitted = (0..6400).filter(|n| policy::admits(level, *n)).count();
         assert_eq!(admitted, 6400 >> level);
     }
+}
+
+#[test]
+fn few_results_that_are_all_stored_need_no_more_misses_to_be_found_useful() {
+    let evidence = policy::Evidence { stored: 0, hits: 100, ended: 0 };
+    assert_eq!(policy::judge(3, evidence), Some(0));
+    assert_eq!(policy::judge(6, policy::Evidence { hits: 10, ..evidence }), None);
 }

@@ -25,15 +25,20 @@ numbers! {
     bytes_used c"Fqc_bytes_used"
     connections c"Fqc_connections_tracked"
     contained c"Fqc_contained_errors"
+    differences c"Fqc_differences"
     evictions c"Fqc_evictions"
     hits c"Fqc_hits"
     inserts c"Fqc_inserts"
     invalidations c"Fqc_invalidations"
     misses c"Fqc_misses"
     not_cached c"Fqc_not_cached"
+    observed_hits c"Fqc_observed_hits"
+    observed_requests c"Fqc_observed_requests"
+    observed_saved_us c"Fqc_observed_time_saved_us"
     queries c"Fqc_queries_in_cache"
     saved_bytes c"Fqc_bytes_saved"
     saved_us c"Fqc_time_saved_us"
+    verified c"Fqc_verified"
 }
 
 /// Rows of MySQL's query cache, by the name that the server lists them under.
@@ -140,6 +145,12 @@ pub fn refresh(engine: &session::Engine) {
     set(&NUMBERS.invalidations, counts.invalidations.sum());
     set(&NUMBERS.saved_bytes, counts.saved_bytes.sum());
     set(&NUMBERS.saved_us, counts.saved_ns.sum() / 1000);
+    let trial = engine.insight.curve.trial();
+    set(&NUMBERS.observed_requests, trial.requests);
+    set(&NUMBERS.observed_hits, trial.hits);
+    set(&NUMBERS.observed_saved_us, trial.saved_us);
+    set(&NUMBERS.verified, engine.insight.verified.sum());
+    set(&NUMBERS.differences, engine.insight.differences.sum());
     set(&FREE_MEMORY, engine.cache.budget().saturating_sub(stats.used_bytes));
     set(&FREE_BLOCKS, u64::from(engine.cache.budget() > stats.used_bytes));
     set(&TOTAL_BLOCKS, stats.segments);

@@ -11,6 +11,7 @@ use std::ptr::null;
 pub const SIZE_MAX: u64 = 10_485_760_000;
 pub const LIMIT_DEFAULT: u64 = 1_048_576;
 const ER_UNKNOWN_ERROR: u32 = 1105;
+const MILLION: u64 = 1_000_000;
 const ER_WRONG_VALUE_FOR_VAR: u32 = 1231;
 const ER_WRONG_TYPE_FOR_VAR: u32 = 1232;
 const ER_TRUNCATED_WRONG_VALUE: u32 = 1292;
@@ -22,6 +23,9 @@ static MINOR: Shared<c_ulonglong> = Shared::new(crate::MINOR_VERSION);
 static VERSION: Shared<*const c_char> = Shared::new(crate::VERSION_TEXT.as_ptr());
 static COMPATIBILITY: Shared<*const c_char> = Shared::new(c"5.7".as_ptr());
 static DEFER_BEGIN: Shared<c_char> = Shared::new(1);
+static ADAPTATION: Shared<c_char> = Shared::new(1);
+static OBSERVE: Shared<c_char> = Shared::new(0);
+static VERIFY_PPM: Shared<c_ulonglong> = Shared::new(0);
 
 struct Names([*const c_char; 4]);
 // SAFETY: pointers to string literals, never written.
@@ -113,6 +117,38 @@ static VAR_DEFER_BEGIN: Shared<GlobalBool> = Shared::new(GlobalBool {
     default: 1,
 });
 
+const fn global_bool(
+    name: &'static CStr,
+    comment: &'static CStr,
+    value: &'static Shared<c_char>,
+    default: c_char,
+) -> Shared<GlobalBool> {
+    let mut header = header(VAR_BOOL, name, comment);
+    header.update = Some(update_bool);
+    Shared::new(GlobalBool { header, value: value.get(), default })
+}
+static VAR_ADAPTATION: Shared<GlobalBool> = global_bool(
+    c"adaptation",
+    c"Store only a few results of statements whose results end before they are asked for again",
+    &ADAPTATION,
+    1,
+);
+static VAR_OBSERVE: Shared<GlobalBool> = global_bool(
+    c"observe",
+    c"While fqc_type is OFF: note what fqc_size would hold, to tell the hits and the time that it would save; nothing is served or stored",
+    &OBSERVE,
+    0,
+);
+static VAR_VERIFY_PPM: Shared<GlobalNumber> = bytes(
+    c"verify_ppm",
+    c"Of a million hits, how many run on the server instead, to be compared with what is stored",
+    check_verify_ppm,
+    &VERIFY_PPM,
+    0,
+    MILLION,
+    1,
+);
+
 static VAR_TYPE: Shared<SessionEnum> = Shared::new(SessionEnum {
     header: VarHeader {
         flags: VAR_ENUM | VAR_THDLOCAL,
@@ -144,7 +180,7 @@ static VAR_STRIP: Shared<SessionBool> = session_bool(
     c"Accepted for compatibility; comments are part of a statement's identity. Also known as query_cache_strip_comments",
 );
 
-pub struct List(pub [*const c_void; 11]);
+pub struct List(pub [*const c_void; 14]);
 // SAFETY: pointers to statics.
 unsafe impl Sync for List {}
 pub static LIST: List = List([
@@ -158,6 +194,9 @@ pub static LIST: List = List([
     VAR_MINOR.get() as *const c_void,
     VAR_COMPATIBILITY.get() as *const c_void,
     VAR_DEFER_BEGIN.get() as *const c_void,
+    VAR_ADAPTATION.get() as *const c_void,
+    VAR_OBSERVE.get() as *const c_void,
+    VAR_VERIFY_PPM.get() as *const c_void,
     null(),
 ]);
 
@@ -275,6 +314,11 @@ unsafe extern "C" fn check_limit(_: *mut Thd, _: *mut c_void, save: *mut c_void,
     checked(|| unsafe { check_number("query_cache_limit", u64::MAX, 1, save, value) })
 }
 
+unsafe extern "C" fn check_verify_ppm(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+    // SAFETY: called by the server.
+    checked(|| unsafe { check_number("fqc_verify_ppm", MILLION, 1, save, value) })
+}
+
 unsafe extern "C" fn check_min_res_unit(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
     // SAFETY: called by the server.
     checked(|| unsafe { check_number("query_cache_min_res_unit", u64::MAX, 8, save, value) })
@@ -283,6 +327,12 @@ unsafe extern "C" fn check_min_res_unit(_: *mut Thd, _: *mut c_void, save: *mut 
 unsafe extern "C" fn update_number(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     // SAFETY: called by the server under its system-variable lock, with the variable's own pointer.
     unsafe { *target.cast::<c_ulonglong>() = *save.cast::<c_ulonglong>() };
+    contain(Point::Variable, (), host::settings_changed);
+}
+
+unsafe extern "C" fn update_bool(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
+    // SAFETY: as above; the server has made the value a zero or a one.
+    unsafe { *target.cast::<c_char>() = *save.cast::<c_char>() };
     contain(Point::Variable, (), host::settings_changed);
 }
 
@@ -330,4 +380,19 @@ pub fn limit() -> u64 {
 pub fn defers_begin() -> bool {
     // SAFETY: as above.
     unsafe { DEFER_BEGIN.get().read_volatile() != 0 }
+}
+
+pub fn adapts() -> bool {
+    // SAFETY: as above.
+    unsafe { ADAPTATION.get().read_volatile() != 0 }
+}
+
+pub fn observes() -> bool {
+    // SAFETY: as above.
+    unsafe { OBSERVE.get().read_volatile() != 0 }
+}
+
+pub fn verify_ppm() -> u64 {
+    // SAFETY: as above.
+    unsafe { VERIFY_PPM.get().read_volatile() }
 }

@@ -104,6 +104,8 @@ impl Worker {
             apply_settings(engine);
         }
         engine.cache.sweep(&engine.versions, SWEEP_SEGMENTS);
+        engine.insight.tick(engine);
+        tell_differences(engine);
         status::refresh(engine);
         if !server::get().has_started() {
             return;
@@ -143,12 +145,21 @@ impl Worker {
     }
 }
 
+fn tell_differences(engine: &Engine) {
+    for statement in engine.insight.take_differences() {
+        log::error(&format!("a stored result was not what the server answers; it was dropped: {statement}"));
+    }
+}
+
 pub fn publish_settings(engine: &Engine) {
     let settings = &engine.settings;
     settings.set_size(variables::size());
     settings.set_limit(variables::limit());
     settings.set_global_type(variables::type_of(std::ptr::null_mut()));
     settings.set_defers_begin(variables::defers_begin());
+    settings.set_adapts(variables::adapts());
+    settings.set_observes(variables::observes());
+    settings.set_verify_ppm(variables::verify_ppm());
     settings.switch(variables::size() > 0);
 }
 

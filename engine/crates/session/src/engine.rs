@@ -2,6 +2,7 @@
 
 use crate::catalogue::Catalogue;
 use crate::context::Contexts;
+use crate::insight::Insight;
 use crate::readings::Readings;
 use crate::reason::Reasons;
 use crate::tables::Tables;
@@ -17,6 +18,7 @@ pub struct Engine {
     pub settings: Settings,
     pub counts: Counts,
     pub reasons: Reasons,
+    pub insight: Insight,
     pub(crate) readings: Readings,
     /// The cell that every entry depends on: closed by whatever may touch anything (DDL, privileges, globals).
     pub everything: CellId,
@@ -35,6 +37,12 @@ pub struct Settings {
     size: AtomicU64,
     global_type: AtomicU64,
     defers_begin: AtomicBool,
+    /// Shapes whose results are not reused are hardly stored.
+    adapts: AtomicBool,
+    /// Sessions for which the cache is off are followed, to tell what it would do.
+    observes: AtomicBool,
+    /// Of a million hits, so many are compared with the server's answer.
+    verify_ppm: AtomicU64,
     /// The server spells table names in its events as it stores them, whatever their case in a statement.
     tells_case: AtomicBool,
     /// Rises when something begins or ends to change what new sessions inherit.
@@ -97,6 +105,7 @@ impl Engine {
             settings: Settings::default(),
             counts: Counts::default(),
             reasons: Reasons::default(),
+            insight: Insight::default(),
             readings: Readings::default(),
             everything,
             wants_catalogue: AtomicBool::new(false),
@@ -181,6 +190,30 @@ impl Settings {
 
     pub fn set_defers_begin(&self, value: bool) {
         self.defers_begin.store(value, Ordering::Relaxed);
+    }
+
+    pub fn adapts(&self) -> bool {
+        self.adapts.load(Ordering::Relaxed)
+    }
+
+    pub fn set_adapts(&self, value: bool) {
+        self.adapts.store(value, Ordering::Relaxed);
+    }
+
+    pub fn observes(&self) -> bool {
+        self.observes.load(Ordering::Relaxed)
+    }
+
+    pub fn set_observes(&self, value: bool) {
+        self.observes.store(value, Ordering::Relaxed);
+    }
+
+    pub fn verify_ppm(&self) -> u64 {
+        self.verify_ppm.load(Ordering::Relaxed)
+    }
+
+    pub fn set_verify_ppm(&self, value: u64) {
+        self.verify_ppm.store(value, Ordering::Relaxed);
     }
 
     pub fn tells_case(&self) -> bool {

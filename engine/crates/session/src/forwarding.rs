@@ -8,6 +8,8 @@ use crate::recording::Recording;
 use crate::response::{Effect, Purpose, Running};
 use crate::session::Session;
 use crate::transaction::Snapshot;
+use ::insight::Slot;
+use cache::Key;
 use sql::{DdlScope, Hint, Kind, Statement};
 use std::sync::Arc;
 use wire::Expect;
@@ -23,19 +25,31 @@ impl Session {
         parameters: &[u8],
     ) -> Option<Recording> {
         let Kind::Read(read) = &reading.statement.kind else { return None };
-        if self.cache_type == 0 || !engine.settings.is_on() {
+        if !self.is_followed(engine) {
             return None;
         }
-        engine.counts.misses.add(1);
+        let is_observed = self.cache_type == 0;
+        engine.counts.misses.add(u64::from(!is_observed));
+        let verification = self.verification.take();
         let refusal = self.refusal(read, context);
         let (stamp, transaction_refusal) = match self.transaction.stamp(engine.versions.now()) {
             Ok(stamp) => (stamp, None),
             Err(own) => (engine.versions.now(), Some(Reason::Own(own))),
         };
         let refusal = refusal.or(transaction_refusal);
-        let keeps = refusal.is_none();
+        let slot = reading.slot(&engine.insight.digests);
+        let is_passed_over = refusal.is_none() && verification.is_none() && self.passes_over(engine, slot);
+        if is_passed_over {
+            engine.insight.passed_over(engine, &Key { context: context.unwrap_or(0), parts: [text, parameters] });
+        }
+        let keeps = refusal.is_none() && !is_passed_over;
         Some(Recording {
             reading: reading.clone(),
+            slot,
+            is_passed_over,
+            is_observed,
+            verification,
+            bytes: 0,
             context: context.unwrap_or(0),
             text: if keeps { text.to_vec() } else { Vec::new() },
             parameters: if keeps { parameters.to_vec() } else { Vec::new() },
@@ -48,6 +62,11 @@ impl Session {
             omits_metadata: false,
             response: std::mem::take(&mut self.scratch),
         })
+    }
+
+    /// Results of this shape are hardly reused, and this one is not among the few that are stored nevertheless.
+    fn passes_over(&self, engine: &Engine, slot: Slot) -> bool {
+        self.cache_type != 0 && engine.settings.adapts() && !engine.insight.digests.admits(slot)
     }
 
     fn refusal(&self, read: &sql::Read, context: Option<u64>) -> Option<Reason> {

@@ -95,7 +95,7 @@ impl Session {
     fn on_prepare(&mut self, engine: &Engine, text: &[u8]) -> Option<Vec<u8>> {
         let rewritten = sql::surface::rewrite(text, self.variables.mode);
         let text = rewritten.as_ref().map_or(text, |rewrite| &rewrite.text);
-        let reading = engine.readings.read(text, self.variables.mode, &mut self.shape);
+        let reading = engine.readings.read_prepared(text, self.variables.mode);
         let context = self.context(engine, true).unwrap_or(0);
         let mut running = Running::new(Purpose::Client, Expect::Prepare, self.capabilities, engine.versions.now());
         running.effect = Effect::Prepare { text: text.into(), reading, context };

@@ -1,7 +1,9 @@
 //! What a text tells, found once for all texts of its shape.
 
 use crate::catalogue::Facts;
+use crate::digest::Digest;
 use foldhash::quality::RandomState;
+use insight::{Digests, NOBODY, Slot};
 use sql::{Kind, LexMode, Statement};
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -26,6 +28,8 @@ enum Scan {
 #[derive(Debug)]
 pub struct Reading {
     pub statement: Arc<Statement>,
+    /// What texts of this shape are counted under; none if literals could not be told from the rest.
+    digest: Option<Digest>,
     scan: Scan,
     /// Its LIMIT may skip rows, which FOUND_ROWS() counts and the result does not show.
     may_skip_rows: bool,
@@ -41,6 +45,7 @@ impl Reading {
             scan: if is_read { scan_of(text, mode) } else { Scan::Other },
             may_skip_rows: is_read && may_skip_rows(text),
             statement: Arc::new(statement),
+            digest: None,
             names_view: AtomicU64::new(0),
         }
     }
@@ -52,7 +57,7 @@ impl Reading {
 
     fn of(statement: Statement) -> Reading {
         let names_view = AtomicU64::new(0);
-        Reading { statement: Arc::new(statement), scan: Scan::Other, may_skip_rows: false, names_view }
+        Reading { statement: Arc::new(statement), digest: None, scan: Scan::Other, may_skip_rows: false, names_view }
     }
 
     pub fn is_single_scan(&self) -> bool {
@@ -71,6 +76,10 @@ impl Reading {
             Scan::Grouped => rows > 0,
             Scan::Other => false,
         }
+    }
+
+    pub fn slot(&self, digests: &Digests) -> Slot {
+        self.digest.as_ref().map_or(NOBODY, |digest| digests.find(digest.id, || digest.text.to_vec()))
     }
 
     /// `text`: one of this shape.
@@ -112,7 +121,11 @@ impl Readings {
         if let Some(reading) = shard.read().unwrap_or_else(|e| e.into_inner()).get(scratch.as_slice()) {
             return reading.clone();
         }
-        let reading = Arc::new(Reading::new(text, mode));
+        let mut reading = Reading::new(text, mode);
+        if matches!(reading.statement.kind, Kind::Read(_)) {
+            reading.digest = Some(Digest::new(&scratch[1..]));
+        }
+        let reading = Arc::new(reading);
         // What others say depends on their literals.
         if matches!(reading.statement.kind, Kind::Read(_) | Kind::Write) {
             let mut shard = shard.write().unwrap_or_else(|e| e.into_inner());
@@ -122,6 +135,13 @@ impl Readings {
             shard.insert(scratch.as_slice().into(), reading.clone());
         }
         reading
+    }
+
+    /// Of a statement that is prepared: its literals are part of its shape.
+    pub fn read_prepared(&self, text: &[u8], mode: LexMode) -> Arc<Reading> {
+        let mut reading = Reading::new(text, mode);
+        reading.digest = matches!(reading.statement.kind, Kind::Read(_)).then(|| Digest::new(text));
+        Arc::new(reading)
     }
 }
 

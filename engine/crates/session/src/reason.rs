@@ -25,7 +25,8 @@ impl From<Own> for Reason {
 }
 
 impl Reason {
-    fn index(self) -> usize {
+    /// Below [`insight::REASONS`].
+    pub fn index(self) -> usize {
         match self {
             Reason::Own(own) => own as usize,
             Reason::Text(refusal) => OWN.len() + refusal as usize,
@@ -58,7 +59,18 @@ reasons! {
     Cursor "cursor" "a cursor was asked for, or parameters were sent in pieces";
     StatementContext "statement_context" "the session's settings changed since the statement was prepared";
     MetadataCached "metadata_cached" "the client keeps column metadata of prepared statements itself";
+    NotReused "not_reused" "results of this shape of statement end before they are asked for again; a few are stored, to see when that changes";
     Fragmented "fragmented" "the command arrived in pieces";
+}
+
+const _: () = assert!(OWN.len() + sql::Refusal::ALL.len() <= insight::REASONS);
+
+/// The name of the reason with this index.
+pub fn name(index: usize) -> &'static str {
+    match index.checked_sub(OWN.len()) {
+        None => OWN[index].0,
+        Some(index) => sql::Refusal::ALL[index].name(),
+    }
 }
 
 /// One counter for each reason.

@@ -3,12 +3,23 @@
 use crate::readings::Reading;
 use crate::reason::{Own, Reason};
 use crate::tables::Verdict;
-use cache::{CellId, Stamp};
+use crate::verification::Verification;
+use ::insight::Slot;
+use cache::{CellId, Key, Stamp};
 use std::sync::Arc;
 
 #[derive(Debug)]
 pub struct Recording {
     pub reading: Arc<Reading>,
+    /// Where its shape is counted.
+    pub slot: Slot,
+    /// Results of its shape are rarely reused: this one is not stored.
+    pub is_passed_over: bool,
+    /// The cache is off: nothing is kept but the size.
+    pub is_observed: bool,
+    pub verification: Option<Verification>,
+    /// Of the response.
+    pub bytes: usize,
     pub context: u64,
     pub text: Vec<u8>,
     pub parameters: Vec<u8>,
@@ -25,6 +36,10 @@ pub struct Recording {
 }
 
 impl Recording {
+    pub fn key(&self) -> Key<'_> {
+        Key { context: self.context, parts: [&self.text, &self.parameters] }
+    }
+
     pub fn refuse(&mut self, reason: impl Into<Reason>) {
         if self.refusal.is_none() {
             self.refusal = Some(reason.into());
@@ -45,13 +60,16 @@ impl Recording {
     }
 
     pub fn record(&mut self, bytes: &[u8], limit: u64) {
-        if self.refusal.is_some() {
+        if self.refusal.is_some() || self.is_passed_over {
             return;
         }
-        if (self.response.len() + bytes.len()) as u64 > limit {
+        self.bytes += bytes.len();
+        if self.bytes as u64 > limit {
             self.refuse(Own::TooLarge);
             return;
         }
-        self.response.extend_from_slice(bytes);
+        if !self.is_observed {
+            self.response.extend_from_slice(bytes);
+        }
     }
 }

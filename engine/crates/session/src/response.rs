@@ -5,13 +5,13 @@ use crate::kinds::may_be_anything;
 use crate::layout::Layout;
 use crate::prepared::Metadata;
 use crate::readings::Reading;
-use crate::reason::Own;
+use crate::reason::{Own, Reason};
 use crate::recording::Recording;
 use crate::session::Session;
 use crate::surface::{Pending, Rendering};
 use crate::transaction::Snapshot;
 use crate::variables::{ASKABLE, Effect as Understood};
-use cache::{Key, Meta, Refusal, Stamp};
+use cache::{Meta, Refusal, Stamp};
 use sql::{Flush, Kind, Statement};
 use std::sync::Arc;
 use wire::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, status};
@@ -350,7 +350,10 @@ impl Session {
                     engine.cache.clear();
                 }
             }
-            Kind::Flush(Flush::Status) if !has_failed => engine.counts.flush(),
+            Kind::Flush(Flush::Status) if !has_failed => {
+                engine.counts.flush();
+                engine.insight.flush();
+            }
             _ => {}
         }
     }
@@ -414,20 +417,24 @@ impl Session {
         let reading = &recording.reading;
         let layout = Layout::describe(
             outcome.status_offsets.as_slice(),
-            recording.response.len(),
+            recording.bytes,
             has_read_rows(&recording, &outcome),
             matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if reading.shows_found(rows)),
         );
-        match (recording.refusal, layout) {
-            (Some(reason), _) => engine.note_refusal(reason),
-            (None, None) => engine.note_refusal(Own::Response),
-            (None, Some(layout)) => store(engine, &recording, &outcome, layout),
-        }
+        let verdict = match (recording.refusal, layout) {
+            (Some(reason), _) => Err(reason),
+            (None, None) => Err(Own::Response.into()),
+            (None, Some(layout)) => Ok(layout),
+        };
+        keep(engine, &recording, &outcome, verdict);
         recording.response.clear();
         self.scratch = recording.response;
     }
 
     fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
+        if recording.is_passed_over {
+            recording.refuse(Own::NotReused);
+        }
         self.check_outcome(recording, outcome);
         if recording.refusal.is_none() {
             self.check_catalogue(engine, recording);
@@ -483,17 +490,41 @@ fn has_read_rows(recording: &Recording, outcome: &Outcome) -> bool {
         && recording.cells.len() > 1
 }
 
-fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) {
+/// Stores the result, compares it with the one that is stored, or only notes what would be stored.
+fn keep(engine: &Engine, recording: &Recording, outcome: &Outcome, verdict: Result<Layout, Reason>) {
+    if let (Some(verification), Ok(layout)) = (&recording.verification, verdict)
+        && verification.is_passed(engine, recording, layout)
+    {
+        return;
+    }
+    let stored = verdict.and_then(|layout| store(engine, recording, outcome, layout).map_err(Reason::Own));
+    engine.insight.missed(recording.slot, stored.err(), recording.bytes);
+    match stored {
+        Ok(()) if recording.is_observed => engine.insight.observed.add(1),
+        Ok(()) => {
+            engine.counts.inserts.add(1);
+            engine.insight.read_from(recording.slot, &recording.cells);
+        }
+        Err(_) if recording.is_observed => {}
+        Err(reason) => engine.note_refusal(reason),
+    }
+}
+
+fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) -> Result<(), Own> {
     let rows = match outcome.kind {
         OutcomeKind::ResultSet { rows, .. } => rows,
         _ => 0,
     };
     let cost_ns = (engine.clock)().saturating_sub(recording.started_ns);
-    let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0, owner: 0 };
-    let key = Key { context: recording.context, parts: [&recording.text, &recording.parameters] };
-    match engine.cache.insert(engine.cache.hash(&key), &key, meta, &recording.cells, &recording.response) {
-        Ok(()) => engine.counts.inserts.add(1),
-        Err(Refusal::TooLarge) => engine.note_refusal(Own::TooLarge),
-        Err(Refusal::NoBudget | Refusal::Busy) => engine.note_refusal(Own::NoMemory),
+    let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0, owner: recording.slot.0 };
+    let key = recording.key();
+    let hash = engine.cache.hash(&key);
+    engine.insight.stored(hash, &key, &meta, &recording.cells, recording.bytes);
+    if recording.is_observed {
+        return Ok(());
     }
+    engine.cache.insert(hash, &key, meta, &recording.cells, &recording.response).map_err(|refusal| match refusal {
+        Refusal::TooLarge => Own::TooLarge,
+        Refusal::NoBudget | Refusal::Busy => Own::NoMemory,
+    })
 }

@@ -6,6 +6,8 @@ use crate::layout::Layout;
 use crate::session::Session;
 use crate::surface;
 use crate::transaction::Admission;
+use crate::verification::Verification;
+use ::insight::Slot;
 use cache::Key;
 use wire::status;
 
@@ -31,22 +33,35 @@ pub(crate) enum Served {
 }
 
 impl Session {
+    /// Reads are served and stored, or noted as if they were.
+    pub(crate) fn is_followed(&self, engine: &Engine) -> bool {
+        engine.settings.is_on() && (self.cache_type != 0 || engine.settings.observes())
+    }
+
     /// The identity under which reads may be served or stored now.
     pub(crate) fn cacheable_context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
-        if self.cache_type == 0 || !engine.settings.is_on() {
+        if !self.is_followed(engine) {
             return None;
         }
         self.context(engine, is_binary)
     }
 
     pub(crate) fn serve(&mut self, engine: &Engine, asked: &Asked, outlet: &mut dyn Outlet) -> Served {
+        self.verification = None;
         if self.has_temporary_tables || self.writes.is_locked {
             return Served::No;
         }
         let key = asked.key();
         let pin = cache::pin();
-        let Some(entry) = engine.cache.get(engine.cache.hash(&key), &key, &pin) else { return Served::No };
+        let hash = engine.cache.hash(&key);
+        let found = engine.cache.get(hash, &key, &pin);
+        engine.insight.requested(engine, hash, found.as_ref());
+        if self.cache_type == 0 {
+            return Served::No;
+        }
+        let Some(entry) = found else { return Served::No };
         if !engine.versions.is_fresh(entry.cells(), entry.stamp()) {
+            engine.insight.digests.outdated(Slot(entry.owner()));
             return Served::No;
         }
         let layout = Layout(entry.flags());
@@ -55,10 +70,15 @@ impl Session {
             Admission::OpenSnapshot => return Served::Inject(self.open_snapshot(engine)),
             Admission::Refuse(_) => return Served::No,
         }
+        if engine.insight.is_to_be_verified(engine.settings.verify_ppm()) {
+            self.verification = Some(Verification::of(&entry));
+            return Served::No;
+        }
         // Counted before the client can know of it, so that nobody who has the answer sees an older count.
         engine.counts.hits.add(1);
         engine.counts.saved_ns.add(entry.cost_ns());
         engine.counts.saved_bytes.add(entry.value().len() as u64);
+        engine.insight.digests.hit(Slot(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
         let replay = if layout.shows_found() { Vec::new() } else { asked.packet.to_vec() };
         self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true, is_owed: false, replay });
         self.deliver(entry.value(), layout, outlet);

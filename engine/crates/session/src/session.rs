@@ -9,6 +9,7 @@ use crate::surface::Pending;
 use crate::tables::{Table, Verdict};
 use crate::transaction::{Isolation, Snapshot, Transaction};
 use crate::variables::{Knowledge, Variables};
+use crate::verification::Verification;
 use crate::writes::Writes;
 use sql::{Charset, Kind, LexMode};
 use std::sync::Arc;
@@ -72,6 +73,8 @@ pub struct Session {
     /// A statement prepared in SQL may make some when it is executed.
     pub(crate) prepares_temporary: bool,
     /// Rows of a served result that the server does not know of: what FOUND_ROWS() must say.
+    /// The hit that the server answers in place of the cache, to be compared with it.
+    pub(crate) verification: Option<Verification>,
     pub(crate) unseen: Option<Pending>,
     /// The server's list of warnings is that of an older statement, and may not be empty.
     pub(crate) has_warnings: bool,
@@ -129,6 +132,7 @@ impl Default for Session {
             is_null_magic: false,
             has_set_role: false,
             prepares_temporary: false,
+            verification: None,
             unseen: None,
             has_warnings: false,
             running: None,
@@ -274,6 +278,7 @@ impl Session {
             return;
         }
         let table = self.table(engine, db, name);
+        table.count(is_read_only);
         if !is_read_only {
             self.on_write(engine, &table);
         }

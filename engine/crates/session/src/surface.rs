@@ -8,7 +8,7 @@ use crate::injecting::query_packet;
 use crate::session::Session;
 use crate::variables::ASKABLE;
 use sql::surface::Renamed;
-use sql::{FqcTopic, Kind, Show, ShowScope, Statement};
+use sql::{Kind, Show, ShowScope, Statement};
 use std::sync::Arc;
 use wire::Expect;
 
@@ -169,15 +169,5 @@ impl Session {
         if let Some(running) = &mut self.running {
             running.rendering = Some(rendering);
         }
-    }
-}
-
-pub(crate) fn topic_name(topic: FqcTopic) -> &'static str {
-    match topic {
-        FqcTopic::Status => "STATUS",
-        FqcTopic::Queries => "QUERIES",
-        FqcTopic::Tables => "TABLES",
-        FqcTopic::Reasons => "REASONS",
-        FqcTopic::Curve => "CURVE",
     }
 }

@@ -22,6 +22,9 @@ pub struct Table {
     pub db: Vec<u8>,
     pub name: Vec<u8>,
     pub cell: CellId,
+    /// Statements that read or wrote it on the server.
+    pub reads: AtomicU64,
+    pub writes: AtomicU64,
     /// How often it has been defined anew.
     defined: AtomicU64,
     /// The era it was given in << 2 | verdict.
@@ -37,6 +40,13 @@ impl Table {
     pub fn era(&self, generation: u64) -> Era {
         // Acquire: pairs with `redefine`.
         Era(generation + self.defined.load(Ordering::Acquire))
+    }
+
+    /// A statement has locked it.
+    pub fn count(&self, is_read_only: bool) {
+        let count = if is_read_only { &self.reads } else { &self.writes };
+        // Relaxed: a count orders nothing.
+        count.fetch_add(1, Ordering::Relaxed);
     }
 
     /// It is being defined anew, or has been: to be called before its cell is opened.
@@ -86,9 +96,14 @@ impl Tables {
             .or_insert_with(|| {
                 let (db, name) = (db.to_vec(), name.to_vec());
                 let (defined, verdict) = (AtomicU64::new(0), AtomicU64::new(0));
-                Arc::new(Table { db, name, cell: versions.allocate(), defined, verdict })
+                let (reads, writes) = (AtomicU64::new(0), AtomicU64::new(0));
+                Arc::new(Table { db, name, cell: versions.allocate(), reads, writes, defined, verdict })
             })
             .clone()
+    }
+
+    pub fn list(&self) -> Vec<Arc<Table>> {
+        self.by_name.read().unwrap_or_else(|e| e.into_inner()).values().cloned().collect()
     }
 
     pub fn ask(&self, table: &Arc<Table>) {

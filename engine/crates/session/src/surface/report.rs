@@ -1,6 +1,8 @@
-//! `SHOW FQC STATUS | REASONS | ...`: answers in words.
+//! `SHOW FQC STATUS | REASONS | QUERIES | TABLES | CURVE`.
 
-use super::topic_name;
+mod queries;
+mod tables;
+
 use crate::engine::Engine;
 use crate::session::Session;
 use sql::FqcTopic;
@@ -11,10 +13,9 @@ pub fn build(session: &Session, engine: &Engine, topic: FqcTopic) -> Vec<u8> {
     let (columns, rows): (&[&str], Rows) = match topic {
         FqcTopic::Status => (&["Item", "Value"], status(session, engine)),
         FqcTopic::Reasons => (&["Reason", "Count", "Meaning"], reasons(engine)),
-        other => {
-            let text = format!("SHOW FQC {} is not offered by this version of the engine", topic_name(other));
-            return wire::ErrPacket::build(1, 1235, b"42000", &text);
-        }
+        FqcTopic::Queries => (&queries::COLUMNS, queries::rows(engine)),
+        FqcTopic::Tables => (&tables::COLUMNS, tables::rows(engine)),
+        FqcTopic::Curve => (&["Size_bytes", "Hit_ratio"], curve(engine)),
     };
     wire::surface::text_result(columns, &rows, session.capabilities, session.status_now())
 }
@@ -45,6 +46,8 @@ fn verdict(session: &Session, engine: &Engine) -> &'static str {
         "OFF: a fault was contained, see the error log; restart the server to use the cache again"
     } else if settings.size() == 0 {
         "OFF: query_cache_size is 0; SET GLOBAL query_cache_size = 67108864"
+    } else if session.cache_type == 0 && settings.observes() {
+        "OFF, but observed: SHOW GLOBAL STATUS LIKE 'Fqc_observed%' tells what the cache would do"
     } else if session.cache_type == 0 && settings.global_type() == 0 {
         "OFF: query_cache_type is OFF; SET GLOBAL query_cache_type = 1, then connect again"
     } else if session.cache_type == 0 {
@@ -62,4 +65,10 @@ fn reasons(engine: &Engine) -> Rows {
     let mut list = engine.reasons.list();
     list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
     list.into_iter().map(|(name, count, text)| row([name, &count.to_string(), text])).collect()
+}
+
+/// The predicted hit ratio by size; empty until there was enough traffic.
+fn curve(engine: &Engine) -> Rows {
+    let points = engine.insight.curve.points();
+    points.iter().map(|point| row([&point.size_bytes.to_string(), &format!("{:.4}", point.hit_ratio)])).collect()
 }

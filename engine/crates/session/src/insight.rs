@@ -1,0 +1,139 @@
+//! What the engine notes of its own use, for those who look, and for deciding which results are worth storing.
+//!
+//! Nothing here decides what a hit answers. Requests are noted where they are looked up, and when the server has answered.
+
+use crate::engine::{Engine, Tally};
+use crate::reason::Reason;
+use ::insight::{Curve, Digests, Outcome, Sample, Slot};
+use cache::{CellId, Entry, Key, Meta, Stamp};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[derive(Default)]
+pub struct Insight {
+    pub digests: Digests,
+    pub curve: Curve<Validity>,
+    /// Requests whose result was not stored for want of reuse.
+    passed_over: Tally,
+    /// Those that the cache would have stored or served, had it been on.
+    pub observed: Tally,
+    /// Hits that the server answered for comparison, and how often it said something else.
+    pub verified: Tally,
+    pub differences: Tally,
+    untold: Mutex<Vec<String>>,
+    chosen: AtomicU64,
+}
+
+/// What tells whether a result is outdated.
+pub struct Validity {
+    stamp: Stamp,
+    cells: Box<[CellId]>,
+}
+
+/// Differences that are told apart, until the next time they are asked for.
+const UNTOLD: usize = 20;
+/// A result's place in the index.
+const INDEX_BYTES: usize = 16;
+
+impl Insight {
+    /// A read is looked up.
+    #[inline]
+    pub fn requested(&self, engine: &Engine, hash: u64, found: Option<&Entry>) {
+        if self.curve.wants(hash) {
+            self.follow(engine, hash, found);
+        }
+    }
+
+    #[cold]
+    fn follow(&self, engine: &Engine, hash: u64, found: Option<&Entry>) {
+        let is_fresh = |validity: &Validity| engine.versions.is_fresh(&validity.cells, validity.stamp);
+        let is_known = self.curve.requested(hash, is_fresh);
+        let Some(entry) = found.filter(|_| !is_known) else { return };
+        let validity = Validity { stamp: entry.stamp(), cells: entry.cells().into() };
+        if is_fresh(&validity) {
+            let bytes = entry.size() + INDEX_BYTES;
+            self.curve.stored(hash, sample(bytes, entry.cost_ns(), validity));
+        }
+    }
+
+    /// A result can be stored.
+    pub fn stored(&self, hash: u64, key: &Key, meta: &Meta, cells: &[CellId], value_bytes: usize) {
+        if self.curve.wants(hash) {
+            let bytes = cache::entry_bytes(key, cells.len(), value_bytes) + INDEX_BYTES;
+            let validity = Validity { stamp: meta.stamp, cells: cells.into() };
+            self.curve.stored(hash, sample(bytes, meta.cost_ns, validity));
+        }
+    }
+
+    /// A result was stored.
+    pub fn read_from(&self, slot: Slot, cells: &[CellId]) {
+        // The first one is not a table's.
+        self.digests.reads(slot, cells.iter().skip(1).map(|cell| cell.0));
+    }
+
+    /// A result will not be stored for want of reuse.
+    pub fn passed_over(&self, engine: &Engine, key: &Key) {
+        self.passed_over.add(1);
+        if self.curve.wants(engine.cache.hash(key)) {
+            self.curve.missed();
+        }
+    }
+
+    /// The server has answered a read.
+    pub fn missed(&self, slot: Slot, refusal: Option<Reason>, bytes: usize) {
+        let outcome = match refusal {
+            Some(reason) => Outcome::Refused { reason: reason.index() },
+            None => Outcome::Stored { bytes: bytes as u64 },
+        };
+        self.digests.missed(slot, outcome);
+    }
+
+    /// Whether this hit is one of those, so many in a million, that are compared with the server's answer.
+    #[inline]
+    pub fn is_to_be_verified(&self, ppm: u64) -> bool {
+        ppm > 0 && {
+            // Relaxed: any order of choices is as good.
+            let n = self.chosen.fetch_add(1, Ordering::Relaxed);
+            (u128::from(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * 1_000_000) >> 64 < u128::from(ppm)
+        }
+    }
+
+    /// A stored result was not what the server says.
+    pub fn differs(&self, slot: Slot) {
+        self.differences.add(1);
+        let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
+        if untold.len() < UNTOLD {
+            untold.push(self.digests.get(slot).map_or_else(String::new, |(id, text)| {
+                format!("digest {id:032x}, {}", String::from_utf8_lossy(&text))
+            }));
+        }
+    }
+
+    /// The statements whose stored results differed since this was last asked.
+    pub fn take_differences(&self) -> Vec<String> {
+        std::mem::take(&mut self.untold.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+
+    /// FLUSH STATUS.
+    pub fn flush(&self) {
+        self.digests.flush();
+        self.curve.forget_trial();
+        [&self.verified, &self.differences].into_iter().for_each(Tally::flush);
+    }
+
+    /// To be called several times a second.
+    pub fn tick(&self, engine: &Engine) {
+        let counts = &engine.counts;
+        let requests = counts.hits.sum() + counts.inserts.sum() + self.passed_over.sum() + self.observed.sum();
+        self.curve.tick(requests, engine.cache.budget(), engine.settings.observes());
+        self.digests.judge(|slot| {
+            let fate = engine.cache.fate(slot.0);
+            fate.used.wrapping_add(fate.unused)
+        });
+    }
+}
+
+fn sample(bytes: usize, cost_ns: u64, validity: Validity) -> Sample<Validity> {
+    let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    Sample { bytes: narrow(bytes as u64), cost_us: narrow(cost_ns / 1000), validity }
+}

@@ -1,0 +1,65 @@
+//! `SHOW FQC QUERIES`: what the cache does for each shape of statement. Those that saved the most time first; with them,
+//! those for which the most was stored in vain.
+
+use super::Rows;
+use crate::engine::Engine;
+use crate::reason;
+use ::insight::Digest;
+use std::collections::HashSet;
+
+/// Shapes shown for what they saved, and as many for what they wasted.
+const SHOWN: usize = 500;
+
+pub const COLUMNS: [&str; 14] = [
+    "Digest",
+    "Query",
+    "Executions",
+    "Hits",
+    "Hit_ratio",
+    "Inserts",
+    "Not_cached",
+    "Reasons",
+    "Outdated",
+    "Wasted",
+    "Time_saved_us",
+    "Bytes_saved",
+    "Bytes_stored",
+    "Stored_one_in",
+];
+
+pub fn rows(engine: &Engine) -> Rows {
+    let list = engine.insight.digests.list();
+    let mut by_waste: Vec<_> = (0..list.len()).collect();
+    by_waste.sort_by_key(|at| std::cmp::Reverse(list[*at].wasted()));
+    let wasteful: HashSet<_> = by_waste.into_iter().take(SHOWN).collect();
+    let shown = list.iter().enumerate().filter(|(at, _)| *at < SHOWN || wasteful.contains(at));
+    shown.map(|(_, digest)| row(digest)).collect()
+}
+
+fn row(digest: &Digest) -> Vec<Option<String>> {
+    let values = [
+        format!("{:032x}", digest.id),
+        String::from_utf8_lossy(&digest.text).into_owned(),
+        digest.executions().to_string(),
+        digest.hits.to_string(),
+        format!("{:.4}", digest.hits as f64 / digest.executions().max(1) as f64),
+        digest.stored.to_string(),
+        digest.misses.saturating_sub(digest.stored).to_string(),
+        reasons(digest),
+        digest.outdated.to_string(),
+        digest.wasted().to_string(),
+        digest.saved_us.to_string(),
+        digest.saved_bytes.to_string(),
+        digest.stored_bytes.to_string(),
+        (1u64 << digest.level).to_string(),
+    ];
+    values.into_iter().map(Some).collect()
+}
+
+/// `table_unknown=1, changed=3`
+fn reasons(digest: &Digest) -> String {
+    let mut counts = digest.reasons.clone();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let told: Vec<_> = counts.iter().map(|(index, count)| format!("{}={count}", reason::name(*index))).collect();
+    told.join(", ")
+}

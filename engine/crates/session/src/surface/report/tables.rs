@@ -1,0 +1,56 @@
+//! `SHOW FQC TABLES`: what is stored of each table, and how often it was read and written.
+
+use super::Rows;
+use crate::engine::Engine;
+use crate::tables::Table;
+use cache::CellId;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+
+pub const COLUMNS: [&str; 7] =
+    ["Table_schema", "Table_name", "Entries", "Bytes", "Reads_cached", "Reads_server", "Writes"];
+
+/// What the cache holds of a table, and how often it answered for it.
+#[derive(Default)]
+struct Held {
+    entries: u64,
+    bytes: u64,
+    hits: u64,
+}
+
+pub fn rows(engine: &Engine) -> Rows {
+    let held = held(engine);
+    let mut tables: Vec<_> = engine.tables.list().into_iter().map(|table| (count(&table), table)).collect();
+    tables.retain(|((reads, writes), table)| reads + writes > 0 || held.contains_key(&table.cell));
+    tables.sort_by(|(_, a), (_, b)| (&a.db, &a.name).cmp(&(&b.db, &b.name)));
+    let row = |((reads, writes), table): &((u64, u64), std::sync::Arc<Table>)| {
+        let nothing = Held::default();
+        let held = held.get(&table.cell).unwrap_or(&nothing);
+        let text = |name: &[u8]| Some(String::from_utf8_lossy(name).into_owned());
+        let numbers = [held.entries, held.bytes, held.hits, *reads, *writes];
+        [text(&table.db), text(&table.name)].into_iter().chain(numbers.map(|number| Some(number.to_string()))).collect()
+    };
+    tables.iter().map(row).collect()
+}
+
+fn count(table: &Table) -> (u64, u64) {
+    // Relaxed: counts order nothing.
+    (table.reads.load(Ordering::Relaxed), table.writes.load(Ordering::Relaxed))
+}
+
+fn held(engine: &Engine) -> HashMap<CellId, Held> {
+    let mut held: HashMap<CellId, Held> = HashMap::new();
+    engine.cache.visit(&cache::pin(), |entry| {
+        if engine.versions.is_fresh(entry.cells(), entry.stamp()) {
+            for cell in entry.cells().iter().filter(|cell| **cell != engine.everything) {
+                let held = held.entry(*cell).or_default();
+                held.entries += 1;
+                held.bytes += entry.size() as u64;
+            }
+        }
+    });
+    for digest in engine.insight.digests.list() {
+        digest.tables.iter().for_each(|cell| held.entry(CellId(*cell)).or_default().hits += digest.hits);
+    }
+    held
+}

@@ -1,0 +1,214 @@
+//! What the engine tells of its own use, and what it does with it: reports, adaptation, observation, verification.
+
+mod traps;
+
+use std::fs;
+
+use fqc_tests::client::Response;
+use traps::{Arena, all, said, until};
+
+/// Brings back what a test has set for the whole server.
+const RESTORE: [&str; 4] = [
+    "SET GLOBAL fqc_observe = OFF",
+    "SET GLOBAL fqc_adaptation = OFF",
+    "SET GLOBAL fqc_verify_ppm = 0",
+    "SET GLOBAL fqc_size = 67108864",
+];
+
+/// The rows of a report whose first or second column contains a word, as lists of values.
+fn lines(response: &Response, word: &str) -> Vec<Vec<String>> {
+    let text = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or(b"NULL")).into_owned();
+    let rows = response.rows(false);
+    let rows = rows.iter().map(|row| row.iter().map(text).collect::<Vec<_>>());
+    rows.filter(|row| row.iter().take(2).any(|value| value.contains(word))).collect()
+}
+
+fn status(arena: &Arena, name: &str) -> u64 {
+    let shown = said(&arena.client().query(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
+    shown.split_once(',').and_then(|(_, value)| value.parse().ok()).unwrap_or_else(|| panic!("{name}: {shown}"))
+}
+
+#[test]
+fn queries_and_tables_are_reported() {
+    let mut arena = Arena::enter("i_reports");
+    let mut client = arena.client_with(&[
+        "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20)) ENGINE=InnoDB",
+        "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
+    ]);
+    for read in ["SELECT v FROM i_reports.t WHERE id = 1", "SELECT v FROM i_reports.t WHERE id = 2"] {
+        arena.warm(&mut client, read);
+    }
+    client.must("SELECT v, RAND() FROM i_reports.t WHERE v <> 'x''y'").unwrap();
+    client.must("FLUSH STATUS").unwrap();
+    for _ in 0..10 {
+        client.must("SELECT v FROM i_reports.t WHERE id = 2").unwrap();
+    }
+    client.must("SELECT v, RAND() FROM i_reports.t WHERE v <> 'x''y'").unwrap();
+    let report = client.must("SHOW FQC QUERIES").unwrap();
+    let queries = lines(&report, "SELECT v FROM i_reports.t WHERE id = ?");
+    assert_eq!(queries.len(), 1, "{}", said(&report));
+    assert_eq!((queries[0][0].len(), &queries[0][2..6]), (32, &["10", "10", "1.0000", "0"].map(String::from)[..]));
+    let others = lines(&report, "SELECT v, RAND() FROM i_reports.t WHERE v <> ?");
+    assert_eq!((&others[0][3], &others[0][6], others[0][7].as_str()), (&"0".into(), &"1".into(), "nondeterministic=1"));
+    let tables = lines(&client.must("SHOW FQC TABLES").unwrap(), "i_reports");
+    assert_eq!((tables[0][1].as_str(), tables[0][2].as_str(), tables[0][4].as_str()), ("t", "2", "10"), "{tables:?}");
+    assert!(tables[0][5].parse::<u64>().unwrap() >= 3 && tables[0][6].parse::<u64>().unwrap() >= 1, "{tables:?}");
+    client.must("UPDATE t SET v = 'c' WHERE id = 2").unwrap();
+    client.must("SELECT v FROM i_reports.t WHERE id = 2").unwrap();
+    let queries = lines(&client.must("SHOW FQC QUERIES").unwrap(), "WHERE id = ?");
+    assert_eq!(queries[0][8], "1", "one result was found outdated: {queries:?}");
+}
+
+#[test]
+fn prepared_statements_are_reported_under_their_text() {
+    let mut arena = Arena::enter("i_prepared");
+    let mut client = arena.client_with(&["CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t VALUES (1)"]);
+    let prepared = client.prepare("SELECT id FROM i_prepared.t WHERE id = ?").unwrap().1.unwrap();
+    let params = [fqc_tests::client::Param::Int(1)];
+    until("a prepared read is a hit", || arena.ask_prepared(&mut client, &prepared, &params).1);
+    let queries = lines(&client.must("SHOW FQC QUERIES").unwrap(), "SELECT id FROM i_prepared.t WHERE id = ?");
+    assert!(queries.len() == 1 && queries[0][3].parse::<u64>().unwrap() >= 1, "{queries:?}");
+}
+
+#[test]
+fn the_curve_has_seven_sizes_once_there_was_traffic() {
+    let mut arena = Arena::enter("i_curve");
+    let mut client = arena.client_with(&[
+        "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(200))",
+        "INSERT INTO t SELECT seq, REPEAT('x', 200) FROM seq_1_to_400",
+        "SET GLOBAL fqc_size = 65536",
+    ]);
+    arena.warm(&mut client, "SELECT v FROM t WHERE id = 1");
+    let mut curve = Vec::new();
+    until("a curve", || {
+        for id in 1..=400 {
+            client.must(&format!("SELECT v FROM t WHERE id = {id}")).unwrap();
+        }
+        curve = client.must("SHOW FQC CURVE").unwrap().rows(false);
+        // Before that, most requests were the first of their kind.
+        curve.last().is_some_and(|row| said_number(&row[1]) > 0.5)
+    });
+    let sizes: Vec<_> = curve.iter().map(|row| said_number(&row[0])).collect();
+    assert_eq!(sizes, [8192.0, 16384.0, 32768.0, 65536.0, 131072.0, 262144.0, 524288.0]);
+    let ratios: Vec<_> = curve.iter().map(|row| said_number(&row[1])).collect();
+    assert!(ratios.is_sorted() && ratios[0] < 0.2, "{ratios:?}");
+    all(&mut client, &RESTORE);
+}
+
+fn said_number(value: &Option<Vec<u8>>) -> f64 {
+    std::str::from_utf8(value.as_deref().expect("a number")).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_shape_that_is_always_outdated_is_passed_over_and_found_again() {
+    let mut arena = Arena::enter("i_adapts");
+    let mut client = arena.client_with(&[
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT)",
+        "INSERT INTO t SELECT seq, 0 FROM seq_1_to_20",
+        "SET GLOBAL fqc_adaptation = ON",
+    ]);
+    let stored_one_in = |client: &mut fqc_tests::client::Client| {
+        let queries = lines(&client.must("SHOW FQC QUERIES").unwrap(), "SELECT v FROM i_adapts.t");
+        queries.first().map_or(1, |row| row[13].parse::<u64>().unwrap())
+    };
+    until("the shape is passed over", || {
+        for id in 1..=20 {
+            client.must(&format!("SELECT v FROM i_adapts.t WHERE id = {id}")).unwrap();
+            client.must("UPDATE t SET v = v + 1").unwrap();
+        }
+        stored_one_in(&mut client) == 64
+    });
+    let reasons = said(&client.must("SHOW FQC REASONS").unwrap());
+    assert!(reasons.contains("not_reused"), "{reasons}");
+    until("the shape is stored again", || {
+        for id in 1..=20 {
+            client.must(&format!("SELECT v FROM i_adapts.t WHERE id = {id}")).unwrap();
+        }
+        stored_one_in(&mut client) == 1
+    });
+    arena.warm(&mut client, "SELECT v FROM i_adapts.t WHERE id = 7");
+    all(&mut client, &RESTORE);
+}
+
+#[test]
+fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
+    let mut arena = Arena::enter("i_observes");
+    let mut client = arena.client_with(&[
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT)",
+        "INSERT INTO t SELECT seq, 0 FROM seq_1_to_20",
+        "RESET QUERY CACHE",
+        "SET SESSION query_cache_type = OFF",
+        "SET GLOBAL fqc_observe = ON",
+    ]);
+    assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("OFF, but observed"));
+    let (_, hits) = arena.counted(|| {
+        for id in (1..=20).cycle().take(2000) {
+            let v = said(&client.must(&format!("SELECT v FROM i_observes.t WHERE id = {id}")).unwrap());
+            assert_eq!(v, "0");
+        }
+    });
+    assert_eq!(hits, 0);
+    assert_eq!(status(&arena, "Fqc_queries_in_cache"), 0);
+    until("the observed requests are counted", || status(&arena, "Fqc_observed_requests") >= 1900);
+    until("the observed hits are counted", || status(&arena, "Fqc_observed_hits") >= 1800);
+    assert!(status(&arena, "Fqc_observed_time_saved_us") > 0);
+    let observed = status(&arena, "Fqc_observed_hits");
+    assert!(observed <= status(&arena, "Fqc_observed_requests"), "{observed}");
+    // Results that are outdated each time would not have been hits.
+    for id in (1..=20).cycle().take(200) {
+        client.must(&format!("SELECT v FROM i_observes.t WHERE id = {id}")).unwrap();
+        client.must("UPDATE t SET v = v + 1").unwrap();
+    }
+    let requests = status(&arena, "Fqc_observed_requests");
+    until("requests are counted", || status(&arena, "Fqc_observed_requests") >= requests);
+    assert!(status(&arena, "Fqc_observed_hits") <= 2000);
+    all(&mut client, &RESTORE);
+}
+
+/// Changes a value in the table's file, which nobody notices.
+fn plant(client: &mut fqc_tests::client::Client, old: &[u8; 8], new: &[u8; 8]) {
+    let directory = said(&client.query("SELECT @@datadir").unwrap());
+    let file = std::path::Path::new(&directory).join("i_verifies/t.MYD");
+    let mut bytes = fs::read(&file).unwrap();
+    let at = bytes.windows(8).position(|part| part == old).expect("the row is in the file");
+    bytes[at..at + 8].copy_from_slice(new);
+    fs::write(&file, bytes).unwrap();
+}
+
+#[test]
+fn verification_catches_a_wrong_result() {
+    let mut arena = Arena::enter("i_verifies");
+    let mut client = arena.client_with(&[
+        "CREATE TABLE t (id INT, v CHAR(8)) ENGINE=MyISAM ROW_FORMAT=FIXED CHARACTER SET latin1",
+        "INSERT INTO t VALUES (1, 'original')",
+    ]);
+    let read = "SELECT v FROM i_verifies.t WHERE id = 1";
+    arena.warm(&mut client, read);
+    plant(&mut client, b"original", b"replaced");
+    arena.hit(&mut client, read, "original");
+
+    // A global setting outdates everything.
+    client.must("SET GLOBAL fqc_verify_ppm = 1000000").unwrap();
+    let verified = status(&arena, "Fqc_verified");
+    until("a stored result is compared", || {
+        assert_eq!(said(&client.query(read).unwrap()), "replaced");
+        status(&arena, "Fqc_verified") > verified
+    });
+    assert_eq!(status(&arena, "Fqc_differences"), 0);
+    plant(&mut client, b"replaced", b"modified");
+    let (answer, is_hit) = arena.ask(&mut client, read);
+    assert_eq!((said(&answer).as_str(), is_hit), ("modified", false), "the server answered");
+    // Compared when the answer has been sent.
+    until("the difference is counted", || status(&arena, "Fqc_differences") == 1);
+    until("it is in the error log", || {
+        let log = arena.server.error_log();
+        log.contains("a stored result was not what the server answers") && log.contains("WHERE id = ?")
+    });
+    let verified = status(&arena, "Fqc_verified");
+    until("what is stored now is compared", || {
+        assert_eq!(said(&client.query(read).unwrap()), "modified");
+        status(&arena, "Fqc_verified") > verified
+    });
+    assert_eq!(status(&arena, "Fqc_differences"), 1, "the wrong result is gone");
+    all(&mut client, &RESTORE);
+}
