@@ -24,7 +24,7 @@ fn lines(response: &Response, word: &str) -> Vec<Vec<String>> {
 }
 
 fn status(arena: &Arena, name: &str) -> u64 {
-    let shown = said(&arena.client().query(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
+    let shown = said(&arena.client().query(format!("SHOW GLOBAL STATUS LIKE '{name}'").as_str()).unwrap());
     shown.split_once(',').and_then(|(_, value)| value.parse().ok()).unwrap_or_else(|| panic!("{name}: {shown}"))
 }
 

@@ -27,8 +27,11 @@ const ALL: u32 = 1 << BITS;
 const LEAST: u32 = 1 << (BITS - 16);
 /// Keys that are followed.
 const KEYS: usize = 8192;
-/// Requests that are followed between two calls of [`Curve::tick`].
-const REQUESTS: u64 = 2000;
+/// Requests that are followed in a second.
+const REQUESTS: u64 = 20_000;
+/// The threshold rises again when there has been so much less to follow than there might have been.
+const IDLE: u64 = 16;
+const IDLE_TICKS: u32 = 50;
 /// The past counts half after so many sampled requests.
 const MEMORY: f64 = 32_768.0;
 /// With fewer there is no prediction.
@@ -47,6 +50,17 @@ pub struct Sample<V> {
 pub struct Point {
     pub size_bytes: u64,
     pub hit_ratio: f64,
+}
+
+/// What `tick` must be told.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// All that ever came, followed or not.
+    pub requests: u64,
+    pub size_bytes: u64,
+    /// The requests since the last time are part of the trial.
+    pub is_trial: bool,
+    pub now_ns: u64,
 }
 
 /// What a cache of the present size would have done, during the trial.
@@ -73,7 +87,25 @@ struct Inner<V> {
     /// Not yet seen by `tick`.
     fresh: Fresh,
     total: u64,
-    trial: [f64; 3],
+    trial: Tried,
+    now_ns: u64,
+    idle_ticks: u32,
+}
+
+/// Sums of a trial; the sampled ones are not scaled.
+#[derive(Clone, Copy, Default)]
+struct Tried {
+    requests: f64,
+    hits: f64,
+    sampled_hits: f64,
+    sampled_us: f64,
+}
+
+/// How much there is to follow.
+enum Pace {
+    TooMuch,
+    Right,
+    Idle,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -93,7 +125,9 @@ impl<V> Default for Curve<V> {
             hits: Default::default(),
             fresh: Fresh::default(),
             total: 0,
-            trial: Default::default(),
+            trial: Tried::default(),
+            now_ns: 0,
+            idle_ticks: 0,
         };
         Curve { threshold: AtomicU32::new(ALL), lost: AtomicU64::new(0), inner: Mutex::new(inner) }
     }
@@ -135,23 +169,26 @@ impl<V> Curve<V> {
         }
     }
 
-    /// To be called several times a second: `requests` counts all that ever came, followed or not. While there is a trial,
-    /// they are part of it.
-    pub fn tick(&self, requests: u64, size_bytes: u64, is_trial: bool) {
+    /// To be called several times a second.
+    pub fn tick(&self, moment: Moment) {
+        let size_bytes = moment.size_bytes;
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         let threshold = self.threshold.load(Ordering::Relaxed);
-        let is_too_much = inner.note(requests, self.lost.swap(0, Ordering::Relaxed), threshold, is_trial);
+        let pace = inner.note(moment, self.lost.swap(0, Ordering::Relaxed), threshold);
         if inner.size_bytes != size_bytes {
             inner.size_bytes = size_bytes;
             inner.forget_counts();
         }
-        let mut lower = threshold;
-        if (is_too_much || inner.sampled.len() > KEYS) && lower > LEAST {
-            lower /= 2;
-            inner.sampled.keep(|hash| place(hash) < lower);
-            self.threshold.store(lower, Ordering::Relaxed);
+        let next = match pace {
+            Pace::TooMuch => (threshold / 2).max(LEAST),
+            Pace::Idle => (threshold * 2).min(ALL),
+            Pace::Right => threshold,
+        };
+        if next < threshold {
+            inner.sampled.keep(|hash| place(hash) < next);
         }
-        let scaled = |factor: u64| usable(size_bytes / 8 * factor) * f64::from(lower) / f64::from(ALL);
+        self.threshold.store(next, Ordering::Relaxed);
+        let scaled = |factor: u64| usable(size_bytes / 8 * factor) * f64::from(next) / f64::from(ALL);
         inner.sampled.resize(FACTORS.map(|factor| scaled(factor) as u64));
     }
 
@@ -173,13 +210,15 @@ impl<V> Curve<V> {
     }
 
     pub fn forget_trial(&self) {
-        self.inner.lock().unwrap_or_else(|e| e.into_inner()).trial = Default::default();
+        self.inner.lock().unwrap_or_else(|e| e.into_inner()).trial = Tried::default();
     }
 
     pub fn trial(&self) -> Trial {
         let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
-        let [requests, hits, saved_us] = inner.trial.map(|number| number.round() as u64);
-        Trial { requests, hits, saved_us }
+        let Tried { requests, hits, sampled_hits, sampled_us } = inner.trial;
+        let hits = hits.clamp(0.0, requests);
+        let saved_us = sampled_us / sampled_hits.max(1.0) * hits;
+        Trial { requests: requests as u64, hits: hits.round() as u64, saved_us: saved_us.round() as u64 }
     }
 }
 
@@ -224,25 +263,44 @@ impl<V> Inner<V> {
         self.fresh.requests += u64::from(was_missed);
     }
 
-    /// Adds up what came since the last time; whether it was too much.
-    fn note(&mut self, requests: u64, lost: u64, threshold: u32, is_trial: bool) -> bool {
+    /// Adds up what came since the last time.
+    fn note(&mut self, moment: Moment, lost: u64, threshold: u32) -> Pace {
         let fresh = std::mem::take(&mut self.fresh);
         let rate = f64::from(threshold) / f64::from(ALL);
-        let came = requests.saturating_sub(std::mem::replace(&mut self.total, requests)) as f64;
+        let came = moment.requests.saturating_sub(std::mem::replace(&mut self.total, moment.requests)) as f64;
         if self.requests > MEMORY {
             [&mut self.requests, &mut self.expected].into_iter().for_each(|count| *count /= 2.0);
             self.hits.iter_mut().for_each(|count| *count /= 2.0);
         }
-        self.expected += (came * rate - lost as f64).max(0.0);
+        let expected = (came * rate - lost as f64).max(0.0);
+        self.expected += expected;
         self.requests += fresh.requests as f64;
         for (sum, hits) in self.hits.iter_mut().zip(fresh.hits) {
             *sum += hits as f64;
         }
-        if is_trial {
-            let trial = [came, fresh.hits[PRESENT] as f64 / rate, fresh.saved_us as f64 / rate];
-            self.trial.iter_mut().zip(trial).for_each(|(sum, more)| *sum += more);
+        if moment.is_trial {
+            let hits = fresh.hits[PRESENT] as f64;
+            self.trial.requests += came;
+            self.trial.hits += (hits + expected - fresh.requests as f64) / rate;
+            self.trial.sampled_hits += hits;
+            self.trial.sampled_us += fresh.saved_us as f64;
         }
-        fresh.requests + lost > REQUESTS
+        self.pace(fresh.requests + lost, moment.now_ns)
+    }
+
+    fn pace(&mut self, followed: u64, now_ns: u64) -> Pace {
+        let elapsed_ms = now_ns.saturating_sub(std::mem::replace(&mut self.now_ns, now_ns)) / 1_000_000;
+        let may_follow = REQUESTS * elapsed_ms.max(100) / 1000;
+        let is_idle = followed < may_follow / IDLE && self.sampled.len() < KEYS / IDLE as usize;
+        self.idle_ticks = if is_idle { self.idle_ticks + 1 } else { 0 };
+        if followed > may_follow || self.sampled.len() > KEYS {
+            return Pace::TooMuch;
+        }
+        if self.idle_ticks < IDLE_TICKS {
+            return Pace::Right;
+        }
+        self.idle_ticks = 0;
+        Pace::Idle
     }
 
     /// They were of other sizes.

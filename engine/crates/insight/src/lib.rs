@@ -16,7 +16,7 @@ pub mod policy;
 mod rules;
 mod timeline;
 
-pub use curve::{Curve, FACTORS, Point, Sample, Trial};
+pub use curve::{Curve, FACTORS, Moment, Point, Sample, Trial};
 pub use digests::{Digest, Digests, NOBODY, Outcome, REASONS, Slot};
 pub use rules::{Caching, Rules, Subject};
 pub use timeline::Timeline;

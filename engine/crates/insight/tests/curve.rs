@@ -1,9 +1,9 @@
 //! Predictions against the real cache, run at the seven sizes on the same requests.
 
 use cache::{Cache, Key, Meta, Stamp, pin};
-use insight::{Curve, FACTORS, Sample};
+use insight::{Curve, FACTORS, Moment, Sample};
 
-const REQUESTS: u64 = 150_000;
+const REQUESTS: u64 = 100_000;
 const KEYS: u64 = 20_000;
 const TEXT: &[u8] = b"SELECT c FROM sbtest1 WHERE id=?";
 /// What an entry takes beyond its result: see `Cache`.
@@ -62,9 +62,13 @@ fn measured(trace: &[Request], size_bytes: u64) -> f64 {
     hits as f64 / counted.len() as f64
 }
 
+fn moment(requests: u64, size_bytes: u64) -> Moment {
+    Moment { requests, size_bytes, is_trial: true, now_ns: requests * 100_000 }
+}
+
 fn predicted(trace: &[Request], size_bytes: u64) -> Vec<f64> {
     let curve = Curve::default();
-    curve.tick(0, size_bytes, false);
+    curve.tick(moment(0, size_bytes));
     for (n, r) in trace.iter().enumerate() {
         let hash = hash(r.number);
         if curve.wants(hash) && !curve.requested(hash, |_: &()| true) {
@@ -72,23 +76,26 @@ fn predicted(trace: &[Request], size_bytes: u64) -> Vec<f64> {
             curve.stored(hash, Sample { bytes, cost_us: 10, validity: () });
         }
         if n % 1000 == 0 {
-            curve.tick(n as u64, size_bytes, false);
+            curve.tick(moment(n as u64, size_bytes));
         }
         if n == trace.len() / 4 {
             // Another size, if only just: what was counted while the caches were being filled is forgotten.
-            curve.tick(n as u64, size_bytes + 1, false);
-            curve.tick(n as u64, size_bytes, false);
+            curve.tick(moment(n as u64, size_bytes + 1));
+            curve.tick(moment(n as u64, size_bytes));
         }
     }
-    curve.tick(trace.len() as u64, size_bytes, false);
+    curve.tick(moment(trace.len() as u64, size_bytes));
     curve.points().iter().map(|point| point.hit_ratio).collect()
 }
 
 fn compare(name: &str, size_bytes: u64, trace: &[Request]) {
     let predicted = predicted(trace, size_bytes);
-    let measured = FACTORS.map(|factor| measured(trace, size_bytes / 8 * factor));
+    // Each costs a run of the whole trace.
+    let (predicted, measured): (Vec<_>, Vec<_>) = [0, 2, 3, 5]
+        .map(|at: usize| (predicted[at], measured(trace, size_bytes / 8 * FACTORS[at])))
+        .into_iter()
+        .unzip();
     println!("{name}\n  predicted {predicted:.3?}\n  measured  {measured:.3?}");
-    assert_eq!(predicted.len(), FACTORS.len());
     for (predicted, measured) in predicted.iter().zip(measured) {
         assert!((predicted - measured).abs() <= ERROR, "{name}: {predicted:.3} for {measured:.3}");
     }
@@ -130,4 +137,38 @@ fn scans_between_hot_keys() {
 fn results_of_many_sizes() {
     let bytes = |number: u64| 100 + (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize;
     compare("mixed sizes", 4 << 20, &trace(|random, _| random.zipf(KEYS), bytes));
+}
+
+#[test]
+fn a_trial_tells_the_hits_of_the_present_size() {
+    let curve = Curve::default();
+    curve.tick(moment(0, 1 << 20));
+    for n in 0..5000 {
+        let hash = hash(n % 50);
+        if curve.wants(hash) && !curve.requested(hash, |_: &()| true) {
+            curve.stored(hash, Sample { bytes: 300, cost_us: 10, validity: () });
+        }
+    }
+    curve.tick(moment(5000, 1 << 20));
+    let trial = curve.trial();
+    assert_eq!((trial.requests, trial.hits, trial.saved_us), (5000, 4950, 49_500));
+    curve.tick(Moment { is_trial: false, ..moment(6000, 1 << 20) });
+    assert_eq!(curve.trial(), trial);
+    curve.forget_trial();
+    assert_eq!(curve.trial().requests, 0);
+}
+
+#[test]
+fn fewer_keys_are_followed_under_load_and_all_again_afterwards() {
+    let curve: Curve<()> = Curve::default();
+    let followed = |curve: &Curve<()>| (0..1000).filter(|n| curve.wants(hash(*n))).count();
+    let busy = |n: u64| Moment { requests: 0, size_bytes: 1 << 20, is_trial: false, now_ns: n * 100_000_000 };
+    curve.tick(busy(0));
+    for n in 1..=3 {
+        (0..5000).for_each(|_| curve.missed());
+        curve.tick(busy(n));
+    }
+    assert!((80..180).contains(&followed(&curve)), "an eighth: {}", followed(&curve));
+    (4..400).for_each(|n| curve.tick(busy(n)));
+    assert_eq!(followed(&curve), 1000);
 }

@@ -4,7 +4,7 @@
 
 use crate::engine::{Engine, Tally};
 use crate::reason::Reason;
-use ::insight::{Curve, Digests, Outcome, Sample, Slot};
+use ::insight::{Curve, Digests, Moment, Outcome, Sample, Slot};
 use cache::{CellId, Entry, Key, Meta, Stamp};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -125,7 +125,12 @@ impl Insight {
     pub fn tick(&self, engine: &Engine) {
         let counts = &engine.counts;
         let requests = counts.hits.sum() + counts.inserts.sum() + self.passed_over.sum() + self.observed.sum();
-        self.curve.tick(requests, engine.cache.budget(), engine.settings.observes());
+        self.curve.tick(Moment {
+            requests,
+            size_bytes: engine.cache.budget(),
+            is_trial: engine.settings.observes(),
+            now_ns: (engine.clock)(),
+        });
         self.digests.judge(|slot| {
             let fate = engine.cache.fate(slot.0);
             fate.used.wrapping_add(fate.unused)
