@@ -1,12 +1,18 @@
-//! Compares the cache's eviction with simple simulators on generated traces:
-//! `cargo run --release -p fqc-cache --example replay`.
+//! Compares the cache's eviction with others on traces, as a table in Markdown:
+//! `cargo run --release -p fqc-cache --example replay -- [file of numbers]...`
 //!
-//! Each row is a trace, each column the share of hits when a miss is always stored. The simulators hold as many entries as
-//! fit into the budget if nothing but keys and values counted, so they flatter themselves by the bookkeeping.
+//! Each row is a trace and a size, each column the share of hits when a miss is always stored. The simulators hold as many
+//! entries as fit into the budget if nothing but keys and values counted, so they flatter themselves by the bookkeeping.
+//! The generated traces are the requests of the published workloads; a file holds those of a real one, a key in each 4
+//! bytes.
 
 use std::collections::HashMap;
 
 use cache::{Cache, Key, Meta, Stamp, pin};
+
+#[path = "replay/tiny_lfu.rs"]
+mod tiny_lfu;
+use tiny_lfu::TinyLfu;
 
 const KEYS: u64 = 100_000;
 const REQUESTS: u64 = 2_000_000;
@@ -15,19 +21,34 @@ const TEXT: &[u8] = b"SELECT c FROM sbtest1 WHERE id=?";
 const ENTRY_BYTES: u64 = (8 + TEXT.len() + 8 + VALUE.len()) as u64;
 
 fn main() {
-    println!("{:28} {:>8} {:>8} {:>8} {:>8}", "trace", "memory", "s3-fifo", "sieve", "lru");
-    for (name, trace) in traces() {
-        for percent in [5, 10, 25, 50] {
-            let entries = KEYS * percent / 100;
+    println!("| Trace | Memory | the cache (S3-FIFO) | SIEVE | W-TinyLFU | LRU |");
+    println!("|---|---|---|---|---|---|");
+    let files = std::env::args().skip(1).map(|path| (name_of(&path), read(&path)));
+    for (name, trace) in traces().into_iter().map(|(name, trace)| (name.to_owned(), trace)).chain(files) {
+        let keys = trace.iter().collect::<std::collections::HashSet<_>>().len() as u64;
+        for percent in [1, 5, 10, 25, 50] {
+            let entries = keys.min(KEYS) * percent / 100;
             let shares = [
                 replay(&trace, &mut Stored(Cache::new(entries * ENTRY_BYTES))),
                 replay(&trace, &mut Sieve::new(entries as usize)),
+                replay(&trace, &mut TinyLfu::new(entries as usize)),
                 replay(&trace, &mut Lru::new(entries as usize)),
             ];
-            let [stored, sieve, lru] = shares.map(|share| format!("{:.1} %", 100.0 * share));
-            println!("{name:28} {:>8} {stored:>8} {sieve:>8} {lru:>8}", format!("{percent} %"));
+            let shares = shares.map(|share| format!("{:.1} %", 100.0 * share)).join(" | ");
+            println!("| {name} | {percent} % | {shares} |");
         }
     }
+}
+
+fn name_of(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).to_owned()
+}
+
+/// The first requests of a real trace.
+fn read(path: &str) -> Vec<u64> {
+    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("cannot read the trace {path}: {error}"));
+    let numbers = bytes.as_chunks().0.iter().map(|bytes| u64::from(u32::from_be_bytes(*bytes)));
+    numbers.take(REQUESTS as usize).collect()
 }
 
 /// Whether a request hit; a miss is stored.
@@ -42,7 +63,7 @@ fn replay(trace: &[u64], policy: &mut dyn Policy) -> f64 {
     hits as f64 / measured.len() as f64
 }
 
-fn traces() -> [(&'static str, Vec<u64>); 5] {
+fn traces() -> [(&'static str, Vec<u64>); 6] {
     let mut state = 1u64;
     let mut random = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -54,12 +75,18 @@ fn traces() -> [(&'static str, Vec<u64>); 5] {
     let among = |count: u64, u: f64| (u * count as f64) as u64;
     // The inverse of the distribution function of a continuous Zipf law with exponent 0.9, close enough to the real one.
     let zipf = move |u: f64| ((u * ((KEYS as f64).powf(0.1) - 1.0) + 1.0).powf(10.0)) as u64;
+    // Of the published workloads: all hits, or all misses but by chance, are uniform; read/write adds ranges of a hundred
+    // rows; the sweep of sizes is uniform over keys that exceed the memory; the last two stand for use by people.
     [
-        ("uniform", trace(&|_, u, _| among(KEYS, u))),
+        ("point reads, uniform", trace(&|_, u, _| among(KEYS, u))),
+        ("point reads, a fifth hot", trace(&|_, u, v| among(if v < 0.8 { KEYS / 5 } else { KEYS }, u))),
+        (
+            "read only: 10 points, 4 ranges",
+            trace(&|n, u, _| among(KEYS, u) + if n % 14 < 10 { 0 } else { KEYS * (n % 14) }),
+        ),
         ("zipf 0.9", trace(&|_, u, _| zipf(u))),
-        ("80 % of requests to 20 %", trace(&|_, u, v| among(if v < 0.8 { KEYS / 5 } else { KEYS }, u))),
-        ("zipf 0.9, half a scan", trace(&|n, u, v| if v < 0.5 { zipf(u) } else { KEYS + n })),
-        ("20 % hot, moving", trace(&|n, u, _| (among(KEYS / 5, u) + n / 20) % KEYS)),
+        ("zipf 0.9, half of it reads that never return", trace(&|n, u, v| if v < 0.5 { zipf(u) } else { KEYS + n })),
+        ("a fifth hot, which moves", trace(&|n, u, _| (among(KEYS / 5, u) + n / 20) % KEYS)),
     ]
 }
 
