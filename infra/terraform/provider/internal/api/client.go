@@ -1,10 +1,11 @@
-// Package api talks to the control plane: types generated from its contract, and the one transport for all of them.
+// Package api talks to the control plane: operations and types generated from its contract, and the one transport for
+// all of them.
 //
 // Every POST carries an Idempotency-Key and is sent once more when the connection breaks; a problem document becomes an
 // *Error. Deliberately absent: any rule of the domain.
 package api
 
-//go:generate go tool oapi-codegen -config codegen.yaml -o models.gen.go ../../../../../backend/openapi.yaml
+//go:generate go tool oapi-codegen -config codegen.yaml -o operations.gen.go ../../../../../backend/openapi.yaml
 
 import (
 	"bytes"
@@ -20,13 +21,11 @@ import (
 	"time"
 )
 
+// JSON is the content type of every body.
+const JSON = "application/json"
+
 // Client is safe for use by several resources at once.
-type Client struct {
-	base  *url.URL
-	token string
-	http  *http.Client
-	agent string
-}
+type Client struct{ *Operations }
 
 // Error is the API's refusal, with the fields at fault.
 type Error struct {
@@ -49,111 +48,109 @@ func New(address, token, agent string) (*Client, error) {
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return nil, fmt.Errorf("%q is not the address of a control plane: write http://host:port", address)
 	}
-	return &Client{base: base.JoinPath("api/v1/"), token: token, agent: agent, http: &http.Client{Timeout: time.Minute}}, nil
+	sent := &transport{token: token, agent: agent, http: &http.Client{Timeout: time.Minute}}
+	operations, err := NewClient(address, WithHTTPClient(sent))
+	return &Client{operations}, err
 }
 
-// Get reads one thing.
-func Get[T any](ctx context.Context, c *Client, path string) (T, error) {
-	return send[T](ctx, c, http.MethodGet, path, nil, nil)
-}
-
-// Post acts once, even if it has to be sent twice.
-func Post[T any](ctx context.Context, c *Client, path string, body any) (T, error) {
-	header := http.Header{"Idempotency-Key": {rand.Text()}}
-	return send[T](ctx, c, http.MethodPost, path, body, header)
-}
-
-// Write alters or deletes exactly the version that was read.
-func Write[T any](ctx context.Context, c *Client, method, path string, body any, version int) (T, error) {
-	header := http.Header{"If-Match": {strconv.Quote(strconv.Itoa(version))}}
-	return send[T](ctx, c, method, path, body, header)
-}
-
-type page[T any] struct {
-	Items []T     `json:"items"`
-	Next  *string `json:"next"`
-}
-
-// List follows the pages of a list to its end.
-func List[T any](ctx context.Context, c *Client, path string, query url.Values) ([]T, error) {
-	all := []T{}
-	for {
-		found, err := Get[page[T]](ctx, c, path+"?"+query.Encode())
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found.Items...)
-		if found.Next == nil {
-			return all, nil
-		}
-		query = withCursor(query, *found.Next)
-	}
-}
-
-func withCursor(query url.Values, cursor string) url.Values {
-	next := url.Values{"cursor": {cursor}}
-	for name, values := range query {
-		if name != "cursor" {
-			next[name] = values
-		}
-	}
-	return next
-}
-
-func send[T any](ctx context.Context, c *Client, method, path string, body any, header http.Header) (T, error) {
-	var answer T
-	text, err := c.exchange(ctx, method, path, body, header)
-	if err != nil || len(text) == 0 {
-		return answer, err
-	}
-	if err := json.Unmarshal(text, &answer); err != nil {
-		return answer, fmt.Errorf("%s %s was answered with something else than the contract says: %w", method, path, err)
-	}
-	return answer, nil
-}
-
-func (c *Client) exchange(ctx context.Context, method, path string, body any, header http.Header) ([]byte, error) {
-	content, err := json.Marshal(body)
+// Body is what an operation sends as JSON.
+func Body(value any) io.Reader {
+	text, err := json.Marshal(value)
 	if err != nil {
-		return nil, err
+		return unsendable{err}
 	}
-	answer, err := c.attempt(ctx, method, path, content, header)
-	if err != nil && ctx.Err() == nil {
-		answer, err = c.attempt(ctx, method, path, content, header)
+	return bytes.NewReader(text)
+}
+
+type unsendable struct{ err error }
+
+func (u unsendable) Read([]byte) (int, error) { return 0, u.err }
+
+// IfVersion alters or deletes exactly the version that was read.
+func IfVersion(version int) RequestEditorFn {
+	return func(_ context.Context, request *http.Request) error {
+		request.Header.Set("If-Match", strconv.Quote(strconv.Itoa(version)))
+		return nil
 	}
+}
+
+// Read gives what an operation was answered, or its refusal.
+func Read[T any](answer *http.Response, err error) (T, error) {
+	var found T
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be reached: %w. Is it up, and is the address right?", c.base.Host, err)
+		return found, err
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err == nil && answer.StatusCode >= http.StatusBadRequest {
-		err = refusal(method, path, answer.StatusCode, text)
+		err = refusal(answer, text)
 	}
-	return text, err
+	if err != nil || len(text) == 0 {
+		return found, err
+	}
+	if err := json.Unmarshal(text, &found); err != nil {
+		return found, fmt.Errorf("%s was answered with something else than the contract says: %w", asked(answer), err)
+	}
+	return found, nil
 }
 
-func (c *Client) attempt(ctx context.Context, method, path string, content []byte, header http.Header) (*http.Response, error) {
-	target, err := c.base.Parse(path)
-	if err != nil {
-		return nil, err
+// List follows the pages of a list to its end.
+func List[T any](page func(cursor *string) (*http.Response, error)) ([]T, error) {
+	all, cursor := []T{}, (*string)(nil)
+	for {
+		found, err := Read[struct {
+			Items []T     `json:"items"`
+			Next  *string `json:"next"`
+		}](page(cursor))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found.Items...)
+		if cursor = found.Next; cursor == nil {
+			return all, nil
+		}
 	}
-	request, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(content))
-	if err != nil {
-		return nil, err
-	}
-	for name, values := range header {
-		request.Header[name] = values
-	}
-	request.Header.Set("Authorization", "Bearer "+c.token)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", c.agent)
-	return c.http.Do(request)
 }
 
-func refusal(method, path string, status int, text []byte) error {
+func refusal(answer *http.Response, text []byte) error {
 	problem := Problem{}
 	if json.Unmarshal(text, &problem) != nil || problem.Code == "" {
-		return fmt.Errorf("%s %s was answered with %d, and not by the API: check the address", method, path, status)
+		return fmt.Errorf("%s was answered with %d, and not by the API: check the address", asked(answer), answer.StatusCode)
 	}
 	return &Error{problem}
+}
+
+func asked(answer *http.Response) string {
+	return answer.Request.Method + " " + answer.Request.URL.Path
+}
+
+// transport is what every operation is sent by.
+type transport struct {
+	token, agent string
+	http         *http.Client
+}
+
+func (t *transport) Do(request *http.Request) (*http.Response, error) {
+	request.Header.Set("Authorization", "Bearer "+t.token)
+	request.Header.Set("User-Agent", t.agent)
+	if request.Method == http.MethodPost {
+		request.Header.Set("Idempotency-Key", rand.Text())
+	}
+	answer, err := t.http.Do(request)
+	if err != nil && request.Context().Err() == nil && rewind(request) == nil {
+		answer, err = t.http.Do(request)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be reached: %w. Is it up, and is the address right?", request.URL.Host, err)
+	}
+	return answer, nil
+}
+
+func rewind(request *http.Request) error {
+	if request.GetBody == nil {
+		return nil
+	}
+	body, err := request.GetBody()
+	request.Body = body
+	return err
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -21,17 +22,19 @@ func serve(t *testing.T, answer http.HandlerFunc) *Client {
 }
 
 func TestABrokenConnectionIsAnsweredByTheSameRequestOnceMore(t *testing.T) {
-	keys := []string{}
+	keys, bodies := []string{}, []string{}
 	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		text, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(text))
 		if len(keys) == 1 {
 			panic(http.ErrAbortHandler)
 		}
 		_, _ = w.Write([]byte(`{"name": "x"}`))
 	})
-	made, err := Post[Template](context.Background(), client, "templates", nil)
-	if err != nil || made.Name != "x" || len(keys) != 2 || keys[0] != keys[1] || keys[0] == "" {
-		t.Errorf("%v, %v, keys %q", made, err, keys)
+	made, err := Read[Template](client.TemplatesCreateWithBody(context.Background(), nil, JSON, Body(map[string]string{"name": "x"})))
+	if err != nil || made.Name != "x" || len(keys) != 2 || keys[0] != keys[1] || keys[0] == "" || bodies[1] != `{"name":"x"}` {
+		t.Errorf("%v, %v, keys %q, bodies %q", made, err, keys, bodies)
 	}
 }
 
@@ -42,12 +45,12 @@ func TestAProblemDocumentIsARefusalAndAnythingElseIsNot(t *testing.T) {
 		_, _ = w.Write([]byte(body))
 	})
 	body = `{"status": 404, "code": "not_found", "detail": "There is no such thing.", "request_id": "req-1"}`
-	_, err := Get[Template](context.Background(), client, "templates/x")
+	_, err := Read[Template](client.TemplatesRetrieve(context.Background(), "x"))
 	if !IsNotFound(err) || !strings.Contains(err.Error(), "no such thing") || !strings.Contains(err.Error(), "req-1") {
 		t.Errorf("the refusal is %v", err)
 	}
 	body = "<html>some proxy</html>"
-	_, err = Get[Template](context.Background(), client, "templates/x")
+	_, err = Read[Template](client.TemplatesRetrieve(context.Background(), "x"))
 	var refusal *Error
 	if err == nil || errors.As(err, &refusal) || !strings.Contains(err.Error(), "not by the API") {
 		t.Errorf("a stranger's 404 is taken for %v", err)
@@ -62,7 +65,9 @@ func TestListsAreFollowedToTheirEnd(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(page))
 	})
-	found, err := List[Template](context.Background(), client, "templates", nil)
+	found, err := List[Template](func(cursor *string) (*http.Response, error) {
+		return client.TemplatesList(context.Background(), &TemplatesListParams{Cursor: cursor})
+	})
 	if err != nil || len(found) != 2 || found[1].Name != "b" {
 		t.Errorf("%v, %v", found, err)
 	}

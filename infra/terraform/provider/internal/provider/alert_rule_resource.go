@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -113,7 +112,7 @@ func (r *alertRule) Create(ctx context.Context, req resource.CreateRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	made, err := api.Post[api.AlertRule](ctx, r.Client, "alert-rules", body)
+	made, err := api.Read[api.AlertRule](r.AlertRulesCreateWithBody(ctx, nil, api.JSON, api.Body(body)))
 	if err != nil {
 		addError(&resp.Diagnostics, "The alert rule was not made", err, alertFields)
 		return
@@ -128,7 +127,7 @@ func (r *alertRule) Read(ctx context.Context, req resource.ReadRequest, resp *re
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	found, err := api.Get[api.AlertRule](ctx, r.Client, "alert-rules/"+state.ID.ValueString())
+	found, err := api.Read[api.AlertRule](r.AlertRulesRetrieve(ctx, state.ID.ValueString()))
 	if api.IsNotFound(err) {
 		resp.State.RemoveResource(ctx)
 		return
@@ -150,11 +149,11 @@ func (r *alertRule) Update(ctx context.Context, req resource.UpdateRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	at := "alert-rules/" + state.ID.ValueString()
-	now, err := api.Get[api.AlertRule](ctx, r.Client, at)
+	id := state.ID.ValueString()
+	now, err := api.Read[api.AlertRule](r.AlertRulesRetrieve(ctx, id))
 	if err == nil {
 		body["overrides"] = now.Overrides
-		now, err = api.Write[api.AlertRule](ctx, r.Client, http.MethodPut, at, body, now.Version)
+		now, err = api.Read[api.AlertRule](r.AlertRulesUpdateWithBody(ctx, id, nil, api.JSON, api.Body(body), api.IfVersion(now.Version)))
 	}
 	if err != nil {
 		addError(&resp.Diagnostics, "The alert rule was not changed", err, alertFields)
@@ -170,10 +169,10 @@ func (r *alertRule) Delete(ctx context.Context, req resource.DeleteRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	at := "alert-rules/" + state.ID.ValueString()
-	now, err := api.Get[api.AlertRule](ctx, r.Client, at)
+	id := state.ID.ValueString()
+	now, err := api.Read[api.AlertRule](r.AlertRulesRetrieve(ctx, id))
 	if err == nil {
-		_, err = api.Write[struct{}](ctx, r.Client, http.MethodDelete, at, nil, now.Version)
+		_, err = api.Read[struct{}](r.AlertRulesDestroy(ctx, id, nil, api.IfVersion(now.Version)))
 	}
 	if err != nil && !api.IsNotFound(err) {
 		resp.Diagnostics.AddError("The alert rule was not deleted", err.Error())

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
@@ -47,7 +46,7 @@ func (r *ephemeralToken) Open(ctx context.Context, req ephemeral.OpenRequest, re
 		return
 	}
 	body := map[string]any{"name": given.Name.ValueString(), "scope": given.Scope.ValueString(), "expires_at": time.Now().Add(forgottenAfter)}
-	made, err := api.Post[api.TokenCreated](ctx, r.Client, "tokens", body)
+	made, err := api.Read[api.TokenCreated](r.TokensCreateWithBody(ctx, nil, api.JSON, api.Body(body)))
 	if err != nil {
 		addError(&resp.Diagnostics, "The token was not made", err, roots("name", "scope"))
 		return
@@ -63,8 +62,7 @@ func (r *ephemeralToken) Close(ctx context.Context, req ephemeral.CloseRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	at := "tokens/" + string(id[1:len(id)-1])
-	if _, err := api.Write[struct{}](ctx, r.Client, http.MethodDelete, at, nil, 0); err != nil && !api.IsNotFound(err) {
+	if _, err := api.Read[struct{}](r.TokensDestroy(ctx, string(id[1:len(id)-1]))); err != nil && !api.IsNotFound(err) {
 		resp.Diagnostics.AddError("The token was not revoked", err.Error()+" It expires within a day.")
 	}
 }

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -31,7 +32,9 @@ output "count" { value = length(data.fqc_instance_classes.all.items) }
 	if strings.Contains(w.state(), "this run") {
 		t.Error("the token is in state")
 	}
-	left, err := api.List[api.Token](context.Background(), s.client, "tokens", nil)
+	left, err := api.List[api.Token](func(cursor *string) (*http.Response, error) {
+		return s.client.TokensList(context.Background(), &api.TokensListParams{Cursor: cursor})
+	})
 	for _, token := range left {
 		if token.Name == "terraform: this run" {
 			t.Errorf("it was not revoked: %+v", token)

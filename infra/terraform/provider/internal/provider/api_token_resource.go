@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -62,7 +61,7 @@ func (r *apiToken) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if !plan.ExpiresAt.IsUnknown() {
 		body["expires_at"] = plan.ExpiresAt.ValueString()
 	}
-	made, err := api.Post[api.TokenCreated](ctx, r.Client, "tokens", body)
+	made, err := api.Read[api.TokenCreated](r.TokensCreateWithBody(ctx, nil, api.JSON, api.Body(body)))
 	if err != nil {
 		addError(&resp.Diagnostics, "The token was not made", err, roots("name", "scope", "expires_at"))
 		return
@@ -81,7 +80,7 @@ func (r *apiToken) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	found, err := api.Get[api.Token](ctx, r.Client, "tokens/"+state.ID.ValueString())
+	found, err := api.Read[api.Token](r.TokensRetrieve(ctx, state.ID.ValueString()))
 	if api.IsNotFound(err) || (err == nil && found.ExpiresAt.Before(time.Now())) {
 		resp.State.RemoveResource(ctx)
 		return
@@ -100,7 +99,7 @@ func (r *apiToken) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	_, err := api.Write[struct{}](ctx, r.Client, http.MethodDelete, "tokens/"+state.ID.ValueString(), nil, 0)
+	_, err := api.Read[struct{}](r.TokensDestroy(ctx, state.ID.ValueString()))
 	if err != nil && !api.IsNotFound(err) {
 		resp.Diagnostics.AddError("The token was not revoked", err.Error())
 	}

@@ -23,10 +23,10 @@ output "id" { value = fqc_api_token.t.id }
 `)
 	secret, id := w.outputs()["token"].(string), w.outputs()["id"].(string)
 	held, _ := api.New(s.Address, secret, "tests")
-	if _, err := api.Get[api.Instance](context.Background(), held, "instances/"+s.Instances[0].ID); err != nil {
+	if _, err := api.Read[api.Instance](held.InstancesRetrieve(context.Background(), s.Instances[0].ID)); err != nil {
 		t.Errorf("the token does not work: %v", err)
 	}
-	if _, err := api.Write[struct{}](context.Background(), s.client, "DELETE", "tokens/"+id, nil, 0); err != nil {
+	if _, err := api.Read[struct{}](s.client.TokensDestroy(context.Background(), id)); err != nil {
 		t.Fatal(err)
 	}
 	if plan := w.changed(); strings.Contains(plan, secret) || !strings.Contains(plan, "(sensitive value)") {

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
@@ -19,9 +20,9 @@ type timing struct {
 
 func (c *Connection) timing() timing { return timing{c.when, c.note, true} }
 
-// change asks for a change set and, unless it is left to the window, waits until it has been applied.
-func (c *Connection) change(ctx context.Context, path string, body any) error {
-	made, err := api.Post[api.Change](ctx, c.Client, path, body)
+// applied waits until the change set that an operation made has been applied, unless it is left to the window.
+func (c *Connection) applied(ctx context.Context, answer *http.Response, err error) error {
+	made, err := api.Read[api.Change](answer, err)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (c *Connection) change(ctx context.Context, path string, body any) error {
 
 func (c *Connection) await(ctx context.Context, id string) error {
 	for {
-		found, err := api.Get[api.Change](ctx, c.Client, "changes/"+id)
+		found, err := api.Read[api.Change](c.ChangesRetrieve(ctx, id))
 		if err != nil {
 			return stillRunning(ctx, id, err)
 		}

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"net/url"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
@@ -34,7 +33,7 @@ func (c *opened) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ 
 
 // importOfInstance takes an instance's id or name; state holds the id, as `fqc_instance` gives it.
 func importOfInstance(ctx context.Context, c *Connection, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	found, err := api.Get[api.Instance](ctx, c.Client, "instances/"+url.PathEscape(req.ID))
+	found, err := api.Read[api.Instance](c.InstancesRetrieve(ctx, req.ID))
 	if err != nil {
 		resp.Diagnostics.AddError("There is nothing to import", err.Error())
 		return

@@ -42,7 +42,7 @@ func agree(t *testing.T, s *stack, text string) {
 	t.Helper()
 	memory, cpu := int64(12884901888), int64(4)
 	body := api.ExpressionRequestRequest{Expression: text, Variables: &api.ClassVariablesRequest{DBInstanceClassMemory: &memory, DBInstanceClassCPU: &cpu}}
-	theirs, err := api.Post[api.Evaluation](context.Background(), s.client, "expressions/evaluate", body)
+	theirs, err := api.Read[api.Evaluation](s.client.ExpressionsEvaluate(context.Background(), nil, body))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -40,7 +41,9 @@ func (d *instanceClasses) Schema(_ context.Context, _ datasource.SchemaRequest, 
 }
 
 func (d *instanceClasses) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
-	found, err := api.List[api.InstanceClass](ctx, d.Client, "instance-classes", nil)
+	found, err := api.List[api.InstanceClass](func(cursor *string) (*http.Response, error) {
+		return d.InstanceClassesList(ctx, &api.InstanceClassesListParams{Cursor: cursor})
+	})
 	rows := []classItem{}
 	for _, it := range found {
 		rows = append(rows, classItem{it.Name, it.CpuCount, it.MemoryBytes, it.MemoryReserveBytes, it.MaxConnections, it.StorageBytes, it.Variables})

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"net/url"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
@@ -71,7 +70,7 @@ func (r *instanceParameters) ModifyPlan(ctx context.Context, req resource.Modify
 	}
 	wanted := batch(plan.Parameters, before)
 	body := api.PreviewRequestRequest{Instance: plan.InstanceID.ValueString(), Parameters: &wanted, AllowRestart: &r.allowRestart}
-	found, err := api.Post[api.ChangePreview](ctx, r.Client, "changes/preview", body)
+	found, err := api.Read[api.ChangePreview](r.ChangesPreview(ctx, nil, body))
 	if err != nil {
 		addError(&resp.Diagnostics, "These parameters cannot be set", err, orSubject(keys("parameters", wanted)))
 		return
@@ -107,7 +106,8 @@ func (r *instanceParameters) submit(ctx context.Context, instance string, wanted
 		AllowRestart bool               `json:"allow_restart"`
 		timing
 	}{wanted, r.allowRestart, r.timing()}
-	if err := r.change(ctx, "instances/"+url.PathEscape(instance)+"/changes", body); err != nil {
+	answer, failed := r.InstancesChangesCreateWithBody(ctx, instance, nil, api.JSON, api.Body(body))
+	if err := r.applied(ctx, answer, failed); err != nil {
 		addError(diags, "The parameters were not set", err, orSubject(keys("parameters", wanted)))
 	}
 }
@@ -160,7 +160,7 @@ func (r *instanceParameters) Delete(ctx context.Context, req resource.DeleteRequ
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	body := batch(types.MapNull(types.StringType), state.Parameters)
-	if _, err := api.Get[api.Instance](ctx, r.Client, "instances/"+url.PathEscape(state.InstanceID.ValueString())); api.IsNotFound(err) {
+	if _, err := api.Read[api.Instance](r.InstancesRetrieve(ctx, state.InstanceID.ValueString())); api.IsNotFound(err) {
 		return
 	}
 	r.submit(ctx, state.InstanceID.ValueString(), body, &resp.Diagnostics)

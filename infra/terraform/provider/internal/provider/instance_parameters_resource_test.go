@@ -50,7 +50,7 @@ func TestAChangeMadeInTheConsoleIsUndoneByTheNextApply(t *testing.T) {
 	s := needStack(t)
 	w, id := s.workdir(t), s.Instances[0].ID
 	w.apply(parametersConfig(id, `table_open_cache = "1500"`))
-	s.alter(t, id, "changes", map[string]any{"parameters": map[string]string{"table_open_cache": "1600"}})
+	s.alter(t, id, s.setParameters, map[string]any{"parameters": map[string]string{"table_open_cache": "1600"}})
 	if plan := w.changed(); !strings.Contains(plan, `"1600" -> "1500"`) {
 		t.Errorf("the plan does not show the drift:\n%s", plan)
 	}
@@ -59,9 +59,9 @@ func TestAChangeMadeInTheConsoleIsUndoneByTheNextApply(t *testing.T) {
 	if now := s.parameter(t, id, "table_open_cache"); *now.Running != "1500" {
 		t.Errorf("it runs %s", *now.Running)
 	}
-	s.alter(t, id, "changes", map[string]any{"parameters": map[string]string{"wait_timeout": "500"}})
+	s.alter(t, id, s.setParameters, map[string]any{"parameters": map[string]string{"wait_timeout": "500"}})
 	w.unchanged() // not one of ours
-	s.alter(t, id, "changes", map[string]any{"parameters": map[string]any{"wait_timeout": nil}})
+	s.alter(t, id, s.setParameters, map[string]any{"parameters": map[string]any{"wait_timeout": nil}})
 }
 
 func TestAValueThatIsRefusedFailsThePlanAtItsKey(t *testing.T) {

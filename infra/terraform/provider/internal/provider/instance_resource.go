@@ -98,7 +98,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	made, err := api.Post[api.Instance](ctx, r.Client, "instances", createRequest(ctx, plan, config))
+	made, err := api.Read[api.Instance](r.InstancesCreateWithBody(ctx, nil, api.JSON, api.Body(createRequest(ctx, plan, config))))
 	if err != nil {
 		addError(&resp.Diagnostics, "The instance was not made", err, instanceFields)
 		return
@@ -115,7 +115,7 @@ func (r *instanceResource) Create(ctx context.Context, req resource.CreateReques
 
 func (r *instanceResource) ready(ctx context.Context, id string) (api.Instance, error) {
 	for {
-		found, err := api.Get[api.Instance](ctx, r.Client, "instances/"+id)
+		found, err := api.Read[api.Instance](r.InstancesRetrieve(ctx, id))
 		if err != nil || (found.State != api.InstanceStateCreating && found.State != api.InstanceStateFailed) {
 			return found, err
 		}
@@ -134,7 +134,7 @@ func (r *instanceResource) Read(ctx context.Context, req resource.ReadRequest, r
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	found, err := api.Get[api.Instance](ctx, r.Client, "instances/"+state.ID.ValueString())
+	found, err := api.Read[api.Instance](r.InstancesRetrieve(ctx, state.ID.ValueString()))
 	if api.IsNotFound(err) || (err == nil && found.State == api.InstanceStateDeleting) {
 		resp.State.RemoveResource(ctx)
 		return
@@ -166,7 +166,7 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 	if r.update(ctx, plan, state, config, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
-	now, err := api.Get[api.Instance](ctx, r.Client, "instances/"+state.ID.ValueString())
+	now, err := api.Read[api.Instance](r.InstancesRetrieve(ctx, state.ID.ValueString()))
 	if err == nil {
 		now, err = r.settled(ctx, now)
 	}
@@ -179,18 +179,21 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 }
 
 func (r *instanceResource) update(ctx context.Context, plan, state, config instanceModel, diags *diag.Diagnostics) {
-	at := "instances/" + state.ID.ValueString()
-	now, err := api.Get[api.Instance](ctx, r.Client, at)
+	id := state.ID.ValueString()
+	now, err := api.Read[api.Instance](r.InstancesRetrieve(ctx, id))
 	if err == nil {
-		_, err = api.Write[api.Instance](ctx, r.Client, "PATCH", at, updateRequest(ctx, plan, state, config), now.Version)
+		body := api.Body(updateRequest(ctx, plan, state, config))
+		_, err = api.Read[api.Instance](r.InstancesPartialUpdateWithBody(ctx, id, nil, api.JSON, body, api.IfVersion(now.Version)))
 	}
 	if err == nil && !plan.ProxyEnabled.Equal(state.ProxyEnabled) {
 		body := map[string]any{"enabled": plan.ProxyEnabled.ValueBool(), "when": r.when, "note": r.note}
-		err = r.change(ctx, at+"/proxy", body)
+		answer, failed := r.InstancesProxyWithBody(ctx, id, nil, api.JSON, api.Body(body))
+		err = r.applied(ctx, answer, failed)
 	}
 	if err == nil && !plan.InstanceClass.Equal(state.InstanceClass) {
 		body := map[string]any{"instance_class": plan.InstanceClass.ValueString(), "allow_restart": r.allowRestart, "when": r.when, "note": r.note}
-		err = r.change(ctx, at+"/resize", body)
+		answer, failed := r.InstancesResizeWithBody(ctx, id, nil, api.JSON, api.Body(body))
+		err = r.applied(ctx, answer, failed)
 	}
 	if err != nil {
 		addError(diags, "The instance was not changed", err, func(field string) (path.Path, bool) {
@@ -212,11 +215,11 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	at := "instances/" + state.ID.ValueString()
-	now, err := api.Get[api.Instance](ctx, r.Client, at)
+	id := state.ID.ValueString()
+	now, err := api.Read[api.Instance](r.InstancesRetrieve(ctx, id))
 	if err == nil {
 		var change api.Change
-		if change, err = api.Write[api.Change](ctx, r.Client, "DELETE", at, nil, now.Version); err == nil {
+		if change, err = api.Read[api.Change](r.InstancesDestroy(ctx, id, nil, api.IfVersion(now.Version))); err == nil {
 			err = r.await(ctx, change.Id)
 		}
 	}

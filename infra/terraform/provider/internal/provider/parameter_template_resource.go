@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -80,7 +79,7 @@ func (r *parameterTemplate) Create(ctx context.Context, req resource.CreateReque
 		"name": plan.Name.ValueString(), "description": plan.Description.ValueString(),
 		"engine_line": plan.EngineLine.ValueString(), "values": values, "note": r.note,
 	}
-	made, err := api.Post[api.TemplateDetail](ctx, r.Client, "templates", body)
+	made, err := api.Read[api.TemplateDetail](r.TemplatesCreateWithBody(ctx, nil, api.JSON, api.Body(body)))
 	if err != nil {
 		addError(&resp.Diagnostics, "The template was not made", err, templateFields(values))
 		return
@@ -95,7 +94,7 @@ func (r *parameterTemplate) Read(ctx context.Context, req resource.ReadRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	found, err := api.Get[api.TemplateDetail](ctx, r.Client, "templates/"+state.ID.ValueString())
+	found, err := api.Read[api.TemplateDetail](r.TemplatesRetrieve(ctx, state.ID.ValueString()))
 	if api.IsNotFound(err) {
 		resp.State.RemoveResource(ctx)
 		return
@@ -120,10 +119,10 @@ func (r *parameterTemplate) Update(ctx context.Context, req resource.UpdateReque
 	if !plan.Values.Equal(state.Values) {
 		body["values"], body["mode"] = values, "overwrite"
 	}
-	at := "templates/" + state.ID.ValueString()
-	now, err := api.Get[api.TemplateDetail](ctx, r.Client, at)
+	id := state.ID.ValueString()
+	now, err := api.Read[api.TemplateDetail](r.TemplatesRetrieve(ctx, id))
 	if err == nil {
-		now, err = api.Write[api.TemplateDetail](ctx, r.Client, http.MethodPatch, at, body, now.Version)
+		now, err = api.Read[api.TemplateDetail](r.TemplatesPartialUpdateWithBody(ctx, id, nil, api.JSON, api.Body(body), api.IfVersion(now.Version)))
 	}
 	if err != nil {
 		addError(&resp.Diagnostics, "The template was not changed", err, templateFields(values))
@@ -139,10 +138,10 @@ func (r *parameterTemplate) Delete(ctx context.Context, req resource.DeleteReque
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	at := "templates/" + state.ID.ValueString()
-	now, err := api.Get[api.TemplateDetail](ctx, r.Client, at)
+	id := state.ID.ValueString()
+	now, err := api.Read[api.TemplateDetail](r.TemplatesRetrieve(ctx, id))
 	if err == nil {
-		_, err = api.Write[struct{}](ctx, r.Client, http.MethodDelete, at, nil, now.Version)
+		_, err = api.Read[struct{}](r.TemplatesDestroy(ctx, id, nil, api.IfVersion(now.Version)))
 	}
 	if err != nil && !api.IsNotFound(err) {
 		resp.Diagnostics.AddError("The template was not deleted", err.Error())

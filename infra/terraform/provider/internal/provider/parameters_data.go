@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"net/url"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -52,11 +51,12 @@ func (d *parameters) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		Items      []parameterItem `tfsdk:"items"`
 	}{}
 	resp.Diagnostics.Append(req.Config.Get(ctx, &state)...)
-	query := url.Values{"search": {state.Search.ValueString()}, "engine_line": {"5.7"}}
-	if line := state.EngineLine.ValueString(); line != "" {
-		query.Set("engine_line", line)
+	line := state.EngineLine.ValueString()
+	if line == "" {
+		line = "5.7"
 	}
-	found, err := api.Get[api.ParameterList](ctx, d.Client, "parameters?"+query.Encode())
+	query := &api.ParametersListParams{EngineLine: &line, Search: state.Search.ValueStringPointer()}
+	found, err := api.Read[api.ParameterList](d.ParametersList(ctx, query))
 	state.Items = []parameterItem{}
 	for _, it := range found.Items {
 		state.Items = append(state.Items, parameterItem{it.Name, string(it.Type), it.Unit, it.Default, it.Allowed.Notation, it.Divisor, it.IsModifiable, it.NeedsRestart, it.Description})

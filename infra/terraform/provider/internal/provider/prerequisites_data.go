@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"net/url"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -38,7 +37,7 @@ func (d *prerequisites) Read(ctx context.Context, req datasource.ReadRequest, re
 	}{}
 	var id types.String
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, rootInstance, &id)...)
-	found, err := api.Get[api.Prerequisites](ctx, d.Client, "instances/"+url.PathEscape(id.ValueString())+"/prerequisites")
+	found, err := api.Read[api.Prerequisites](d.InstancesPrerequisites(ctx, id.ValueString()))
 	state.InstanceID, state.IsReady, state.Findings = id, found.IsReady, findingItems(found.Findings)
 	conclude(ctx, resp, err, &state, orSubject(roots()))
 }

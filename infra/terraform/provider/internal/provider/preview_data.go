@@ -62,7 +62,7 @@ func (d *preview) Read(ctx context.Context, req datasource.ReadRequest, resp *da
 	body := api.PreviewRequestRequest{
 		Instance: state.InstanceID.ValueString(), Parameters: &wanted, AllowRestart: &d.allowRestart, Template: state.Template.ValueStringPointer(),
 	}
-	found, err := api.Post[api.ChangePreview](ctx, d.Client, "changes/preview", body)
+	found, err := api.Read[api.ChangePreview](d.ChangesPreview(ctx, nil, body))
 	state.IsBlocked, state.NeedsRestart = found.IsBlocked, found.NeedsRestart
 	state.Findings, state.Lines = findingItems(found.Findings), []lineItem{}
 	for _, it := range found.Lines {

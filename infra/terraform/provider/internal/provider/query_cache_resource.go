@@ -88,7 +88,7 @@ func (r *queryCache) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequ
 		plan.SizeBytes = types.Int64Unknown()
 		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("size_bytes"), plan.SizeBytes)...)
 	}
-	found, err := api.Post[api.ChangePreview](ctx, r.Client, cachePath(plan, "preview"), r.sizing(plan, isEnabled))
+	found, err := api.Read[api.ChangePreview](r.InstancesCachePreviewWithBody(ctx, plan.InstanceID.ValueString(), nil, api.JSON, api.Body(r.sizing(plan, isEnabled))))
 	if err != nil {
 		addError(&resp.Diagnostics, "The cache cannot be enabled", err, locateCache)
 		return
@@ -99,7 +99,8 @@ func (r *queryCache) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequ
 func (r *queryCache) enable(ctx context.Context, plan *queryCacheModel, isEnabled bool) error {
 	body := r.sizing(*plan, isEnabled)
 	body["when"], body["note"] = r.when, r.note
-	if err := r.change(ctx, cachePath(*plan, "enable"), body); err != nil {
+	answer, failed := r.InstancesCacheEnableWithBody(ctx, plan.InstanceID.ValueString(), nil, api.JSON, api.Body(body))
+	if err := r.applied(ctx, answer, failed); err != nil {
 		return err
 	}
 	if plan.SizeBytes.IsUnknown() {
@@ -182,7 +183,8 @@ func (r *queryCache) Delete(ctx context.Context, req resource.DeleteRequest, res
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	body := map[string]any{"when": r.when, "note": r.note, "restore_buffer_pool": state.ShrinkBufferPool.ValueBool()}
-	if err := r.change(ctx, cachePath(state, "disable"), body); err != nil && !api.IsNotFound(err) {
+	answer, failed := r.InstancesCacheDisableWithBody(ctx, state.InstanceID.ValueString(), nil, api.JSON, api.Body(body))
+	if err := r.applied(ctx, answer, failed); err != nil && !api.IsNotFound(err) {
 		resp.Diagnostics.AddError("The cache was not disabled", err.Error())
 	}
 }

@@ -19,7 +19,7 @@ output "size" { value = fqc_query_cache.c.size_bytes }
 
 func (s *stack) cache(t *testing.T, instance string) api.CacheStatus {
 	t.Helper()
-	found, err := api.Get[api.CacheStatus](context.Background(), s.client, "instances/"+instance+"/cache/status")
+	found, err := api.Read[api.CacheStatus](s.client.InstancesCacheStatus(context.Background(), instance))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestTheCacheIsEnabledSizedImportedDriftedAndDisabled(t *testing.T) {
 	w.must("state", "rm", "fqc_query_cache.c")
 	w.must("import", "fqc_query_cache.c", s.Instances[1].Name)
 	w.unchanged()
-	s.alter(t, id, "cache/disable", map[string]any{})
+	s.alter(t, id, s.disableCache, map[string]any{})
 	if plan := w.changed(); !strings.Contains(plan, "fqc_query_cache.c will be created") {
 		t.Errorf("a cache that was disabled in the console is not enabled again:\n%s", plan)
 	}
@@ -55,8 +55,8 @@ func TestTheCacheIsEnabledSizedImportedDriftedAndDisabled(t *testing.T) {
 func TestAFailedPrerequisiteIsAnErrorOfThePlanThatNamesItsRemedy(t *testing.T) {
 	s := needStack(t)
 	w, id := s.workdir(t), s.Instances[1].ID
-	s.alter(t, id, "proxy", map[string]any{"enabled": true})
-	t.Cleanup(func() { s.alter(t, id, "proxy", map[string]any{"enabled": false}) })
+	s.alter(t, id, s.setProxy, map[string]any{"enabled": true})
+	t.Cleanup(func() { s.alter(t, id, s.setProxy, map[string]any{"enabled": false}) })
 	w.refused(cacheConfig(id, ""), "Refused by the check", "proxy", "instance_id")
 }
 

@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -49,10 +48,6 @@ func choosesAnew(ctx context.Context, plan, state queryCacheModel, req resource.
 	var written types.Int64
 	req.Config.GetAttribute(ctx, path.Root("size_bytes"), &written)
 	return written.IsNull() && (!plan.Rule.Equal(state.Rule) || !plan.ResultSetBytes.Equal(state.ResultSetBytes))
-}
-
-func cachePath(m queryCacheModel, action string) string {
-	return "instances/" + url.PathEscape(m.InstanceID.ValueString()) + "/cache/" + action
 }
 
 // size is the configured one: a server may round what it runs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -169,17 +170,33 @@ func (s *stack) connection() *Connection {
 	return &Connection{s.client, api.WhenNow, false, "beside terraform"}
 }
 
-func (s *stack) alter(t *testing.T, instance, path string, body map[string]any) {
+// operation is one of those that make a change set of an instance.
+type operation func(ctx context.Context, instance string, body io.Reader) (*http.Response, error)
+
+func (s *stack) setParameters(ctx context.Context, instance string, body io.Reader) (*http.Response, error) {
+	return s.client.InstancesChangesCreateWithBody(ctx, instance, nil, api.JSON, body)
+}
+
+func (s *stack) setProxy(ctx context.Context, instance string, body io.Reader) (*http.Response, error) {
+	return s.client.InstancesProxyWithBody(ctx, instance, nil, api.JSON, body)
+}
+
+func (s *stack) disableCache(ctx context.Context, instance string, body io.Reader) (*http.Response, error) {
+	return s.client.InstancesCacheDisableWithBody(ctx, instance, nil, api.JSON, body)
+}
+
+func (s *stack) alter(t *testing.T, instance string, how operation, body map[string]any) {
 	t.Helper()
 	body["apply"], body["when"] = true, "now"
-	if err := s.connection().change(context.Background(), "instances/"+instance+"/"+path, body); err != nil {
+	answer, failed := how(context.Background(), instance, api.Body(body))
+	if err := s.connection().applied(context.Background(), answer, failed); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (s *stack) parameter(t *testing.T, instance, name string) api.InstanceParameter {
 	t.Helper()
-	found, err := api.Get[api.InstanceParameters](context.Background(), s.client, "instances/"+instance+"/parameters")
+	found, err := api.Read[api.InstanceParameters](s.client.InstancesParametersList(context.Background(), instance))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +223,7 @@ func (s *stack) abortWaiting(t *testing.T, instance string) {
 			return
 		}
 		for _, change := range left { // too late for one at work: then its end is awaited
-			_, _ = api.Post[api.Change](ctx, s.client, "changes/"+change.Id+"/abort", nil)
+			_, _ = api.Read[api.Change](s.client.ChangesAbortCreate(ctx, change.Id, nil))
 		}
 		if err := pause(ctx); err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -36,7 +37,9 @@ func (d *templates) Schema(_ context.Context, _ datasource.SchemaRequest, resp *
 }
 
 func (d *templates) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
-	found, err := api.List[api.Template](ctx, d.Client, "templates", nil)
+	found, err := api.List[api.Template](func(cursor *string) (*http.Response, error) {
+		return d.TemplatesList(ctx, &api.TemplatesListParams{Cursor: cursor})
+	})
 	rows := []templateItem{}
 	for _, it := range found {
 		rows = append(rows, templateItem{it.Id, it.Name, it.Description, it.EngineLine, it.IsSystem, it.Version})

@@ -13,7 +13,7 @@ import (
 )
 
 // runLimit ends a terraform whose change never ends, such as on a stack without a worker. A loaded machine is no reason.
-const runLimit = 5 * time.Minute
+const runLimit = 10 * time.Minute
 
 // workdir is one configuration with its state, run by the real terraform. dev_overrides point at the built provider, so
 // that neither a registry nor `init` is needed.

@@ -60,7 +60,7 @@ func (d *versions) Schema(_ context.Context, _ datasource.SchemaRequest, resp *d
 
 func (d *versions) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
 	state := versionsModel{EngineLines: []lineVersion{}, MinorVersions: []minorVersion{}}
-	lines, err := api.Get[api.EngineLineList](ctx, d.Client, "engine-lines")
+	lines, err := api.Read[api.EngineLineList](d.EngineLinesList(ctx))
 	for _, it := range lines.Items {
 		state.EngineLines = append(state.EngineLines, lineVersion{it.Id, it.Product, it.Version, string(it.Source), it.ParameterCount})
 	}
@@ -68,7 +68,7 @@ func (d *versions) Read(ctx context.Context, _ datasource.ReadRequest, resp *dat
 		conclude(ctx, resp, err, &state, roots())
 		return
 	}
-	found, err := api.Get[api.MinorVersions](ctx, d.Client, "minor-versions")
+	found, err := api.Read[api.MinorVersions](d.Operations.MinorVersions(ctx))
 	for _, it := range found.Items {
 		state.MinorVersions = append(state.MinorVersions, minorVersion{it.MinorVersion, it.IsAcceptable, it.IsOffered, it.InstanceCount})
 	}

@@ -2,7 +2,7 @@ package provider
 
 import (
 	"context"
-	"net/url"
+	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -13,12 +13,14 @@ import (
 
 // waiting are those of one instance, oldest first, with those at work just now.
 func (c *Connection) waiting(ctx context.Context, id string) ([]api.Change, error) {
-	query := url.Values{"instance": {id}, "state": {string(api.ChangeStateApproved), string(api.ChangeStateApplying), string(api.ChangeStateVerifying)}}
-	listed, err := api.List[api.ChangeSummary](ctx, c.Client, "changes", query)
+	states := []api.ChangesListParamsState{api.ChangesListParamsStateApproved, api.ChangesListParamsStateApplying, api.ChangesListParamsStateVerifying}
+	listed, err := api.List[api.ChangeSummary](func(cursor *string) (*http.Response, error) {
+		return c.ChangesList(ctx, &api.ChangesListParams{Instance: &id, State: &states, Cursor: cursor})
+	})
 	found := []api.Change{}
 	for position := len(listed) - 1; err == nil && position >= 0; position-- {
 		var change api.Change
-		change, err = api.Get[api.Change](ctx, c.Client, "changes/"+listed[position].Id)
+		change, err = api.Read[api.Change](c.ChangesRetrieve(ctx, listed[position].Id))
 		found = append(found, change)
 	}
 	return found, err
@@ -42,12 +44,11 @@ func (c *Connection) settled(ctx context.Context, found api.Instance) (api.Insta
 
 // configured are the parameters as they will be, by name.
 func (c *Connection) configured(ctx context.Context, instance string) (map[string]api.InstanceParameter, error) {
-	at := "instances/" + url.PathEscape(instance)
-	owner, err := api.Get[api.Instance](ctx, c.Client, at)
+	owner, err := api.Read[api.Instance](c.InstancesRetrieve(ctx, instance))
 	if err != nil {
 		return nil, err
 	}
-	found, err := api.Get[api.InstanceParameters](ctx, c.Client, at+"/parameters")
+	found, err := api.Read[api.InstanceParameters](c.InstancesParametersList(ctx, instance))
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (c *Connection) configured(ctx context.Context, instance string) (map[strin
 
 // classOf is where the expressions of an instance are, or will be, resolved.
 func (c *Connection) classOf(ctx context.Context, instance string) (types.String, error) {
-	found, err := api.Get[api.Instance](ctx, c.Client, "instances/"+url.PathEscape(instance))
+	found, err := api.Read[api.Instance](c.InstancesRetrieve(ctx, instance))
 	if err == nil {
 		found, err = c.settled(ctx, found)
 	}
