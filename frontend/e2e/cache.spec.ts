@@ -10,6 +10,9 @@ test('the cache is enabled in the guided flow, watched, and disabled', async ({
 
   await page.getByLabel('Cache size').fill('16 MiB');
   await expect(page.getByLabel('A size of your own')).toBeChecked();
+  await page.reload();
+  await expect(page.getByLabel('Cache size')).toHaveValue('16 MiB');
+  await expect(page.getByLabel('A size of your own')).toBeChecked();
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Next' }).click();
 

@@ -20,6 +20,7 @@ const PAGES: Record<string, (instance: Instance) => string> = {
   audit: () => '/audit',
   users: () => '/access?tab=users',
   tokens: () => '/access?tab=tokens',
+  'access keys': () => '/access?tab=keys',
   settings: () => '/settings',
 };
 

@@ -33,6 +33,10 @@ test('a template is written, versioned, compared, applied to many, and deleted',
 
   await page.goto('/templates');
   await page.getByRole('link', { name }).click();
+  const uses = page.getByRole('region', { name: 'Instances that use it' });
+  await expect(uses).toContainText(first.name);
+  await expect(uses).toContainText(second.name);
+  await expect(uses.getByText('as the template says')).toHaveCount(2);
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(page).toHaveURL(/\/templates$/);

@@ -3,7 +3,9 @@ import { connection } from './connection';
 import { isSoonAsked, pollPages } from './pages';
 
 const listOf = (pages: number) => ({
-  state: { data: { pages: Array.from({ length: pages }, () => ({ items: [], next: null })), pageParams: [] } },
+  state: {
+    data: { pages: Array.from({ length: pages }, () => ({ items: [], next: null })), pageParams: [] },
+  },
 });
 
 afterEach(() => vi.restoreAllMocks());

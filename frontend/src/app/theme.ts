@@ -53,7 +53,8 @@ export const theme = createTheme({
     Chip: { defaultProps: { variant: 'outline' } },
     Badge: { defaultProps: { variant: 'light', tt: 'none' } },
     Tooltip: { defaultProps: { openDelay: 250, withArrow: true, multiline: true, maw: 320 } },
-    Modal: { defaultProps: { centered: true } },
+    // A click that misses must not throw away what was typed.
+    Modal: { defaultProps: { centered: true, closeOnClickOutside: false } },
     Drawer: { defaultProps: { position: 'right' } },
   },
 });

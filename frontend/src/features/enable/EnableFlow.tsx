@@ -1,11 +1,11 @@
 import { Button, Group, Stepper } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
 import { prerequisitesQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
 import { Panel } from '@/components/Panel';
 import { useT } from '@/lib/i18n/context';
+import { useKept } from '@/lib/useKept';
 import { CheckStep } from './CheckStep';
 import { ReviewStep } from './ReviewStep';
 import { initialSizing, isSizingComplete } from './sizing';
@@ -21,7 +21,7 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
   const navigate = useNavigate({ from: '/instances/$instanceId/cache' });
   const canChange = useCan('operator');
   const { data: check } = useQuery(prerequisitesQuery(instanceId));
-  const [sizing, setSizing] = useState(initialSizing);
+  const [sizing, setSizing] = useKept(`sizing.${instanceId}`, () => initialSizing);
   const isReady = check?.is_ready ?? false;
   const go = (next: number) => void navigate({ search: { step: next } });
   const mayGoOn = [isReady, isSizingComplete(sizing), true, false][step] ?? false;
@@ -33,7 +33,9 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
         ))}
       </Stepper>
       {step === 0 && <CheckStep instanceId={instanceId} />}
-      {step === 1 && <SizeStep instanceId={instanceId} sizing={sizing} onChange={setSizing} />}
+      {step === 1 && (
+        <SizeStep instanceId={instanceId} sizing={sizing} onChange={(next) => setSizing(() => next)} />
+      )}
       {step === 2 && <TrialStep instanceId={instanceId} />}
       {step === 3 && <ReviewStep instanceId={instanceId} sizing={sizing} canApply={canChange && isReady} />}
       <Group justify="space-between" className={classes.foot}>

@@ -1,10 +1,11 @@
 import { Button, Group, NumberInput, Stack, Textarea, TextInput } from '@mantine/core';
-import { useState, type FormEvent } from 'react';
+import type { FormEvent } from 'react';
 import type { components } from '@/api/schema.gen';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { IconPlayerPlay } from '@/components/icons';
 import { StatTile, StatTiles } from '@/components/StatTile';
 import { useT } from '@/lib/i18n/context';
+import { useKept } from '@/lib/useKept';
 import { formatDuration } from '@/lib/number';
 import { useTrial, type TrialDraft } from './api';
 import classes from './enable.module.css';
@@ -13,11 +14,13 @@ type Trial = components['schemas']['Trial'];
 
 const MICROSECOND = 1e-6;
 
+const emptyTrial: TrialDraft = { statement: '', database: '', repetitions: 20 };
+
 /** One statement, one session: what the cache would do for it before anybody else is touched. Optional. */
 export function TrialStep({ instanceId }: { instanceId: string }) {
   const t = useT();
   const trial = useTrial(instanceId);
-  const [draft, setDraft] = useState<TrialDraft>({ statement: '', database: '', repetitions: 20 });
+  const [draft, setDraft] = useKept<TrialDraft>(`trial.${instanceId}`, () => emptyTrial);
   const set = (next: Partial<TrialDraft>) => setDraft((old) => ({ ...old, ...next }));
   const run = (event: FormEvent) => {
     event.preventDefault();

@@ -1,11 +1,12 @@
 import { ActionIcon, Autocomplete, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import type { FormEvent } from 'react';
 import { fieldMessage } from '@/api/errors';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { IconPlus, IconTrash } from '@/components/icons';
 import { Panel } from '@/components/Panel';
 import { useT } from '@/lib/i18n/context';
+import { useKept } from '@/lib/useKept';
 import { parameterNamesQuery, useTemplateEdit, type TemplateDetail } from './api';
 import { repeatedName, rowsOf, valuesOf, type ValueRow } from './valueRows';
 import classes from './templates.module.css';
@@ -14,16 +15,26 @@ export function TemplateEditor({ template, onClose }: { template: TemplateDetail
   const t = useT();
   const edit = useTemplateEdit(template);
   const { data: catalogue = [] } = useQuery(parameterNamesQuery(template.engine_line));
-  const [name, setName] = useState(template.name);
-  const [description, setDescription] = useState(template.description);
-  const [note, setNote] = useState('');
-  const [rows, setRows] = useState(() => rowsOf(template.values));
+  const [draft, setDraft, forget] = useKept(`template.${template.id}.${template.version}`, () => ({
+    name: template.name,
+    description: template.description,
+    note: '',
+    rows: rowsOf(template.values),
+  }));
+  const { name, description, note, rows } = draft;
+  const set = (next: Partial<typeof draft>) => setDraft((old) => ({ ...old, ...next }));
+  const setRows = (next: (old: ValueRow[]) => ValueRow[]) =>
+    setDraft((old) => ({ ...old, rows: next(old.rows) }));
+  const close = () => {
+    forget();
+    onClose();
+  };
   const repeated = repeatedName(rows);
   const change = (key: number, next: Partial<ValueRow>) =>
     setRows((old) => old.map((row) => (row.key === key ? { ...row, ...next } : row)));
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    edit.mutate({ name, description, values: valuesOf(rows), note }, { onSuccess: onClose });
+    edit.mutate({ name, description, values: valuesOf(rows), note }, { onSuccess: close });
   };
   return (
     <Panel title={t('templates.editing', { name: template.name })}>
@@ -35,12 +46,12 @@ export function TemplateEditor({ template, onClose }: { template: TemplateDetail
             required
             value={name}
             error={fieldMessage(edit.error, 'name')}
-            onChange={(event) => setName(event.currentTarget.value)}
+            onChange={(event) => set({ name: event.currentTarget.value })}
           />
           <TextInput
             label={t('templates.about')}
             value={description}
-            onChange={(event) => setDescription(event.currentTarget.value)}
+            onChange={(event) => set({ description: event.currentTarget.value })}
           />
           {rows.map((row) => (
             <div key={row.key} className={classes.row}>
@@ -89,10 +100,10 @@ export function TemplateEditor({ template, onClose }: { template: TemplateDetail
             label={t('change.note')}
             placeholder={t('review.notePlaceholder')}
             value={note}
-            onChange={(event) => setNote(event.currentTarget.value)}
+            onChange={(event) => set({ note: event.currentTarget.value })}
           />
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
+            <Button variant="default" onClick={close}>
               {t('action.cancel')}
             </Button>
             <Button type="submit" loading={edit.isPending} disabled={repeated !== undefined}>
