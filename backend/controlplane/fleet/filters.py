@@ -9,6 +9,9 @@ from django.db.models import QuerySet
 
 from controlplane.core.errors import Invalid
 from controlplane.fleet.models import Instance
+from controlplane.fleet.selectors import tagged
+
+LONGEST_TAG = 63
 
 
 class InstanceFilter(django_filters.FilterSet):
@@ -27,12 +30,10 @@ class InstanceFilter(django_filters.FilterSet):
         return queryset.filter(name__icontains=value) | queryset.filter(host__icontains=value)
 
     def filter_tag(self, queryset: QuerySet[Instance], name: str, value: str) -> QuerySet[Instance]:
-        for text in self.data.getlist("tag") if hasattr(self.data, "getlist") else [value]:
-            tag, colon, wanted = text.partition(":")
-            if not colon or not tag.isidentifier() or "__" in tag:
-                raise Invalid.field("tag", "write name:value")
-            queryset = queryset.filter(**{f"tags__{tag}": wanted})
-        return queryset
+        texts = self.data.getlist("tag") if hasattr(self.data, "getlist") else [value]
+        if not all(0 < text.find(":") <= LONGEST_TAG for text in texts):
+            raise Invalid.field("tag", "write name:value")
+        return tagged(queryset, [(tag, wanted) for tag, _, wanted in (text.partition(":") for text in texts)])
 
     def filter_drifted(self, queryset: QuerySet[Instance], name: str, value: bool) -> QuerySet[Instance]:
         return _having(queryset, value, is_drifted=True)

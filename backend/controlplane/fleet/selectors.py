@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db.models import Count, Q, QuerySet
+from django.db.models.fields.json import KeyTransform
 
 from controlplane.core.errors import NotFound
 from controlplane.fleet.models import Instance, InstanceClass
@@ -33,7 +36,14 @@ def endpoint_list() -> QuerySet[Instance]:
 
 
 def instance_tagged(tags: dict[str, str]) -> QuerySet[Instance]:
-    return instance_list().filter(**{f"tags__{name}": value for name, value in tags.items()})
+    return tagged(instance_list(), tags.items())
+
+
+def tagged(found: QuerySet[Instance], tags: Iterable[tuple[str, str]]) -> QuerySet[Instance]:
+    """By transforms and not by names in keywords: a tag may be called `contains`."""
+    pairs = list(tags)
+    columns = {f"tag_{position}": KeyTransform(name, "tags") for position, (name, _) in enumerate(pairs)}
+    return found.alias(**columns).filter(**{f"tag_{position}": value for position, (_, value) in enumerate(pairs)})
 
 
 def instance_get(pk: str, *, counted: bool = False) -> Instance:

@@ -15,7 +15,7 @@ from controlplane.core.errors import Conflict, FieldError, Invalid
 from controlplane.core.events import event_publish
 from controlplane.core.request_context import caller
 from controlplane.fleet.models import Instance
-from controlplane.fleet.selectors import instance_list
+from controlplane.fleet.selectors import instance_list, instance_tagged
 from controlplane.parameters.selectors import template_get, template_version_get
 from controlplane.rollouts.delivery import deliver_advance
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
@@ -31,7 +31,7 @@ def instances_wanted(instances: Sequence[str], tags: dict[str, str], every: bool
     if not every:
         chosen = Q(pk__in=instances) | Q(name__in=instances)
         if tags:
-            chosen |= Q(**{f"tags__{name}": value for name, value in tags.items()})
+            chosen |= Q(pk__in=instance_tagged(tags).values("pk"))
         found = found.filter(chosen)
     wanted = list(found[: MOST_INSTANCES + 1])
     _refuse_unknown(instances, wanted)

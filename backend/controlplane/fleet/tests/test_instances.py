@@ -71,6 +71,13 @@ def test_a_list_costs_the_same_however_long_it_is(viewer, django_assert_num_quer
     assert len(rest["items"]) == 10 and rest["next"] is None
 
 
+@pytest.mark.parametrize("name", ["contains", "isnull", "my-team", "a__b"])
+def test_a_tag_is_a_name_and_nothing_else(viewer, name):
+    row(0), row(1, tags={name: "x", "tier": "web"})
+    page = viewer.get(f"/api/v1/instances?tag={name}:x&tag=tier:web").json()
+    assert [each["name"] for each in page["items"]] == ["i-001"]
+
+
 @pytest.mark.parametrize(
     ("query", "names"),
     [

@@ -7,11 +7,10 @@ import binascii
 from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
-from django.db.models.fields.json import KeyTransform
 
 from controlplane.fleet.definitions import instance_line, instance_lines
 from controlplane.fleet.models import Instance
-from controlplane.fleet.selectors import instance_list
+from controlplane.fleet.selectors import instance_tagged
 from controlplane.rpc.actions.action import Action, Answer, Given, reads, utc
 from controlplane.rpc.actions.target import SETTLED, instance_of, statuses
 from controlplane.rpc.arguments import optional, required, text_map, unused, whole
@@ -68,7 +67,7 @@ def state(raw: str) -> str:
 
 
 def _filtered(given: Given) -> QuerySet[Instance]:
-    found = _tagged(instance_list(), given["Tags"] or {})
+    found = instance_tagged(given["Tags"] or {})
     found = found.filter(**{column: given[name] for name, column in FILTERS.items() if given[name]})
     if given["DBInstanceStatus"]:
         found = found.filter(state=given["DBInstanceStatus"])
@@ -77,12 +76,6 @@ def _filtered(given: Given) -> QuerySet[Instance]:
     if given["Engine"] and given["Engine"].lower() != "mysql":
         found = found.none()
     return found.order_by("name")
-
-
-def _tagged(found: QuerySet[Instance], wanted: dict[str, str]) -> QuerySet[Instance]:
-    """By transforms and not by names in keywords: a tag may be called `contains`."""
-    columns = {f"tag_{position}": KeyTransform(name, "tags") for position, name in enumerate(wanted)}
-    return found.alias(**columns).filter(**dict(zip(columns, wanted.values(), strict=True)))
 
 
 def _list(page: list[Instance]) -> Answer:
