@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from controlplane.alerts.models import AlertRule, Incident, Silence
@@ -62,14 +62,19 @@ def silence_get(pk: str) -> Silence:
 
 
 def silence_in_force_filter(queryset: QuerySet[Silence], value: bool) -> QuerySet[Silence]:
-    now = timezone.now()
-    in_force = Q(starts_at__lte=now, ends_at__gt=now)
+    in_force = _in_force(timezone.now())
     return queryset.filter(in_force if value else ~in_force)
+
+
+def _in_force(now: datetime) -> Q:
+    """One that began at once when it was made stays in force if the clock is set back behind its making."""
+    has_begun = Q(starts_at__lte=now) | Q(created_at__gt=now, starts_at__lte=F("created_at"))
+    return has_begun & Q(ends_at__gt=now)
 
 
 def silence_in_force(rule: AlertRule, instance: Instance, now: datetime) -> Silence | None:
     """The first silence that covers this rule on this instance; an empty matcher covers everything."""
     candidates = Silence.objects.filter(
-        Q(rule=None) | Q(rule=rule), Q(instance=None) | Q(instance=instance), starts_at__lte=now, ends_at__gt=now
+        Q(rule=None) | Q(rule=rule), Q(instance=None) | Q(instance=instance), _in_force(now)
     )
     return next((each for each in candidates if each.tags.items() <= instance.tags.items()), None)

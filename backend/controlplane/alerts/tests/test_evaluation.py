@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -87,6 +88,39 @@ def test_a_silence_keeps_the_mail_back_and_says_so() -> None:
     assert not Mail.objects.exists()
     assert [event.kind for event in incident.events.all()] == ["opened", "silenced"]
     assert "load test" in incident.events.last().detail  # type: ignore[union-attr]
+
+
+def test_a_silence_outlives_a_clock_that_is_set_back() -> None:
+    instance = instance_make()
+    services.silence_create(reason="load test", duration_seconds=86400)
+    for minute in range(-120, -109):
+        sampled(instance, T + minute * 60, hits=10, lookups=100)
+        evaluate(T + minute * 60)
+    assert [event.kind for event in Incident.objects.get().events.all()] == ["opened", "silenced"]
+    assert not Mail.objects.exists()
+
+
+def test_a_silence_that_is_yet_to_come_waits() -> None:
+    later = timezone.now() + timedelta(days=1)
+    services.silence_create(reason="load test", duration_seconds=86400, starts_at=later)
+    watch(instance_make(), 11, hits=10, lookups=100)
+    assert Mail.objects.count() == 1
+
+
+def test_a_clock_set_past_a_silence_mails_each_reminder_once_however_often_it_jumps() -> None:
+    instance = instance_make()
+    services.silence_create(reason="load test", duration_seconds=3600)
+    watch(instance, 11, hits=10, lookups=100)
+    assert not Mail.objects.exists()
+    for hours in (25, 0, 25, 25):
+        sampled_again(instance, T + hours * 3600 + 700)
+        evaluate(T + hours * 3600 + 700)
+    assert Mail.objects.count() == 1
+
+
+def sampled_again(instance: Instance, at: int) -> None:
+    Sample.objects.filter(instance_id=instance.pk, at=at).delete()
+    sampled(instance, at, hits=10, lookups=100)
 
 
 def test_a_silence_for_others_changes_nothing() -> None:
