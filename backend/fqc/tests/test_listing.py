@@ -46,3 +46,10 @@ def test_numbers_stand_at_the_right_and_their_absence_too() -> None:
 def test_an_expression_gives_way_before_a_column_does() -> None:
     lines = drawn(60, ["PARAMETER", "OLD", "NEW"], ["innodb_buffer_pool_size", "{DBInstanceClassMemory*7/10}", "1"])
     assert lines[0].split() == ["PARAMETER", "OLD", "NEW"]
+
+
+def test_a_long_list_of_switches_pushes_no_column_out() -> None:
+    switches = ",".join(f"switch_{number}=on" for number in range(40))
+    lines = drawn(60, ["PARAMETER", "RUNNING", "DEFAULT"], ["optimizer_switch", switches, switches])
+    assert lines[0].split() == ["PARAMETER", "RUNNING", "DEFAULT"]
+    assert max(map(len, lines)) <= 60

@@ -1,4 +1,4 @@
-"""A table that fits a terminal: words stay whole, prose wraps, and columns that do not fit are named, not squeezed.
+"""A table that fits a terminal: usual words stay whole, prose wraps, and columns without room are named, not squeezed.
 
 The most important columns come first. Without a terminal there is no width to fit, and nothing is left out.
 """
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 _GAP = 2
-# A time is one word. An expression may be broken where its signs are.
-_WORD = re.compile(r"\d{4}-\d\d-\d\d \S+|\S+")
-_IN_EXPRESSION = re.compile(r"[^\s*/,(]+")
+_WORD = re.compile(r"\d{4}-\d\d-\d\d \S+|\S+")  # a time is one word
+# Longer words are expressions, lists and digests: they may be broken, into pieces no shorter than this.
+_LONG, _PIECE = 24, 16
 _NUMBER = re.compile(r"-|-?\d+(\.\d+)?(e[+-]\d+)?( ?([KMGT]i)?B|%)?")
 _STYLES = {
     "green": {"running", "applied", "done", "ok", "resolved", "ready"},
@@ -37,7 +37,7 @@ class Listing:
     rows: list[list[str]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        least = [max(map(_longest_word, column)) for column in self._columns()]
+        least = _least(self._columns())
         shown = _fitting(least, options.max_width)
         natural = [max(map(len, column)) for column in self._columns()]
         yield self._drawn(_widths(least[:shown], natural[:shown], options.max_width))
@@ -62,8 +62,13 @@ def styled(text: str) -> Text:
 
 
 def _longest_word(text: str) -> int:
-    words = _IN_EXPRESSION if "{" in text else _WORD
-    return max(map(len, words.findall(text)), default=0)
+    return max(map(len, _WORD.findall(text)), default=0)
+
+
+def _least(columns: Iterator[tuple[str, ...]]) -> list[int]:
+    """The width that each column needs at least; the first says what a row is about, and stays whole."""
+    first, *others = (max(map(_longest_word, column)) for column in columns)
+    return [first, *(width if width <= _LONG else _PIECE for width in others)]
 
 
 def _is_numeric(cells: list[str]) -> bool:

@@ -6,7 +6,6 @@ Colours are for terminals. Without one a table is as wide as its content, so tha
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
@@ -51,7 +50,7 @@ def _print(shown: RenderableType) -> None:
     out = console()
     with out.capture() as captured:
         out.print(shown)
-    print(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE), end="")
+    print("\n".join(line.rstrip(" ") for line in captured.get().split("\n")), end="")
 
 
 def say(words: str) -> None:
