@@ -1,3 +1,10 @@
 """Fixtures that every app's tests share. Which database they run on: testing/settings.py."""
 
-pytest_plugins = ["testing.clients", "testing.servers", "testing.workers", "testing.clock", "testing.faults", "testing.web"]
+pytest_plugins = [
+    "testing.clients",
+    "testing.servers",
+    "testing.workers",
+    "testing.clock",
+    "testing.faults",
+    "testing.web",
+]
