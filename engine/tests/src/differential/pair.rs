@@ -122,8 +122,10 @@ impl Lanes {
     }
 }
 
+/// Told as an error, or by statements such as REPAIR in a row.
 fn timed_out(answer: &Answer) -> bool {
-    answer.responses.iter().any(|one| one.failure().is_some_and(|it| it.code == 1205))
+    let words = b"Lock wait timeout exceeded";
+    answer.responses.iter().any(|one| one.bytes.windows(words.len()).any(|part| part == words))
 }
 
 /// Definitions, and the locks that exclude readers.
