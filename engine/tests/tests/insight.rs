@@ -212,3 +212,39 @@ fn verification_catches_a_wrong_result() {
     assert_eq!(status(&arena, "Fqc_differences"), 1, "the wrong result is gone");
     all(&mut client, &RESTORE);
 }
+
+#[test]
+fn rules_are_checked_read_back_and_obeyed() {
+    let mut arena = Arena::enter("i_rules");
+    let mut client = arena.client_with(&[
+        "CREATE TABLE t (id INT)",
+        "CREATE TABLE u (id INT)",
+        "INSERT INTO t VALUES (1)",
+        "INSERT INTO u VALUES (1)",
+    ]);
+    let (t, u) = ("SELECT id FROM i_rules.t", "SELECT id FROM i_rules.u");
+    let both = "SELECT t.id FROM i_rules.t JOIN i_rules.u USING (id)";
+    [t, u, both].map(|read| arena.warm(&mut client, read));
+    assert_eq!(said(&client.query("SELECT @@fqc_rules").unwrap()), "");
+    let rules = r#"[{"table": "i_rules.t", "cache": "never"}]"#;
+    client.must(&format!("SET GLOBAL fqc_rules = '{rules}'")).unwrap();
+    assert_eq!(said(&client.query("SELECT @@GLOBAL.fqc_rules").unwrap()), rules);
+    arena.never(&mut client, t, u);
+    arena.never(&mut client, both, u);
+
+    let wrong = client.query(r#"SET GLOBAL fqc_rules = '[{"table": "i_rules", "cache": "never"}]'"#).unwrap();
+    let failure = wrong.failure().expect("it is refused");
+    assert_eq!(failure.code, 1210);
+    let message = &failure.message;
+    assert!(message.contains("schema.table") && message.contains("line 1 column"), "{message}");
+    assert_eq!(said(&client.query("SET GLOBAL fqc_rules = 7").unwrap()), "error 1232");
+    assert_eq!(said(&client.query("SELECT @@fqc_rules").unwrap()), rules, "what is refused changes nothing");
+    let long = format!(r#"[{{"schema": "{}", "cache": "never"}}]"#, "x".repeat(100_000));
+    client.must(&format!("SET GLOBAL fqc_rules = '{long}'")).unwrap();
+    assert_eq!(said(&client.query("SELECT LENGTH(@@fqc_rules)").unwrap()), long.len().to_string());
+    arena.warm(&mut client, t);
+    client.must(&format!("SET GLOBAL fqc_rules = '{rules}'")).unwrap();
+    client.must("SET GLOBAL fqc_rules = DEFAULT").unwrap();
+    assert_eq!(said(&client.query("SELECT @@fqc_rules").unwrap()), "");
+    arena.warm(&mut client, both);
+}

@@ -59,6 +59,7 @@ pub fn start() -> Result<(), String> {
     SEES_TLS.store(sees_tls, Ordering::Relaxed);
     LOAD.fetch_add(1, Ordering::AcqRel);
     *bystanders() = Some(HashMap::new());
+    crate::rules::adopt();
     worker::start();
     let tls = if sees_tls { "" } else { "; its TLS library is built in, so TLS connections pass uncached" };
     log::note(&format!("{} loaded into server {}{tls}", crate::VERSION_TEXT.to_string_lossy(), server.version()));

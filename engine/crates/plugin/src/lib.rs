@@ -15,6 +15,7 @@ mod host;
 mod io;
 mod local;
 mod log;
+mod rules;
 mod server;
 mod slots;
 mod status;

@@ -4,7 +4,7 @@
 use crate::abi::*;
 use crate::faults::Point;
 use crate::hooks::contain;
-use crate::{host, log};
+use crate::{host, log, rules};
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulong, c_ulonglong, c_void};
 use std::ptr::null;
 
@@ -35,7 +35,7 @@ static TYPE_NAMES: Names = Names([c"OFF".as_ptr(), c"ON".as_ptr(), c"DEMAND".as_
 unsafe impl Sync for TypeLib {}
 static TYPES: TypeLib = TypeLib { count: 3, name: c"".as_ptr(), names: TYPE_NAMES.0.as_ptr(), lengths: null() };
 
-const fn header(flags: c_int, name: &'static CStr, comment: &'static CStr) -> VarHeader {
+pub const fn header(flags: c_int, name: &'static CStr, comment: &'static CStr) -> VarHeader {
     VarHeader { flags, name: name.as_ptr(), comment: comment.as_ptr(), check: None, update: None }
 }
 
@@ -180,7 +180,7 @@ static VAR_STRIP: Shared<SessionBool> = session_bool(
     c"Accepted for compatibility; comments are part of a statement's identity. Also known as query_cache_strip_comments",
 );
 
-pub struct List(pub [*const c_void; 14]);
+pub struct List(pub [*const c_void; 15]);
 // SAFETY: pointers to statics.
 unsafe impl Sync for List {}
 pub static LIST: List = List([
@@ -197,6 +197,7 @@ pub static LIST: List = List([
     VAR_ADAPTATION.get() as *const c_void,
     VAR_OBSERVE.get() as *const c_void,
     VAR_VERIFY_PPM.get() as *const c_void,
+    rules::VAR_RULES.get() as *const c_void,
     null(),
 ]);
 

@@ -57,6 +57,7 @@ impl Session {
             generation: engine.catalogue.generation(),
             started_ns: (engine.clock)(),
             cells: vec![engine.everything],
+            tables: Vec::new(),
             all_snapshot: true,
             refusal,
             omits_metadata: false,

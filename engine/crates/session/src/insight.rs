@@ -4,10 +4,12 @@
 
 use crate::engine::{Engine, Tally};
 use crate::reason::Reason;
-use ::insight::{Curve, Digests, Moment, Outcome, Sample, Slot};
+use crate::session::Account;
+use crate::tables::Table;
+use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, Slot, Subject};
 use cache::{CellId, Entry, Key, Meta, Stamp};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
 
 #[derive(Default)]
 pub struct Insight {
@@ -20,6 +22,8 @@ pub struct Insight {
     /// Hits that the server answered for comparison, and how often it said something else.
     pub verified: Tally,
     pub differences: Tally,
+    rules: RwLock<Arc<Rules>>,
+    has_rules: AtomicBool,
     untold: Mutex<Vec<String>>,
     chosen: AtomicU64,
 }
@@ -86,6 +90,28 @@ impl Insight {
             None => Outcome::Stored { bytes: bytes as u64 },
         };
         self.digests.missed(slot, outcome);
+    }
+
+    /// To be followed by something that outdates every result, such as the SET GLOBAL that brings new rules.
+    pub fn set_rules(&self, rules: Rules) {
+        // Relaxed: who does not see them yet stores a result that is outdated at once.
+        self.has_rules.store(!rules.is_empty(), Ordering::Relaxed);
+        *self.rules.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(rules);
+    }
+
+    pub fn has_rules(&self) -> bool {
+        self.has_rules.load(Ordering::Relaxed)
+    }
+
+    /// What the rules say of a read by this account of these tables.
+    pub fn caching(&self, slot: Slot, account: &Account, tables: &[Arc<Table>]) -> Caching {
+        let rules = self.rules.read().unwrap_or_else(|e| e.into_inner()).clone();
+        let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let account = format!("{}@{}", word(&account.user), word(&account.host));
+        let tables: Vec<_> = tables.iter().map(|table| (word(&table.db), word(&table.name))).collect();
+        let tables: Vec<_> = tables.iter().map(|(schema, name)| (schema.as_str(), name.as_str())).collect();
+        let digest = self.digests.get(slot).map_or(0, |(id, _)| id);
+        rules.of(&Subject { digest, account: &account, tables: &tables })
     }
 
     /// Whether this hit is one of those, so many in a million, that are compared with the server's answer.

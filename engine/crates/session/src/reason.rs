@@ -60,6 +60,7 @@ reasons! {
     StatementContext "statement_context" "the session's settings changed since the statement was prepared";
     MetadataCached "metadata_cached" "the client keeps column metadata of prepared statements itself";
     NotReused "not_reused" "results of this shape of statement end before they are asked for again; a few are stored, to see when that changes";
+    Rule "rule" "a rule of fqc_rules says never";
     Fragmented "fragmented" "the command arrived in pieces";
 }
 

@@ -2,7 +2,7 @@
 
 use crate::readings::Reading;
 use crate::reason::{Own, Reason};
-use crate::tables::Verdict;
+use crate::tables::{Table, Verdict};
 use crate::verification::Verification;
 use ::insight::Slot;
 use cache::{CellId, Key, Stamp};
@@ -27,6 +27,8 @@ pub struct Recording {
     pub generation: u64,
     pub started_ns: u64,
     pub cells: Vec<CellId>,
+    /// Noted while there are rules about tables.
+    pub tables: Vec<Arc<Table>>,
     pub all_snapshot: bool,
     /// Set by the first thing that speaks against storing; the rest is not recorded.
     pub refusal: Option<Reason>,

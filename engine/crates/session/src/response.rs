@@ -11,6 +11,7 @@ use crate::session::Session;
 use crate::surface::{Pending, Rendering};
 use crate::transaction::Snapshot;
 use crate::variables::{ASKABLE, Effect as Understood};
+use ::insight::Caching;
 use cache::{Meta, Refusal, Stamp};
 use sql::{Flush, Kind, Statement};
 use std::sync::Arc;
@@ -439,6 +440,9 @@ impl Session {
         if recording.refusal.is_none() {
             self.check_catalogue(engine, recording);
         }
+        if recording.refusal.is_none() && engine.insight.has_rules() {
+            self.check_rules(engine, recording);
+        }
     }
 
     fn check_outcome(&self, recording: &mut Recording, outcome: &Outcome) {
@@ -460,6 +464,13 @@ impl Session {
             recording.refuse(Own::TemporaryTables);
         } else if self.transaction.written.iter().any(|cell| recording.cells.contains(cell)) {
             recording.refuse(Own::OwnWrites);
+        }
+    }
+
+    fn check_rules(&self, engine: &Engine, recording: &mut Recording) {
+        let Some(account) = &self.account else { return };
+        if engine.insight.caching(recording.slot, account, &recording.tables) == Caching::Never {
+            recording.refuse(Own::Rule);
         }
     }
 

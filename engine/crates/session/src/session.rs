@@ -293,6 +293,9 @@ impl Session {
             } else if is_system_schema(db) {
                 recording.refuse(Own::SystemTable);
             } else {
+                if engine.insight.has_rules() {
+                    recording.tables.push(table.clone());
+                }
                 recording.depend_on(table.cell, verdict);
             }
         }

@@ -18,6 +18,7 @@ pub enum Verdict {
     Unfit,
 }
 
+#[derive(Debug)]
 pub struct Table {
     pub db: Vec<u8>,
     pub name: Vec<u8>,

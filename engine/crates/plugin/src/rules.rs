@@ -1,0 +1,109 @@
+//! The system variable `fqc_rules`: JSON, checked before it is accepted, readable back as it was written.
+
+use crate::abi::*;
+use crate::variables::header;
+
+use crate::faults::Point;
+use crate::hooks::contain;
+use crate::{host, log};
+use insight::Rules;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::sync::{Mutex, PoisonError};
+
+const ER_WRONG_ARGUMENTS: u32 = 1210;
+/// Longer texts are not accepted.
+const LONGEST: usize = 1 << 20;
+
+static RULES: Shared<*const c_char> = Shared::new(c"".as_ptr());
+/// What `RULES` points at. The server reads and changes the variable under one lock.
+static OWNED: Mutex<Option<CString>> = Mutex::new(None);
+
+thread_local! {
+    /// What was checked, until the server has it set.
+    static CHECKED: RefCell<CString> = RefCell::default();
+}
+
+pub static VAR_RULES: Shared<GlobalString> = Shared::new(GlobalString {
+    header: VarHeader {
+        check: Some(check),
+        update: Some(update),
+        ..header(VAR_STR, c"rules", c"What is never cached, as JSON: a list of {digest, table, schema, account, cache}; the first that fits decides")
+    },
+    value: RULES.get(),
+    default: c"".as_ptr(),
+});
+
+/// Takes over what the server was started with.
+pub fn adopt() {
+    // SAFETY: a string of the server's options or of ours; both outlive the plugin's start.
+    let text = unsafe { RULES.get().read_volatile().as_ref().map(|text| CStr::from_ptr(text)) };
+    let text = text.map(CStr::to_string_lossy).unwrap_or_default();
+    match parse(&text) {
+        Ok(rules) => host::engine().insight.set_rules(rules),
+        Err(error) => log::error(&format!("fqc_rules is not in force: {error}")),
+    }
+}
+
+fn parse(text: &str) -> Result<Rules, String> {
+    let rules = Rules::parse(text)?;
+    if rules.has_ttl() {
+        return Err("\"always\" is not offered by this version of the engine".into());
+    }
+    Ok(rules)
+}
+
+/// # Safety
+/// `value` comes from the server's call of a check function that has not returned.
+unsafe fn given(value: *mut Value) -> Option<CString> {
+    let mut buffer = vec![0 as c_char; 1024];
+    let mut length = buffer.len() as c_int;
+    // SAFETY: the function table is filled by the server; a text that does not fit is elsewhere.
+    unsafe {
+        let text = ((*value).val_str)(value, buffer.as_mut_ptr(), &mut length);
+        if text.is_null() || length as usize > LONGEST {
+            return None;
+        }
+        CString::new(std::slice::from_raw_parts(text.cast::<u8>(), length.max(0) as usize)).ok()
+    }
+}
+
+unsafe extern "C" fn check(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+    contain(Point::Variable, 1, || {
+        // SAFETY: called by the server.
+        let text = unsafe { given(value) };
+        let parsed = text
+            .as_ref()
+            .ok_or("a text of at most 1 MiB is needed".to_owned())
+            .and_then(|text| parse(text.to_str().map_err(|_| "the text is not UTF-8")?));
+        match (parsed, text) {
+            (Ok(_), Some(text)) => CHECKED.with(|checked| {
+                *checked.borrow_mut() = text;
+                // SAFETY: the server gives room for a pointer, and reads it on this thread before the next check.
+                unsafe { *save.cast::<*const c_char>() = checked.borrow().as_ptr() };
+                0
+            }),
+            (Err(error), _) => refuse(&error),
+            (Ok(_), None) => refuse("a text is needed"),
+        }
+    })
+}
+
+fn refuse(error: &str) -> c_int {
+    log::raise(ER_WRONG_ARGUMENTS, false, &format!("Incorrect arguments to fqc_rules: {error}"));
+    1
+}
+
+unsafe extern "C" fn update(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
+    contain(Point::Variable, (), || {
+        // SAFETY: what `check` has put there on this thread, or the default.
+        let text = unsafe { CStr::from_ptr(*save.cast::<*const c_char>()) }.to_owned();
+        let rules = text.to_str().map_err(|error| error.to_string()).and_then(parse);
+        let mut owned = OWNED.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the server passes the variable's own pointer, under the lock that its readers take, too.
+        unsafe { *target.cast::<*const c_char>() = text.as_ptr() };
+        // Only now may the old text go.
+        *owned = Some(text);
+        host::engine().insight.set_rules(rules.unwrap_or_default());
+    });
+}
