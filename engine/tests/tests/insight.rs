@@ -235,7 +235,9 @@ fn rules_are_checked_read_back_and_obeyed() {
     ]);
     let (t, u) = ("SELECT id FROM i_rules.t", "SELECT id FROM i_rules.u");
     let both = "SELECT t.id FROM i_rules.t JOIN i_rules.u USING (id)";
-    [t, u, both].map(|read| arena.warm(&mut client, read));
+    for read in [t, u, both] {
+        arena.warm(&mut client, read);
+    }
     assert_eq!(said(&client.query("SELECT @@fqc_rules").unwrap()), "");
     let rules = r#"[{"table": "i_rules.t", "cache": "never"}]"#;
     client.must(&format!("SET GLOBAL fqc_rules = '{rules}'")).unwrap();
