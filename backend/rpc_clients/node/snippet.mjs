@@ -7,6 +7,7 @@ const client = new rds.default(
     accessKeySecret: process.env.ALIBABA_CLOUD_ACCESS_KEY_SECRET,
     endpoint: process.env.FQC_RPC_ENDPOINT, // host:port, without a path
     protocol: 'http', // https behind a proxy with TLS
+    readTimeout: 60_000, // a change first reads its server
   }),
 );
 const DBInstanceId = process.env.FQC_RPC_INSTANCE;

@@ -10,6 +10,7 @@ client = Client(
         access_key_secret=os.environ["ALIBABA_CLOUD_ACCESS_KEY_SECRET"],
         endpoint=os.environ["FQC_RPC_ENDPOINT"],  # host:port, without a path
         protocol="http",  # https behind a proxy with TLS
+        read_timeout=60_000,  # a change first reads its server
     )
 )
 instance = os.environ["FQC_RPC_INSTANCE"]

@@ -5,6 +5,7 @@ import (
 	"log"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/aliyun/alibaba-cloud-sdk-go/services/rds"
 )
@@ -17,6 +18,7 @@ func main() {
 	}
 	client.Domain = os.Getenv("FQC_RPC_ENDPOINT") // host:port, without a path
 	client.GetConfig().WithScheme("HTTP")         // HTTPS behind a proxy with TLS
+	client.SetReadTimeout(time.Minute)            // a change first reads its server
 
 	change := rds.CreateModifyParameterRequest()
 	change.DBInstanceId = os.Getenv("FQC_RPC_INSTANCE")

@@ -24,7 +24,8 @@ func connect() *rds.Client {
 		"local", os.Getenv("ALIBABA_CLOUD_ACCESS_KEY_ID"), os.Getenv("ALIBABA_CLOUD_ACCESS_KEY_SECRET"))
 	must(err)
 	client.Domain = endpoint
-	client.GetConfig().WithScheme("HTTP").WithTimeout(time.Minute)
+	client.GetConfig().WithScheme("HTTP")
+	client.SetReadTimeout(time.Minute)
 	return client
 }
 
