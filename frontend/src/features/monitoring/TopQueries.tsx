@@ -62,20 +62,21 @@ export function TopQueries({ instanceId, ranking, onRank }: TopQueriesProps) {
 function QueryTable({ items, ranking }: { items: QueryRow[]; ranking: Ranking }) {
   const t = useT();
   const rows = items.map((item, index) => ({ ...item, key: String(index) }));
+  const column = rankColumn(items, ranking);
   return (
     <DataTable
       key={ranking}
       label={t('queries.top')}
-      rows={ranked(rows, rankColumn(items, ranking))}
+      rows={ranked(rows, column)}
       rowKey={(row) => row.key ?? ''}
-      columns={columnsOf(items)}
+      columns={columnsOf(items, column)}
       empty={<EmptyState title={t(items.length ? 'queries.noneRanked' : 'queries.noneYet')} />}
     />
   );
 }
 
-function columnsOf(rows: QueryRow[]): Column<QueryRow>[] {
-  return columnNames(rows).map((name) => {
+function columnsOf(rows: QueryRow[], first: string | undefined): Column<QueryRow>[] {
+  return columnNames(rows, first).map((name) => {
     const isNumber = isNumeric(rows, name);
     return {
       key: name,

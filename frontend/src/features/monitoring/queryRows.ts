@@ -1,7 +1,7 @@
 // The engine names the columns of its statement figures; the table shows whatever it reports. A unit at the end of a
 // name is read as such. Pure.
 import { formatBytes } from '@/lib/bytes';
-import { formatCompact, formatDuration } from '@/lib/number';
+import { formatCompact, formatDuration, formatPercent } from '@/lib/number';
 
 export type QueryRow = Record<string, string | null>;
 
@@ -14,11 +14,19 @@ const RANKED: Record<Ranking, RegExp[]> = {
   waste: [/wast/i, /outdated|discarded|unused/i],
 };
 
-export function columnNames(rows: QueryRow[]): string[] {
-  return [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'key');
+/** The statement first, then what it is ranked by; its digest, which is for machines, last. */
+export function columnNames(rows: QueryRow[], first?: string): string[] {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'key');
+  const place = (name: string) => {
+    if (/^(query|statement)/i.test(name)) return 0;
+    if (name === first) return 1;
+    return /digest/i.test(name) ? 3 : 2;
+  };
+  return names.sort((a, b) => place(a) - place(b));
 }
 
 export function isNumeric(rows: QueryRow[], name: string): boolean {
+  if (/digest/i.test(name)) return false;
   const values = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
   return values.length > 0 && values.every((value) => /^-?\d+(\.\d+)?$/.test(String(value)));
 }
@@ -40,13 +48,16 @@ const UNITS: [RegExp, (value: number) => string][] = [
   [/[_ ]us$/i, (value) => formatDuration(value / 1e6)],
   [/[_ ]ms$/i, (value) => formatDuration(value / 1e3)],
   [/[_ ]seconds$/i, formatDuration],
-  [/[_ ]bytes$/i, formatBytes],
+  [/[_ ]bytes$|^bytes[_ ]/i, formatBytes],
+  [/[_ ]ratio$/i, (value) => formatPercent(value * 100)],
 ];
 
-/** `TIME_SAVED_US` -> `time saved`: the unit is in the values. */
+/** `TIME_SAVED_US` -> `time saved`: the unit of a time is in the values. */
 export function readableColumn(name: string): string {
-  const bare = UNITS.reduce((rest, [suffix]) => rest.replace(suffix, ''), name);
-  return bare.toLowerCase().replaceAll('_', ' ');
+  return name
+    .replace(/[_ ](us|ms|seconds)$/i, '')
+    .toLowerCase()
+    .replaceAll('_', ' ');
 }
 
 export function readableFigure(name: string, value: string): string {
