@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import resource
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from celery import Celery
+from celery.signals import worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -59,6 +61,13 @@ def build() -> Celery:
     )
     celery.autodiscover_tasks([f"controlplane.{name}" for name in APPS])
     return celery
+
+
+@worker_init.connect
+def allow_files(**_: object) -> None:
+    """A connection to every server is kept open: as many files as the system lets this process have."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 app = build()

@@ -42,7 +42,7 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.name_values import Values
 from controlplane.gateway.names import ENGINE_NAMES
 from controlplane.gateway.server import quoted
-from controlplane.metrics.connections import Connections
+from controlplane.metrics.connections import PROCESS, Connections
 from controlplane.metrics.turns import turn_claim, turn_end
 
 log = structlog.get_logger(__name__)
@@ -50,7 +50,6 @@ TURN, EVERY_SECONDS, LEASE_SECONDS = "watch", 15.0, 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5
 WRITE_BATCH = 5000
 WATCHED = (State.RUNNING, State.UNREACHABLE, State.STOPPED)
-_connections = Connections()
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def watch_if_due() -> None:
             turn_end(TURN, now + EVERY_SECONDS)
 
 
-def watch(connections: Connections = _connections) -> None:
+def watch(connections: Connections = PROCESS) -> None:
     # An external instance that could not be reached when it was registered may answer by now.
     late = Q(state=State.FAILED, provider=Provider.EXTERNAL)
     instances = list(instance_list().filter(Q(state__in=WATCHED) | late))

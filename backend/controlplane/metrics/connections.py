@@ -123,6 +123,9 @@ class Connections:
         return len(self._open)
 
 
+PROCESS = Connections()  # of this process, whose tasks come one after the other: polls and watches use the same
+
+
 def _key(instance: Instance) -> Key:
     return (
         instance.host,

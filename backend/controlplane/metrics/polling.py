@@ -20,7 +20,7 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import endpoint_list
 from controlplane.gateway.errors import GatewayError
 from controlplane.metrics.columns import STATUS_NAMES, VARIABLE_NAMES
-from controlplane.metrics.connections import Connections
+from controlplane.metrics.connections import PROCESS, Connections
 from controlplane.metrics.intervals import LONGEST_SECONDS, Reading, growth, reading_of
 from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.partitions import partitions_ensure
@@ -41,7 +41,6 @@ STATEMENTS = [
 ]
 
 log = structlog.get_logger(__name__)
-_connections = Connections()
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def poll_if_due(now: float | None = None) -> Round | None:
         turn_end(TURN, slot + interval)
 
 
-def poll_round(at: int, connections: Connections = _connections) -> Round:
+def poll_round(at: int, connections: Connections = PROCESS) -> Round:
     started = time.perf_counter()
     instances = list(endpoint_list())
     connections.keep_only({instance.pk for instance in instances})

@@ -1,0 +1,24 @@
+import resource
+import subprocess
+import sys
+
+from testing.workers import BACKEND
+
+START = """
+import resource
+from config.celery import app
+from celery.signals import worker_init
+worker_init.send(sender=app)
+print(*resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+
+
+def with_few_files():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
+def test_a_worker_may_open_as_many_connections_as_the_system_allows():
+    words = [sys.executable, "-c", START]
+    done = subprocess.run(words, cwd=BACKEND, preexec_fn=with_few_files, capture_output=True, text=True, check=True)
+    now, most = done.stdout.split()
+    assert now == most != "256"
