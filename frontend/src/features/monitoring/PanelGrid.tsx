@@ -30,7 +30,7 @@ export function PanelGrid({ instanceId, sources, annotations, hasEngine, onZoom 
   return (
     <div className={classes.grid}>
       {models.map(({ plan, model }) => (
-        <div key={plan.key} data-headline={plan.isHeadline || undefined} className={classes.panel}>
+        <div key={plan.key} data-wide={plan.isHeadline || plan.isWide || undefined} className={classes.panel}>
           <ChartPanel
             title={t(`monitoring.panel.${plan.key}`)}
             model={model}

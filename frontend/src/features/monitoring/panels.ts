@@ -17,6 +17,8 @@ export interface PanelPlan {
   metrics: string[];
   isFilled?: boolean;
   isHeadline?: boolean;
+  /** A whole row of the grid. */
+  isWide?: boolean;
 }
 
 export const PANELS: PanelPlan[] = [
@@ -24,10 +26,10 @@ export const PANELS: PanelPlan[] = [
   { key: 'hitRatio', metrics: ['hit_ratio', 'select_hit_ratio'] },
   { key: 'memory', metrics: ['used_bytes', 'cache_size_bytes'] },
   { key: 'pruned', metrics: ['prunes_per_second', 'invalidations_per_second'] },
-  { key: 'notCached', metrics: ['not_cached_per_second'] },
   { key: 'bufferPool', metrics: ['buffer_pool_hit_ratio'] },
   { key: 'saved', metrics: ['saved_time'], isFilled: true },
   { key: 'statements', metrics: ['questions_per_second', 'selects_per_second', 'writes_per_second'] },
+  { key: 'notCached', metrics: ['not_cached_per_second'], isWide: true },
 ];
 
 export const METRIC_NAMES = [...new Set(PANELS.flatMap(({ metrics }) => metrics))];
