@@ -44,6 +44,13 @@ export function QueriesPage() {
   );
 }
 
+const BLOCK_BYTES = 1024;
+
+/** The server takes whole blocks. */
+function accepted(size: number): number {
+  return Math.floor(size / BLOCK_BYTES) * BLOCK_BYTES;
+}
+
 function CurvePanel({ instanceId, curve }: { instanceId: string; curve: CacheAdvice['curve'] }) {
   const t = useT();
   const navigate = useNavigate();
@@ -53,7 +60,7 @@ function CurvePanel({ instanceId, curve }: { instanceId: string; curve: CacheAdv
     void navigate({
       to: '/instances/$instanceId/parameters',
       params: { instanceId },
-      search: { filter: 'cache', set: { query_cache_size: String(size) } },
+      search: { filter: 'cache', set: { query_cache_size: String(accepted(size)) } },
     });
   return (
     <Panel title={t('queries.curve')} description={t('queries.curveHint')}>
