@@ -33,8 +33,14 @@ pub fn may_be_anything(kind: &Kind) -> bool {
     }
 }
 
+/// New sessions get what was set. Of the cache's own settings no result depends, but on the rules whether it is kept.
 fn is_inherited(assignment: &Assignment) -> bool {
-    matches!(assignment.target, Target::Global(_) | Target::Password | Target::DefaultRole)
+    let is_own = |name: &[u8]| (name.starts_with(b"fqc_") || name.starts_with(b"query_cache_")) && name != b"fqc_rules";
+    match &assignment.target {
+        Target::Global(name) => !is_own(name),
+        Target::Password | Target::DefaultRole => true,
+        _ => false,
+    }
 }
 
 fn may_commit(kind: &Kind) -> bool {
