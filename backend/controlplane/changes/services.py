@@ -135,6 +135,7 @@ def _not_before(change: ChangeSet, when: str, at: datetime | None) -> datetime:
     return now
 
 
+@transaction.atomic
 def change_apply_now(change: ChangeSet) -> ChangeSet:
     if change.state == ChangeState.PREVIEWED:
         return change_approve(change)
@@ -143,7 +144,8 @@ def change_apply_now(change: ChangeSet) -> ChangeSet:
     )
     if not moved:
         raise Conflict(f"{change.pk} is {change.state}: there is nothing to start.", code="wrong_state")
-    deliver(change.pk)
+    audit_record("change.brought_forward", change, before={"when": change.when}, after={"when": When.NOW})
+    transaction.on_commit(lambda: deliver(change.pk))
     return change
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from controlplane.audit.models import AuditEvent
 from controlplane.changes import services
 from controlplane.changes.models import ChangeSet
 from controlplane.changes.upkeep import sweep
@@ -136,4 +137,5 @@ def test_a_change_planned_for_later_waits_and_moves_with_its_window(held):
     assert change.state == "approved"
     with acting_as("tester"):
         services.change_apply_now(change)
+    assert AuditEvent.objects.filter(action="change.brought_forward", target_id=change.pk).count() == 1
     assert run(change).state == "applied"
