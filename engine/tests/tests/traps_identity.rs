@@ -549,3 +549,20 @@ fn flags_of_set_statement_do_not_outlive_it() {
         arena.hit(&mut client, read, "10,it's");
     }
 }
+
+/// The server tells of `SET` inside a routine, but garbles a text into which it puts the routine's variables.
+#[test]
+fn a_routine_may_set_what_results_depend_on() {
+    let mut arena = Arena::enter("i_routine_sets");
+    let mut other = arena.client();
+    small_table(&mut other, "t", "InnoDB");
+    let read = "SELECT AVG(id) FROM t";
+    other.must("CREATE PROCEDURE sets(x INT) SET SESSION div_precision_increment = x").unwrap();
+    for increment in [6, 2, 7] {
+        let mut client = arena.client();
+        client.must(&format!("CALL sets({increment})")).unwrap();
+        assert_eq!(arena.warm(&mut other, read), "3.0000");
+        let expected = format!("3.{}", "0".repeat(increment));
+        (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), expected));
+    }
+}

@@ -3,6 +3,7 @@
 use crate::Own;
 use crate::context::Identity;
 use crate::engine::Engine;
+use crate::kinds::may_be_anything;
 use crate::prepared::Statements;
 use crate::response::{Finished, Running};
 use crate::surface::Pending;
@@ -330,7 +331,9 @@ impl Session {
         self.close_for(engine, &statement.kind);
         match statement.kind {
             Kind::CreateTemporary => self.has_temporary_tables = true,
-            Kind::Set(_) | Kind::SetTransaction(_) => {
+            // With variables of a routine put in, the server's text may be garbled: then it may have set anything, too.
+            kind if may_be_anything(&kind) || matches!(kind, Kind::Set(_) | Kind::SetTransaction(_)) => {
+                self.note_temporary(&kind, text);
                 self.transaction.is_set_once = true;
                 self.become_private(engine);
             }
