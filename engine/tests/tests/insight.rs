@@ -198,8 +198,7 @@ fn verification_catches_a_wrong_result() {
     plant(&mut client, b"original", b"replaced");
     arena.hit(&mut client, read, "original");
 
-    // A global setting outdates everything.
-    client.must("SET GLOBAL fqc_verify_ppm = 1000000").unwrap();
+    all(&mut client, &["RESET QUERY CACHE", "SET GLOBAL fqc_verify_ppm = 1000000"]);
     let verified = status(&arena, "Fqc_verified");
     until("a stored result is compared", || {
         assert_eq!(said(&client.query(read).unwrap()), "replaced");
