@@ -87,7 +87,7 @@ test-bench: ## Engine: the measuring harness
 test-backend: backend ## Backend on SQLite
 	@cd backend && $(PYTHON) -m pytest -q config controlplane
 test-backend-postgres: backend ## Backend on a private PostgreSQL
-	@cd backend && FQC_TEST_DATABASE_URL=private $(PYTHON) -m pytest -q config controlplane
+	@cd backend && FQC_TEST_DATABASE_URL=private FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q config controlplane
 test-frontend: frontend/node_modules/ready ## Frontend: unit tests
 	@cd frontend && npm test
 e2e: build ## The console in real Chromium against a real stack

@@ -18,7 +18,9 @@ PROGRAM = [sys.executable, "-m", "fqc"]
 @contextmanager
 def on_a_terminal(config: Path, *arguments: str, **more: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     ours, theirs = pty.openpty()
-    environment = {**os.environ, "FQC_CONFIG": str(config), "TERM": "xterm-256color", "COLUMNS": "80", **more}
+    # Where the tests run, colours may be off.
+    inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment = {**inherited, "FQC_CONFIG": str(config), "TERM": "xterm-256color", "COLUMNS": "80", **more}
     with subprocess.Popen(
         [*PROGRAM, *arguments], env=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
     ) as process:
