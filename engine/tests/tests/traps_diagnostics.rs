@@ -335,3 +335,18 @@ fn a_begin_after_a_read_only_transaction_that_an_error_ended() {
         pair.alike(statement);
     }
 }
+
+#[test]
+fn a_combined_read_served_right_after_a_begin() {
+    let mut arena = Arena::enter("g_begin");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    let read = "SELECT COUNT(*) FROM t WHERE id = 1 OR id = 2";
+    for isolation in ["READ COMMITTED", "REPEATABLE READ"] {
+        pair.alike(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {isolation}"));
+        arena.warm(&mut pair.served, read);
+        for statement in ["BEGIN", read, "SELECT ROW_COUNT(), FOUND_ROWS()", "COMMIT"] {
+            pair.alike(statement);
+        }
+    }
+}

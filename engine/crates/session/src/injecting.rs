@@ -26,7 +26,8 @@ impl Session {
     /// A deferred BEGIN is made good. Before it goes what would open the transaction's snapshot, or take locks in it.
     pub(crate) fn tell_begin(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         self.transaction.deferred_begin.as_ref()?;
-        if let Some(replay) = self.tell_unseen(engine, Pending::is_replayed) {
+        // One that is the latest was served after the BEGIN.
+        if let Some(replay) = self.tell_unseen(engine, |pending| pending.is_replayed() && !pending.is_latest) {
             return Some(replay);
         }
         let packet = self.transaction.deferred_begin.take()?;
