@@ -40,6 +40,7 @@ unsafe extern "C" fn on_accept4(fd: c_int, address: *mut c_void, length: *mut c_
 
 unsafe extern "C" fn on_close(fd: c_int) -> c_int {
     contain(Point::Close, (), || host::closing(fd));
+    let _ = catch_unwind(|| host::note_end(fd));
     io::close(fd)
 }
 

@@ -5,7 +5,7 @@ use crate::connection::Connection;
 use crate::faults::{self, Point};
 use crate::server::{self, Facts};
 use crate::slots::{self, Taken};
-use crate::{hooks, log, status, variables, worker};
+use crate::{hooks, io, log, status, variables, worker};
 use session::{Account, Bystander, Engine, ThreadFacts};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -109,6 +109,13 @@ pub fn accepted(fd: c_int, number: u64) {
     let load = LOAD.load(Ordering::Acquire);
     if fd >= 0 && load % 2 == 1 {
         slots::open(fd, load, Connection::accepted(number, server::get().has_thread_pool()));
+    }
+}
+
+/// A server that ends stops listening first.
+pub fn note_end(fd: c_int) {
+    if server::get().is_ending() && !worker::is_this_thread() && io::is_listening(fd) {
+        worker::ask_no_more();
     }
 }
 

@@ -178,6 +178,15 @@ impl Io for Tls {
     }
 }
 
+pub fn is_listening(fd: c_int) -> bool {
+    let (mut is_listening, mut length) = (0 as c_int, size_of::<c_int>() as libc::socklen_t);
+    // SAFETY: an integer and its size, as this option wants them; other descriptors than sockets give an error.
+    let asked = unsafe {
+        libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ACCEPTCONN, (&raw mut is_listening).cast(), &mut length)
+    };
+    asked == 0 && is_listening != 0
+}
+
 fn wait(fd: c_int, events: i16, timeout_ms: c_int) -> bool {
     let mut poll = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one descriptor, described by `poll`.

@@ -15,6 +15,7 @@ pub struct Server {
     priv_user: unsafe extern "C" fn(*const Thd, *mut usize) -> *const c_char,
     priv_host: unsafe extern "C" fn(*const Thd, *mut usize) -> *const c_char,
     started: *const AtomicU8,
+    ending: *const AtomicU8,
     thread_handling: *const AtomicU64,
     version: *const c_char,
     pub status_variables: *mut DynamicArray,
@@ -66,6 +67,7 @@ impl Server {
             priv_user: function(c"thd_priv_user")?,
             priv_host: function(c"thd_priv_host")?,
             started: symbol(c"mysqld_server_started")?.cast(),
+            ending: symbol(c"abort_loop")?.cast(),
             thread_handling: symbol(c"thread_handling")?.cast(),
             version: symbol(c"server_version")?.cast(),
             status_variables: symbol(c"all_status_vars")?.cast(),
@@ -83,6 +85,12 @@ impl Server {
     pub fn has_started(&self) -> bool {
         // SAFETY: an exported byte-sized flag, only ever stored to; relaxed: no data is published with it.
         unsafe { &*self.started }.load(std::sync::atomic::Ordering::Relaxed) != 0
+    }
+
+    /// It takes no more connections, and is about to clean up what statements need.
+    pub fn is_ending(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { &*self.ending }.load(std::sync::atomic::Ordering::Relaxed) != 0
     }
 
     /// Connections may move between threads, and the server waits on the socket itself.

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 const PAUSE: Duration = Duration::from_millis(100);
 const SWEEP_SEGMENTS: usize = 8;
+const LAST_STATEMENT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 struct Signal {
@@ -24,6 +25,45 @@ struct Signal {
 static SIGNAL: Mutex<Signal> = Mutex::new(Signal { stops: false, wakes: false });
 static CHANGED: Condvar = Condvar::new();
 static THREAD: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+
+/// Whether statements of the worker are running, and whether any may.
+#[derive(Default)]
+struct Asking {
+    is_busy: bool,
+    is_over: bool,
+}
+
+static ASKING: Mutex<Asking> = Mutex::new(Asking { is_busy: false, is_over: false });
+static ASKED: Condvar = Condvar::new();
+
+/// While it lives, the worker may run statements.
+struct Turn;
+
+impl Turn {
+    fn take() -> Option<Turn> {
+        let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let may_ask = !asking.is_over && server::get().has_started() && !server::get().is_ending();
+        may_ask.then(|| {
+            asking.is_busy = true;
+            Turn
+        })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        ASKING.lock().unwrap_or_else(PoisonError::into_inner).is_busy = false;
+        ASKED.notify_all();
+    }
+}
+
+/// The server is ending: it will clean up what statements need without waiting for the worker's, so the last one must be
+/// over before that. Bounded, because it may wait for a lock that only the end of other sessions frees.
+pub fn ask_no_more() {
+    let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+    asking.is_over = true;
+    let _ = ASKED.wait_timeout_while(asking, LAST_STATEMENT, |asking| asking.is_busy);
+}
 
 /// The server's own query cache may have been set up.
 static NATIVE_TOUCHED: AtomicBool = AtomicBool::new(false);
@@ -38,6 +78,7 @@ pub fn is_this_thread() -> bool {
 
 pub fn start() {
     signal(|signal| *signal = Signal { stops: false, wakes: true });
+    ASKING.lock().unwrap_or_else(PoisonError::into_inner).is_over = false;
     let spawned = std::thread::Builder::new().name("fqc-worker".into()).spawn(run);
     match spawned {
         Ok(thread) => *THREAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread),
@@ -107,9 +148,7 @@ impl Worker {
         engine.insight.tick(engine);
         tell_differences(engine);
         status::refresh(engine);
-        if !server::get().has_started() {
-            return;
-        }
+        let Some(_turn) = Turn::take() else { return };
         if let Err(error) = self.consult(engine) {
             self.link = None;
             NATIVE_TOUCHED.store(true, Ordering::Relaxed);
