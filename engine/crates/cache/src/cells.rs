@@ -40,8 +40,7 @@ impl Cells {
     fn publish(&self, chunk: usize) {
         // Relaxed: chunks are stored under the mutex that the caller holds.
         if self.chunks[chunk].load(Ordering::Relaxed).is_null() {
-            let words: Box<[AtomicU64]> = (0..size_of_chunk(chunk)).map(|_| AtomicU64::new(0)).collect();
-            let words = Box::into_raw(words).cast::<AtomicU64>();
+            let words = zeroes(size_of_chunk(chunk));
             // Release pairs with the Acquire in `get`: who sees the pointer sees the zeroes.
             self.chunks[chunk].store(words, Ordering::Release);
         }
@@ -67,12 +66,31 @@ impl Drop for Cells {
             // Relaxed: `&mut self` is already ordered after every use.
             let words = words.load(Ordering::Relaxed);
             if !words.is_null() {
-                let words = std::ptr::slice_from_raw_parts_mut(words, size_of_chunk(chunk));
-                // SAFETY: `publish` made it with `Box::into_raw` from a box of this length, and this is its only owner.
-                drop(unsafe { Box::from_raw(words) });
+                // SAFETY: `publish` took it from `zeroes` with this length, and this is its only owner.
+                unsafe { free(words, size_of_chunk(chunk)) };
             }
         }
     }
+}
+
+/// The system gives a large allocation of zeroes page by page, as they are written: cells that nobody uses take no memory.
+#[cfg(not(loom))]
+fn zeroes(len: usize) -> *mut AtomicU64 {
+    const { assert!(size_of::<AtomicU64>() == size_of::<u64>() && align_of::<AtomicU64>() == align_of::<u64>()) };
+    Box::into_raw(vec![0u64; len].into_boxed_slice()).cast()
+}
+
+#[cfg(loom)]
+fn zeroes(len: usize) -> *mut AtomicU64 {
+    let words: Box<[AtomicU64]> = (0..len).map(|_| AtomicU64::new(0)).collect();
+    Box::into_raw(words).cast()
+}
+
+/// # Safety
+/// `words` came from `zeroes` with this length and is not used any more.
+unsafe fn free(words: *mut AtomicU64, len: usize) {
+    // SAFETY: it is a box of so many words, all of them plain memory of the same layout.
+    drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(words, len)) });
 }
 
 fn start_of(chunk: usize) -> u32 {

@@ -43,4 +43,10 @@ impl Seed {
         }
         hasher.finish()
     }
+
+    pub fn hash_words(&self, words: [u64; 2]) -> u64 {
+        let mut hasher = self.0.build_hasher();
+        hasher.write_u128(u128::from(words[0]) << 64 | u128::from(words[1]));
+        hasher.finish()
+    }
 }

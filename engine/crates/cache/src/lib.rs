@@ -8,7 +8,8 @@
 //! - The `writer` of a shard, one at a time, appends entries to `segment`s, makes room (`evict`, with `ghosts` of what it
 //!   dropped too early) and clears up (`sweep`).
 //! - All bytes come from `memory`, which keeps the budget and unmaps what no pinned reader can see any more.
-//! - [`Versions`] (`cells`) stands beside all this: entries carry a stamp and cells, their owner compares them.
+//! - [`Versions`] (`cells`) stands beside all this: entries carry a stamp and cells, their owner compares them. [`Rows`] says
+//!   which cells stand for the rows of a table.
 //!
 //! The memory model is explored by `RUSTFLAGS="--cfg loom" cargo test -p fqc-cache --release --test loom`, the cost of a hit
 //! measured by `cargo run --release -p fqc-cache --example lookup`.
@@ -23,6 +24,7 @@ mod fates;
 mod ghosts;
 mod hash;
 mod memory;
+mod rows;
 mod segment;
 mod shape;
 mod shard;
@@ -37,6 +39,7 @@ mod writer;
 pub use counters::Counter;
 pub use entry::{Entry, entry_bytes};
 pub use fates::{Fate, OWNERS};
+pub use rows::Rows;
 pub use store::Cache;
 pub use versions::{CellId, Stamp, Versions};
 

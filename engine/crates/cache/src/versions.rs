@@ -84,6 +84,14 @@ impl Versions {
         update(self.cells.get(cell.0), |word| one_less(raise(word, number)));
     }
 
+    /// As [`open`](Self::open) for each, with one number for all.
+    pub fn open_all(&self, cells: &[CellId]) {
+        let number = self.draw();
+        for cell in cells {
+            update(self.cells.get(cell.0), |word| one_less(raise(word, number)));
+        }
+    }
+
     /// The write has ended without having changed anything: one write less is in flight, and what was fresh still is.
     pub fn reopen(&self, cell: CellId) {
         update(self.cells.get(cell.0), one_less);
@@ -96,6 +104,12 @@ impl Versions {
             let word = self.cells.get(cell.0).load(Ordering::Acquire);
             word & IN_FLIGHT_MAX == 0 && word >> IN_FLIGHT_BITS <= stamp.0
         })
+    }
+
+    /// Nothing is in flight on the cell.
+    pub fn is_open(&self, cell: CellId) -> bool {
+        // Acquire, as in `is_fresh`.
+        self.cells.get(cell.0).load(Ordering::Acquire) & IN_FLIGHT_MAX == 0
     }
 
     fn draw(&self) -> u64 {

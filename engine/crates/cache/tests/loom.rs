@@ -7,6 +7,9 @@
 
 #![cfg(loom)]
 
+#[path = "loom/rows.rs"]
+mod rows;
+
 use cache::{CellId, Stamp, Versions};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};

@@ -9,6 +9,7 @@
 mod charset;
 mod classify;
 mod ddl;
+
 mod function;
 mod lex;
 mod mentions;
@@ -19,6 +20,7 @@ mod shape;
 mod show;
 mod statement;
 pub mod surface;
+pub mod touched;
 mod transaction;
 mod walk;
 

@@ -1,0 +1,96 @@
+//! Cells for the rows of tables: one fixed array for all rows of all tables, one for all blocks of neighbouring keys.
+//!
+//! A row's cell follows from a keyed hash of its table and key. Rows that share a cell outdate each other's results, which
+//! costs a miss and never lets anything stale through. A *block* is 64 neighbouring keys, for reads of ranges.
+//!
+//! Protocol. A write of known rows closes and opens their cells and those of their blocks; a read of known rows depends on
+//! their cells, a read of a range on its blocks; and both on whatever cell stands for writes of unknown rows.
+//! Deliberately absent: which statements touch which rows.
+
+use crate::hash::Seed;
+use crate::{CellId, Versions};
+
+/// Keys of a block, as a power of two.
+const BLOCK_BITS: u32 = 6;
+
+pub struct Rows {
+    seed: Seed,
+    rows: Span,
+    blocks: Span,
+}
+
+/// Cells with consecutive ids; their number is a power of two.
+struct Span {
+    first: u32,
+    mask: u32,
+}
+
+impl Span {
+    fn new(versions: &Versions, bits: u32) -> Self {
+        Span { first: versions.allocate_many(1 << bits).0, mask: (1 << bits) - 1 }
+    }
+
+    fn cell(&self, hash: u64) -> CellId {
+        CellId(self.first + (hash as u32 & self.mask))
+    }
+}
+
+impl Rows {
+    /// `2^row_bits` cells for rows and `2^block_bits` for blocks; they take memory as they are used.
+    pub fn new(versions: &Versions, row_bits: u32, block_bits: u32) -> Self {
+        let (rows, blocks) = (Span::new(versions, row_bits), Span::new(versions, block_bits));
+        Rows { seed: Seed::default(), rows, blocks }
+    }
+
+    /// The cell of one row; `table` is any number that no other table has.
+    pub fn row(&self, table: u32, key: i128) -> CellId {
+        // Within one table keys are all signed or all unsigned: cutting them to 64 bits keeps them apart.
+        self.rows.cell(self.seed.hash_words([u64::from(table), key as u64]))
+    }
+
+    /// The cell of the block that holds a key.
+    pub fn block(&self, table: u32, key: i128) -> CellId {
+        self.blocks.cell(self.seed.hash_words([u64::from(table), (key >> BLOCK_BITS) as u64]))
+    }
+
+    /// The cells of all blocks from that of `low` to that of `high`; none if they are more than `most`.
+    pub fn blocks(&self, table: u32, low: i128, high: i128, most: usize) -> Option<impl Iterator<Item = CellId>> {
+        let (first, last) = (low >> BLOCK_BITS, high >> BLOCK_BITS);
+        let fits = last - first < most as i128;
+        fits.then(|| (first..=last).map(move |block| self.block(table, block << BLOCK_BITS)))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn rows() -> Rows {
+        Rows::new(&Versions::new(), 20, 17)
+    }
+
+    #[test]
+    fn a_row_has_one_cell_and_its_block_another() {
+        let rows = rows();
+        assert_eq!(rows.row(1, 7), rows.row(1, 7));
+        assert_eq!(rows.block(1, 0), rows.block(1, 63));
+        assert_eq!(rows.block(1, -1), rows.block(1, -64));
+        let ids =
+            [rows.row(1, 7), rows.row(1, 8), rows.row(2, 7), rows.block(1, 7), rows.block(1, 64), rows.block(1, -1)];
+        let distinct: std::collections::HashSet<_> = ids.into_iter().collect();
+        assert!(distinct.len() > 4, "keys, tables and kinds are told apart, but for an accident");
+    }
+
+    #[test]
+    fn a_range_has_the_blocks_of_all_its_keys() {
+        let rows = rows();
+        for (low, high) in [(0, 0), (-70, 70), (63, 64), (i128::from(i64::MAX) - 3, i128::from(i64::MAX))] {
+            let blocks: Vec<_> = rows.blocks(3, low, high, 16).expect("few").collect();
+            assert!((low..=high).all(|key| blocks.contains(&rows.block(3, key))));
+        }
+        assert_eq!(rows.blocks(3, 5, 4, 16).expect("few").count(), 1);
+        assert_eq!(rows.blocks(3, 64, 63, 16).expect("none").count(), 0);
+        assert!(rows.blocks(3, 0, 16 * 64, 16).is_none());
+        assert!(rows.blocks(3, 0, 16 * 64 - 1, 16).is_some());
+    }
+}

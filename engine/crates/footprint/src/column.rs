@@ -1,0 +1,23 @@
+//! What must be known of a table's key column before a statement's rows can be told from its text.
+
+/// The one column of an integer primary key, in a table whose rows change by no other way than the statements that name it:
+/// no triggers, no cascades into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyColumn {
+    /// As defined; the server compares such names without case.
+    pub name: Vec<u8>,
+    /// The least and the greatest value that the column's type can hold.
+    pub least: i128,
+    pub most: i128,
+    /// The place of its value in an INSERT without a list of columns, from 0; none if that is not certain.
+    pub position: Option<usize>,
+    /// Without a value, or with 0, the server makes one up.
+    pub is_generated: bool,
+}
+
+impl KeyColumn {
+    /// A literal outside of the type is not always what it says: the server may bring it into bounds.
+    pub fn holds(&self, key: i128) -> bool {
+        (self.least..=self.most).contains(&key)
+    }
+}

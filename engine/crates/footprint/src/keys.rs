@@ -1,0 +1,62 @@
+//! The rows of one table that a statement touches, by their keys.
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// Without order, perhaps with repetitions; none at all if no row can be touched.
+    Points(Vec<i128>),
+    /// From `low` to `high`, both included.
+    Range { low: i128, high: i128 },
+}
+
+impl Keys {
+    pub fn contains(&self, key: i128) -> bool {
+        match self {
+            Keys::Points(points) => points.contains(&key),
+            Keys::Range { low, high } => (*low..=*high).contains(&key),
+        }
+    }
+
+    /// Whether some row may be in both.
+    pub fn collides(&self, other: &Keys) -> bool {
+        match (self, other) {
+            (Keys::Points(points), keys) | (keys, Keys::Points(points)) => points.iter().any(|key| keys.contains(*key)),
+            (Keys::Range { low, high }, Keys::Range { low: from, high: to }) => low.max(from) <= high.min(to),
+        }
+    }
+
+    /// The keys one by one; none if they are more than `most`.
+    pub fn points(&self, most: usize) -> Option<Vec<i128>> {
+        match self {
+            Keys::Points(points) => (points.len() <= most).then(|| points.clone()),
+            Keys::Range { low, high } => (high - low < most as i128).then(|| (*low..=*high).collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(low: i128, high: i128) -> Keys {
+        Keys::Range { low, high }
+    }
+
+    #[test]
+    fn footprints_collide_where_they_share_a_key() {
+        let points = |keys: &[i128]| Keys::Points(keys.to_vec());
+        assert!(points(&[7, 9]).collides(&points(&[9])));
+        assert!(!points(&[7]).collides(&points(&[8])));
+        assert!(points(&[7]).collides(&range(7, 9)) && range(7, 9).collides(&points(&[9])));
+        assert!(range(1, 5).collides(&range(5, 9)));
+        assert!(!range(1, 5).collides(&range(6, 9)));
+        assert!(!range(9, 1).collides(&range(1, 9)), "an empty range holds nothing");
+    }
+
+    #[test]
+    fn a_small_range_can_be_told_as_points() {
+        assert_eq!(range(-1, 1).points(3), Some(vec![-1, 0, 1]));
+        assert_eq!(range(-1, 1).points(2), None);
+        assert_eq!(range(i128::from(i64::MIN), i128::from(u64::MAX)).points(64), None);
+        assert_eq!(range(2, 1).points(0), Some(vec![]));
+    }
+}

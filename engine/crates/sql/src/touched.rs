@@ -1,0 +1,52 @@
+//! Which rows of one table a statement can touch, told from its text and the values bound to it.
+//!
+//! Invariants: a row that the statement reads or changes has a key in the answer, whatever the rows hold; what is not
+//! certainly so has no answer, and the statement touches the whole table. Understood are statements that name one table,
+//! whose WHERE is a conjunction with comparisons of the key column and integer literals, and `INSERT ... VALUES`.
+//! Deliberately absent: whether the name means a table (the server tells), and anything that hangs on the table's other
+//! columns. The caller has classified the text as one read or one write, in the same mode.
+
+mod insert;
+mod scan;
+mod select;
+mod update;
+mod wanted;
+
+use crate::{LexMode, TableName};
+use footprint::{KeyColumn, Keys};
+use scan::Scan;
+
+/// A statement to be looked at.
+#[derive(Clone, Copy)]
+pub struct Text<'a> {
+    pub text: &'a [u8],
+    pub mode: LexMode,
+    /// For each `?` the integer bound to it; none for a value of another type.
+    pub bound: &'a [Option<i128>],
+}
+
+/// The rows that a write can touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    Keys(Keys),
+    /// One new row, whose key the server makes up and tells at the end.
+    Generated,
+}
+
+/// The rows that a read depends on, and the table that it names.
+pub fn read(text: Text, column: &KeyColumn) -> Option<(TableName, Keys)> {
+    select::read(Scan::new(text, column))
+}
+
+/// The rows that a write can touch, and the table that it names.
+pub fn written(text: Text, column: &KeyColumn) -> Option<(TableName, Written)> {
+    let mut scan = Scan::new(text, column);
+    let first = scan.next()?;
+    let keys = |(table, keys)| (table, Written::Keys(keys));
+    match first {
+        _ if first.is("insert") => insert::written(scan),
+        _ if first.is("update") => update::updated(scan).map(keys),
+        _ if first.is("delete") => update::deleted(scan).map(keys),
+        _ => None,
+    }
+}

@@ -1,0 +1,95 @@
+//! `INSERT [INTO] one_table [(columns)] VALUES (...), ...` and nothing behind: each row is new, or the statement fails.
+
+use super::Written;
+use super::scan::Scan;
+use crate::TableName;
+use crate::lex::TokenKind;
+use footprint::Keys;
+
+const MODIFIERS: [&str; 4] = ["low_priority", "high_priority", "delayed", "ignore"];
+
+/// After INSERT.
+pub(super) fn written(mut scan: Scan) -> Option<(TableName, Written)> {
+    if scan.peek().is_any(&MODIFIERS) {
+        return None;
+    }
+    scan.accept("into");
+    let table = scan.table(&MODIFIERS)?;
+    let position = if scan.accept_kind(TokenKind::Open) { columns(&mut scan)? } else { Some(scan.column.position?) };
+    (scan.accept("values") || scan.accept("value")).then_some(())?;
+    let mut keys = Vec::new();
+    loop {
+        keys.push(row(&mut scan, position)?);
+        if !scan.accept_kind(TokenKind::Comma) {
+            break;
+        }
+    }
+    scan.is_at_end().then_some(())?;
+    Some((table, touched(&scan, keys)?))
+}
+
+/// The key's place in a list of columns; `Some(None)` if it is not among them.
+fn columns(scan: &mut Scan) -> Option<Option<usize>> {
+    let mut position = None;
+    if scan.accept_kind(TokenKind::Close) {
+        return Some(None);
+    }
+    for place in 0.. {
+        let name = scan.name()?;
+        if scan.is_key(&name) {
+            position = Some(place);
+        }
+        match scan.next()?.kind {
+            TokenKind::Comma => {}
+            TokenKind::Close => break,
+            _ => return None,
+        }
+    }
+    Some(position)
+}
+
+/// The key of one row; `Some(None)` if it is left to the server.
+fn row(scan: &mut Scan, position: Option<usize>) -> Option<Option<i128>> {
+    scan.accept_kind(TokenKind::Open).then_some(())?;
+    let mut key = None;
+    if position.is_none() && scan.accept_kind(TokenKind::Close) {
+        return Some(None);
+    }
+    for place in 0.. {
+        let is_key = Some(place) == position;
+        if is_key && !scan.accept("null") {
+            key = Some(scan.integer()?);
+        }
+        // A literal is the key only if nothing follows it.
+        let end = if is_key { scan.next()?.kind } else { value(scan)? };
+        match end {
+            TokenKind::Comma => {}
+            TokenKind::Close => return position.is_none_or(|position| position <= place).then_some(key),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// The rest of a value, and what ends it.
+fn value(scan: &mut Scan) -> Option<TokenKind> {
+    loop {
+        match scan.next()?.kind {
+            kind @ (TokenKind::Comma | TokenKind::Close) => return Some(kind),
+            TokenKind::Open => scan.skip_parenthesised()?,
+            TokenKind::End => return None,
+            _ => {}
+        }
+    }
+}
+
+fn touched(scan: &Scan, keys: Vec<Option<i128>>) -> Option<Written> {
+    let is_generated = scan.column.is_generated;
+    if is_generated && keys == [None] {
+        return Some(Written::Generated);
+    }
+    // With 0 the server makes a key up, or not, as the session is set.
+    let told = |key: Option<i128>| key.filter(|key| *key != 0 || !is_generated);
+    let keys: Option<Vec<i128>> = keys.into_iter().map(told).collect();
+    Some(Written::Keys(Keys::Points(keys?)))
+}

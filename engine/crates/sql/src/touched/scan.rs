@@ -1,0 +1,132 @@
+//! A lexer that stops at whatever no footprint may contain, and the few parts that all statements share.
+
+use super::Text;
+use crate::TableName;
+use crate::lex::{Lexer, Token, TokenKind, unquoted};
+use footprint::KeyColumn;
+
+/// A position; looking ahead is copying it.
+#[derive(Clone, Copy)]
+pub(super) struct Scan<'a> {
+    lexer: Lexer<'a>,
+    pub column: &'a KeyColumn,
+    bound: &'a [Option<i128>],
+}
+
+/// Further queries, and functions whose value hangs on rows that their query does not select.
+const FORBIDDEN: [&str; 7] = ["select", "union", "intersect", "except", "match", "procedure", "returning"];
+
+/// More digits than any integer type has.
+const MOST_DIGITS: usize = 20;
+
+impl<'a> Scan<'a> {
+    pub fn new(text: Text<'a>, column: &'a KeyColumn) -> Self {
+        Scan { lexer: Lexer::new(text.text, text.mode), column, bound: text.bound }
+    }
+
+    /// The next token, an `End` after the last; none if the statement has something that is never understood.
+    pub fn next(&mut self) -> Option<Token<'a>> {
+        use TokenKind::{Assign, At, AtAt, Broken, ExecutableComment};
+        let token = self.lexer.next();
+        let is_forbidden = match token.kind {
+            Broken | ExecutableComment | At | AtAt | Assign => true,
+            // The server folds some letters beyond ASCII into it when it compares names.
+            _ if token.is_name() => !token.text.is_ascii() || token.is_any(&FORBIDDEN),
+            _ => false,
+        };
+        (!is_forbidden).then_some(token)
+    }
+
+    pub fn peek(&self) -> Token<'a> {
+        self.lexer.peek()
+    }
+
+    pub fn accept(&mut self, keyword: &str) -> bool {
+        self.lexer.accept(keyword)
+    }
+
+    pub fn accept_kind(&mut self, kind: TokenKind) -> bool {
+        self.lexer.accept_kind(kind)
+    }
+
+    pub fn is_at_end(&self) -> bool {
+        self.lexer.is_at_end()
+    }
+
+    pub fn accept_operator(&mut self, operator: &str) -> bool {
+        let token = self.peek();
+        let is_it = token.kind == TokenKind::Operator && token.text == operator.as_bytes();
+        is_it && self.next().is_some()
+    }
+
+    /// Whether nothing forbidden is in the rest.
+    pub fn is_rest_plain(mut self) -> bool {
+        loop {
+            match self.next() {
+                None => return false,
+                Some(token) if token.kind == TokenKind::End => return true,
+                Some(_) => {}
+            }
+        }
+    }
+
+    pub fn name(&mut self) -> Option<Vec<u8>> {
+        let token = self.next()?;
+        token.is_name().then(|| unquoted(&token, false).into_owned())
+    }
+
+    /// `table` or `database.table`, not one of these words.
+    pub fn table(&mut self, modifiers: &[&str]) -> Option<TableName> {
+        if self.peek().is_any(modifiers) {
+            return None;
+        }
+        let first = self.name()?;
+        if self.accept_kind(TokenKind::Dot) {
+            return Some(TableName { db: Some(first), name: self.name()? });
+        }
+        Some(TableName { db: None, name: first })
+    }
+
+    pub fn is_key(&self, name: &[u8]) -> bool {
+        name.eq_ignore_ascii_case(&self.column.name)
+    }
+
+    /// An integer that the key column can hold: a literal, or bound.
+    pub fn integer(&mut self) -> Option<i128> {
+        let is_negative = self.accept_operator("-");
+        let token = self.next()?;
+        let value = match token.kind {
+            TokenKind::Number => digits(token.text)?,
+            TokenKind::Operator if token.text == b"?" && !is_negative => self.bound(&token)?,
+            _ => return None,
+        };
+        let value = if is_negative { -value } else { value };
+        self.column.holds(value).then_some(value)
+    }
+
+    fn bound(&self, mark: &Token) -> Option<i128> {
+        let mut lexer = Lexer::new(self.lexer.text(), self.lexer.mode());
+        let is_mark = |token: &Token| token.kind == TokenKind::Operator && token.text == b"?";
+        let before = std::iter::from_fn(|| Some(lexer.next()).filter(|token| token.start < mark.start));
+        *self.bound.get(before.filter(is_mark).count())?
+    }
+
+    /// To the parenthesis that closes one that has just been opened.
+    pub fn skip_parenthesised(&mut self) -> Option<()> {
+        let mut depth = 1u32;
+        while depth > 0 {
+            match self.next()?.kind {
+                TokenKind::Open => depth += 1,
+                TokenKind::Close => depth -= 1,
+                TokenKind::End => return None,
+                _ => {}
+            }
+        }
+        Some(())
+    }
+}
+
+fn digits(text: &[u8]) -> Option<i128> {
+    let is_integer = text.len() <= MOST_DIGITS && text.iter().all(u8::is_ascii_digit);
+    is_integer.then(|| text.iter().fold(0, |value, digit| 10 * value + i128::from(digit - b'0')))
+}

@@ -1,0 +1,32 @@
+//! `SELECT ... FROM one_table [alias] WHERE ...`
+
+use super::scan::Scan;
+use super::wanted::{alias, wanted};
+use crate::TableName;
+use crate::lex::TokenKind;
+use footprint::Keys;
+
+pub(super) fn read(mut scan: Scan) -> Option<(TableName, Keys)> {
+    // The one that is not forbidden.
+    scan.accept("select").then_some(())?;
+    skip_to(&mut scan, "from")?;
+    let table = scan.table(&[])?;
+    let alias = alias(&mut scan, "where", &table.name)?;
+    scan.accept("where").then_some(())?;
+    let wanted = wanted(&mut scan, &alias)?;
+    let keys = wanted.keys().filter(|_| wanted.confines_others())?;
+    Some((table, keys))
+}
+
+/// Past a keyword outside of parentheses.
+pub(super) fn skip_to(scan: &mut Scan, keyword: &str) -> Option<()> {
+    loop {
+        let token = scan.next()?;
+        match token.kind {
+            TokenKind::End | TokenKind::Semicolon | TokenKind::Close => return None,
+            TokenKind::Open => scan.skip_parenthesised()?,
+            _ if token.is(keyword) => return Some(()),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `UPDATE one_table [alias] SET ... WHERE ...` that does not mention the key in SET, and `DELETE FROM one_table WHERE ...`.
+
+use super::scan::Scan;
+use super::select::skip_to;
+use super::wanted::{alias, wanted};
+use crate::TableName;
+use crate::lex::{TokenKind, unquoted};
+use footprint::Keys;
+
+/// Unquoted, they are no table.
+const MODIFIERS: [&str; 4] = ["low_priority", "ignore", "quick", "history"];
+
+/// After UPDATE.
+pub(super) fn updated(mut scan: Scan) -> Option<(TableName, Keys)> {
+    let table = scan.table(&MODIFIERS)?;
+    let alias = alias(&mut scan, "set", &table.name)?;
+    scan.accept("set").then_some(())?;
+    let mut set = scan;
+    skip_to(&mut scan, "where")?;
+    leaves_key(&mut set, scan.peek().start).then_some(())?;
+    let keys = wanted(&mut scan, &alias)?.keys()?;
+    Some((table, keys))
+}
+
+/// Whether the key column is not even mentioned before this place.
+fn leaves_key(set: &mut Scan, end: usize) -> bool {
+    loop {
+        let Some(token) = set.next() else { return false };
+        if token.start >= end || token.kind == TokenKind::End {
+            return true;
+        }
+        if token.is_name() && set.is_key(&unquoted(&token, false)) {
+            return false;
+        }
+    }
+}
+
+/// After DELETE.
+pub(super) fn deleted(mut scan: Scan) -> Option<(TableName, Keys)> {
+    scan.accept("from").then_some(())?;
+    let table = scan.table(&MODIFIERS)?;
+    scan.accept("where").then_some(())?;
+    let keys = wanted(&mut scan, &table.name)?.keys()?;
+    Some((table, keys))
+}

@@ -1,0 +1,180 @@
+//! A WHERE clause: a conjunction, some of whose parts restrict the key column.
+//!
+//! Every part must be of a form whose end is certain, for what looks like `AND id = 7` may belong to a BETWEEN or a CASE before it.
+
+use super::scan::Scan;
+use crate::lex::{Token, TokenKind, unquoted};
+use footprint::Keys;
+
+/// What a conjunction says of the key column.
+pub(super) struct Wanted {
+    /// From `=` and IN.
+    points: Option<Vec<i128>>,
+    low: Option<i128>,
+    high: Option<i128>,
+    is_equal: bool,
+    /// Parts about anything else.
+    has_others: bool,
+}
+
+impl Wanted {
+    /// All keys for which the conjunction can hold.
+    pub fn keys(&self) -> Option<Keys> {
+        match (&self.points, self.low, self.high) {
+            (Some(points), ..) => Some(Keys::Points(points.clone())),
+            (None, Some(low), Some(high)) if low > high => Some(Keys::Points(Vec::new())),
+            (None, Some(low), Some(high)) => Some(Keys::Range { low, high }),
+            _ => None,
+        }
+    }
+
+    /// The server evaluates the other parts for rows with these keys alone: one row that is looked up before all else.
+    /// Otherwise it may evaluate them for neighbours as well, which can give warnings.
+    pub fn confines_others(&self) -> bool {
+        !self.has_others || self.is_equal
+    }
+
+    fn raise_low(&mut self, low: i128) {
+        self.low = Some(self.low.map_or(low, |old| old.max(low)));
+    }
+
+    fn cut_high(&mut self, high: i128) {
+        self.high = Some(self.high.map_or(high, |old| old.min(high)));
+    }
+}
+
+/// After WHERE, to the end of the statement. `table`: what columns may be qualified by.
+pub(super) fn wanted(scan: &mut Scan, table: &[u8]) -> Option<Wanted> {
+    let mut wanted = Wanted { points: None, low: None, high: None, is_equal: false, has_others: false };
+    loop {
+        conjunct(scan, table, &mut wanted)?;
+        if !scan.accept("and") {
+            break;
+        }
+    }
+    (is_end(scan) && scan.is_rest_plain()).then_some(wanted)
+}
+
+fn is_end(scan: &Scan) -> bool {
+    scan.is_at_end() || scan.peek().is_any(&["order", "group", "having", "limit"])
+}
+
+fn conjunct(scan: &mut Scan, table: &[u8], wanted: &mut Wanted) -> Option<()> {
+    let mut ahead = *scan;
+    if on_key(&mut ahead, table, wanted).is_some() {
+        *scan = ahead;
+    } else {
+        other(scan)?;
+        wanted.has_others = true;
+    }
+    (scan.peek().is("and") || is_end(scan)).then_some(())
+}
+
+/// A comparison of the key column with integers. `wanted` changes only if there is one, to its end.
+fn on_key(scan: &mut Scan, table: &[u8], wanted: &mut Wanted) -> Option<()> {
+    let mut name = scan.name()?;
+    if scan.accept_kind(TokenKind::Dot) {
+        (name == table).then_some(())?;
+        name = scan.name()?;
+    }
+    scan.is_key(&name).then_some(())?;
+    if scan.accept_kind(TokenKind::Equal) {
+        let key = scan.integer()?;
+        wanted.points = Some(vec![key]);
+        wanted.is_equal = true;
+    } else if scan.accept("between") {
+        let low = scan.integer()?;
+        scan.accept("and").then_some(())?;
+        let high = scan.integer()?;
+        wanted.raise_low(low);
+        wanted.cut_high(high);
+    } else if scan.accept("in") {
+        let keys = list(scan)?;
+        wanted.points.get_or_insert(keys);
+    } else if scan.accept_operator("<") {
+        let is_included = scan.accept_kind(TokenKind::Equal);
+        let key = scan.integer()?;
+        wanted.cut_high(if is_included { key } else { key - 1 });
+    } else if scan.accept_operator(">") {
+        let is_included = scan.accept_kind(TokenKind::Equal);
+        let key = scan.integer()?;
+        wanted.raise_low(if is_included { key } else { key + 1 });
+    } else {
+        return None;
+    }
+    Some(())
+}
+
+fn list(scan: &mut Scan) -> Option<Vec<i128>> {
+    scan.accept_kind(TokenKind::Open).then_some(())?;
+    let mut keys = vec![scan.integer()?];
+    while scan.accept_kind(TokenKind::Comma) {
+        keys.push(scan.integer()?);
+    }
+    scan.accept_kind(TokenKind::Close).then_some(keys)
+}
+
+/// A condition on anything, of a form that certainly ends before the next AND.
+fn other(scan: &mut Scan) -> Option<()> {
+    operand(scan)?;
+    if scan.accept("is") {
+        scan.accept("not");
+        return scan.accept("null").then_some(());
+    }
+    scan.accept("not");
+    if scan.accept("in") {
+        scan.accept_kind(TokenKind::Open).then_some(())?;
+        return scan.skip_parenthesised();
+    }
+    if scan.accept("between") {
+        operand(scan)?;
+        scan.accept("and").then_some(())?;
+        return operand(scan);
+    }
+    if scan.accept("like") || comparison(scan) {
+        return operand(scan);
+    }
+    Some(())
+}
+
+fn comparison(scan: &mut Scan) -> bool {
+    let mut found = false;
+    let is_sign = |token: Token| match token.kind {
+        TokenKind::Equal => true,
+        TokenKind::Operator => matches!(token.text, b"<" | b">" | b"!"),
+        _ => false,
+    };
+    while is_sign(scan.peek()) && scan.next().is_some() {
+        found = true;
+    }
+    found
+}
+
+/// A column, a literal, a call, or anything in parentheses.
+fn operand(scan: &mut Scan) -> Option<()> {
+    let is_signed = scan.accept_operator("-");
+    let token = scan.next()?;
+    match token.kind {
+        TokenKind::Number => Some(()),
+        _ if is_signed => None,
+        TokenKind::Text | TokenKind::Special => Some(()),
+        TokenKind::Operator => (token.text == b"?").then_some(()),
+        TokenKind::Open => scan.skip_parenthesised(),
+        _ if token.is_name() => {
+            while scan.accept_kind(TokenKind::Dot) {
+                scan.name()?;
+            }
+            if scan.accept_kind(TokenKind::Open) { scan.skip_parenthesised() } else { Some(()) }
+        }
+        _ => None,
+    }
+}
+
+/// The name that columns of the table go by: its alias, or its own.
+pub(super) fn alias(scan: &mut Scan, next: &str, own: &[u8]) -> Option<Vec<u8>> {
+    if !scan.accept("as") && scan.peek().is(next) {
+        return Some(own.to_vec());
+    }
+    let token = scan.next()?;
+    token.is_name().then(|| unquoted(&token, false).into_owned())
+}

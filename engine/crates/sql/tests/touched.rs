@@ -1,0 +1,199 @@
+//! Which rows a statement can touch: forms that are understood, forms that are not, and what holds for all of them.
+
+use footprint::{KeyColumn, Keys};
+use sql::LexMode;
+use sql::touched::{self, Text, Written};
+
+fn column() -> KeyColumn {
+    let (least, most) = (i128::from(i32::MIN), i128::from(i32::MAX));
+    KeyColumn { name: b"id".to_vec(), least, most, position: Some(0), is_generated: true }
+}
+
+fn text(text: &str) -> Text<'_> {
+    Text { text: text.as_bytes(), mode: LexMode::default(), bound: &[] }
+}
+
+fn read(statement: &str) -> Option<Keys> {
+    touched::read(text(statement), &column()).map(|(_, keys)| keys)
+}
+
+fn written(statement: &str) -> Option<Written> {
+    touched::written(text(statement), &column()).map(|(_, written)| written)
+}
+
+fn points(keys: &[i128]) -> Option<Keys> {
+    Some(Keys::Points(keys.to_vec()))
+}
+
+fn range(low: i128, high: i128) -> Option<Keys> {
+    Some(Keys::Range { low, high })
+}
+
+#[test]
+fn reads_of_rows_and_ranges_are_understood() {
+    for (condition, keys) in [
+        ("id = 7", points(&[7])),
+        ("`t`.`ID`=-7 ;", points(&[-7])),
+        ("id = 7 AND a > 3 AND (b = 1 OR c = 2) AND d LIKE 'x' ORDER BY a LIMIT 3", points(&[7])),
+        ("a BETWEEN 1 AND 3 AND id = 7", points(&[7])),
+        ("id IN (7, 9)", points(&[7, 9])),
+        ("id BETWEEN 7 AND 99 GROUP BY a HAVING COUNT(*) > 1", range(7, 99)),
+        ("id >= 7 and id <= 99", range(7, 99)),
+        ("id > 7 AND id < 99", range(8, 98)),
+        ("id > 7 AND id < 7", points(&[])),
+        ("id BETWEEN 1 AND 9 AND id IN (3)", points(&[3])),
+    ] {
+        assert_eq!(read(&format!("SELECT a, SUBSTR(c FROM 2) FROM t WHERE {condition}")), keys, "{condition}");
+    }
+    assert_eq!(read("SELECT x.a FROM d.t AS x WHERE x.id = 7"), points(&[7]));
+}
+
+#[test]
+fn what_may_mean_other_rows_is_not_understood() {
+    for condition in [
+        "id = 7 OR a = 1",
+        "id = 7 XOR a",
+        "id = 7 || a",
+        "NOT id = 7",
+        "id = 7 = 0",
+        "id = 7 + 1",
+        "id = 7 IS NULL",
+        "id <=> 7",
+        "id <> 7",
+        "id = '7'",
+        "id = 7.0",
+        "id = 7e0",
+        "id = 0x07",
+        "id = TRUE",
+        "id = a",
+        "id > 7",
+        "id < 7 AND a = 1",
+        "id = 2147483648",
+        "id = -2147483649",
+        "id = 99999999999999999999999999999999999999999999",
+        "a BETWEEN 1 AND id = 7",
+        "a NOT BETWEEN 1 AND id = 7",
+        "CASE WHEN a AND id = 7 AND b THEN 0 ELSE 1 END",
+        "(id = 7)",
+        "id IN (7, 'x')",
+        "id NOT IN (7)",
+        "id IN (SELECT 7)",
+        "id IN (7, 8) AND a = 1",
+        "id BETWEEN 1 AND 9 AND a = 1",
+        "id = 7 AND a = (SELECT MAX(a) FROM t)",
+        "id = 7 UNION SELECT 1",
+        "id = 7 AND MATCH (c) AGAINST ('x')",
+        "id = 7 AND @a := 1",
+        "id = 7 /*! OR a */",
+        "u.id = 7",
+        "d.t.id = 7",
+        "\u{131}d = 7",
+        "id = ?",
+        "a = 7",
+    ] {
+        assert_eq!(read(&format!("SELECT * FROM t WHERE {condition}")), None, "{condition}");
+    }
+    for statement in [
+        "SELECT * FROM t",
+        "SELECT * FROM t, u WHERE id = 7",
+        "SELECT * FROM t JOIN u WHERE id = 7",
+        "SELECT * FROM t FORCE INDEX (a) WHERE id = 7",
+        "SELECT * FROM t PARTITION (p) WHERE id = 7",
+        "SELECT * FROM t x WHERE t.id = 7",
+        "SELECT (SELECT 1) FROM t WHERE id = 7",
+        "SELECT MATCH (c) AGAINST ('x') FROM t WHERE id = 7",
+        "(SELECT * FROM t WHERE id = 7)",
+        "WITH t AS (TABLE u) SELECT * FROM t WHERE id = 7",
+    ] {
+        assert_eq!(read(statement), None, "{statement}");
+    }
+}
+
+#[test]
+fn bound_integers_count_by_their_place() {
+    let keys = |statement: &str, bound: &[Option<i128>]| {
+        let text = Text { bound, ..text(statement) };
+        touched::written(text, &column()).map(|(_, written)| written)
+    };
+    let seven = Some(Written::Keys(Keys::Points(vec![7])));
+    assert_eq!(keys("UPDATE t SET a = a + ?, c = '?' WHERE id = ?", &[Some(1), Some(7)]), seven);
+    assert_eq!(keys("UPDATE t SET a = a + ? WHERE id = ?", &[Some(1), None]), None);
+    assert_eq!(keys("INSERT INTO t (a, id) VALUES (?, ?)", &[None, Some(7)]), seven);
+    assert_eq!(keys("DELETE FROM t WHERE id = -?", &[Some(7)]), None);
+}
+
+#[test]
+fn writes_of_rows_are_understood() {
+    let keys = |points: &[i128]| Some(Written::Keys(Keys::Points(points.to_vec())));
+    for (statement, expected) in [
+        ("UPDATE t SET a = a + 1, c = 'id' WHERE id = 7", keys(&[7])),
+        ("UPDATE d.t AS x SET x.a = 2 WHERE x.id = 7 AND a > 3 ORDER BY a LIMIT 1", keys(&[7])),
+        ("UPDATE t SET a = 1 WHERE id IN (7, 8) AND a = 1", keys(&[7, 8])),
+        ("DELETE FROM t WHERE id = 7", keys(&[7])),
+        ("DELETE FROM t WHERE id BETWEEN 7 AND 9", Some(Written::Keys(Keys::Range { low: 7, high: 9 }))),
+        ("INSERT INTO t VALUES (7, 'x', f(1, 2)), (-8, '', (3))", keys(&[7, -8])),
+        ("INSERT t (a, `Id`) VALUE (1, 7)", keys(&[7])),
+        ("INSERT INTO t (a) VALUES (1)", Some(Written::Generated)),
+        ("INSERT INTO t VALUES (NULL, 1)", Some(Written::Generated)),
+        ("INSERT INTO t () VALUES ()", Some(Written::Generated)),
+    ] {
+        assert_eq!(written(statement), expected, "{statement}");
+    }
+}
+
+#[test]
+fn writes_that_may_touch_others_are_not_understood() {
+    for statement in [
+        "UPDATE t SET id = 8 WHERE id = 7",
+        "UPDATE t SET t.`ID` = 8 WHERE id = 7",
+        "UPDATE t SET a = 1",
+        "UPDATE t SET a = 1 ORDER BY id LIMIT 1",
+        "UPDATE t SET a = (SELECT 1) WHERE id = 7",
+        "UPDATE t, u SET a = 1 WHERE id = 7",
+        "UPDATE IGNORE t SET a = 1 WHERE id = 7",
+        "UPDATE t FOR PORTION OF p FROM 1 TO 2 SET a = 1 WHERE id = 7",
+        "DELETE t FROM t WHERE id = 7",
+        "DELETE FROM t USING t WHERE id = 7",
+        "DELETE IGNORE FROM t WHERE id = 7",
+        "DELETE FROM t",
+        "DELETE FROM t WHERE id = 7 RETURNING a",
+        "REPLACE INTO t VALUES (7)",
+        "INSERT IGNORE INTO t VALUES (7)",
+        "INSERT DELAYED INTO t VALUES (7)",
+        "INSERT INTO t SELECT 7",
+        "INSERT INTO t SET id = 7",
+        "INSERT INTO t VALUES (7) ON DUPLICATE KEY UPDATE a = 1",
+        "INSERT INTO t PARTITION (p) VALUES (7)",
+        "INSERT INTO t VALUES (7 + 1)",
+        "INSERT INTO t VALUES ('7')",
+        "INSERT INTO t VALUES (0)",
+        "INSERT INTO t VALUES (DEFAULT)",
+        "INSERT INTO t VALUES (2147483648)",
+        "INSERT INTO t VALUES (NULL), (8)",
+        "INSERT INTO t (a) VALUES (1), (2)",
+        "INSERT INTO t VALUES ()",
+        "INSERT INTO t VALUES ((SELECT 7))",
+        "LOAD DATA INFILE 'f' INTO TABLE t",
+        "WITH x AS (TABLE u) DELETE FROM t WHERE id = 7",
+        "TRUNCATE t",
+        "ANALYZE DELETE FROM t WHERE id = 7",
+    ] {
+        assert_eq!(written(statement), None, "{statement}");
+    }
+}
+
+#[test]
+fn without_a_certain_order_of_columns_the_key_must_be_named() {
+    let column = KeyColumn { position: None, is_generated: false, ..column() };
+    let of = |statement: &str| touched::written(text(statement), &column);
+    assert_eq!(of("INSERT INTO t VALUES (7)"), None);
+    assert!(of("INSERT INTO t (id) VALUES (0)").is_some(), "0 is a key like any other");
+    assert_eq!(of("INSERT INTO t (a) VALUES (1)"), None);
+}
+
+#[test]
+fn the_named_table_is_told() {
+    let named = |statement: &str| touched::read(text(statement), &column()).map(|(table, _)| (table.db, table.name));
+    assert_eq!(named("SELECT 1 FROM `d 1`.t WHERE id = 1"), Some((Some(b"d 1".to_vec()), b"t".to_vec())));
+    assert_eq!(named("SELECT 1 FROM T x WHERE id = 1"), Some((None, b"T".to_vec())));
+}
