@@ -3,12 +3,14 @@
 //! The key comes first, at a fixed distance, so that a processor fetches it while it still waits for the header.
 //!
 //! Written once before anyone can find it, never changed afterwards, so that readers need no synchronisation beyond finding
-//! it. Everything that does change (how often it is used, where it lives) is kept in its slot of the index.
+//! it. Everything that does change (how often it is used, where it lives) is kept in its slot of the index; but for its flags,
+//! of which a reader may set one more.
 
 use std::marker::PhantomData;
 use std::mem::offset_of;
 use std::ptr::NonNull;
 use std::slice;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::hash::Hash;
 use crate::versions::VERSION_MAX;
@@ -30,11 +32,11 @@ struct Header {
     rows: u32,
     cost: u16,
     owner: u16,
-    flags: u32,
+    flags: AtomicU32,
     // The key begins here, in what would be padding.
 }
 
-const KEY_AT: usize = offset_of!(Header, flags) + size_of::<u32>();
+const KEY_AT: usize = offset_of!(Header, flags) + size_of::<AtomicU32>();
 const _: () = assert!(align_of::<Header>() == ALIGN);
 
 /// Where the parts behind the header begin, and where the next entry can.
@@ -97,7 +99,7 @@ impl<'a> Draft<'a> {
             rows: saturate(self.meta.rows),
             cost: pack(self.meta.cost_ns / 1000),
             owner: self.meta.owner,
-            flags: self.meta.flags,
+            flags: AtomicU32::new(self.meta.flags),
         };
         let entry = RawEntry(at.cast());
         // SAFETY: `CellId` is a transparent `u32`, whose bytes can be read.
@@ -152,6 +154,22 @@ impl RawEntry {
     unsafe fn header<'a>(self) -> &'a Header {
         // SAFETY: written by `Draft::write`, never changed since.
         unsafe { self.0.as_ref() }
+    }
+
+    /// Copies all of it; its flags while readers may set some.
+    ///
+    /// # Safety
+    /// The entry is written and mapped, `bytes` is its size, and `at` is aligned to [`ALIGN`] and has so many writable bytes
+    /// that nobody else can see.
+    pub unsafe fn copy_to(self, at: NonNull<u8>, bytes: usize) {
+        const FLAGS_AT: usize = offset_of!(Header, flags);
+        // SAFETY: the caller's promise; the two pieces and the flags between them make up the entry.
+        unsafe {
+            at.copy_from_nonoverlapping(self.start(), FLAGS_AT);
+            at.add(KEY_AT).copy_from_nonoverlapping(self.start().add(KEY_AT), bytes - KEY_AT);
+            let flags = self.header().flags.load(Ordering::Relaxed);
+            at.add(FLAGS_AT).cast().write(AtomicU32::new(flags));
+        }
     }
 
     /// The entry as readers see it.
@@ -240,7 +258,14 @@ impl<'g> Entry<'g> {
     }
 
     pub fn flags(&self) -> u32 {
-        self.header().flags
+        // Relaxed, here and in `mark`: a flag orders nothing.
+        self.header().flags.load(Ordering::Relaxed)
+    }
+
+    /// Sets a flag; true if it was not set. Forgotten if the entry moves at this very moment.
+    pub fn mark(&self, flag: u32) -> bool {
+        let flags = &self.header().flags;
+        flags.load(Ordering::Relaxed) & flag == 0 && flags.fetch_or(flag, Ordering::Relaxed) & flag == 0
     }
 }
 

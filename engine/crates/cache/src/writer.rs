@@ -196,7 +196,7 @@ impl<'a> Writer<'a> {
         let Living { at, slot, entry, bytes, .. } = *living;
         let Ok(copy) = self.place(slot.is_main(), bytes, 0) else { return false };
         // SAFETY: both are of this size, and `copy` is known to nobody else.
-        unsafe { copy.copy_from_nonoverlapping(entry.start(), bytes) };
+        unsafe { entry.copy_to(copy, bytes) };
         let moved = Slot::new(slot.tag(), RawEntry::at(copy), slot.is_main(), slot.uses());
         self.table().set(at, moved);
         true

@@ -13,6 +13,7 @@ mod got;
 mod hooks;
 mod host;
 mod io;
+mod keys;
 mod local;
 mod log;
 mod rules;

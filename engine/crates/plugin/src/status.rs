@@ -30,6 +30,7 @@ numbers! {
     hits c"Fqc_hits"
     inserts c"Fqc_inserts"
     invalidations c"Fqc_invalidations"
+    outlived c"Fqc_invalidations_avoided"
     misses c"Fqc_misses"
     not_cached c"Fqc_not_cached"
     observed_hits c"Fqc_observed_hits"
@@ -143,6 +144,7 @@ pub fn refresh(engine: &session::Engine) {
     set(&NUMBERS.inserts, counts.inserts.sum());
     set(&NUMBERS.not_cached, counts.not_cached.sum());
     set(&NUMBERS.invalidations, counts.invalidations.sum());
+    set(&NUMBERS.outlived, counts.outlived.sum());
     set(&NUMBERS.saved_bytes, counts.saved_bytes.sum());
     set(&NUMBERS.saved_us, counts.saved_ns.sum() / 1000);
     let trial = engine.insight.curve.trial();

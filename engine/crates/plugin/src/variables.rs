@@ -26,6 +26,7 @@ static DEFER_BEGIN: Shared<c_char> = Shared::new(1);
 static ADAPTATION: Shared<c_char> = Shared::new(1);
 static OBSERVE: Shared<c_char> = Shared::new(0);
 static VERIFY_PPM: Shared<c_ulonglong> = Shared::new(0);
+static ROW_FOOTPRINTS: Shared<c_char> = Shared::new(1);
 
 struct Names([*const c_char; 4]);
 // SAFETY: pointers to string literals, never written.
@@ -148,6 +149,15 @@ static VAR_VERIFY_PPM: Shared<GlobalNumber> = bytes(
     MILLION,
     1,
 );
+static VAR_ROW_FOOTPRINTS: Shared<GlobalBool> = Shared::new(GlobalBool {
+    header: header(
+        VAR_BOOL,
+        c"row_footprints",
+        c"Tell rows of a table apart where statements name them by key, so that a write outdates only results that read its rows",
+    ),
+    value: ROW_FOOTPRINTS.get(),
+    default: 1,
+});
 
 static VAR_TYPE: Shared<SessionEnum> = Shared::new(SessionEnum {
     header: VarHeader {
@@ -180,7 +190,7 @@ static VAR_STRIP: Shared<SessionBool> = session_bool(
     c"Accepted for compatibility; comments are part of a statement's identity. Also known as query_cache_strip_comments",
 );
 
-pub struct List(pub [*const c_void; 15]);
+pub struct List(pub [*const c_void; 16]);
 // SAFETY: pointers to statics.
 unsafe impl Sync for List {}
 pub static LIST: List = List([
@@ -198,6 +208,7 @@ pub static LIST: List = List([
     VAR_OBSERVE.get() as *const c_void,
     VAR_VERIFY_PPM.get() as *const c_void,
     rules::VAR_RULES.get() as *const c_void,
+    VAR_ROW_FOOTPRINTS.get() as *const c_void,
     null(),
 ]);
 
@@ -396,4 +407,9 @@ pub fn observes() -> bool {
 pub fn verify_ppm() -> u64 {
     // SAFETY: as above.
     unsafe { VERIFY_PPM.get().read_volatile() }
+}
+
+pub fn tells_rows() -> bool {
+    // SAFETY: as above.
+    unsafe { ROW_FOOTPRINTS.get().read_volatile() != 0 }
 }

@@ -3,7 +3,7 @@
 //! It may be slow or fail without harm: results are stored only while the facts that it published are of the present.
 
 use crate::local::{self, Local};
-use crate::{host, log, server, status, variables};
+use crate::{host, keys, log, server, status, variables};
 use session::{Engine, Facts, Table, Verdict};
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -199,6 +199,7 @@ pub fn publish_settings(engine: &Engine) {
     settings.set_adapts(variables::adapts());
     settings.set_observes(variables::observes());
     settings.set_verify_ppm(variables::verify_ppm());
+    settings.set_tells_rows(variables::tells_rows());
     settings.switch(variables::size() > 0);
 }
 
@@ -283,7 +284,11 @@ fn first_column(rows: Vec<local::Row>) -> impl Iterator<Item = Vec<u8>> {
 fn settle(engine: &Engine, link: &mut Local, table: &Table) -> Result<(), String> {
     let era = table.era(engine.catalogue.generation());
     let verdict = judge(link, &table.db, &table.name)?;
-    table.settle(era, verdict);
+    let key = match verdict {
+        Verdict::Snapshot => keys::key_column(link, &literal(&table.db), &literal(&table.name))?,
+        _ => None,
+    };
+    table.settle(era, verdict, key);
     Ok(())
 }
 

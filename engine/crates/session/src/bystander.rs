@@ -23,7 +23,7 @@ impl Bystander {
         if is_read_only || crate::session::is_server_own(db, name) {
             return;
         }
-        self.writes.close(engine, engine.tables.find(&engine.versions, db, name).cell);
+        self.writes.close_table(engine, &engine.tables.find(&engine.versions, db, name));
         if db == b"mysql" {
             self.writes.close_everything(engine, true);
         }

@@ -73,6 +73,7 @@ impl Session {
         let recording = self.recording(engine, &reading, context, text, &[]);
         self.note_temporary(&reading.statement.kind, text);
         self.forward(engine, &reading.statement, Expect::Query, recording);
+        self.note_wording(engine, &reading.statement.kind, text, self.own_terms());
         Decision::Forward
     }
 
@@ -100,12 +101,17 @@ impl Session {
             return decision;
         }
         let parameters = parameters.unwrap_or_default();
+        let terms = self.bound_terms(&execute);
         let mut recording = self.recording(engine, &reading, context, &text, &parameters);
         if let Some(recording) = &mut recording {
+            recording.terms = terms.clone().unwrap_or_else(|| self.own_terms());
             recording.omits_metadata = keeps_metadata;
             refusal.into_iter().for_each(|refusal| recording.refuse(refusal));
         }
         self.forward(engine, &reading.statement, Expect::Execute, recording);
+        if let Some(terms) = terms {
+            self.note_wording(engine, &reading.statement.kind, text, terms);
+        }
         if let Some(prepared) = self.statements.get_mut(execute.id) {
             prepared.has_long_data = false;
         }

@@ -6,12 +6,13 @@ use crate::insight::Insight;
 use crate::readings::Readings;
 use crate::reason::Reasons;
 use crate::tables::Tables;
-use cache::{Cache, CellId, Counter, Versions};
+use cache::{Cache, CellId, Counter, Rows, Versions};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub struct Engine {
     pub cache: Cache,
     pub versions: Versions,
+    pub rows: Rows,
     pub tables: Tables,
     pub catalogue: Catalogue,
     pub contexts: Contexts,
@@ -43,6 +44,7 @@ pub struct Settings {
     observes: AtomicBool,
     /// Of a million hits, so many are compared with the server's answer.
     verify_ppm: AtomicU64,
+    tells_rows: AtomicBool,
     /// The server spells table names in its events as it stores them, whatever their case in a statement.
     tells_case: AtomicBool,
     /// Rises when something begins or ends to change what new sessions inherit.
@@ -80,6 +82,8 @@ pub struct Counts {
     pub inserts: Tally,
     pub not_cached: Tally,
     pub invalidations: Tally,
+    /// Results that were served although their table had been written since, as other rows were.
+    pub outlived: Tally,
     pub saved_ns: Tally,
     pub saved_bytes: Tally,
 }
@@ -88,9 +92,13 @@ impl Counts {
     /// FLUSH STATUS.
     pub fn flush(&self) {
         let all = [&self.hits, &self.misses, &self.inserts, &self.not_cached, &self.invalidations];
-        all.into_iter().chain([&self.saved_ns, &self.saved_bytes]).for_each(Tally::flush);
+        all.into_iter().chain([&self.outlived, &self.saved_ns, &self.saved_bytes]).for_each(Tally::flush);
     }
 }
+
+/// A million cells for rows and an eighth of that for blocks of them: nine megabytes when all are in use.
+const ROW_BITS: u32 = 20;
+const BLOCK_BITS: u32 = 17;
 
 impl Engine {
     pub fn new(clock: fn() -> u64) -> Engine {
@@ -98,6 +106,7 @@ impl Engine {
         let everything = versions.allocate();
         Engine {
             cache: Cache::new(0),
+            rows: Rows::new(&versions, ROW_BITS, BLOCK_BITS),
             versions,
             tables: Tables::default(),
             catalogue: Catalogue::default(),
@@ -214,6 +223,16 @@ impl Settings {
 
     pub fn set_verify_ppm(&self, value: u64) {
         self.verify_ppm.store(value, Ordering::Relaxed);
+    }
+
+    /// Rows are told apart, not only tables. Turning it on or off is safe at any time: what depends on rows dies with their
+    /// table's unknown changes, and what depends on the table with all of its changes.
+    pub fn tells_rows(&self) -> bool {
+        self.tells_rows.load(Ordering::Relaxed)
+    }
+
+    pub fn set_tells_rows(&self, value: bool) {
+        self.tells_rows.store(value, Ordering::Relaxed);
     }
 
     pub fn tells_case(&self) -> bool {

@@ -70,9 +70,8 @@ impl Insight {
     }
 
     /// A result was stored.
-    pub fn read_from(&self, slot: Slot, cells: &[CellId]) {
-        // The first one is not a table's.
-        self.digests.reads(slot, cells.iter().skip(1).map(|cell| cell.0));
+    pub fn read_from(&self, slot: Slot, tables: impl Iterator<Item = CellId>) {
+        self.digests.reads(slot, tables.map(|cell| cell.0));
     }
 
     /// A result will not be stored for want of reuse.

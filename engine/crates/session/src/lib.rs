@@ -25,6 +25,7 @@ mod readings;
 mod reason;
 mod recording;
 mod response;
+mod rows;
 mod serving;
 mod session;
 mod surface;

@@ -98,7 +98,7 @@ impl Session {
         let reading = engine.readings.read_prepared(text, self.variables.mode);
         let context = self.context(engine, true).unwrap_or(0);
         let mut running = Running::new(Purpose::Client, Expect::Prepare, self.capabilities, engine.versions.now());
-        running.effect = Effect::Prepare { text: text.into(), reading, context };
+        running.effect = Effect::Prepare { text: text.into(), reading, context, terms: self.lasting_terms() };
         self.running = Some(running);
         rewritten.map(|rewrite| command_packet(Command::StmtPrepare, &rewrite.text))
     }

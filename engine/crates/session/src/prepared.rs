@@ -1,6 +1,7 @@
 //! The prepared statements of one connection, in the binary protocol.
 
 use crate::readings::Reading;
+use crate::rows::Terms;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -8,6 +9,8 @@ use std::sync::Arc;
 pub struct Prepared {
     pub text: Arc<[u8]>,
     pub reading: Arc<Reading>,
+    /// Its mode and database are those of the time when it was prepared.
+    pub terms: Terms,
     pub parameters: u16,
     /// Two bytes for each parameter, as last bound.
     pub types: Vec<u8>,

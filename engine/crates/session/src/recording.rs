@@ -2,6 +2,7 @@
 
 use crate::readings::Reading;
 use crate::reason::{Own, Reason};
+use crate::rows::Terms;
 use crate::tables::{Table, Verdict};
 use crate::verification::Verification;
 use ::insight::Slot;
@@ -22,6 +23,7 @@ pub struct Recording {
     pub bytes: usize,
     pub context: u64,
     pub text: Vec<u8>,
+    pub terms: Terms,
     pub parameters: Vec<u8>,
     pub stamp: Stamp,
     pub generation: u64,
@@ -29,6 +31,9 @@ pub struct Recording {
     pub cells: Vec<CellId>,
     /// Noted while there are rules about tables.
     pub tables: Vec<Arc<Table>>,
+    pub first_table: Option<Arc<Table>>,
+    /// The cells are those of rows, not of their table.
+    pub is_by_rows: bool,
     pub all_snapshot: bool,
     /// Set by the first thing that speaks against storing; the rest is not recorded.
     pub refusal: Option<Reason>,
@@ -49,15 +54,16 @@ impl Recording {
         }
     }
 
-    pub fn depend_on(&mut self, cell: CellId, verdict: Verdict) {
+    pub fn depend_on(&mut self, table: &Arc<Table>, verdict: Verdict) {
         match verdict {
             Verdict::Snapshot => {}
             Verdict::Plain => self.all_snapshot = false,
             Verdict::Unknown => self.refuse(Own::TableUnknown),
             Verdict::Unfit => self.refuse(Own::TableEngine),
         }
-        if !self.cells.contains(&cell) {
-            self.cells.push(cell);
+        if !self.cells.contains(&table.any) {
+            self.cells.push(table.any);
+            self.first_table.get_or_insert_with(|| table.clone());
         }
     }
 

@@ -7,8 +7,10 @@ use crate::prepared::Metadata;
 use crate::readings::Reading;
 use crate::reason::{Own, Reason};
 use crate::recording::Recording;
+use crate::rows::{Terms, Wording};
 use crate::session::Session;
 use crate::surface::{Pending, Rendering};
+use crate::tables::{Table, table_cells};
 use crate::transaction::Snapshot;
 use crate::variables::{ASKABLE, Effect as Understood};
 use ::insight::Caching;
@@ -45,7 +47,7 @@ pub(crate) enum Purpose {
 pub(crate) enum Effect {
     None,
     Statement(Arc<Statement>),
-    Prepare { text: Arc<[u8]>, reading: Arc<Reading>, context: u64 },
+    Prepare { text: Arc<[u8]>, reading: Arc<Reading>, context: u64, terms: Terms },
     ChangeUser { charset: Option<u16>, inherited: u64 },
     Reset { inherited: u64 },
 }
@@ -70,6 +72,10 @@ pub(crate) struct Running {
     pub replaced: Option<Pending>,
     /// Nothing has been reported of it yet: no table locked for writing, no statement inside.
     pub is_inert: bool,
+    /// What a write says, for when its tables are locked.
+    pub wording: Option<Wording>,
+    /// The table that gets one new row, whose key the response tells.
+    pub generated: Option<Arc<Table>>,
     /// The client's bytes belong to the response (a local file, an authentication).
     pub is_exchange: bool,
 }
@@ -89,6 +95,8 @@ impl Running {
             execution: None,
             replaced: None,
             is_inert: true,
+            wording: None,
+            generated: None,
             is_exchange: false,
         }
     }
@@ -166,6 +174,9 @@ impl Session {
         // With something written, the statement may have committed that before its privileges were looked at.
         if running.is_inert && !self.writes.is_locked && self.transaction.written.is_empty() && was_refused(&outcome) {
             self.writes.reopen(engine);
+        }
+        if let Some(table) = &running.generated {
+            self.narrow(engine, table, &outcome);
         }
         self.end_writes(engine, &running, has_failed);
         self.note_snapshot(&running, &outcome, was_open, has_failed);
@@ -311,12 +322,13 @@ impl Session {
         match &running.effect {
             Effect::None => {}
             Effect::Statement(statement) => self.apply_statement(engine, statement, has_failed),
-            Effect::Prepare { text, reading, context } => match outcome.kind {
+            Effect::Prepare { text, reading, context, terms } => match outcome.kind {
                 OutcomeKind::Prepared { id, params, .. } => {
                     let (text, reading) = (text.clone(), reading.clone());
                     let prepared = crate::prepared::Prepared {
                         text,
                         reading,
+                        terms: terms.clone(),
                         parameters: params,
                         types: Vec::new(),
                         has_long_data: false,
@@ -425,7 +437,7 @@ impl Session {
         let verdict = match (recording.refusal, layout) {
             (Some(reason), _) => Err(reason),
             (None, None) => Err(Own::Response.into()),
-            (None, Some(layout)) => Ok(layout),
+            (None, Some(layout)) => Ok(layout.by_rows(recording.is_by_rows)),
         };
         keep(engine, &recording, &outcome, verdict);
         recording.response.clear();
@@ -435,6 +447,9 @@ impl Session {
     fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
         if recording.is_passed_over {
             recording.refuse(Own::NotReused);
+        }
+        if recording.refusal.is_none() {
+            self.depend_on_rows(engine, recording);
         }
         self.check_outcome(recording, outcome);
         if recording.refusal.is_none() {
@@ -514,7 +529,7 @@ fn keep(engine: &Engine, recording: &Recording, outcome: &Outcome, verdict: Resu
         Ok(()) if recording.is_observed => engine.insight.observed.add(1),
         Ok(()) => {
             engine.counts.inserts.add(1);
-            engine.insight.read_from(recording.slot, &recording.cells);
+            engine.insight.read_from(recording.slot, table_cells(&recording.cells, recording.is_by_rows));
         }
         Err(_) if recording.is_observed => {}
         Err(reason) => engine.note_refusal(reason),

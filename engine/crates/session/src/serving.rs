@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::layout::Layout;
 use crate::session::Session;
 use crate::surface;
+use crate::tables::any_of;
 use crate::transaction::Admission;
 use crate::verification::Verification;
 use ::insight::Slot;
@@ -30,6 +31,14 @@ pub(crate) enum Served {
     Answered,
     Inject(Vec<u8>),
     No,
+}
+
+/// Counts an entry that a write to its table has left alive, the first time that it is met.
+fn note_outlived(engine: &Engine, entry: &cache::Entry) {
+    let any = any_of(entry.cells()[1]);
+    if !engine.versions.is_fresh(&[any], entry.stamp()) && entry.mark(Layout::OUTLIVED) {
+        engine.counts.outlived.add(1);
+    }
 }
 
 impl Session {
@@ -76,6 +85,9 @@ impl Session {
         }
         // Counted before the client can know of it, so that nobody who has the answer sees an older count.
         engine.counts.hits.add(1);
+        if layout.is_by_rows() {
+            note_outlived(engine, &entry);
+        }
         engine.counts.saved_ns.add(entry.cost_ns());
         engine.counts.saved_bytes.add(entry.value().len() as u64);
         engine.insight.digests.hit(Slot(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);

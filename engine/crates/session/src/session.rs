@@ -297,14 +297,14 @@ impl Session {
                 if engine.insight.has_rules() {
                     recording.tables.push(table.clone());
                 }
-                recording.depend_on(table.cell, verdict);
+                recording.depend_on(&table, verdict);
             }
         }
     }
 
-    fn on_write(&mut self, engine: &Engine, table: &Table) {
+    fn on_write(&mut self, engine: &Engine, table: &Arc<Table>) {
         self.running.iter_mut().for_each(|running| running.is_inert = false);
-        self.writes.close(engine, table.cell);
+        self.close_written_table(engine, table);
         if table.db == b"mysql" {
             self.writes.close_everything(engine, true);
         }

@@ -1,8 +1,12 @@
-//! The tables that statements have met: their version cell, and whether results read from them may be stored.
+//! The tables that statements have met: their version cells, and what the catalogue says of them.
 //!
-//! A verdict on a table holds until something defines that table anew, or anything at all; then it is asked for again.
+//! A verdict on a table holds until something defines that table anew, or anything at all; then it is asked for again. The
+//! same is true of its key column, which moreover is told only while nothing is being defined: a definition is over in the
+//! server before it is over here, and whoever comes in between must not believe what was known before.
 
+use crate::engine::Engine;
 use cache::{CellId, Versions};
+use footprint::KeyColumn;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
@@ -22,14 +26,20 @@ pub enum Verdict {
 pub struct Table {
     pub db: Vec<u8>,
     pub name: Vec<u8>,
-    pub cell: CellId,
+    /// Advanced by every change.
+    pub any: CellId,
+    /// Advanced by changes of unknown rows alone.
+    pub whole: CellId,
     /// Statements that read or wrote it on the server.
     pub reads: AtomicU64,
     pub writes: AtomicU64,
     /// How often it has been defined anew.
     defined: AtomicU64,
+    /// How many statements are defining it.
+    defining: AtomicU64,
     /// The era it was given in << 2 | verdict.
     verdict: AtomicU64,
+    key: RwLock<(Era, Option<Arc<KeyColumn>>)>,
 }
 
 /// What a verdict holds for: both counts only grow, so their sum changes whenever one does.
@@ -50,9 +60,33 @@ impl Table {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It is being defined anew, or has been: to be called before its cell is opened.
+    /// A statement will define it anew.
+    pub fn begin_definition(&self) {
+        self.defining.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// It has been defined anew: to be called before its cells are opened.
     pub fn redefine(&self) {
         self.defined.fetch_add(1, Ordering::AcqRel);
+        self.end_definition();
+    }
+
+    /// What would have defined it has not.
+    pub fn end_definition(&self) {
+        // Release, here and in `redefine`: pairs with the Acquire in `key`.
+        self.defining.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// The column that tells its rows apart, if rows are told apart at all.
+    pub fn key(&self, engine: &Engine) -> Option<Arc<KeyColumn>> {
+        let is_settled = self.defining.load(Ordering::Acquire) == 0 && engine.versions.is_open(engine.everything);
+        // The era comes last: who finds a definition ended finds what it left behind.
+        if !is_settled || !engine.settings.tells_rows() || !engine.settings.tells_case() {
+            return None;
+        }
+        let era = self.era(engine.catalogue.generation());
+        let key = self.key.read().unwrap_or_else(|e| e.into_inner());
+        key.1.clone().filter(|_| key.0 == era)
     }
 
     pub fn verdict(&self, generation: u64) -> Verdict {
@@ -69,10 +103,22 @@ impl Table {
         }
     }
 
-    pub fn settle(&self, era: Era, verdict: Verdict) {
+    pub fn settle(&self, era: Era, verdict: Verdict, key: Option<KeyColumn>) {
+        *self.key.write().unwrap_or_else(|e| e.into_inner()) = (era, key.map(Arc::new));
         // Release: pairs with `verdict`.
         self.verdict.store(era.0 << 2 | verdict as u64, Ordering::Release);
     }
+}
+
+/// The cell of any change to a table, given that of unknown changes.
+pub(crate) fn any_of(whole: CellId) -> CellId {
+    CellId(whole.0 - 1)
+}
+
+/// The cells of any change to the tables of a result, given all that it depends on; the first is everything's.
+pub(crate) fn table_cells(cells: &[CellId], is_by_rows: bool) -> impl Iterator<Item = CellId> {
+    let (of_rows, of_tables) = if is_by_rows { (Some(any_of(cells[1])), &[][..]) } else { (None, &cells[1..]) };
+    of_rows.into_iter().chain(of_tables.iter().copied())
 }
 
 type ByName = HashMap<Vec<u8>, Arc<Table>>;
@@ -96,9 +142,11 @@ impl Tables {
             .entry(key)
             .or_insert_with(|| {
                 let (db, name) = (db.to_vec(), name.to_vec());
-                let (defined, verdict) = (AtomicU64::new(0), AtomicU64::new(0));
-                let (reads, writes) = (AtomicU64::new(0), AtomicU64::new(0));
-                Arc::new(Table { db, name, cell: versions.allocate(), reads, writes, defined, verdict })
+                let [defined, defining, verdict, reads, writes] = [0; 5].map(AtomicU64::new);
+                // The second follows the first, see `any_of`.
+                let any = versions.allocate_many(2);
+                let (whole, key) = (CellId(any.0 + 1), RwLock::new((Era(0), None)));
+                Arc::new(Table { db, name, any, whole, reads, writes, defined, defining, verdict, key })
             })
             .clone()
     }

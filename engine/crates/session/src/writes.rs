@@ -24,8 +24,15 @@ impl Writes {
         }
     }
 
+    /// Rows of it that nobody knows change.
+    pub fn close_table(&mut self, engine: &Engine, table: &Table) {
+        self.close(engine, table.any);
+        self.close(engine, table.whole);
+    }
+
     pub fn close_defined(&mut self, engine: &Engine, table: Arc<Table>) {
-        self.close(engine, table.cell);
+        table.begin_definition();
+        self.close_table(engine, &table);
         self.defined.push(table);
     }
 
@@ -69,14 +76,21 @@ impl Writes {
             return;
         }
         engine.counts.invalidations.add(self.closed.len() as u64);
-        for cell in self.closed.drain(..) {
-            engine.versions.open(cell);
+        engine.versions.open_all(&self.closed);
+        self.closed.clear();
+    }
+
+    /// What a cell stands for has not changed after all.
+    pub fn reopen_one(&mut self, engine: &Engine, cell: CellId) {
+        if let Some(at) = self.closed.iter().position(|closed| *closed == cell) {
+            self.closed.swap_remove(at);
+            engine.versions.reopen(cell);
         }
     }
 
     /// The statement was refused before it began: what it closed is as it was.
     pub fn reopen(&mut self, engine: &Engine) {
-        self.defined.clear();
+        self.defined.drain(..).for_each(|table| table.end_definition());
         self.defines = false;
         for cell in self.closed.drain(..) {
             engine.versions.reopen(cell);

@@ -170,6 +170,7 @@ fn writes_that_may_touch_others_are_not_understood() {
         "INSERT INTO t VALUES (DEFAULT)",
         "INSERT INTO t VALUES (2147483648)",
         "INSERT INTO t VALUES (NULL), (8)",
+        "INSERT INTO t (a) VALUES (LAST_INSERT_ID(8))",
         "INSERT INTO t (a) VALUES (1), (2)",
         "INSERT INTO t VALUES ()",
         "INSERT INTO t VALUES ((SELECT 7))",

@@ -17,6 +17,7 @@ pub(super) fn written(mut scan: Scan) -> Option<(TableName, Written)> {
     let table = scan.table(&MODIFIERS)?;
     let position = if scan.accept_kind(TokenKind::Open) { columns(&mut scan)? } else { Some(scan.column.position?) };
     (scan.accept("values") || scan.accept("value")).then_some(())?;
+    let rows = scan;
     let mut keys = Vec::new();
     loop {
         keys.push(row(&mut scan, position)?);
@@ -25,7 +26,7 @@ pub(super) fn written(mut scan: Scan) -> Option<(TableName, Written)> {
         }
     }
     scan.is_at_end().then_some(())?;
-    Some((table, touched(&scan, keys)?))
+    Some((table, touched(rows, keys)?))
 }
 
 /// The key's place in a list of columns; `Some(None)` if it is not among them.
@@ -83,10 +84,22 @@ fn value(scan: &mut Scan) -> Option<TokenKind> {
     }
 }
 
-fn touched(scan: &Scan, keys: Vec<Option<i128>>) -> Option<Written> {
-    let is_generated = scan.column.is_generated;
+/// A function may set what the response tells as the new key.
+fn has_no_calls(mut rows: Scan) -> bool {
+    rows.accept_kind(TokenKind::Open);
+    loop {
+        match rows.next().map(|token| token.kind) {
+            Some(TokenKind::End) => return true,
+            None | Some(TokenKind::Open) => return false,
+            Some(_) => {}
+        }
+    }
+}
+
+fn touched(rows: Scan, keys: Vec<Option<i128>>) -> Option<Written> {
+    let is_generated = rows.column.is_generated;
     if is_generated && keys == [None] {
-        return Some(Written::Generated);
+        return has_no_calls(rows).then_some(Written::Generated);
     }
     // With 0 the server makes a key up, or not, as the session is set.
     let told = |key: Option<i128>| key.filter(|key| *key != 0 || !is_generated);

@@ -2,7 +2,8 @@
 
 use super::Rows;
 use crate::engine::Engine;
-use crate::tables::Table;
+use crate::layout::Layout;
+use crate::tables::{Table, table_cells};
 use cache::CellId;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -21,11 +22,11 @@ struct Held {
 pub fn rows(engine: &Engine) -> Rows {
     let held = held(engine);
     let mut tables: Vec<_> = engine.tables.list().into_iter().map(|table| (count(&table), table)).collect();
-    tables.retain(|((reads, writes), table)| reads + writes > 0 || held.contains_key(&table.cell));
+    tables.retain(|((reads, writes), table)| reads + writes > 0 || held.contains_key(&table.any));
     tables.sort_by(|(_, a), (_, b)| (&a.db, &a.name).cmp(&(&b.db, &b.name)));
     let row = |((reads, writes), table): &((u64, u64), std::sync::Arc<Table>)| {
         let nothing = Held::default();
-        let held = held.get(&table.cell).unwrap_or(&nothing);
+        let held = held.get(&table.any).unwrap_or(&nothing);
         let text = |name: &[u8]| Some(String::from_utf8_lossy(name).into_owned());
         let numbers = [held.entries, held.bytes, held.hits, *reads, *writes];
         [text(&table.db), text(&table.name)].into_iter().chain(numbers.map(|number| Some(number.to_string()))).collect()
@@ -42,8 +43,8 @@ fn held(engine: &Engine) -> HashMap<CellId, Held> {
     let mut held: HashMap<CellId, Held> = HashMap::new();
     engine.cache.visit(&cache::pin(), |entry| {
         if engine.versions.is_fresh(entry.cells(), entry.stamp()) {
-            for cell in entry.cells().iter().filter(|cell| **cell != engine.everything) {
-                let held = held.entry(*cell).or_default();
+            for cell in table_cells(entry.cells(), Layout(entry.flags()).is_by_rows()) {
+                let held = held.entry(cell).or_default();
                 held.entries += 1;
                 held.bytes += entry.size() as u64;
             }

@@ -1,0 +1,163 @@
+//! Rows told apart: what a write of some rows outdates, and what it leaves alive.
+
+mod talk;
+
+use session::{Decision, Engine, Reply, Verdict};
+use talk::*;
+use wire::ok_packet;
+
+const SEVEN: &str = "SELECT v FROM t WHERE id = 7";
+const EIGHT: &str = "SELECT v FROM t WHERE id = 8";
+const RANGE: &str = "SELECT v FROM t WHERE id BETWEEN 100 AND 300";
+const ALL: &str = "SELECT v FROM t WHERE v > 3";
+
+/// Which of the four are served.
+fn served(talk: &mut Talk) -> [bool; 4] {
+    [SEVEN, EIGHT, RANGE, ALL].map(|text| talk.is_served(text))
+}
+
+fn filled(engine: &Engine) -> Talk<'_> {
+    let mut talk = connect(engine);
+    for text in [SEVEN, EIGHT, RANGE, ALL] {
+        if !talk.is_served(text) {
+            talk.session.on_table(engine, b"d", b"t", true);
+            talk.reply(&rows("x", AUTOCOMMIT));
+        }
+    }
+    assert_eq!(served(&mut talk), [true; 4]);
+    talk
+}
+
+#[test]
+fn a_write_outdates_results_that_read_its_rows_and_those_of_unknown_rows() {
+    let engine = engine();
+    for (write, left) in [
+        ("UPDATE t SET v = 1 WHERE id = 7", [false, true, true, false]),
+        ("UPDATE t SET v = 1 WHERE id = 200", [true, true, false, false]),
+        ("DELETE FROM t WHERE id IN (8, 9)", [true, false, true, false]),
+        ("UPDATE t SET v = 1 WHERE id BETWEEN 6 AND 9", [false, false, true, false]),
+        ("INSERT INTO t VALUES (150, 'x')", [true, true, false, false]),
+        ("INSERT INTO d.t VALUES (5000, 'x')", [true, true, true, false]),
+        ("UPDATE t SET v = 1", [false; 4]),
+        ("UPDATE t SET id = 9 WHERE id = 5000", [false; 4]),
+        ("UPDATE t SET v = 1 WHERE id BETWEEN 1000 AND 9000", [false; 4]),
+        ("REPLACE INTO t VALUES (5000)", [false; 4]),
+        ("UPDATE u SET v = 1 WHERE id = 5000", [false; 4]),
+        ("UPDATE e.t SET v = 1 WHERE id = 5000", [false; 4]),
+    ] {
+        let mut reader = filled(&engine);
+        connect(&engine).write(write, AUTOCOMMIT);
+        assert_eq!(served(&mut reader), left, "{write}");
+    }
+}
+
+#[test]
+fn only_rows_that_are_being_written_are_closed() {
+    let engine = engine();
+    let (mut reader, mut writer) = (filled(&engine), connect(&engine));
+    writer.ask("UPDATE t SET v = 1 WHERE id = 7");
+    writer.session.on_table(&engine, b"d", b"t", false);
+    assert_eq!(served(&mut reader), [false, true, true, false]);
+}
+
+#[test]
+fn the_row_of_a_generated_key_is_told_by_the_response() {
+    let engine = engine();
+    let (mut reader, mut writer) = (filled(&engine), connect(&engine));
+    writer.ask("INSERT INTO t (v) VALUES ('x')");
+    writer.session.on_table(&engine, b"d", b"t", false);
+    assert_eq!(served(&mut reader), [false; 4], "it may be any row");
+    writer.reply(&ok_packet(1, 1, 8, AUTOCOMMIT, 0));
+    assert_eq!(served(&mut reader), [true, false, true, false]);
+    for (affected, id) in [(2, 5000), (1, 0)] {
+        let mut reader = filled(&engine);
+        writer.ask("INSERT INTO t (v) VALUES ('x')");
+        writer.session.on_table(&engine, b"d", b"t", false);
+        writer.reply(&ok_packet(1, affected, id, AUTOCOMMIT, 0));
+        assert_eq!(served(&mut reader), [false; 4], "{affected} rows, {id}");
+    }
+}
+
+#[test]
+fn a_transaction_is_served_rows_that_it_has_not_written() {
+    let engine = engine();
+    let mut b = connect_at(&engine, READ_COMMITTED);
+    b.run("START TRANSACTION READ WRITE", IN_TRANS);
+    b.write("UPDATE t SET v = 1 WHERE id = 7", IN_TRANS);
+    let mut a = filled(&engine);
+    assert_eq!(served(&mut b), [false, true, true, false], "its own write");
+    b.run("ROLLBACK TO SAVEPOINT s", IN_TRANS);
+    assert_eq!(served(&mut b), [false, true, true, false], "a savepoint takes nothing back");
+    assert_eq!(b.ask("COMMIT"), Decision::Forward);
+    assert_eq!(served(&mut a), [false, true, true, false], "the commit is on its way");
+    b.reply(&ok_packet(1, 0, 0, AUTOCOMMIT, 0));
+    assert_eq!(served(&mut a), [false, true, true, false], "the commit has happened");
+}
+
+#[test]
+fn a_transaction_of_very_many_rows_is_one_of_unknown_rows() {
+    let engine = engine();
+    let mut b = connect(&engine);
+    b.run("START TRANSACTION READ WRITE", IN_TRANS);
+    for id in 1000..1200 {
+        b.write(&format!("UPDATE t SET v = 1 WHERE id = {id}"), IN_TRANS);
+    }
+    let mut a = filled(&engine);
+    b.ask("COMMIT");
+    assert_eq!(served(&mut a), [false; 4]);
+}
+
+#[test]
+fn what_is_known_of_a_table_is_not_believed_while_it_is_being_defined() {
+    let engine = engine();
+    let (mut reader, mut definer, mut writer) = (filled(&engine), connect(&engine), connect(&engine));
+    definer.ask("ALTER TABLE t DROP COLUMN v");
+    // The server lets the write go on: it has ended the definition, whose response is on its way.
+    writer.ask("UPDATE t SET v = 1 WHERE id = 7");
+    writer.session.on_table(&engine, b"d", b"t", false);
+    definer.reply(&ok_packet(1, 0, 0, AUTOCOMMIT, 0));
+    let table = engine.tables.find(&engine.versions, b"d", b"t");
+    table.settle(table.era(engine.catalogue.generation()), Verdict::Snapshot, Some(key()));
+    reader.ask(EIGHT);
+    reader.session.on_table(&engine, b"d", b"t", true);
+    reader.reply(&rows("x", AUTOCOMMIT));
+    assert!(!reader.is_served(EIGHT), "the write may touch any row");
+    writer.reply(&ok_packet(1, 1, 0, AUTOCOMMIT, 0));
+    assert!(!reader.is_served(EIGHT));
+}
+
+#[test]
+fn a_definition_that_was_refused_leaves_rows_told_apart() {
+    let engine = engine();
+    let mut reader = filled(&engine);
+    let mut other = connect(&engine);
+    other.ask("ALTER TABLE t NONSENSE");
+    let refusal = wire::ErrPacket::build(1, 1064, b"42000", "You have an error in your SQL syntax");
+    assert_eq!(other.reply(&refusal), Reply::Send);
+    other.write("UPDATE t SET v = 1 WHERE id = 7", AUTOCOMMIT);
+    assert_eq!(served(&mut reader), [false, true, true, false]);
+}
+
+#[test]
+fn temporary_tables_and_the_switch_end_telling_rows_apart() {
+    let engine = engine();
+    let (mut reader, mut writer) = (filled(&engine), connect(&engine));
+    writer.run("CREATE TEMPORARY TABLE t (id INT)", AUTOCOMMIT);
+    writer.write("UPDATE t SET v = f() WHERE id = 5000", AUTOCOMMIT);
+    assert_eq!(served(&mut reader), [false; 4]);
+    let mut reader = filled(&engine);
+    engine.settings.set_tells_rows(false);
+    connect(&engine).write("UPDATE t SET v = 1 WHERE id = 5000", AUTOCOMMIT);
+    assert_eq!(served(&mut reader), [false; 4]);
+}
+
+#[test]
+fn results_that_outlive_a_write_are_counted_once() {
+    let engine = engine();
+    let mut reader = filled(&engine);
+    assert_eq!(engine.counts.outlived.sum(), 0);
+    connect(&engine).write("UPDATE t SET v = 1 WHERE id = 7", AUTOCOMMIT);
+    assert_eq!(served(&mut reader), [false, true, true, false]);
+    assert_eq!(served(&mut reader), [false, true, true, false]);
+    assert_eq!(engine.counts.outlived.sum(), 2);
+}

@@ -1,0 +1,117 @@
+//! One connection from the outside, with the server's part played by its own packets. Tables `t` and `u` of database `d` have
+//! a key column `id`.
+
+#![allow(dead_code, reason = "not every test uses all of it")]
+
+use footprint::KeyColumn;
+use session::{Account, Decision, Engine, Facts, Outlet, Reply, Session, ThreadFacts, Verdict};
+use wire::{ok_packet, status, surface::text_result};
+
+pub const AUTOCOMMIT: u16 = status::AUTOCOMMIT;
+pub const IN_TRANS: u16 = status::AUTOCOMMIT | status::IN_TRANS;
+pub const REPEATABLE_READ: i32 = 2;
+pub const READ_COMMITTED: i32 = 1;
+
+#[derive(Default)]
+pub struct Client(pub Vec<u8>);
+
+impl Outlet for Client {
+    fn deliver(&mut self, pieces: &[&[u8]]) {
+        self.0 = pieces.concat();
+    }
+}
+
+/// `id INT AUTO_INCREMENT PRIMARY KEY`, the first column.
+pub fn key() -> KeyColumn {
+    let (least, most) = (i32::MIN.into(), i32::MAX.into());
+    KeyColumn { name: b"id".to_vec(), least, most, position: Some(0), is_generated: true }
+}
+
+pub fn engine() -> Engine {
+    let engine = Engine::new(|| 0);
+    engine.cache.resize(1 << 20);
+    engine.settings.switch(true);
+    engine.settings.set_limit(1 << 20);
+    engine.settings.set_defers_begin(true);
+    engine.settings.set_tells_case(true);
+    engine.settings.set_tells_rows(true);
+    let generation = engine.catalogue.generation();
+    engine.catalogue.publish(Facts { generation, ..Facts::default() });
+    for name in [b"t", b"u"] {
+        let table = engine.tables.find(&engine.versions, b"d", name);
+        table.settle(table.era(generation), Verdict::Snapshot, Some(key()));
+    }
+    engine
+}
+
+pub struct Talk<'a> {
+    pub engine: &'a Engine,
+    pub session: Session,
+    pub client: Client,
+}
+
+pub fn connect(engine: &Engine) -> Talk<'_> {
+    connect_at(engine, REPEATABLE_READ)
+}
+
+pub fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
+    let mut session = Session::accepted(engine.settings.inherited());
+    let facts = ThreadFacts {
+        isolation,
+        in_lock_tables: false,
+        database: b"d",
+        collation: 45,
+        cache_type: 1,
+        is_read_only: false,
+        is_null_magic: false,
+        has_begun: false,
+    };
+    session.on_connected(engine, Account { user: b"u".to_vec(), host: b"%".to_vec() }, &facts);
+    session.on_status(engine, &facts);
+    Talk { engine, session, client: Client::default() }
+}
+
+pub fn packet(text: &str) -> Vec<u8> {
+    let mut packet = Vec::new();
+    wire::push_packet(&mut packet, &mut 0, &[b"\x03", text.as_bytes()].concat());
+    packet
+}
+
+pub fn rows(value: &str, flags: u16) -> Vec<u8> {
+    text_result(&["v"], &[vec![Some(value.to_owned())]], 0, flags)
+}
+
+impl Talk<'_> {
+    pub fn ask(&mut self, text: &str) -> Decision {
+        self.client.0.clear();
+        self.session.on_command(self.engine, &packet(text), &mut self.client)
+    }
+
+    pub fn reply(&mut self, response: &[u8]) -> Reply {
+        let reply = self.session.on_response(self.engine, response);
+        self.session.after_send(self.engine);
+        reply
+    }
+
+    /// The server runs a read of table `t`.
+    pub fn read(&mut self, text: &str, value: &str, flags: u16) {
+        assert_eq!(self.ask(text), Decision::Forward, "{text}");
+        self.session.on_table(self.engine, b"d", b"t", true);
+        assert_eq!(self.reply(&rows(value, flags)), Reply::Send);
+    }
+
+    pub fn write(&mut self, text: &str, flags: u16) {
+        assert_eq!(self.ask(text), Decision::Forward, "{text}");
+        self.session.on_table(self.engine, b"d", b"t", false);
+        assert_eq!(self.reply(&ok_packet(1, 1, 0, flags, 0)), Reply::Send);
+    }
+
+    pub fn run(&mut self, text: &str, flags: u16) {
+        assert_eq!(self.ask(text), Decision::Forward, "{text}");
+        assert_eq!(self.reply(&ok_packet(1, 0, 0, flags, 0)), Reply::Send);
+    }
+
+    pub fn is_served(&mut self, text: &str) -> bool {
+        self.ask(text) == Decision::Answered
+    }
+}
