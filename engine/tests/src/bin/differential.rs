@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use fqc_tests::arguments::Arguments;
-use fqc_tests::differential::{self, Plan};
+use fqc_tests::differential::{self, Aim, Plan};
 use fqc_tests::server::{Options, Server};
 
-const USAGE: &str = "differential [--seed N] [--statements N] [--seconds S] [--epoch N] [--shrink-seconds S] \
+const USAGE: &str = "differential [--seed N] [--aim everything|rows] [--statements N] [--seconds S] [--epoch N] [--shrink-seconds S] \
     [--plugin PATH] [--mariadbd PATH] [--option k=v]...";
 
 fn main() -> ExitCode {
@@ -22,11 +22,20 @@ fn main() -> ExitCode {
     }
 }
 
+fn aim(arguments: &Arguments) -> io::Result<Aim> {
+    match arguments.all("aim").last() {
+        None | Some("everything") => Ok(Aim::Everything),
+        Some("rows") => Ok(Aim::Rows),
+        Some(other) => Err(io::Error::other(format!("--aim is everything or rows, not {other}"))),
+    }
+}
+
 fn judge() -> io::Result<ExitCode> {
     let arguments = Arguments::read(USAGE)?;
     let default = Plan::default();
     let plan = Plan {
         seed: arguments.number("seed", default.seed)?,
+        aim: aim(&arguments)?,
         statements: arguments.number("statements", default.statements)?,
         time: Duration::from_secs(arguments.number("seconds", default.time.as_secs())?),
         epoch: arguments.number("epoch", default.epoch)?,

@@ -23,6 +23,7 @@ use crate::client::Endpoint;
 use crate::random::Random;
 use crate::server::Server;
 use action::Action;
+pub use generate::Aim;
 use generate::Generator;
 use pair::{Lanes, Pair, Parting};
 pub use summary::Summary;
@@ -54,6 +55,7 @@ const RESTORING: &[&str] = &[
 
 pub struct Plan {
     pub seed: u64,
+    pub aim: Aim,
     pub statements: u64,
     pub time: Duration,
     pub epoch: u64,
@@ -66,6 +68,7 @@ impl Default for Plan {
     fn default() -> Self {
         Self {
             seed: 1,
+            aim: Aim::default(),
             statements: u64::MAX,
             time: Duration::from_secs(60),
             epoch: 4000,
@@ -79,6 +82,7 @@ impl Default for Plan {
 #[derive(Debug)]
 pub struct Difference {
     pub seed: u64,
+    pub aim: Aim,
     /// Steps up to the difference, before shrinking.
     pub steps: usize,
     pub history: Vec<Action>,
@@ -94,7 +98,7 @@ impl Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        writeln!(out, "DIFFERENCE, replay with --seed {} --statements {}", self.seed, self.steps)?;
+        writeln!(out, "DIFFERENCE, replay with --aim {} --seed {} --statements {}", self.aim, self.seed, self.steps)?;
         writeln!(out, "history of {} steps, [session] statement:", self.history.len())?;
         write!(out, "{}{}", report::history(&self.history), self.what)
     }
@@ -110,7 +114,8 @@ pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(
     while found.is_none() && begun.elapsed() < plan.time && summary.statements < plan.statements {
         let seed = plan.seed + summary.epochs;
         let steps = plan.epoch.min(plan.statements - summary.statements);
-        found = epoch(&mut pair, seed, steps, begun + plan.time, &mut summary)?;
+        let generator = Generator::new(Random::new(seed), SESSIONS, plan.aim, seed % 2 == 1);
+        found = epoch(&mut pair, generator, seed, steps, begun + plan.time, &mut summary)?;
         if let Some(difference) = &found
             && difference.is_of_locks()
             && pair.replay(&difference.history)?.is_none()
@@ -131,7 +136,7 @@ pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(
 }
 
 fn shrunk(pair: &mut Pair, first: Difference, limit: Duration) -> Difference {
-    let Difference { seed, steps, history, mut what } = first;
+    let Difference { seed, aim, steps, history, mut what } = first;
     let last = history[history.len() - 1].clone();
     let history = shrink::shrink(history, limit, |candidate| {
         let (length, found) = pair.replay(candidate).ok()??;
@@ -141,18 +146,18 @@ fn shrunk(pair: &mut Pair, first: Difference, limit: Duration) -> Difference {
         what = found;
         Some(candidate[..length].to_vec())
     });
-    Difference { seed, steps, history, what }
+    Difference { seed, aim, steps, history, what }
 }
 
 fn epoch(
     pair: &mut Pair,
+    mut generator: Generator,
     seed: u64,
     steps: u64,
     deadline: Instant,
     summary: &mut Summary,
 ) -> io::Result<Option<Difference>> {
     let mut lanes = Lanes::new(pair)?;
-    let mut generator = Generator::new(Random::new(seed), SESSIONS, seed % 2 == 1);
     let mut history = Vec::new();
     while (history.len() as u64) < steps && Instant::now() < deadline {
         let action = generator.next_action();
@@ -166,7 +171,7 @@ fn epoch(
                 return Ok(None);
             }
             Err(Parting::Difference(what)) => {
-                return Ok(Some(Difference { seed, steps: history.len(), history, what }));
+                return Ok(Some(Difference { seed, aim: generator.aim(), steps: history.len(), history, what }));
             }
         };
         summary.count(action.kind, &answer);

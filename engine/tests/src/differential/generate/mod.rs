@@ -6,12 +6,14 @@ mod expressions;
 mod model;
 mod reads;
 mod routines;
+mod rows;
 mod settings;
 mod transactions;
 mod values;
 mod writes;
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use super::action::{Account, Action, Deed, Kind};
 use crate::client::{Param, Response, Row};
@@ -43,6 +45,24 @@ impl Memory {
     }
 }
 
+/// What a run is to find out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Aim {
+    #[default]
+    Everything,
+    /// Whether rows are told apart as they are on the server.
+    Rows,
+}
+
+impl fmt::Display for Aim {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(match self {
+            Aim::Everything => "everything",
+            Aim::Rows => "rows",
+        })
+    }
+}
+
 /// What the generator believes of a session.
 #[derive(Clone, Debug)]
 struct Standing {
@@ -53,6 +73,7 @@ struct Standing {
 
 pub struct Generator {
     random: Random,
+    aim: Aim,
     model: Model,
     memory: Memory,
     standings: Vec<Standing>,
@@ -70,10 +91,11 @@ pub struct Generator {
 const DISTURBING: [usize; 9] = [4, 5, 6, 7, 8, 9, 10, 13, 16];
 
 impl Generator {
-    pub fn new(random: Random, sessions: usize, is_calm: bool) -> Self {
+    pub fn new(random: Random, sessions: usize, aim: Aim, is_calm: bool) -> Self {
         let standing = Standing { database: "d0".into(), in_transaction: false, is_lost: false };
         let mut generator = Self {
             random,
+            aim,
             model: Model::default(),
             memory: Memory::default(),
             standings: vec![standing; sessions],
@@ -86,6 +108,10 @@ impl Generator {
         generator
     }
 
+    pub fn aim(&self) -> Aim {
+        self.aim
+    }
+
     fn prelude(&mut self) {
         let mut statements: Vec<String> =
             ["CREATE DATABASE d0", "CREATE DATABASE d1", "CREATE SEQUENCE d0.s0", "CREATE ROLE r0"]
@@ -95,8 +121,13 @@ impl Generator {
             statements.push(format!("CREATE USER {user}@'%' IDENTIFIED BY 'pw'"));
             statements.push(format!("GRANT {grant} TO {user}"));
         }
-        for name in ["d0.t0", "d0.t1", "d0.t2", "d0.t3", "d0.t4", "d1.t0", "d1.t1"] {
-            statements.push(self.create_table(name).replacen("OR REPLACE ", "", 1));
+        match self.aim {
+            Aim::Rows => statements.extend(self.rows_prelude()),
+            Aim::Everything => {
+                for name in ["d0.t0", "d0.t1", "d0.t2", "d0.t3", "d0.t4", "d1.t0", "d1.t1"] {
+                    statements.push(self.create_table(name).replacen("OR REPLACE ", "", 1));
+                }
+            }
         }
         for text in statements {
             self.later(0, Kind::Definition, Deed::Query(text));
@@ -106,6 +137,9 @@ impl Generator {
                 let text = create(self);
                 self.later(0, Kind::Routine, Deed::Query(text));
             }
+        }
+        if self.aim == Aim::Rows {
+            self.rows_filling();
         }
         for session in 0..self.standings.len() {
             self.later(session, Kind::Connection, Deed::InitDb("d0".into()));
@@ -137,6 +171,18 @@ impl Generator {
     fn step(&mut self, session: usize) -> (Kind, Deed) {
         if self.standings[session].in_transaction && self.random.percent(12) {
             return (Kind::Transaction, Deed::Query(self.ending()));
+        }
+        if self.aim == Aim::Rows && self.random.percent(97) {
+            return match self.random.weighted(&[520, 130, 240, 45, 4, 5, 10, 6]) {
+                0 => (Kind::Repeat, self.repeat()),
+                1 => (Kind::Read, self.fresh_read()),
+                2 => (Kind::Write, self.prepared_or_text(Self::row_write)),
+                3 => (Kind::Transaction, Deed::Query(self.transaction(session))),
+                4 => (Kind::Setting, Deed::Query(self.row_setting())),
+                5 => (Kind::Definition, Deed::Query(self.row_definition())),
+                6 => (Kind::Prepared, Deed::Query(self.text_prepared(session))),
+                _ => (Kind::Several, self.several()),
+            };
         }
         // Only the last two sessions are restless: the others must share entries, or nothing is ever a hit.
         // In the order of the match below.
@@ -197,7 +243,8 @@ impl Generator {
     }
 
     fn fresh_read(&mut self) -> Deed {
-        let deed = self.prepared_or_text(Self::read);
+        let read = if self.aim == Aim::Rows { Self::row_read } else { Self::read };
+        let deed = self.prepared_or_text(read);
         self.memory.keep(&mut self.random, &deed);
         deed
     }

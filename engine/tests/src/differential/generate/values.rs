@@ -71,7 +71,7 @@ impl Generator {
 
     /// A parameter when the statement is to be prepared, the literal otherwise. Placeholders come in the order of the
     /// calls: call in the order of the text.
-    fn bind(&mut self, param: Param, literal: String) -> String {
+    pub(super) fn bind(&mut self, param: Param, literal: String) -> String {
         match &mut self.bound {
             Some(params) => {
                 params.push(param);

@@ -1,0 +1,276 @@
+//! Statements that aim at telling rows apart: keys that meet, touch and just miss each other, in tables where a statement
+//! changes only the rows that it names, and in tables where it does not.
+
+use super::Generator;
+use super::model::Table;
+use crate::client::Param;
+use crate::differential::action::{Deed, Kind};
+
+/// What keys can do, by table; the last column of some is generated.
+const TABLES: &[(&str, &str)] = &[
+    (
+        "d0.t0",
+        "(id INT AUTO_INCREMENT PRIMARY KEY, a INT DEFAULT 1, c VARCHAR(30), d DECIMAL(12,3), KEY ka (a)) ENGINE=InnoDB",
+    ),
+    (
+        "d0.t1",
+        "(a INT DEFAULT 1, id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, b BIGINT UNSIGNED UNIQUE, v INT AS (a * 2) VIRTUAL) ENGINE=InnoDB",
+    ),
+    (
+        "d0.t2",
+        "(id INT PRIMARY KEY, a INT, c VARCHAR(30), FOREIGN KEY (a) REFERENCES d0.t2 (id) ON DELETE CASCADE ON UPDATE CASCADE) ENGINE=InnoDB",
+    ),
+    ("d0.t3", "(id SMALLINT AUTO_INCREMENT PRIMARY KEY, a INT DEFAULT 1, c VARCHAR(30)) ENGINE=InnoDB"),
+    (
+        "d0.t4",
+        "(id INT AUTO_INCREMENT PRIMARY KEY, a INT, FOREIGN KEY (a) REFERENCES d0.t0 (id) ON DELETE CASCADE ON UPDATE SET NULL) ENGINE=InnoDB",
+    ),
+    ("d0.t5", "(id DECIMAL(10,0) PRIMARY KEY, a INT DEFAULT 1) ENGINE=InnoDB"),
+    (
+        "d1.t0",
+        "(id INT PRIMARY KEY, a INT DEFAULT 1) ENGINE=InnoDB PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (8), PARTITION p1 VALUES LESS THAN MAXVALUE)",
+    ),
+    ("d1.t1", "(id TINYINT NOT NULL PRIMARY KEY, a INT DEFAULT 1) ENGINE=InnoDB"),
+];
+
+impl Generator {
+    pub(super) fn rows_prelude(&mut self) -> Vec<String> {
+        let tables = TABLES.iter().map(|(name, body)| format!("CREATE TABLE {name} {body}"));
+        let mut statements: Vec<String> = tables.collect();
+        statements.push(self.row_trigger());
+        statements
+    }
+
+    /// Fills the tables, so that there is something to read.
+    pub(super) fn rows_filling(&mut self) {
+        for (name, _) in TABLES {
+            let rows: Vec<_> = (1..13).chain(60..70).map(|key| format!("({key}, NULL)")).collect();
+            let text = format!("INSERT INTO {name} (id, a) VALUES {}", rows.join(", "));
+            self.later(0, Kind::Write, Deed::Query(text));
+        }
+    }
+
+    pub(super) fn row_trigger(&mut self) -> String {
+        let number = self.random.below(4);
+        let (event, body) = *self.random.pick(&[
+            ("BEFORE INSERT ON d0.t3", "SET NEW.id = NEW.id + 1"),
+            ("BEFORE UPDATE ON d0.t3", "SET NEW.id = OLD.id + 1"),
+            ("AFTER DELETE ON d0.t3", "UPDATE d0.t0 SET a = a + 1 WHERE id = OLD.id"),
+            ("AFTER UPDATE ON d0.t1", "UPDATE d0.t0 SET a = a + 1 WHERE id = NEW.id + 1"),
+            ("AFTER INSERT ON d1.t0", "DELETE FROM d0.t0 WHERE id = NEW.id + 60"),
+        ]);
+        let database = &event[event.len() - 5..event.len() - 3];
+        format!("CREATE OR REPLACE TRIGGER {database}.g{number} {event} FOR EACH ROW {body}")
+    }
+
+    /// Few keys, around the ends of blocks of them.
+    fn near(&mut self) -> i64 {
+        match self.random.below(20) {
+            0..=11 => self.random.between(1, 12),
+            12..=15 => self.random.between(60, 70),
+            16 | 17 => self.random.between(122, 131),
+            18 => self.random.between(-3, 0),
+            _ => *self.random.pick(&[127, 128, 32767, 32768, -128, 2147483647, 2147483648, -2147483649, i64::MAX]),
+        }
+    }
+
+    fn bound_key(&mut self) -> String {
+        let key = self.near();
+        self.bind(Param::Int(key), key.to_string())
+    }
+
+    fn pair(&mut self) -> [String; 2] {
+        let low = self.near();
+        let high = low.saturating_add(self.random.between(-1, 70));
+        [low, high].map(|key| self.bind(Param::Int(key), key.to_string()))
+    }
+
+    /// Conditions that name rows, and some that look like it.
+    fn rows_condition(&mut self, id: &str) -> String {
+        match self.random.below(30) {
+            0..=9 => format!("{id} = {}", self.bound_key()),
+            10..=12 => {
+                let keys: Vec<_> = (0..1 + self.random.below(4)).map(|_| self.bound_key()).collect();
+                format!("{id} IN ({})", keys.join(", "))
+            }
+            13..=16 => {
+                let [low, high] = self.pair();
+                format!("{id} BETWEEN {low} AND {high}")
+            }
+            17 => {
+                let [low, high] = self.pair();
+                format!("{id} >= {low} AND {id} < {high}")
+            }
+            18 => {
+                let [low, high] = self.pair();
+                format!("{id} > {low} AND {id} <= {high}")
+            }
+            19 => format!("{id} = {} AND a > {}", self.bound_key(), self.small()),
+            20 => format!("a > {} AND {id} = {}", self.small(), self.bound_key()),
+            21 => format!("{id} > {}", self.bound_key()),
+            22 => format!("{id} = {} OR {id} = {}", self.bound_key(), self.bound_key()),
+            _ => {
+                let pattern = self.random.word(&[
+                    "{i} = '{k}'",
+                    "{i} = {k}.0",
+                    "{i} = {k} + 0",
+                    "{i} = 0x0{k}",
+                    "NOT {i} = {k}",
+                    "{i} = {k} = 0",
+                    "a BETWEEN 0 AND {i} = {k}",
+                    "CASE WHEN a = 1 AND {i} = {k} AND 1 THEN 0 ELSE 1 END",
+                    "{i} IN ('{k}', 7)",
+                    "{i} <> {k}",
+                    "{i} <=> {k}",
+                    "{i} = {k} XOR a = 1",
+                    "({i} = {k})",
+                    "{i} = {k} AND 1",
+                    "{i} = 18446744073709551615",
+                    "{i} = 99999999999999999999",
+                    "{i} = -{k}",
+                    "{i} = 1e0",
+                    "{i} = TRUE",
+                    "{i} = a",
+                    "{i} IS NOT NULL",
+                    "{i} BETWEEN -5 AND {k}",
+                    "{i} NOT BETWEEN 3 AND {k}",
+                ]);
+                pattern.replace("{i}", id).replace("{k}", &self.random.between(1, 9).to_string())
+            }
+        }
+    }
+
+    pub(super) fn row_read(&mut self) -> String {
+        if self.random.percent(15) {
+            return self.read();
+        }
+        let table = self.table(false);
+        let name = self.reference(&table);
+        let (from, id) = match self.random.below(8) {
+            0 => (format!("{name} AS x"), "x.id"),
+            1 => (format!("{name} x"), "x.id"),
+            2 => (name, "ID"),
+            3 => (name, "`id`"),
+            _ => (name, "id"),
+        };
+        let what = match self.random.below(4) {
+            0 => "*".into(),
+            1 => "id, a".into(),
+            2 => self.aggregate(&table),
+            _ => "COUNT(*), SUM(a)".to_owned(),
+        };
+        let condition = self.rows_condition(id);
+        let is_list = matches!(what.as_str(), "*" | "id, a");
+        let tail = if is_list { self.random.word(&["", "", " ORDER BY id", " ORDER BY id DESC LIMIT 2"]) } else { "" };
+        format!("SELECT {what} FROM {from} WHERE {condition}{tail}")
+    }
+
+    pub(super) fn row_write(&mut self) -> String {
+        if self.random.percent(20) {
+            return self.write();
+        }
+        let table = self.table(false);
+        let name = self.reference(&table);
+        match self.random.below(20) {
+            0..=6 => self.row_update(&name),
+            7..=9 => format!("DELETE FROM {name} WHERE {}", self.rows_condition("id")),
+            10 => format!("DELETE FROM {name} WHERE {} ORDER BY id LIMIT 1", self.rows_condition("id")),
+            11 => format!("UPDATE {name} SET a = 5 WHERE {} ORDER BY id DESC LIMIT 2", self.rows_condition("id")),
+            12 => format!("UPDATE {name} SET id = id + 60 WHERE {}", self.rows_condition("id")),
+            13 => format!("UPDATE {name} SET a = 6, id = {} WHERE id = {}", self.bound_key(), self.bound_key()),
+            _ => self.row_insert(&table, &name),
+        }
+    }
+
+    fn row_update(&mut self, name: &str) -> String {
+        match self.random.below(4) {
+            0 => format!("UPDATE {name} AS x SET x.a = {} WHERE {}", self.small(), self.rows_condition("x.id")),
+            1 => format!("UPDATE {name} SET a = a + 1 WHERE {}", self.rows_condition("id")),
+            2 => format!("UPDATE {name} SET a = (id = 3) WHERE {}", self.rows_condition("id")),
+            _ => format!("UPDATE {name} SET a = {} WHERE {}", self.small(), self.rows_condition("id")),
+        }
+    }
+
+    fn row_insert(&mut self, table: &Table, name: &str) -> String {
+        let verb = self.random.word(&[
+            "INSERT INTO",
+            "INSERT INTO",
+            "INSERT INTO",
+            "INSERT",
+            "REPLACE INTO",
+            "INSERT IGNORE INTO",
+        ]);
+        let tail = if verb.starts_with("INSERT") && self.random.percent(12) {
+            self.random.word(&[
+                " ON DUPLICATE KEY UPDATE a = 9",
+                " ON DUPLICATE KEY UPDATE id = id + 60",
+                " RETURNING id",
+            ])
+        } else {
+            ""
+        };
+        let [many, more] = [self.random.percent(25), self.random.percent(10)];
+        let count = 1 + if many { self.random.below(4) } else { 0 } + if more { 70 } else { 0 };
+        if self.random.percent(20) {
+            return format!("{verb} {name} (a) VALUES ({}){tail}", self.small());
+        }
+        if self.random.percent(15) && table.columns.len() == 2 {
+            return format!("{verb} {name} VALUES ({}, {}){tail}", self.bound_key(), self.small());
+        }
+        let rows: Vec<_> = (0..count).map(|_| format!("({}, {})", self.inserted_key(), self.small())).collect();
+        format!("{verb} {name} (id, a) VALUES {}{tail}", rows.join(", "))
+    }
+
+    fn inserted_key(&mut self) -> String {
+        match self.random.below(24) {
+            0 => "NULL".into(),
+            1 => "0".into(),
+            2 => "DEFAULT".into(),
+            3 => format!("'{}'", self.near()),
+            4 => format!("{}.4", self.random.between(1, 12)),
+            5 => format!("{} + 1", self.random.between(1, 12)),
+            _ => self.bound_key(),
+        }
+    }
+
+    pub(super) fn row_setting(&mut self) -> String {
+        self.random
+            .word(&[
+                "SET auto_increment_increment = 5, auto_increment_offset = 3",
+                "SET auto_increment_increment = 1, auto_increment_offset = 1",
+                "SET insert_id = 66",
+                "SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'",
+                "SET sql_mode = ''",
+                "SET sql_mode = DEFAULT",
+                "SET foreign_key_checks = 0",
+                "SET foreign_key_checks = 1",
+                "SET unique_checks = 0",
+            ])
+            .to_owned()
+    }
+
+    pub(super) fn row_definition(&mut self) -> String {
+        match self.random.below(8) {
+            0..=2 => self.row_trigger(),
+            3 => format!("DROP TRIGGER IF EXISTS d0.g{}", self.random.below(4)),
+            _ => self
+                .random
+                .word(&[
+                    "ALTER TABLE d0.t0 DROP PRIMARY KEY, ADD PRIMARY KEY (id, a)",
+                    "ALTER TABLE d0.t0 DROP PRIMARY KEY, ADD PRIMARY KEY (id)",
+                    "ALTER TABLE d0.t0 MODIFY id BIGINT AUTO_INCREMENT",
+                    "ALTER TABLE d0.t0 MODIFY id INT UNSIGNED AUTO_INCREMENT",
+                    "ALTER TABLE d1.t1 MODIFY id INT",
+                    "ALTER TABLE d1.t1 MODIFY a INT FIRST",
+                    "ALTER TABLE d1.t0 ADD FOREIGN KEY (a) REFERENCES d1.t0 (id) ON DELETE CASCADE",
+                    "ALTER TABLE d0.t3 ADD FOREIGN KEY (a) REFERENCES d0.t1 (a) ON UPDATE CASCADE",
+                    "ALTER TABLE d0.t1 ADD COLUMN w INT INVISIBLE FIRST",
+                    "TRUNCATE TABLE d1.t0",
+                    "ALTER TABLE d1.t0 EXCHANGE PARTITION p0 WITH TABLE d1.t1",
+                    "ALTER TABLE d0.t3 ENGINE=MyISAM",
+                    "ALTER TABLE d0.t3 ENGINE=InnoDB",
+                ])
+                .to_owned(),
+        }
+    }
+}
