@@ -11,6 +11,7 @@ use crate::engine::Engine;
 use crate::recording::Recording;
 use crate::session::Session;
 use crate::tables::Table;
+use crate::variables::Knowledge;
 use cache::CellId;
 use footprint::Keys;
 use sql::touched::{self, Text, Written};
@@ -31,6 +32,8 @@ const LONGEST: usize = 16 * 1024;
 #[derive(Clone, Debug)]
 pub struct Terms {
     pub mode: LexMode,
+    /// The mode is that of the server.
+    pub is_certain: bool,
     /// Where its unqualified names are; none: in the session's own.
     pub database: Option<Arc<[u8]>>,
     /// What is bound to its parameters.
@@ -51,15 +54,19 @@ enum Touched {
 
 impl Session {
     /// A write goes to the server: what it says is kept until the server locks its tables.
-    pub(crate) fn note_wording(&mut self, engine: &Engine, kind: &Kind, text: impl Into<Arc<[u8]>>, terms: Terms) {
-        let is_told = matches!(kind, Kind::Write) && engine.settings.is_on() && !self.variables.is_uncertain;
+    pub(crate) fn note_wording<T>(&mut self, engine: &Engine, kind: &Kind, text: T, terms: Terms)
+    where
+        T: AsRef<[u8]> + Into<Arc<[u8]>>,
+    {
+        let is_told = matches!(kind, Kind::Write) && engine.settings.is_on() && text.as_ref().len() <= LONGEST;
         if let Some(running) = self.running.as_mut().filter(|_| is_told) {
             running.wording = Some(Wording { text: text.into(), terms });
         }
     }
 
     pub(crate) fn own_terms(&self) -> Terms {
-        Terms { mode: self.variables.mode, database: None, bound: Vec::new() }
+        let is_certain = !self.variables.is_uncertain && self.variables.knowledge != Knowledge::Lost;
+        Terms { mode: self.variables.mode, is_certain, database: None, bound: Vec::new() }
     }
 
     /// Those of a statement that is prepared now, whatever is set later.
@@ -95,7 +102,7 @@ impl Session {
 
     fn touched(&self, engine: &Engine, table: &Table) -> Option<Touched> {
         let Wording { text, terms } = self.running.as_ref()?.wording.as_ref().filter(|_| !self.has_temporary_tables)?;
-        let key = table.key(engine).filter(|_| text.len() <= LONGEST)?;
+        let key = table.key(engine).filter(|_| terms.is_certain)?;
         let (named, written) = touched::written(terms.text(text), &key)?;
         self.is_named(table, &named, terms).then_some(())?;
         let keys = match written {
@@ -129,8 +136,8 @@ impl Session {
 
     fn read_cells(&self, engine: &Engine, recording: &Recording) -> Option<Vec<CellId>> {
         let table = recording.first_table.as_ref().filter(|_| recording.cells.len() == 2)?;
-        let key = table.key(engine)?;
         let terms = &recording.terms;
+        let key = table.key(engine).filter(|_| terms.is_certain)?;
         let (named, keys) = touched::read(terms.text(&recording.text), &key)?;
         self.is_named(table, &named, terms).then_some(())?;
         let mut cells = vec![engine.everything, table.whole];

@@ -53,6 +53,9 @@ const RESTORING: &[&str] = &[
     "SET GLOBAL collation_connection = DEFAULT",
 ];
 
+/// What was served; of it, what a write of other rows had left alive.
+const COUNTERS: [&str; 2] = ["Qcache_hits", "Fqc_invalidations_avoided"];
+
 pub struct Plan {
     pub seed: u64,
     pub aim: Aim,
@@ -108,7 +111,7 @@ impl fmt::Display for Difference {
 pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(Summary, Option<Difference>)> {
     let begun = Instant::now();
     let mut pair = Pair { plain, cached, through: plan.cached_endpoint.clone() };
-    let hits_before = pair.hits();
+    let before = COUNTERS.map(|name| pair.counter(name));
     let mut summary = Summary::default();
     let mut found = None;
     while found.is_none() && begun.elapsed() < plan.time && summary.statements < plan.statements {
@@ -127,7 +130,9 @@ pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(
         summary.epochs += 1;
     }
     summary.elapsed = begun.elapsed();
-    summary.hits = pair.hits().zip(hits_before).map(|(after, before)| after.saturating_sub(before));
+    let after = COUNTERS.map(|name| pair.counter(name));
+    let grown = |at: usize| after[at].zip(before[at]).map(|(after, before)| after.saturating_sub(before));
+    (summary.hits, summary.outlived) = (grown(0), grown(1));
     let shrunk = found.map(|found| {
         eprintln!("{}\nshrinking ...", found.what);
         shrunk(&mut pair, found, plan.shrink_time)

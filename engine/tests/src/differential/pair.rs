@@ -37,9 +37,10 @@ impl Pair<'_> {
         Ok(None)
     }
 
-    /// `Qcache_hits` of the cached server; `None` where it is gone or knows no such counter.
-    pub fn hits(&self) -> Option<u64> {
-        let rows = self.cached.admin().ok()?.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").ok()?.rows(false);
+    /// A counter of the cached server; `None` where it is gone or knows no such counter.
+    pub fn counter(&self, name: &str) -> Option<u64> {
+        let question = format!("SHOW GLOBAL STATUS LIKE '{name}'");
+        let rows = self.cached.admin().ok()?.must(&question).ok()?.rows(false);
         let value = rows.first()?[1].clone()?;
         String::from_utf8_lossy(&value).parse().ok()
     }

@@ -16,6 +16,8 @@ pub struct Summary {
     pub elapsed: Duration,
     /// `Qcache_hits` of the cached server over this run; `None` when it knows no such counter.
     pub hits: Option<u64>,
+    /// `Fqc_invalidations_avoided`, likewise.
+    pub outlived: Option<u64>,
     /// Steps of this kind, and how many of them failed on both servers.
     pub per_kind: BTreeMap<Kind, (u64, u64)>,
     pub per_error: BTreeMap<u16, u64>,
@@ -40,6 +42,7 @@ impl fmt::Display for Summary {
         let speed = self.statements as f64 / self.elapsed.as_secs_f64();
         writeln!(out, "{} statements in {} epochs, {speed:.0}/s, hits {:?}", self.statements, self.epochs, self.hits)?;
         writeln!(out, "  {} epochs ended early at a metadata lock", self.partings)?;
+        writeln!(out, "  results that outlived a write of other rows: {:?}", self.outlived)?;
         for (kind, (count, errors)) in &self.per_kind {
             writeln!(out, "  {kind:?}: {count}, of these {errors} errors")?;
         }

@@ -172,12 +172,12 @@ impl Generator {
         if self.standings[session].in_transaction && self.random.percent(12) {
             return (Kind::Transaction, Deed::Query(self.ending()));
         }
-        if self.aim == Aim::Rows && self.random.percent(97) {
-            return match self.random.weighted(&[520, 130, 240, 45, 4, 5, 10, 6]) {
+        if self.aim == Aim::Rows && !self.random.per_mille(4) {
+            return match self.random.weighted(&[560, 130, 240, 45, 3, 1, 10, 6]) {
                 0 => (Kind::Repeat, self.repeat()),
                 1 => (Kind::Read, self.fresh_read()),
                 2 => (Kind::Write, self.prepared_or_text(Self::row_write)),
-                3 => (Kind::Transaction, Deed::Query(self.transaction(session))),
+                3 => (Kind::Transaction, Deed::Query(self.row_transaction(session))),
                 4 => (Kind::Setting, Deed::Query(self.row_setting())),
                 5 => (Kind::Definition, Deed::Query(self.row_definition())),
                 6 => (Kind::Prepared, Deed::Query(self.text_prepared(session))),

@@ -233,6 +233,19 @@ impl Generator {
         }
     }
 
+    /// Those in which reads are served.
+    pub(super) fn row_transaction(&mut self, session: usize) -> String {
+        let choices: &[&str] = match self.standings[session].in_transaction {
+            true => &["COMMIT", "COMMIT", "COMMIT", "ROLLBACK", "SAVEPOINT s", "ROLLBACK TO s", "COMMIT AND CHAIN"],
+            false => &["BEGIN", "BEGIN", "START TRANSACTION", "START TRANSACTION WITH CONSISTENT SNAPSHOT"],
+        };
+        if self.random.percent(8) {
+            let level = self.random.word(&["READ COMMITTED", "REPEATABLE READ"]);
+            return format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}");
+        }
+        self.random.pick(choices).to_string()
+    }
+
     pub(super) fn row_setting(&mut self) -> String {
         self.random
             .word(&[
