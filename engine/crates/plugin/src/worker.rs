@@ -176,8 +176,13 @@ impl Worker {
         if engine.catalogue.facts().is_none() {
             publish_facts(engine, &mut link)?;
         }
-        for table in engine.tables.take_asked() {
-            settle(engine, &mut link, &table)?;
+        let asked = engine.tables.take_asked();
+        for table in &asked {
+            settle(engine, &mut link, table)?;
+        }
+        // What a result needs comes first; without a key its rows are not told apart yet.
+        for table in &asked {
+            settle_key(engine, &mut link, table).inspect_err(|_| engine.tables.ask(table))?;
         }
         self.link = Some(link);
         Ok(())
@@ -284,11 +289,17 @@ fn first_column(rows: Vec<local::Row>) -> impl Iterator<Item = Vec<u8>> {
 fn settle(engine: &Engine, link: &mut Local, table: &Table) -> Result<(), String> {
     let era = table.era(engine.catalogue.generation());
     let verdict = judge(link, &table.db, &table.name)?;
-    let key = match verdict {
-        Verdict::Snapshot => keys::key_column(link, &literal(&table.db), &literal(&table.name))?,
-        _ => None,
-    };
-    table.settle(era, verdict, key);
+    table.settle(era, verdict);
+    Ok(())
+}
+
+fn settle_key(engine: &Engine, link: &mut Local, table: &Table) -> Result<(), String> {
+    let generation = engine.catalogue.generation();
+    let era = table.era(generation);
+    if table.verdict(generation) == Verdict::Snapshot {
+        let key = keys::key_column(link, &literal(&table.db), &literal(&table.name))?;
+        table.settle_key(era, key);
+    }
     Ok(())
 }
 

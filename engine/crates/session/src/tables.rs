@@ -103,8 +103,11 @@ impl Table {
         }
     }
 
-    pub fn settle(&self, era: Era, verdict: Verdict, key: Option<KeyColumn>) {
+    pub fn settle_key(&self, era: Era, key: Option<KeyColumn>) {
         *self.key.write().unwrap_or_else(|e| e.into_inner()) = (era, key.map(Arc::new));
+    }
+
+    pub fn settle(&self, era: Era, verdict: Verdict) {
         // Release: pairs with `verdict`.
         self.verdict.store(era.0 << 2 | verdict as u64, Ordering::Release);
     }

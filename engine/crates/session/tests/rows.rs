@@ -117,7 +117,9 @@ fn what_is_known_of_a_table_is_not_believed_while_it_is_being_defined() {
     writer.session.on_table(&engine, b"d", b"t", false);
     definer.reply(&ok_packet(1, 0, 0, AUTOCOMMIT, 0));
     let table = engine.tables.find(&engine.versions, b"d", b"t");
-    table.settle(table.era(engine.catalogue.generation()), Verdict::Snapshot, Some(key()));
+    let era = table.era(engine.catalogue.generation());
+    table.settle(era, Verdict::Snapshot);
+    table.settle_key(era, Some(key()));
     reader.ask(EIGHT);
     reader.session.on_table(&engine, b"d", b"t", true);
     reader.reply(&rows("x", AUTOCOMMIT));

@@ -39,7 +39,8 @@ pub fn engine() -> Engine {
     engine.catalogue.publish(Facts { generation, ..Facts::default() });
     for name in [b"t", b"u"] {
         let table = engine.tables.find(&engine.versions, b"d", name);
-        table.settle(table.era(generation), Verdict::Snapshot, Some(key()));
+        table.settle(table.era(generation), Verdict::Snapshot);
+        table.settle_key(table.era(generation), Some(key()));
     }
     engine
 }

@@ -173,7 +173,7 @@ impl Generator {
             return (Kind::Transaction, Deed::Query(self.ending()));
         }
         if self.aim == Aim::Rows && !self.random.per_mille(4) {
-            return match self.random.weighted(&[560, 130, 240, 45, 3, 1, 10, 6]) {
+            return match self.random.weighted(&[5600, 1300, 2400, 450, 20, 8, 8, 8]) {
                 0 => (Kind::Repeat, self.repeat()),
                 1 => (Kind::Read, self.fresh_read()),
                 2 => (Kind::Write, self.prepared_or_text(Self::row_write)),
