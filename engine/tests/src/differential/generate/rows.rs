@@ -266,8 +266,8 @@ impl Generator {
             _ => self
                 .random
                 .word(&[
-                    "ALTER TABLE d0.t0 DROP PRIMARY KEY, ADD PRIMARY KEY (id, a)",
-                    "ALTER TABLE d0.t0 DROP PRIMARY KEY, ADD PRIMARY KEY (id)",
+                    "ALTER TABLE d0.t0 DROP PRIMARY KEY, ADD UNIQUE (id)",
+                    "ALTER TABLE d0.t0 DROP INDEX id, ADD PRIMARY KEY (id)",
                     "ALTER TABLE d0.t0 MODIFY id BIGINT AUTO_INCREMENT",
                     "ALTER TABLE d0.t0 MODIFY id INT UNSIGNED AUTO_INCREMENT",
                     "ALTER TABLE d1.t1 MODIFY id INT",
