@@ -342,8 +342,8 @@ fn hits_end_with_the_first_own_write() {
         reader.must("BEGIN").unwrap();
         arena.hit(&mut reader, READ, "10");
         arena.hit(&mut reader, READ, "10");
-        reader.must("UPDATE t SET v = v + 1 WHERE id = 2").unwrap();
-        arena.miss(&mut reader, READ, "10");
+        reader.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap();
+        arena.miss(&mut reader, READ, "11");
         reader.must("ROLLBACK").unwrap();
         arena.warm(&mut reader, READ);
     }

@@ -149,15 +149,12 @@ static VAR_VERIFY_PPM: Shared<GlobalNumber> = bytes(
     MILLION,
     1,
 );
-static VAR_ROW_FOOTPRINTS: Shared<GlobalBool> = Shared::new(GlobalBool {
-    header: header(
-        VAR_BOOL,
-        c"row_footprints",
-        c"Tell rows of a table apart where statements name them by key, so that a write outdates only results that read its rows",
-    ),
-    value: ROW_FOOTPRINTS.get(),
-    default: 1,
-});
+static VAR_ROW_FOOTPRINTS: Shared<GlobalBool> = global_bool(
+    c"row_footprints",
+    c"Tell rows of a table apart where statements name them by key, so that a write outdates only results that read its rows",
+    &ROW_FOOTPRINTS,
+    1,
+);
 
 static VAR_TYPE: Shared<SessionEnum> = Shared::new(SessionEnum {
     header: VarHeader {

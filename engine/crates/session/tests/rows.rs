@@ -163,3 +163,32 @@ fn results_that_outlive_a_write_are_counted_once() {
     assert_eq!(served(&mut reader), [false, true, true, false]);
     assert_eq!(engine.counts.outlived.sum(), 2);
 }
+
+fn prepared(id: u32, values: [i64; 2]) -> Vec<u8> {
+    let values: Vec<u8> = values.into_iter().flat_map(i64::to_le_bytes).collect();
+    let head = [&[0x17][..], &id.to_le_bytes(), &[0, 1, 0, 0, 0], &[0, 1, 8, 0, 8, 0]].concat();
+    let mut packet = Vec::new();
+    wire::push_packet(&mut packet, &mut 0, &[head, values].concat());
+    packet
+}
+
+#[test]
+fn integers_bound_to_a_prepared_write_tell_its_rows() {
+    let engine = engine();
+    let (mut reader, mut writer) = (filled(&engine), connect(&engine));
+    let mut prepare = Vec::new();
+    wire::push_packet(&mut prepare, &mut 0, b"\x16UPDATE t SET v = ? WHERE id = ?");
+    assert_eq!(writer.session.on_command(&engine, &prepare, &mut writer.client), Decision::Forward);
+    let mut response = Vec::new();
+    let parameter = b"\x03def\x00\x00\x00\x01?\x00\x0c?\x00\x00\x00\x00\x00\x08\x80\x00\x00\x00\x00";
+    let end = b"\xfe\x00\x00\x02\x00";
+    let head = b"\x00\x05\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00";
+    for (sequence, payload) in (1..).zip([&head[..], parameter, parameter, end]) {
+        wire::push_packet(&mut response, &mut { sequence }, payload);
+    }
+    assert_eq!(writer.reply(&response), Reply::Send);
+    assert_eq!(writer.session.on_command(&engine, &prepared(5, [1, 7]), &mut writer.client), Decision::Forward);
+    writer.session.on_table(&engine, b"d", b"t", false);
+    writer.reply(&ok_packet(1, 1, 0, AUTOCOMMIT, 0));
+    assert_eq!(served(&mut reader), [false, true, true, false]);
+}
