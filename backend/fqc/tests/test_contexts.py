@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from fqc.contexts import Context, Contexts, choose, load, path, save
+from fqc.contexts import Context, Contexts, apply_defaults, choose, load, path, save
 from fqc.failure import Exit, Failure
 
 KEPT = Contexts("one", {"one": Context("http://one", "secret-1"), "two": Context("http://two", "secret-2")})
@@ -32,6 +32,24 @@ def test_a_broken_file_is_named(tmp_path: Path, text: str) -> None:
     file.write_text(text)
     file.chmod(0o600)
     with pytest.raises(Failure, match="cannot be read"):
+        load(file)
+
+
+def test_defaults_of_the_file_give_way_to_the_environment(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    save(file, Contexts("one", KEPT.contexts, {"output": "json", "timeout": "60"}))
+    environment = {"FQC_TIMEOUT": "5"}
+    apply_defaults(file, environment)
+    assert environment == {"FQC_OUTPUT": "json", "FQC_TIMEOUT": "5"}
+    assert load(file).defaults == {"output": "json", "timeout": "60"}
+
+
+def test_a_default_that_nobody_knows_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    save(file, Contexts(defaults={"colour": "never"}))
+    apply_defaults(file, environment := {})
+    assert environment == {}
+    with pytest.raises(Failure, match="no default is called colour"):
         load(file)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import typer
 from typer.main import get_command
 
-from fqc import __version__
+from fqc import __version__, contexts
 from fqc.command import Group
 from fqc.failure import Exit, Failure
 from fqc.output import Format, complain, say
@@ -81,6 +81,7 @@ def root(
 def main() -> None:
     if sys.stdout is None:  # closed by whoever called: nobody wants the result
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    contexts.apply_defaults(contexts.path())
     try:
         app(prog_name="fqc")
     except Failure as failure:

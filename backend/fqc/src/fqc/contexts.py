@@ -1,5 +1,7 @@
 """Where the API is and who asks: contexts in a file, overridden by the environment, overridden by flags.
 
+The file may also hold `defaults` of options, by hand: `"defaults": {"output": "json", "timeout": "60"}`.
+
 The file holds tokens, so it is written for its owner alone (0600) and refused when others can read it. It is replaced
 in one step: an interrupted write leaves the old one.
 """
@@ -9,12 +11,14 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from fqc.failure import Exit, Failure
 
+# What the file may set, and the variable of the environment that stands above it.
+DEFAULTS = {"output": "FQC_OUTPUT", "timeout": "FQC_TIMEOUT"}
 _READABLE_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -30,6 +34,7 @@ class Context:
 class Contexts:
     current: str = ""
     contexts: dict[str, Context] = field(default_factory=dict)
+    defaults: dict[str, str] = field(default_factory=dict)
 
     def named(self, name: str) -> Context:
         if name not in self.contexts:
@@ -55,11 +60,29 @@ def load(file: Path) -> Contexts:
         if stat.S_IMODE(file.stat().st_mode) & _READABLE_BY_OTHERS:
             raise Failure(f"{file} holds tokens and others can read it.", hint=f"Run: chmod 600 {file}")
         kept = json.loads(file.read_text())
-        return Contexts(kept["current"], {name: Context(**each) for name, each in kept["contexts"].items()})
+        contexts = {name: Context(**each) for name, each in kept["contexts"].items()}
+        return Contexts(kept["current"], contexts, _known(kept.get("defaults", {})))
     except FileNotFoundError:
         return Contexts()
     except (ValueError, TypeError, KeyError) as error:
         raise Failure(f"{file} cannot be read: {error!r}.", hint="Mend it, or remove it and log in again.") from error
+
+
+def _known(defaults: dict[str, str]) -> dict[str, str]:
+    unknown = sorted(defaults.keys() - DEFAULTS.keys())
+    if unknown:
+        raise ValueError(f"no default is called {unknown[0]}, only {' and '.join(DEFAULTS)}")
+    return defaults
+
+
+def apply_defaults(file: Path, environment: MutableMapping[str, str] = os.environ) -> None:
+    """A file that cannot be read is told of by the command that needs it."""
+    try:
+        defaults = load(file).defaults
+    except (Failure, OSError):
+        return
+    for name, value in defaults.items():
+        environment.setdefault(DEFAULTS[name], str(value))
 
 
 def save(file: Path, contexts: Contexts) -> None:
