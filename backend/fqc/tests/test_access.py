@@ -11,6 +11,13 @@ def test_login_keeps_a_token_and_not_the_password(stack: Stack, fqc: Fqc, config
     assert fqc("whoami", "-o", "json").json == {"username": stack.username, "role": "admin", "url": stack.url}
 
 
+def test_a_dry_login_asks_for_no_password_and_keeps_nothing(stack: Stack, bare: Fqc, config: Path) -> None:
+    kept = config.read_text()
+    shown = bare("login", "--url", stack.url, "-u", stack.username, "--dry-run", "-o", "json").json
+    assert (shown["method"], shown["path"]) == ("POST", "/api/v1/tokens")
+    assert config.read_text() == kept
+
+
 def test_a_wrong_password_is_denied(stack: Stack, bare: Fqc) -> None:
     wrong = bare("login", "--url", stack.url, "-u", "nobody", "--password-stdin", stdin="guessed-1\n")
     assert wrong.code == 5
@@ -22,6 +29,8 @@ def test_a_second_context_is_made_used_and_logged_out_of(stack: Stack, bare: Fqc
     login = ("login", "--url", stack.url, "-u", stack.username, "--password-stdin", "--scope", "viewer")
     for name in ("a", "b"):
         assert bare(*login, "--context", name, stdin=stack.password, **here).code == 0
+    for command in ("use", "remove"):
+        assert "Would" in bare("context", command, "a", "--dry-run", **here).err
     assert bare("context", "use", "a", **here).code == 0
     listed = bare("context", "list", "-o", "json", **here).json
     assert [(each["name"], each["is_current"]) for each in listed] == [("a", True), ("b", False)]

@@ -9,6 +9,7 @@ import typer
 from fqc import contexts
 from fqc.call import Call
 from fqc.noun import Noun
+from fqc.output import say
 
 app = Noun("Control planes that you logged in to.")
 Name = Annotated[str, typer.Argument(help="A context.", metavar="CONTEXT", show_default=False)]
@@ -25,16 +26,19 @@ def list_(call: Call) -> None:
     call.show_items(rows, {"NAME": "name", "ADDRESS": "url", "USER": "username", "CURRENT": "is_current"})
 
 
-@app.read("use")
+@app.write("use")
 def use(call: Call, name: Name) -> None:
     """Make a context the current one."""
     kept = contexts.load(contexts.path())
     kept.named(name)
+    if call.is_dry_run:
+        say(f"Would make {name} the current context in place of {kept.current or 'none'}.")
+        return
     kept.current = name
     contexts.save(contexts.path(), kept)
 
 
-@app.read("remove")
+@app.write("remove")
 def remove(call: Call, name: Name) -> None:
     """Forget a context without asking its control plane.
 
@@ -42,5 +46,8 @@ def remove(call: Call, name: Name) -> None:
     """
     kept = contexts.load(contexts.path())
     kept.named(name)
+    if call.is_dry_run:
+        say(f"Would forget {name}.")
+        return
     kept.forget(name)
     contexts.save(contexts.path(), kept)

@@ -14,7 +14,7 @@ from fqc.call import Call
 from fqc.contexts import Context
 from fqc.failure import Exit, Failure
 from fqc.noun import single
-from fqc.options import READ
+from fqc.options import DRY_RUN, READ
 from fqc.token import Scope
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ def login(
     url = call.url or (kept.contexts[name].url if name in kept.contexts else None)
     if not url:
         raise Failure("Which control plane?", Exit.USAGE, hint="Say --url http://host:port")
+    if call.is_dry_run:
+        call.would("POST", "tokens", _wanted(scope.value if scope else "what you may", days))
+        return
     password = secret(f"Password of {username} at {url}", from_stdin=password_stdin)
     token = _token(url, username, password, scope, days)
     kept.contexts[name] = Context(url, token["token"], token["id"], username)
@@ -63,14 +66,18 @@ def _token(url: str, username: str, password: str, scope: Scope | None, days: in
     begun = api.get("auth/session")
     given = {"username": username, "password": password}
     session = _post(api, "auth/session", given, begun["csrf_token"])
-    body = {
-        "name": f"fqc on {socket.gethostname()}"[:100],
-        "scope": scope.value if scope else session["role"],
-        "expires_at": (datetime.now(UTC) + timedelta(days=days)).isoformat(),
-    }
+    body = _wanted(scope.value if scope else session["role"], days)
     token = _post(api, "tokens", body, session["csrf_token"])
     api.request("DELETE", "auth/session", headers=_proof(api, session["csrf_token"]))
     return token
+
+
+def _wanted(scope: str, days: int) -> dict[str, str]:
+    return {
+        "name": f"fqc on {socket.gethostname()}"[:100],
+        "scope": scope,
+        "expires_at": (datetime.now(UTC) + timedelta(days=days)).isoformat(),
+    }
 
 
 def _post(api: Api, path: str, body: Any, csrf_token: str) -> Any:
@@ -81,4 +88,4 @@ def _proof(api: Api, csrf_token: str) -> dict[str, str]:
     return {"X-CSRFToken": csrf_token, "Origin": api.url, "Referer": f"{api.url}/"}
 
 
-app = single("login", login, READ)
+app = single("login", login, READ | DRY_RUN)
