@@ -43,15 +43,25 @@ fn is_inherited(assignment: &Assignment) -> bool {
     }
 }
 
+/// Whatever it does, it neither begins nor ends a transaction, nor sets what becomes of one.
+fn leaves_transaction(kind: &Kind) -> bool {
+    let is_data =
+        matches!(kind, Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain | Kind::Handler | Kind::Do);
+    let is_savepoint = matches!(kind, Kind::Savepoint | Kind::RollbackToSavepoint | Kind::ReleaseSavepoint);
+    let is_preparation = matches!(kind, Kind::Prepare | Kind::Deallocate);
+    is_data
+        || is_savepoint
+        || is_preparation
+        || matches!(kind, Kind::Use(_) | Kind::Kill | Kind::Empty | Kind::Harmless)
+}
+
 fn may_commit(kind: &Kind) -> bool {
     match kind {
-        Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain | Kind::Use(_) | Kind::Savepoint => false,
-        Kind::RollbackToSavepoint | Kind::ReleaseSavepoint | Kind::Handler | Kind::Kill | Kind::Empty => false,
         Kind::Set(assignments) => {
             assignments.iter().any(|a| matches!(&a.target, Target::Session(n) if n == b"autocommit"))
         }
-        Kind::SetTransaction(_) | Kind::Harmless | Kind::Do | Kind::Prepare | Kind::Deallocate => false,
-        _ => true,
+        Kind::SetTransaction(_) => false,
+        _ => !leaves_transaction(kind),
     }
 }
 
@@ -89,11 +99,8 @@ pub fn changes_transaction(kind: &Kind, autocommit: bool) -> bool {
         _ => false,
     };
     match kind {
-        Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain | Kind::Use(_) | Kind::Savepoint => false,
-        Kind::RollbackToSavepoint | Kind::ReleaseSavepoint | Kind::Handler | Kind::Kill | Kind::Empty => false,
-        Kind::Harmless | Kind::Do | Kind::Prepare | Kind::Deallocate => false,
         Kind::Set(assignments) => assignments.iter().any(is_setting),
         Kind::Commit(completion) | Kind::Rollback(completion) => !autocommit || completion.chain == Some(true),
-        _ => true,
+        _ => !leaves_transaction(kind),
     }
 }

@@ -44,9 +44,7 @@ impl Reading {
         Reading {
             scan: if is_read { scan_of(text, mode) } else { Scan::Other },
             may_skip_rows: is_read && may_skip_rows(text),
-            statement: Arc::new(statement),
-            digest: None,
-            names_view: AtomicU64::new(0),
+            ..Reading::of(statement)
         }
     }
 

@@ -73,9 +73,9 @@ pub struct Session {
     pub(crate) has_set_role: bool,
     /// A statement prepared in SQL may make some when it is executed.
     pub(crate) prepares_temporary: bool,
-    /// Rows of a served result that the server does not know of: what FOUND_ROWS() must say.
     /// The hit that the server answers in place of the cache, to be compared with it.
     pub(crate) verification: Option<Verification>,
+    /// Rows of a served result that the server does not know of: what FOUND_ROWS() must say.
     pub(crate) unseen: Option<Pending>,
     /// The server's list of warnings is that of an older statement, and may not be empty.
     pub(crate) has_warnings: bool,
