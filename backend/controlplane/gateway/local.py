@@ -13,7 +13,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,9 @@ from controlplane.gateway import process
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.names import ENGINE_NAMES
 
-READY_SECONDS = 60
+READY_SECONDS = 120  # less than the lease of a change
+LOOK_EVERY_SECONDS = 0.05
+SERVER = "mariadbd"
 ENGINE_FILE = "fqc.so"
 
 
@@ -49,7 +51,7 @@ def _program(name: str) -> str:
 
 
 def server_program() -> str:
-    return _program("mariadbd")
+    return _program(SERVER)
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,12 @@ class LocalServer:
 
     @property
     def pid(self) -> int | None:
-        return process.running_pid(self.folder / "server.pid", f"--defaults-file={self.defaults}")
+        return process.running_pid(self.folder / "server.pid", SERVER, self._marked)
+
+    @property
+    def _marked(self) -> str:
+        """The argument by which its process is known."""
+        return f"--defaults-file={self.defaults}"
 
     @property
     def is_made(self) -> bool:
@@ -153,16 +160,21 @@ class LocalServer:
 
     def start(self) -> None:
         """Returns when the account can log in; says what the server's log says if that does not happen."""
-        if self.pid is None:
-            if not is_free(self.port):
-                raise LocalServerError(
-                    f"port {self.port} on 127.0.0.1 is taken by another program: end that, then start the server again."
-                )
-            command = [server_program(), f"--defaults-file={self.defaults}"]
-            account = self.folder / "account.sql"
-            process.start_detached(command + [f"--init-file={account}"] * account.exists(), self.log)
-        _await(self._answers, READY_SECONDS, self._failure)
+        pid = self.pid or self._start()
+        deadline = time.monotonic() + READY_SECONDS
+        while not self._answers():
+            if process.has_ended(pid, LOOK_EVERY_SECONDS) or time.monotonic() > deadline:
+                raise LocalServerError(self._failure())
         (self.folder / "account.sql").unlink(missing_ok=True)
+
+    def _start(self) -> int:
+        if not is_free(self.port):
+            raise LocalServerError(
+                f"port {self.port} on 127.0.0.1 is taken by another program: end that, then start the server again."
+            )
+        account = self.folder / "account.sql"
+        init = [f"--init-file={account}"] * account.exists()
+        return process.start_detached([server_program(), self._marked, *init], self.log)
 
     def _answers(self) -> bool:
         try:
@@ -209,11 +221,3 @@ def _option(value: str) -> str:
         raise LocalServerError("a value with a line break cannot be written to a configuration file.")
     is_plain = value.replace("_", "").replace("-", "").replace(".", "").isalnum()
     return value if is_plain else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _await(is_met: Callable[[], bool], seconds: float, failure: Callable[[], str]) -> None:
-    deadline = time.monotonic() + seconds
-    while not is_met():
-        if time.monotonic() > deadline:
-            raise LocalServerError(failure())
-        time.sleep(0.05)  # between two questions to a server that is starting

@@ -1,13 +1,13 @@
 """One server process of this machine: started detached, recognised by its command line, stopped by its own pid.
 
-Invariant: nothing is signalled unless /proc says that it runs with this instance's defaults file.
+Invariant: nothing is signalled unless /proc says that it runs with this instance's defaults file, and nothing that runs
+with it goes unseen: not before the server has written its pid file, and not after somebody removed that.
 """
 
 from __future__ import annotations
 
 import os
 import select
-import shutil
 import signal
 import subprocess
 from contextlib import suppress
@@ -18,21 +18,42 @@ from controlplane.gateway.errors import GatewayError
 STOP_SECONDS = 60
 
 
-def running_pid(pid_file: Path, mark: str) -> int | None:
-    """The pid in `pid_file`, if that process still runs with `mark` among its arguments."""
-    try:
+def running_pid(pid_file: Path, program: str, argument: str) -> int | None:
+    """The process of `program` with this first argument: the one that `pid_file` names, or whichever there is."""
+    words = f"{program}\0{argument}\0".encode()
+    with suppress(OSError, ValueError):
         pid = int(pid_file.read_text())
-        arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except (OSError, ValueError):
-        return None
-    return pid if mark.encode() in arguments else None
+        if words in _command_line(pid):
+            return pid
+    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return next((pid for pid in pids if words in _command_line(pid)), None)
 
 
-def start_detached(command: list[str], log: Path) -> None:
-    """In a session of its own and without a parent that must reap it: it outlives the worker that starts it."""
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def start_detached(command: list[str], log: Path) -> int:
+    """Its pid. In a session of its own, without a parent that must reap it: it outlives the worker that starts it."""
+    words = ["/bin/sh", "-c", 'setsid "$@" >&2 & echo $!', "sh", *command]
     with log.open("ab") as output:
-        words = [shutil.which("setsid") or "setsid", "--fork", *command]
-        subprocess.run(words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=True)
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=output, check=True)
+    return int(done.stdout)
+
+
+def has_ended(pid: int, seconds: float) -> bool:
+    """Whether it ends within that time; true as soon as it does."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return _ended(handle, seconds)
+    finally:
+        os.close(handle)
 
 
 def stop(pid: int, *, force: bool = False) -> None:

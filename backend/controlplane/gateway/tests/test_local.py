@@ -4,6 +4,7 @@ import socket
 import pytest
 
 from controlplane.gateway.local import LocalServerError
+from controlplane.gateway.process import has_ended
 
 
 def test_a_server_starts_stops_and_starts_again(own_server):
@@ -34,11 +35,11 @@ def test_configured_values_are_in_force_after_a_restart(own_server):
     connection.close()
 
 
-def test_a_server_that_cannot_start_says_why(own_server, monkeypatch):
+def test_a_server_that_cannot_start_says_why_as_soon_as_it_has_ended(own_server, monkeypatch):
     server = own_server()
     server.stop()
     server.configure({"no_such_option": "1"})
-    monkeypatch.setattr("controlplane.gateway.local.READY_SECONDS", 20)
+    monkeypatch.setattr("controlplane.gateway.local.READY_SECONDS", float("inf"))
     with pytest.raises(LocalServerError, match="no_such_option"):
         server.start()
 
@@ -57,6 +58,16 @@ def test_a_pid_file_that_names_another_process_is_not_believed(own_server):
     (server.folder / "server.pid").write_text(str(os.getpid()))
     assert server.pid is None
     server.stop()
+
+
+def test_a_server_without_a_pid_file_is_known_and_ends_with_its_removal(own_server):
+    server = own_server()
+    pid = server.pid
+    (server.folder / "server.pid").unlink()  # as before it was written
+    assert server.pid == pid
+    server.remove()
+    assert has_ended(pid, 0)
+    assert not server.folder.exists()
 
 
 def test_a_value_with_a_line_break_is_never_written(shared_server):
