@@ -104,6 +104,7 @@ class Result:
     passed: int
     failed: int
     skipped: int
+    cpu_seconds: float = 0.0
     tries: int = 1
 
     @property
@@ -147,12 +148,19 @@ def run_once(suite: Suite) -> Result:
         Path(own).chmod(0o711)  # PostgreSQL, which refuses to run as root, has to reach its folder below
         environment = os.environ | {"TMPDIR": own, MARK: mark_of(suite)}
         command = ["make", suite.target]
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False
-        )
+        started = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        exit_code, cpu_seconds = ended(started)
         left = end_leftovers(suite, log)
     text = log_of(suite).read_text(errors="replace")
-    return judge(suite, done.returncode or left, time.monotonic() - begun, text)
+    result = judge(suite, exit_code or left, time.monotonic() - begun, text)
+    return replace(result, cpu_seconds=cpu_seconds)
+
+
+def ended(started: subprocess.Popen[bytes]) -> tuple[int, float]:
+    """Its exit code, and the processor time of it and its children. Servers that detach are not counted."""
+    _, status, usage = os.wait4(started.pid, 0)
+    started.returncode = os.waitstatus_to_exitcode(status)
+    return started.returncode, usage.ru_utime + usage.ru_stime
 
 
 def own_folder() -> tempfile.TemporaryDirectory[str]:
@@ -235,10 +243,11 @@ def tail(log: Path, lines: int = 25) -> str:
 
 
 def summary(results: list[Result]) -> str:
-    rows = [("suite", "result", "passed", "failed", "skipped", "seconds", "log")]
+    rows = [("suite", "result", "passed", "failed", "skipped", "seconds", "CPU", "log")]
     for result in results:
         state = "FAILED" if result.exit_code else "ok" if result.tries == 1 else "ok, 2nd"
         numbers = (str(result.passed), str(result.failed), str(result.skipped), f"{result.seconds:.0f}")
+        numbers += (f"{result.cpu_seconds:.0f}",)
         rows.append((result.suite.name, state, *numbers, os.path.relpath(result.log, ROOT)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(
