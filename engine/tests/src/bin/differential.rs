@@ -10,7 +10,7 @@ use fqc_tests::differential::{self, Aim, Plan};
 use fqc_tests::server::{Options, Server};
 
 const USAGE: &str = "differential [--seed N] [--aim everything|rows] [--statements N] [--seconds S] [--epoch N] [--shrink-seconds S] \
-    [--plugin PATH] [--mariadbd PATH] [--option k=v]...";
+    [--adaptation 0|1] [--plugin PATH] [--mariadbd PATH] [--option k=v]...";
 
 fn main() -> ExitCode {
     match judge() {
@@ -47,7 +47,11 @@ fn judge() -> io::Result<ExitCode> {
     options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));
     let mut plain = Server::start(options.clone())?;
     let plugin: Option<PathBuf> = arguments.path("plugin");
+    let adapts = arguments.number("adaptation", 0)? == 1;
     let mut cached = Server::start(Options { plugin, ..options })?;
+    if adapts {
+        cached.admin()?.must("SET GLOBAL fqc_adaptation = ON")?;
+    }
     let (summary, difference) = differential::run(&mut plain, &mut cached, &plan)?;
     print!("{summary}not kept:\n{}", cached.reasons());
     if let Some(difference) = difference {

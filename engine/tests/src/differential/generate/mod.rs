@@ -7,6 +7,7 @@ mod model;
 mod reads;
 mod routines;
 mod rows;
+mod scenes;
 mod settings;
 mod transactions;
 mod values;
@@ -35,6 +36,10 @@ impl Memory {
             self.0.remove(random.below(REMEMBERED));
         }
         self.0.push(deed.clone());
+    }
+
+    fn forget(&mut self, deed: &Deed) {
+        self.0.retain(|one| one != deed);
     }
 
     fn pick(&self, random: &mut Random) -> Option<Deed> {
@@ -207,6 +212,7 @@ impl Generator {
             1,
             2,
             2,
+            self.scenes(),
         ];
         let mut chosen = self.random.weighted(&weights);
         while self.is_calm && DISTURBING.contains(&chosen) && !self.random.percent(4) {
@@ -231,7 +237,8 @@ impl Generator {
             15 => (Kind::Call, self.prepared_or_text(Self::call)),
             16 => (Kind::Flush, Deed::Query(self.flush())),
             17 => (Kind::Big, self.prepared_or_text(Self::big)),
-            _ => (Kind::Write, self.load()),
+            18 => (Kind::Write, self.load()),
+            _ => self.scene(session),
         }
     }
 
@@ -328,6 +335,10 @@ impl Generator {
         standing.is_lost = is_lost;
         if let Some(status) = responses.last().and_then(Response::status) {
             standing.in_transaction = status & IN_TRANSACTION != 0;
+        }
+        let has_failed = responses.last().is_some_and(|last| last.failure().is_some());
+        if has_failed && matches!(action.kind, Kind::Read | Kind::Repeat) && self.random.percent(70) {
+            self.memory.forget(&action.deed);
         }
         match &action.deed {
             Deed::InitDb(database) if database != "nowhere" => standing.database = database.clone(),

@@ -1,0 +1,79 @@
+//! Scenes: one read, asked again and again by a few sessions while others write, so that most answers come from memory.
+
+use super::{Aim, Generator};
+use crate::differential::action::{Deed, Kind};
+
+impl Generator {
+    /// How often a scene begins, beside the other weights. A stream that aims at rows has repeats enough.
+    pub(super) fn scenes(&self) -> u32 {
+        if self.aim == Aim::Everything { 220 } else { 0 }
+    }
+
+    /// Its first step; the rest is queued.
+    pub(super) fn scene(&mut self, session: usize) -> (Kind, Deed) {
+        let mut read = if self.random.percent(60) { self.fresh_read() } else { self.repeat() };
+        for _ in 0..2 {
+            if !self.is_promising(&read) {
+                read = self.fresh_read();
+            }
+        }
+        let mut first = (Kind::Read, read.clone());
+        if self.random.percent(25) {
+            // What the session had gathered so far may keep it from being served.
+            self.settle(session);
+            self.later(session, first.0, first.1);
+            first = (Kind::Connection, Deed::ResetConnection);
+        }
+        let partner = self.random.below(self.standings.len());
+        if self.standings[partner].in_transaction && self.random.percent(60) {
+            let ending = self.ending();
+            self.later(partner, Kind::Transaction, Deed::Query(ending));
+        }
+        for _ in 0..3 + self.random.below(8) {
+            let reader = match self.random.below(10) {
+                0..=4 => session,
+                5..=8 => partner,
+                _ => self.random.below(self.standings.len()),
+            };
+            let again = self.otherwise(&read);
+            self.later(reader, Kind::Repeat, again);
+            self.aftermath(reader);
+            self.disturbance(reader);
+        }
+        first
+    }
+
+    /// Views and comments that a server executes are never kept: most scenes go without them.
+    fn is_promising(&self, read: &Deed) -> bool {
+        let (Deed::Query(text) | Deed::Run(text, _)) = read else { return false };
+        let mut views = self.model.tables.iter().filter(|table| table.is_view());
+        !text.contains("/*!") && !text.contains("/*M!") && !views.any(|view| text.contains(&view.name))
+    }
+
+    /// The same read, sometimes over the other protocol.
+    fn otherwise(&mut self, read: &Deed) -> Deed {
+        match read {
+            Deed::Query(text) if self.random.percent(8) => Deed::Run(text.clone(), Vec::new()),
+            Deed::Run(text, params) if params.is_empty() && self.random.percent(8) => Deed::Query(text.clone()),
+            _ => read.clone(),
+        }
+    }
+
+    fn disturbance(&mut self, reader: usize) {
+        let writer = self.random.below(self.standings.len());
+        match self.random.below(100) {
+            0..=9 => {
+                self.session = writer;
+                let write = self.prepared_or_text(Self::write);
+                self.later(writer, Kind::Write, write);
+            }
+            10 | 11 => self.later(reader, Kind::Transaction, Deed::Query("BEGIN".into())),
+            12..=15 => {
+                let session = if self.random.percent(50) { reader } else { writer };
+                let ending = self.ending();
+                self.later(session, Kind::Transaction, Deed::Query(ending));
+            }
+            _ => {}
+        }
+    }
+}
