@@ -5,7 +5,9 @@ One is shared by the tests of a session, each of which leaves it as it was; test
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +18,7 @@ from django.conf import settings
 from controlplane.core.ids import new_id
 from controlplane.gateway.local import LocalServer
 from controlplane.gateway.server import Limits, Server, open_server
+from testing.guard import servers_left
 from testing.ports import free_port
 
 LIMITS = Limits(networks=("127.0.0.0/8",), connect_seconds=5, statement_seconds=30)
@@ -23,7 +26,10 @@ CONFIGURATION = {"innodb_buffer_pool_size": "268435456", "innodb_log_file_size":
 
 
 class TestServer(LocalServer):
-    """A local server that is at the same time an endpoint to connect to."""
+    """A local server that is at the same time an endpoint to connect to.
+
+    Its empty databases are a copy of those that the run's first server was given.
+    """
 
     __test__ = False
     host = "127.0.0.1"
@@ -33,38 +39,61 @@ class TestServer(LocalServer):
     def connect(self) -> Server:
         return open_server(self, LIMITS)
 
+    def _install_databases(self) -> None:
+        template = settings.RUN_DIR / "empty-databases"
+        if not template.exists():
+            super()._install_databases()
+            shutil.copytree(self.folder / "data", template)
+            return
+        shutil.copytree(template, self.folder / "data")
 
-def make_server(*, has_engine: bool) -> TestServer:
-    server = TestServer(settings.LOCAL_ROOT / new_id("rm"), free_port(), "fqc", "a-password_for-tests")
-    server.make(CONFIGURATION)
-    server.start()
-    if has_engine:
-        from controlplane.gateway.engine import install_engine
 
-        connection = server.connect()
-        install_engine(server, connection, settings.ENGINE_LIBRARY)
-        connection.close()
-    return server
+@contextmanager
+def servers() -> Iterator[Callable[..., TestServer]]:
+    """Makes servers, and ends them all: those whose making failed, too."""
+    made: list[TestServer] = []
+
+    def make(*, has_engine: bool = False) -> TestServer:
+        server = TestServer(settings.LOCAL_ROOT / new_id("rm"), free_port(), "fqc", "a-password_for-tests")
+        made.append(server)
+        server.make(CONFIGURATION)
+        server.start()
+        if has_engine:
+            _install_engine(server)
+        return server
+
+    try:
+        yield make
+    finally:
+        for server in made:
+            server.stop(force=True)
+
+
+def _install_engine(server: TestServer) -> None:
+    from controlplane.gateway.engine import install_engine
+
+    connection = server.connect()
+    install_engine(server, connection, settings.ENGINE_LIBRARY)
+    connection.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_server_outlives_its_test() -> Iterator[None]:
+    yield
+    left = servers_left()
+    assert not left, f"still running at the end of all tests, and ended now: {left}"
 
 
 @pytest.fixture(scope="session")
 def shared_server() -> Iterator[TestServer]:
-    server = make_server(has_engine=True)
-    yield server
-    server.stop(force=True)
+    with servers() as make:
+        yield make(has_engine=True)
 
 
 @pytest.fixture
 def own_server() -> Iterator[Callable[..., TestServer]]:
-    made: list[TestServer] = []
-
-    def make(*, has_engine: bool = False) -> TestServer:
-        made.append(make_server(has_engine=has_engine))
-        return made[-1]
-
-    yield make
-    for server in made:
-        server.stop(force=True)
+    with servers() as make:
+        yield make
 
 
 def row_for(server: TestServer, **facts: Any) -> Any:

@@ -5,15 +5,14 @@ Unset means SQLite; `private` starts a PostgreSQL cluster for this run alone.
 
 import atexit
 import os
-import tempfile
 from contextlib import ExitStack
 
-from testing import postgres
+from testing import guard, postgres
 
 _open = ExitStack()
 atexit.register(_open.close)
 
-os.environ["FQC_RUN_DIR"] = _open.enter_context(tempfile.TemporaryDirectory(prefix="fqc-test-"))
+os.environ["FQC_RUN_DIR"] = _open.enter_context(guard.guarded("fqc-test-"))
 os.environ["FQC_DATABASE_URL"] = os.environ.get("FQC_TEST_DATABASE_URL", "")
 os.environ.setdefault("FQC_LOG_LEVEL", "CRITICAL")
 POSTGRES = None  # the cluster of this run alone, for tests that stop it

@@ -1,0 +1,62 @@
+"""Ends what a test run leaves, however the run ends: killed, too, when nothing of it can clean up any more.
+
+`python -m testing.guard <run directory>` waits for the end of its input, whose other end the run alone holds. Then
+everything that has the run directory as its mark is ended, and the directory removed. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from stack import process
+
+# In the environment of everything that the run starts.
+MARK = "TEST_RUN_DIR"
+GRACE_SECONDS = 5.0
+BACKEND = Path(__file__).parents[1]
+
+
+@contextmanager
+def guarded(prefix: str) -> Iterator[str]:
+    """A run directory with its guard."""
+    folder = tempfile.mkdtemp(prefix=prefix)
+    # In a session of its own: what interrupts the run from a terminal does not reach it.
+    words = [sys.executable, "-m", "testing.guard", folder]
+    guard = subprocess.Popen(words, cwd=BACKEND, stdin=subprocess.PIPE, start_new_session=True)
+    os.environ[MARK] = folder
+    try:
+        yield folder
+    finally:
+        guard.communicate()
+
+
+def servers_left() -> list[str]:
+    """The command lines of database servers that this run has not ended."""
+    lines = (_command_line(left) for left in process.marked(os.environ[MARK], MARK))
+    return [line for line in lines if "mariadbd" in line]
+
+
+def _command_line(identity: process.Identity) -> str:
+    try:
+        return Path(f"/proc/{identity.pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
+
+
+def main() -> None:
+    folder = sys.argv[1]
+    sys.stdin.buffer.read()
+    while left := process.marked(folder, MARK):
+        process.stop(left, GRACE_SECONDS)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
