@@ -206,6 +206,13 @@ impl Cache {
         self.settle();
     }
 
+    /// Runs `work` with every lock of the cache held, which shows that what goes on meanwhile takes none.
+    pub fn holding(&self, work: &mut dyn FnMut()) {
+        let _alone = self.resizing.lock().expect("a resize panicked");
+        let _shards: Vec<_> = self.shards.iter().map(Shard::state).collect();
+        work();
+    }
+
     fn reshape(&self, shards: usize) {
         let mut writers: Vec<_> = (0..SHARDS).map(|shard| self.lock_shard(shard)).collect();
         writers.iter_mut().for_each(Writer::clear);

@@ -169,6 +169,12 @@ impl<V> Curve<V> {
         }
     }
 
+    /// Runs `work` with the sample's lock held, which shows that what goes on meanwhile does not wait for it.
+    pub fn holding(&self, work: &mut dyn FnMut()) {
+        let _held = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        work();
+    }
+
     /// To be called several times a second.
     pub fn tick(&self, moment: Moment) {
         let size_bytes = moment.size_bytes;

@@ -180,6 +180,12 @@ impl Digests {
         }
     }
 
+    /// Runs `work` with every lock of these held, which shows that what goes on meanwhile waits for none.
+    pub fn holding(&self, work: &mut dyn FnMut()) {
+        let _held = self.book();
+        work();
+    }
+
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(|e| e.into_inner())
     }

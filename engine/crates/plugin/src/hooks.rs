@@ -179,6 +179,11 @@ pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(|e| e.into_inner()));
 }
 
+pub fn holding(work: &mut dyn FnMut()) {
+    let _held = INSTALLED.lock().unwrap_or_else(|e| e.into_inner());
+    work();
+}
+
 fn put_back(installed: &mut Vec<(TableSlot, usize)>) {
     for (slot, old) in installed.drain(..) {
         if let Err(error) = slot.swap(old as *mut c_void) {

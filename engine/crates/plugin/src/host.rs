@@ -93,6 +93,16 @@ fn bystanders() -> std::sync::MutexGuard<'static, Option<HashMap<u64, Bystander>
     BYSTANDERS.lock().unwrap_or_else(|e| e.into_inner())
 }
 
+/// Runs `work` with every lock held that this library has, which shows that what goes on meanwhile waits for none.
+pub fn holding(work: &mut dyn FnMut()) {
+    let inner = &mut || {
+        let _bystanders = bystanders();
+        engine().holding(work);
+    };
+    let inner = &mut || hooks::holding(&mut || status::holding(inner));
+    worker::holding(&mut || crate::rules::holding(inner));
+}
+
 /// A panic was caught.
 pub fn contained() {
     engine().settings.fail();

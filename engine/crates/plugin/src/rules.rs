@@ -89,6 +89,11 @@ unsafe extern "C" fn check(_: *mut Thd, _: *mut c_void, save: *mut c_void, value
     })
 }
 
+pub fn holding(work: &mut dyn FnMut()) {
+    let _held = OWNED.lock().unwrap_or_else(PoisonError::into_inner);
+    work();
+}
+
 fn refuse(error: &str) -> c_int {
     log::raise(ER_WRONG_ARGUMENTS, false, &format!("Incorrect arguments to fqc_rules: {error}"));
     1

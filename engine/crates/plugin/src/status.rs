@@ -111,6 +111,11 @@ pub fn restore() {
     redirected.clear();
 }
 
+pub fn holding(work: &mut dyn FnMut()) {
+    let _held = REDIRECTED.lock().unwrap_or_else(|e| e.into_inner());
+    work();
+}
+
 fn for_each_row(mut visit: impl FnMut(&str, &AtomicPtr<c_void>)) {
     // SAFETY: the server's array of status rows; it moves only when a plugin with status variables is
     // installed or removed, which the server serialises with our own installation and removal.

@@ -65,6 +65,13 @@ pub fn ask_no_more() {
     let _ = ASKED.wait_timeout_while(asking, LAST_STATEMENT, |asking| asking.is_busy);
 }
 
+pub fn holding(work: &mut dyn FnMut()) {
+    let _signal = SIGNAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let _thread = THREAD.lock().unwrap_or_else(PoisonError::into_inner);
+    let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+    work();
+}
+
 /// The server's own query cache may have been set up.
 static NATIVE_TOUCHED: AtomicBool = AtomicBool::new(false);
 
@@ -124,6 +131,7 @@ fn run() {
     let mut worker = Worker { link: None, native: None, failures: 0 };
     while pause() {
         crate::hooks::contain(crate::faults::Point::Worker, (), || worker.round());
+        crate::faults::may_hold_locks();
     }
     drop(worker);
     local::leave_thread();

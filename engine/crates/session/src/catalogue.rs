@@ -53,6 +53,11 @@ impl Catalogue {
         *self.facts.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(facts);
     }
 
+    pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
+        let _held = self.facts.write().unwrap_or_else(|e| e.into_inner());
+        work();
+    }
+
     /// The facts, if they are those of the present.
     pub fn facts(&self) -> Option<Arc<Facts>> {
         let facts = self.facts.read().unwrap_or_else(|e| e.into_inner()).clone();

@@ -33,6 +33,11 @@ impl Contexts {
         number
     }
 
+    pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
+        let _held = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        work();
+    }
+
     /// A number that no other session has or will get.
     pub fn private(&self) -> u64 {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());

@@ -139,6 +139,12 @@ impl Insight {
         std::mem::take(&mut self.untold.lock().unwrap_or_else(|e| e.into_inner()))
     }
 
+    pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
+        let _rules = self.rules.write().unwrap_or_else(|e| e.into_inner());
+        let _untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
+        self.digests.holding(&mut || self.curve.holding(work));
+    }
+
     /// FLUSH STATUS.
     pub fn flush(&self) {
         self.digests.flush();

@@ -135,6 +135,11 @@ impl Readings {
         reading
     }
 
+    pub fn holding(&self, work: &mut dyn FnMut()) {
+        let _held: Vec<_> = self.shards.iter().map(|shard| shard.write().unwrap_or_else(|e| e.into_inner())).collect();
+        work();
+    }
+
     /// Of a statement that is prepared: its literals are part of its shape.
     pub fn read_prepared(&self, text: &[u8], mode: LexMode) -> Arc<Reading> {
         let mut reading = Reading::new(text, mode);

@@ -158,6 +158,14 @@ impl Tables {
         self.by_name.read().unwrap_or_else(|e| e.into_inner()).values().cloned().collect()
     }
 
+    pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
+        let by_name = self.by_name.write().unwrap_or_else(|e| e.into_inner());
+        let _keys: Vec<_> =
+            by_name.values().map(|table| table.key.write().unwrap_or_else(|e| e.into_inner())).collect();
+        let _asked = self.asked.lock().unwrap_or_else(|e| e.into_inner());
+        work();
+    }
+
     pub fn ask(&self, table: &Arc<Table>) {
         let mut asked = self.asked.lock().unwrap_or_else(|e| e.into_inner());
         if !asked.iter().any(|other| Arc::ptr_eq(other, table)) {

@@ -48,11 +48,17 @@ fn judge() -> io::Result<ExitCode> {
     let mut plain = Server::start(options.clone())?;
     let plugin: Option<PathBuf> = arguments.path("plugin");
     let adapts = arguments.number("adaptation", 0)? == 1;
+    if adapts {
+        options.arguments.push("--loose-fqc-adaptation=ON".into());
+    }
     let mut cached = Server::start(Options { plugin, ..options })?;
     if adapts {
         cached.admin()?.must("SET GLOBAL fqc_adaptation = ON")?;
     }
-    let (summary, difference) = differential::run(&mut plain, &mut cached, &plan)?;
+    let outcome = differential::run(&mut plain, &mut cached, &plan);
+    let told =
+        |error| io::Error::other(format!("{error}\nplain:\n{}cached:\n{}", plain.error_log(), cached.error_log()));
+    let (summary, difference) = outcome.map_err(told)?;
     print!("{summary}not kept:\n{}", cached.reasons());
     if let Some(difference) = difference {
         println!("{difference}");

@@ -111,14 +111,21 @@ impl fmt::Display for Difference {
 pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(Summary, Option<Difference>)> {
     let begun = Instant::now();
     let mut pair = Pair { plain, cached, through: plan.cached_endpoint.clone() };
-    let before = COUNTERS.map(|name| pair.counter(name));
     let mut summary = Summary::default();
     let mut found = None;
     while found.is_none() && begun.elapsed() < plan.time && summary.statements < plan.statements {
         let seed = plan.seed + summary.epochs;
         let steps = plan.epoch.min(plan.statements - summary.statements);
         let generator = Generator::new(Random::new(seed), SESSIONS, plan.aim, seed % 2 == 1);
-        found = epoch(&mut pair, generator, seed, steps, begun + plan.time, &mut summary)?;
+        let before = COUNTERS.map(|name| pair.counter(name));
+        found = match epoch(&mut pair, generator, seed, steps, begun + plan.time, &mut summary) {
+            Err(_) if pair.have_died()? => {
+                eprintln!("both servers died in the epoch of seed {seed}");
+                summary.deaths += 1;
+                None
+            }
+            outcome => outcome?,
+        };
         if let Some(difference) = &found
             && difference.is_of_locks()
             && pair.replay(&difference.history)?.is_none()
@@ -128,11 +135,14 @@ pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(
             found = None;
         }
         summary.epochs += 1;
+        let after = COUNTERS.map(|name| pair.counter(name));
+        for (at, sum) in [&mut summary.hits, &mut summary.outlived].into_iter().enumerate() {
+            // A server that has started anew counts from zero.
+            let grown = after[at].map(|after| after.saturating_sub(before[at].unwrap_or(0)));
+            *sum = grown.map(|grown| sum.unwrap_or(0) + grown).or(*sum);
+        }
     }
     summary.elapsed = begun.elapsed();
-    let after = COUNTERS.map(|name| pair.counter(name));
-    let grown = |at: usize| after[at].zip(before[at]).map(|(after, before)| after.saturating_sub(before));
-    (summary.hits, summary.outlived) = (grown(0), grown(1));
     let shrunk = found.map(|found| {
         eprintln!("{}\nshrinking ...", found.what);
         shrunk(&mut pair, found, plan.shrink_time)

@@ -1,6 +1,7 @@
 //! The two servers side by side.
 
 use std::io;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::action::{Action, Deed, Kind};
@@ -10,6 +11,7 @@ use crate::client::{Endpoint, Row};
 use crate::server::Server;
 
 const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK: Duration = Duration::from_millis(20);
 
 pub struct Pair<'a> {
     pub plain: &'a mut Server,
@@ -23,7 +25,7 @@ impl Pair<'_> {
     pub fn replay(&mut self, history: &[Action]) -> io::Result<Option<(usize, String)>> {
         for server in [&mut *self.plain, &mut *self.cached] {
             if !server.is_running() {
-                server.restart()?;
+                revive(server)?;
             }
         }
         let mut lanes = Lanes::new(self)?;
@@ -37,6 +39,20 @@ impl Pair<'_> {
         Ok(None)
     }
 
+    /// Whether both servers have died, as they may of a fault that is the plain one's own; they run again then.
+    pub fn have_died(&mut self) -> io::Result<bool> {
+        let begun = Instant::now();
+        while self.plain.is_running() || self.cached.is_running() {
+            if begun.elapsed() > PATIENCE {
+                return Ok(false);
+            }
+            thread::sleep(LOOK);
+        }
+        revive(self.plain)?;
+        revive(self.cached)?;
+        Ok(true)
+    }
+
     /// A counter of the cached server; `None` where it is gone or knows no such counter.
     pub fn counter(&self, name: &str) -> Option<u64> {
         let question = format!("SHOW GLOBAL STATUS LIKE '{name}'");
@@ -44,6 +60,11 @@ impl Pair<'_> {
         let value = rows.first()?[1].clone()?;
         String::from_utf8_lossy(&value).parse().ok()
     }
+}
+
+fn revive(server: &mut Server) -> io::Result<()> {
+    server.kill9()?;
+    server.restart()
 }
 
 /// Why a history does not go on.

@@ -13,6 +13,8 @@ pub struct Summary {
     pub epochs: u64,
     /// Epochs that ended early: only the plain server waited for a metadata lock.
     pub partings: u64,
+    /// Epochs of which both servers died: a fault of their own.
+    pub deaths: u64,
     pub elapsed: Duration,
     /// `Qcache_hits` of the cached server over this run; `None` when it knows no such counter.
     pub hits: Option<u64>,
@@ -41,7 +43,11 @@ impl fmt::Display for Summary {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let speed = self.statements as f64 / self.elapsed.as_secs_f64();
         writeln!(out, "{} statements in {} epochs, {speed:.0}/s, hits {:?}", self.statements, self.epochs, self.hits)?;
-        writeln!(out, "  {} epochs ended early at a metadata lock", self.partings)?;
+        writeln!(
+            out,
+            "  {} epochs ended early at a metadata lock, {} in both servers' death",
+            self.partings, self.deaths
+        )?;
         writeln!(out, "  results that outlived a write of other rows: {:?}", self.outlived)?;
         for (kind, (count, errors)) in &self.per_kind {
             writeln!(out, "  {kind:?}: {count}, of these {errors} errors")?;

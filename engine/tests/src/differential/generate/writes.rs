@@ -125,11 +125,13 @@ impl Generator {
         format!("UPDATE {name} x JOIN {other_name} y ON x.id = y.id SET x.{column} = {value}{more} WHERE {condition}")
     }
 
-    fn delete_several(&mut self, _table: &Table, name: &str) -> String {
+    fn delete_several(&mut self, table: &Table, name: &str) -> String {
         let other = self.table(true);
         let other_name = self.reference(&other);
         let condition = self.key_condition("x.id");
-        match self.random.below(2) {
+        // A plain server dies when it executes the second form over a view for the second time.
+        let forms = if table.is_view() || other.is_view() { 1 } else { 2 };
+        match self.random.below(forms) {
             0 => format!("DELETE x, y FROM {name} x JOIN {other_name} y ON x.id = y.id WHERE {condition}"),
             _ => format!("DELETE FROM x USING {name} x LEFT JOIN {other_name} y ON x.id = y.id WHERE {condition}"),
         }
