@@ -112,7 +112,7 @@ def _run(change: ChangeSet) -> None:
         for step in change.steps.all():
             _refuse_if_aborted(change)
             _do(run, step)
-        _advance(change)
+        _advance(run)
         verify(run)
         outcome.applied(run)
     except Aborted:
@@ -133,15 +133,16 @@ def _refuse_if_aborted(change: ChangeSet) -> None:
         raise Aborted
 
 
-def _advance(change: ChangeSet) -> None:
-    renew(change)
+def _advance(run: Run) -> None:
+    run.renew()
+    change = run.change
     change.state = ChangeState.VERIFYING
     ChangeSet.objects.filter(pk=change.pk).update(state=ChangeState.VERIFYING)
     outcome.tell(change)
 
 
 def _do(run: Run, step: ChangeStep) -> None:
-    renew(run.change)
+    run.renew()
     _mark(step, StepState.RUNNING, started_at=timezone.now())
     outcome.tell(run.change)
     try:
@@ -165,7 +166,7 @@ def undo(run: Run, code: str, detail: str) -> None:
     failures = []
     for step in undo_order(list(run.change.steps.all())):
         try:
-            renew(run.change)
+            run.renew()
             undo_step(run, step)
             _mark(step, StepState.UNDONE)
         except (LeaseLost, DatabaseError):

@@ -36,12 +36,16 @@ class NotVerified(Problem):
 
 
 class Run:
-    """One execution: the change, its instance, one connection, and the lease to renew during long waits."""
+    """One execution: the change, its instance, one connection, and the lease to renew during long waits.
+
+    The server is spoken to only as long as the lease lasts: nobody sets anything on it after another took over.
+    """
 
     def __init__(self, change: ChangeSet, renew: Callable[[], None]) -> None:
         if change.instance is None:
             raise Conflict(f"The instance of {change.pk} is gone.", code="instance_gone")
-        self.change, self.renew = change, renew
+        self.change, self._renew = change, renew
+        self._until = _lease_end()
         self.instance: Instance = change.instance
         self.lines: list[ChangeLine] = list(change.lines.all())
         self.has_restarted = False
@@ -52,7 +56,15 @@ class Run:
     def server(self) -> Server:
         if self._server is None:
             self._server = open_server(address_of(self.instance), limits())
+            self._server.until = self._until
         return self._server
+
+    def renew(self) -> None:
+        until = _lease_end()
+        self._renew()
+        self._until = until
+        if self._server is not None:
+            self._server.until = until
 
     def close(self) -> None:
         if self._server is not None:
@@ -94,6 +106,11 @@ class Run:
     def _rounding(self, name: str) -> dict[str, str]:
         parts = [part for part in self.definition(name).rounds_to if isinstance(part, str)]
         return {part: self.server.variable(part) or "1" for part in parts}
+
+
+def _lease_end() -> float:
+    """By the clock that only counts. A lease that is too short for one statement is its operator's choice."""
+    return time.monotonic() + max(settings.CHANGE_LEASE_SECONDS, settings.STATEMENT_TIMEOUT_SECONDS)
 
 
 def do_step(run: Run, step: ChangeStep) -> None:
@@ -165,6 +182,7 @@ def _restart(run: Run, step: ChangeStep) -> None:
     run.close()
     run.has_restarted = True
     local_server(run.instance).restart()
+    run.renew()
     note_identity(run.instance, read_identity(run.server), is_new_start=True)
 
 

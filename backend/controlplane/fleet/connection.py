@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from django.conf import settings as process_settings
 from controlplane.fleet.models import Instance
 from controlplane.gateway.server import Limits, Server, open_server
 from controlplane.settings.selectors import settings_get
+
+CONVERSATION_STATEMENTS = 4  # a look at a server is a few statements: it takes no longer than so many slow ones
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,9 @@ def limits() -> Limits:
 
 @contextmanager
 def connected(instance: Instance) -> Iterator[Server]:
-    server = open_server(address_of(instance), limits())
+    within = limits()
+    server = open_server(address_of(instance), within)
+    server.until = time.monotonic() + CONVERSATION_STATEMENTS * within.statement_seconds
     try:
         yield server
     finally:

@@ -25,6 +25,7 @@ from controlplane.gateway.names import ENGINE_NAMES
 
 READY_SECONDS = 120  # less than the lease of a change
 LOOK_EVERY_SECONDS = 0.05
+ANSWER_SECONDS = 5
 SERVER = "mariadbd"
 ENGINE_FILE = "fqc.so"
 
@@ -179,8 +180,9 @@ class LocalServer:
     def _answers(self) -> bool:
         try:
             pymysql.connect(
-                host="127.0.0.1", port=self.port, user=self.username, password=self.password, connect_timeout=5
-            ).close()
+                host="127.0.0.1", port=self.port, user=self.username, password=self.password,
+                connect_timeout=ANSWER_SECONDS, read_timeout=ANSWER_SECONDS, write_timeout=ANSWER_SECONDS,
+            ).close()  # fmt: skip
         except pymysql.MySQLError:
             return False
         return True

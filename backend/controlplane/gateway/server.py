@@ -1,14 +1,17 @@
 """Conversation with one MySQL-compatible server over PyMySQL.
 
 Values travel as parameters; names of variables are matched against a strict pattern and quoted, and callers take them
-from the catalogue. Every wait has a limit. Errors are GatewayErrors and say whether they are permanent.
+from the catalogue. Opening a connection, every statement and a conversation as a whole have a limit, however slowly the
+server spells its answers. Errors are GatewayErrors and say whether they are permanent.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import socket
 import ssl
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +21,7 @@ from typing import Any, Protocol
 import pymysql
 from pymysql.constants import CR, ER
 
+from controlplane.gateway.bounded import BoundedConnection
 from controlplane.gateway.endpoint import checked_address
 from controlplane.gateway.errors import AccessDenied, GatewayError, RefusedStatement, Unreachable
 from controlplane.gateway.names import ENGINE_NAMES
@@ -65,27 +69,36 @@ def quoted(name: str) -> str:
 
 
 class Server:
-    """One open connection."""
+    """One open connection. `until`: when its owner ends the conversation, by the clock that only counts."""
 
-    def __init__(self, connection: Any, place: str) -> None:
+    until = math.inf
+
+    def __init__(self, connection: BoundedConnection, place: str, statement_seconds: float) -> None:
         self.connection = connection
         self.place = place
+        self.statement_seconds = statement_seconds
 
     def rows(self, statement: str, arguments: Iterable[Any] | None = None) -> list[tuple[Any, ...]]:
-        try:
-            with self.connection.cursor() as cursor:
-                cursor.execute(statement, None if arguments is None else tuple(arguments))
-                return list(cursor.fetchall())
-        except (pymysql.MySQLError, OSError) as error:
-            raise translate(error, self.place) from error
+        with self._asking() as cursor:
+            cursor.execute(statement, None if arguments is None else tuple(arguments))
+            return list(cursor.fetchall())
 
     def named_rows(self, statement: str) -> list[dict[str, str | None]]:
         """Rows by column name, every value as text."""
+        with self._asking() as cursor:
+            cursor.execute(statement)
+            names = [column[0] for column in cursor.description or ()]
+            return [dict(zip(names, map(_text, row), strict=True)) for row in cursor.fetchall()]
+
+    @contextmanager
+    def _asking(self) -> Iterator[Any]:
+        now = time.monotonic()
+        if now >= self.until:
+            raise Unreachable(f"{self.place}: no time is left for another statement. Does the server answer slowly?")
         try:
+            self.connection.end_by(min(now + self.statement_seconds, self.until))
             with self.connection.cursor() as cursor:
-                cursor.execute(statement)
-                names = [column[0] for column in cursor.description or ()]
-                return [dict(zip(names, map(_text, row), strict=True)) for row in cursor.fetchall()]
+                yield cursor
         except (pymysql.MySQLError, OSError) as error:
             raise translate(error, self.place) from error
 
@@ -164,22 +177,20 @@ def open_server(endpoint: Endpoint, limits: Limits) -> Server:
     place = f"{endpoint.host}:{endpoint.port}"
     address = checked_address(endpoint.host, endpoint.port, limits.networks)
     try:
-        return Server(_connection(endpoint, address, limits), place)
+        return Server(_connection(endpoint, address, limits), place, limits.statement_seconds)
     except (pymysql.MySQLError, OSError) as error:
         raise translate(error, place) from error
 
 
-def _connection(endpoint: Endpoint, address: str, limits: Limits) -> Any:
+def _connection(endpoint: Endpoint, address: str, limits: Limits) -> BoundedConnection:
     """To the checked address, under the endpoint's name: TLS verifies the name, and nothing resolves it again."""
+    until = time.monotonic() + limits.connect_seconds
     tls = _tls(endpoint)
-    connection = pymysql.connections.Connection(
+    connection = BoundedConnection(
         host=endpoint.host,
         port=endpoint.port,
         user=endpoint.username,
         password=endpoint.password,
-        connect_timeout=limits.connect_seconds,
-        read_timeout=limits.connect_seconds,
-        write_timeout=limits.statement_seconds,
         autocommit=True,
         charset="utf8mb4",
         ssl=tls,
@@ -190,16 +201,6 @@ def _connection(endpoint: Endpoint, address: str, limits: Limits) -> Any:
     sock = socket.create_connection((address, endpoint.port), limits.connect_seconds)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.end_by(until)
     connection.connect(sock)
-    # The greeting is awaited under the read timeout, and only statements may take longer.
-    connection._read_timeout = limits.statement_seconds
     return connection
-
-
-@contextmanager
-def connect(endpoint: Endpoint, limits: Limits) -> Iterator[Server]:
-    server = open_server(endpoint, limits)
-    try:
-        yield server
-    finally:
-        server.close()

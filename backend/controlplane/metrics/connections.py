@@ -104,6 +104,7 @@ class Connections:
     def _ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[Values]:
         try:
             server = self._get(instance, limits)
+            server.until = time.monotonic() + limits.statement_seconds  # for all of them: many wait behind this one
             return [dict(server.rows(statement)) for statement in statements]
         except GatewayError:
             self.drop(instance.pk)

@@ -5,9 +5,12 @@ import pytest
 from controlplane.audit.models import AuditEvent
 from controlplane.changes import services
 from controlplane.changes.models import ChangeSet
+from controlplane.changes.steps import Run
 from controlplane.changes.upkeep import sweep
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.models import Instance
+from controlplane.gateway.errors import Unreachable
+from controlplane.gateway.tests.dribble import dribbling
 from testing.changes import asked, run
 from testing.faults import ended, running
 from testing.servers import row_for
@@ -55,6 +58,32 @@ def test_a_server_that_hangs_is_given_up_and_the_change_says_what_is_left(held, 
     assert "Could not be undone" in change.outcome_detail
     instance.refresh_from_db()
     assert instance.state == "unreachable"
+
+
+def test_a_server_that_answers_byte_by_byte_is_given_up_and_the_change_says_what_is_left(held, settings, shared_server):
+    """Each byte comes sooner than a statement's time, the whole answer later."""
+    instance, _ = held
+    settings.STATEMENT_TIMEOUT_SECONDS = settings.CONNECT_TIMEOUT_SECONDS = 3
+    with dribbling(shared_server.port, b"SET GLOBAL `sort_buffer_size`", pause_seconds=0.5) as proxy:
+        Instance.objects.update(port=proxy.port)
+        change = run(asked(instance, {"long_query_time": "4", "sort_buffer_size": "4194304"}))
+    assert (change.state, change.outcome_code) == ("failed", "server_unreachable")
+    assert "Could not be undone" in change.outcome_detail
+    assert [step.state for step in change.steps.filter(name="sort_buffer_size")] == ["failed"]
+
+
+def test_a_step_speaks_to_the_server_no_longer_than_its_lease_lasts(held, settings):
+    instance, proxy = held
+    proxy.release()
+    settings.CHANGE_LEASE_SECONDS = settings.STATEMENT_TIMEOUT_SECONDS = 2
+    it = Run(asked(instance, {"long_query_time": "4"}), lambda: None)
+    with pytest.raises(Unreachable):
+        while True:
+            it.server.rows("SELECT SLEEP(0.01)")
+    it.close()
+    it.renew()
+    assert it.server.value("SELECT 1") == 1
+    it.close()
 
 
 def test_a_server_that_is_gone_before_the_first_step_changes_nothing(own_server):

@@ -1,5 +1,6 @@
 import socket
 import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from controlplane.gateway.endpoint import checked_address, is_allowed
 from controlplane.gateway.errors import AccessDenied, RefusedEndpoint, RefusedStatement, Unreachable
 from controlplane.gateway.server import Limits, open_server
+from controlplane.gateway.tests.dribble import dribbling
 from testing.servers import LIMITS
 
 
@@ -88,6 +90,54 @@ def test_a_statement_that_hangs_is_given_up(shared_server):
     server = open_server(shared_server, Limits(("127.0.0.0/8",), 5, statement_seconds=1))
     with pytest.raises(Unreachable):
         server.rows("SELECT SLEEP(30)")
+    server.close()
+
+
+ONE_SECOND = Limits(("127.0.0.0/8",), 1, statement_seconds=1)
+
+
+def at(port, server):
+    return SimpleNamespace(
+        host="127.0.0.1",
+        port=port,
+        username=server.username,
+        password=server.password,
+        is_tls_required=False,
+        tls_ca="",
+    )
+
+
+def test_a_server_that_greets_byte_by_byte_is_given_up(shared_server):
+    with dribbling(shared_server.port) as proxy:
+        proxy.begin()
+        with pytest.raises(Unreachable, match="did not arrive"):
+            open_server(at(proxy.port, shared_server), ONE_SECOND)
+
+
+def test_a_server_that_answers_byte_by_byte_is_given_up(shared_server):
+    """The whole answer would take half an hour, no single byte more than a twentieth of a second."""
+    with dribbling(shared_server.port, b"SHOW GLOBAL VARIABLES") as proxy:
+        server = open_server(at(proxy.port, shared_server), Limits(("127.0.0.0/8",), 60, statement_seconds=1))
+        with pytest.raises(Unreachable, match="did not arrive"):
+            server.variables()
+        server.close()
+
+
+def test_a_conversation_ends_when_its_owner_said_whatever_is_left_to_ask(shared_server):
+    server = open_server(shared_server, LIMITS)
+    server.until = time.monotonic() + 1
+    with pytest.raises(Unreachable):
+        while True:
+            server.rows("SELECT SLEEP(0.01)")
+    with pytest.raises(Unreachable):
+        server.rows("SELECT 1")
+    server.close()
+
+
+def test_an_answer_of_many_reads_arrives_whole(shared_server):
+    server = open_server(shared_server, LIMITS)
+    assert server.value("SELECT REPEAT('x', 15000000)") == "x" * 15_000_000
+    assert len(server.rows("SELECT seq FROM mysql.seq_1_to_20000")) == 20_000
     server.close()
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from controlplane.core.models import Event
 from controlplane.fleet.models import Instance
+from controlplane.gateway.tests.dribble import dribbling
 from controlplane.metrics import polling
 from controlplane.metrics.connections import Connections
 from controlplane.metrics.models import Latest, Sample
@@ -103,6 +104,24 @@ def test_a_server_that_is_gone_or_silent_leaves_a_gap_and_the_others_their_sampl
         done = polling.poll_round(T, connections)
     assert (done.answered_count, done.failed_count) == (1, 2)
     assert list(Sample.objects.values_list("instance_id", flat=True)) == [answering.pk]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_kept", [False, True], ids=["from the greeting on", "on a connection that was kept"])
+def test_a_server_that_answers_byte_by_byte_leaves_a_gap(
+    shared_server: Any, connections: Connections, monkeypatch: pytest.MonkeyPatch, is_kept: bool
+) -> None:
+    with dribbling(shared_server.port) as proxy:
+        instance = reached(shared_server)
+        Instance.objects.update(port=proxy.port)
+        if is_kept:
+            assert polling.poll_round(T - 15, connections).answered_count == 1
+        proxy.begin()
+        monkeypatch.setattr(polling, "CONNECT_SECONDS", 1)
+        monkeypatch.setattr(polling, "STATEMENT_SECONDS", 1)
+        assert polling.poll_round(T, connections).failed_count == 1
+        assert len(connections) == 0
+    assert not Sample.objects.filter(instance_id=instance.pk, at=T).exists()
 
 
 @pytest.mark.django_db
