@@ -1,4 +1,4 @@
-"""Runs every suite, three at a time, to the end, and sums up.
+"""Runs every suite, some at a time, to the end, and sums up.
 
 A suite is a make target; its output goes to one log under .run/test/, and the numbers in the summary are those that
 the test tools themselves printed there. A suite without such numbers counts as one test, so that a linter counts
@@ -28,8 +28,8 @@ from stack import process  # noqa: E402
 from stack.waiting import wait_until  # noqa: E402
 
 LOGS = Path(os.environ.get("RUN_DIR", ROOT / ".run")) / "test"
-# More than the two processors of a small machine: suites wait a lot, for servers that start and conditions that come.
-WORKERS = 3
+# Twice the processors of a small machine: suites wait a lot, for servers that start and conditions that come.
+WORKERS = 4
 HEARTBEAT_SECONDS = 60
 # In the environment of everything that a suite starts, with a value for each run of a suite.
 MARK = "SUITE_RUN"
@@ -46,21 +46,22 @@ class Suite:
     lane: str
 
 
-# Long ones first; the browser late, beside light ones, since what a person would see as slow is a failure there.
+# The lanes that take longest first: what is left to run alone at the end costs most. The browser is the last of its
+# lane, beside light ones, since what a person would see as slow is a failure there.
 SUITES = [
-    Suite("engine on real servers", "test-engine-server", "rust"),
-    Suite("backend on SQLite", "test-backend", "sqlite"),
+    Suite("Terraform provider", "test-terraform", "stack"),
     Suite("backend on PostgreSQL", "test-backend-postgres", "postgresql"),
+    Suite("backend on SQLite", "test-backend", "sqlite"),
+    Suite("engine on real servers", "test-engine-server", "rust"),
     Suite("engine", "test-engine", "rust"),
     Suite("engine models (loom)", "test-engine-models", "rust"),
     Suite("engine lint", "lint-engine", "rust"),
-    Suite("Terraform provider", "test-terraform", "stack"),
     Suite("CLI", "test-cli", "stack"),
     Suite("official SDKs", "test-sdk", "stack"),
+    Suite("browser end to end", "e2e", "stack"),
+    Suite("lint", "lint-rest", "node"),
     Suite("frontend", "test-frontend", "node"),
     Suite("bench harness", "test-bench", "node"),
-    Suite("lint", "lint-rest", "node"),
-    Suite("browser end to end", "e2e", "stack"),
     Suite("generated files", "generate-check", "node"),
     Suite("house", "test-house", "house"),
 ]

@@ -46,6 +46,21 @@ export default async function setUp(): Promise<() => Promise<void>> {
     return () => rm(SESSION_FILE, { force: true });
   }
   const runDir = await mkdtemp(join(tmpdir(), 'fqc-e2e-'));
+  const end = async () => {
+    await supervise(['down', '--run-dir', runDir]);
+    await rm(runDir, { recursive: true, force: true });
+    await rm(SESSION_FILE, { force: true });
+  };
+  try {
+    await begin(runDir);
+  } catch (error) {
+    await end(); // Playwright ends only what was set up to the end.
+    throw error;
+  }
+  return end;
+}
+
+async function begin(runDir: string): Promise<void> {
   const started = JSON.parse(
     await supervise(['up', '--run-dir', runDir, '--ports', 'auto', '--json']),
   ) as Started;
@@ -53,9 +68,4 @@ export default async function setUp(): Promise<() => Promise<void>> {
   process.env.FQC_E2E_USER = started.admin.username;
   process.env.FQC_E2E_PASSWORD = started.admin.password;
   await logIn();
-  return async () => {
-    await supervise(['down', '--run-dir', runDir]);
-    await rm(runDir, { recursive: true, force: true });
-    await rm(SESSION_FILE, { force: true });
-  };
 }
