@@ -5,6 +5,8 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 # Toolchains installed by their own installers are found without a new login.
 export PATH := $(PATH):$(HOME)/.cargo/bin:/usr/local/go/bin
+# Tests need the lines of a backtrace, not the types for a debugger: less to compile, link and keep.
+export CARGO_PROFILE_DEV_DEBUG := line-tables-only
 
 RUN_DIR ?= $(CURDIR)/.run
 PYTHON := .venv/bin/python
