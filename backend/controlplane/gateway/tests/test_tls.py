@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from controlplane.gateway.errors import Unreachable
 from controlplane.gateway.server import Limits, open_server
 from controlplane.gateway.tests.dribble import dribbling
-from testing.servers import CONFIGURATION, LIMITS, TestServer, make_server
+from testing.servers import CONFIGURATION, LIMITS, TestServer, servers
 
 ADDRESS = ipaddress.ip_address("127.0.0.1")
 CLIENT_HELLO = b"\x16\x03"
@@ -25,13 +25,13 @@ CLIENT_HELLO = b"\x16\x03"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestServer]:
-    made = make_server(has_engine=False)
-    folder = tmp_path_factory.mktemp("tls")
-    made.configure({**CONFIGURATION, **certified(folder)})
-    made.restart()
-    made.tls_ca = (folder / "certificate").read_text()  # type: ignore[misc]
-    yield made
-    made.stop(force=True)
+    with servers() as make:
+        made = make()
+        folder = tmp_path_factory.mktemp("tls")
+        made.configure({**CONFIGURATION, **certified(folder)})
+        made.restart()
+        made.tls_ca = (folder / "certificate").read_text()  # type: ignore[misc]
+        yield made
 
 
 def certified(folder: Path) -> dict[str, str]:
