@@ -1,14 +1,16 @@
 """One look at every enabled rule on every instance it covers.
 
-Values are computed from the samples of the last moments, in one query for all rules. What changes is written one
-(rule, instance) at a time, each in a transaction with the incident, its timeline, its audit event and its mail; a stand
-that somebody else moved meanwhile is left to them.
+Values are computed from the samples of the last moments, in one query for all rules. How long a condition holds is what
+those samples cover that were not judged before, at most an interval of polling each: a clock that jumps adds nothing,
+and neither does a look without a new sample. What changes is written one (rule, instance) at a time, each in a
+transaction with the incident, its timeline, its audit event and its mail; a stand that somebody else moved meanwhile is
+left to them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from django.db import IntegrityError, connection, transaction
@@ -29,6 +31,21 @@ WINDOW_SECONDS = 60
 
 
 @dataclass(frozen=True)
+class Recent:
+    """The samples of one instance in the last moments."""
+
+    sums: Sums
+    newest_at: int = 0
+    count: int = 0
+
+    def seen_seconds(self, judged_at: int, interval: int) -> float:
+        """Covered by samples that came after the one at `judged_at`, which a clock set back may have left ahead."""
+        if self.newest_at <= judged_at - WINDOW_SECONDS:
+            return min(self.count, 1) * interval
+        return max(0, min(self.newest_at - judged_at, self.count * interval))
+
+
+@dataclass(frozen=True)
 class Move:
     """From one stand to the next, and what to tell of it."""
 
@@ -36,44 +53,56 @@ class Move:
     instance: Instance
     standing: Standing | None
     next: Stand
+    sampled_at: int
     transition: str | None
     threshold: float
     value: float | None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Nothing but how long it has been so has changed."""
+        return self.standing is not None and self.transition is None and self.next.phase != Phase.OK
 
 
 def evaluate(now: float) -> int:
     """How many transitions were told."""
     incidents_abandon(datetime.fromtimestamp(now, UTC))
     rules = list(rule_list())
-    sums = _recent_sums(_columns(rule for rule in rules if rule.is_enabled), now)
-    return sum(_make(move, now) for rule in rules for move in _moves(rule, sums, now))
+    interval = settings_get().poll_interval_seconds
+    recent = _recent(_columns(rule for rule in rules if rule.is_enabled), now, interval)
+    moves = [move for rule in rules for move in _moves(rule, recent, interval)]
+    _wait_on(move for move in moves if move.is_waiting)
+    return sum(_make(move, now) for move in moves if not move.is_waiting)
 
 
 def _columns(rules: Iterable[AlertRule]) -> list[str]:
     return sorted({column for rule in rules for column in columns_of(rule.metric)})
 
 
-def _recent_sums(columns: list[str], now: float) -> dict[str, Sums]:
+def _recent(columns: list[str], now: float, interval: int) -> dict[str, Recent]:
     """Enough of the past for two samples at least, whatever the interval of polling."""
     if not columns:
         return {}
-    since = int(now) - max(WINDOW_SECONDS, 2 * settings_get().poll_interval_seconds + 5)
+    since = int(now) - max(WINDOW_SECONDS, 2 * interval + 5)
     aggregates = ", ".join(f"{aggregate_of(column)}({column})" for column in columns)
     with connection.cursor() as cursor:
         # Column names come from the definitions, never from input.
         cursor.execute(
-            f"SELECT instance_id, {aggregates} FROM {Sample._meta.db_table}"  # noqa: S608
+            f"SELECT instance_id, MAX(at), COUNT(*), {aggregates} FROM {Sample._meta.db_table}"  # noqa: S608
             " WHERE at > %s AND at <= %s GROUP BY instance_id",
             [since, int(now)],
         )
-        return {pk: dict(zip(columns, map(_number, cells), strict=True)) for pk, *cells in cursor.fetchall()}
+        return {
+            pk: Recent(dict(zip(columns, map(_number, cells), strict=True)), newest_at, count)
+            for pk, newest_at, count, *cells in cursor.fetchall()
+        }
 
 
 def _number(cell: object) -> float | None:
     return None if cell is None else float(cell)  # type: ignore[arg-type]
 
 
-def _moves(rule: AlertRule, sums: Mapping[str, Sums], now: float) -> Iterable[Move]:
+def _moves(rule: AlertRule, recent: Mapping[str, Recent], interval: int) -> Iterable[Move]:
     standings = {standing.instance_id: standing for standing in rule.standings.select_related("instance")}
     overrides: dict[str, RuleOverride] = {override.instance_id: override for override in rule.overrides.all()}
     covered = rule_instances(rule) if rule.is_enabled else Instance.objects.none()
@@ -82,7 +111,8 @@ def _moves(rule: AlertRule, sums: Mapping[str, Sums], now: float) -> Iterable[Mo
         if override and override.is_exempt:
             continue
         standing = standings.pop(instance.pk, None)
-        move = _move(rule, instance, standing, override and override.threshold, sums.get(instance.pk, {}), now)
+        found = recent.get(instance.pk, Recent({}))
+        move = _move(rule, instance, standing, override and override.threshold, found, interval)
         if move:
             yield move
     for standing in standings.values():
@@ -90,27 +120,38 @@ def _moves(rule: AlertRule, sums: Mapping[str, Sums], now: float) -> Iterable[Mo
 
 
 def _move(
-    rule: AlertRule, instance: Instance, standing: Standing | None, threshold: float | None, sums: Sums, now: float
+    rule: AlertRule,
+    instance: Instance,
+    standing: Standing | None,
+    threshold: float | None,
+    recent: Recent,
+    interval: int,
 ) -> Move | None:
     condition = condition_of(rule, threshold)
-    value, broken = judged(condition, rule.metric, sums)
-    stand = _stand(standing)
-    following, transition = step(stand, condition, broken, now)
+    value, broken = judged(condition, rule.metric, recent.sums)
+    stand, seen = _stand(standing), recent.seen_seconds(standing.sampled_at, interval) if standing else 0.0
+    following, transition = step(stand, condition, broken, seen)
     if following == stand:
         return None
-    return Move(rule, instance, standing, following, transition, condition.threshold, value)
+    return Move(rule, instance, standing, following, recent.newest_at, transition, condition.threshold, value)
 
 
 def _uncovered(rule: AlertRule, standing: Standing) -> Move:
     """The rule was switched off, or the instance left its scope: nothing is watched, so nothing stays open."""
     transition = RESOLVED if standing.phase == OPEN else None
-    return Move(rule, standing.instance, standing, Stand(), transition, rule.threshold, None)
+    return Move(rule, standing.instance, standing, Stand(), 0, transition, rule.threshold, None)
 
 
 def _stand(standing: Standing | None) -> Stand:
     if standing is None:
         return Stand()
-    return Stand(standing.phase, standing.since, standing.reminded_at, standing.recovering_since)
+    return Stand(standing.phase, standing.broken_seconds, standing.good_seconds)
+
+
+@transaction.atomic
+def _wait_on(moves: Iterable[Move]) -> None:
+    for move in moves:
+        _stand_moved(move)
 
 
 def _make(move: Move, now: float) -> bool:
@@ -131,17 +172,12 @@ def _stand_moved(move: Move) -> bool:
     """Conditional on the version that was read: of two evaluators one gets through."""
     mine = Standing.objects.filter(pk=move.standing.pk, version=move.standing.version) if move.standing else None
     if mine is None:
-        Standing.objects.create(rule=move.rule, instance=move.instance, **_columns_of_stand(move.next))
+        Standing.objects.create(rule=move.rule, instance=move.instance, **_facts(move))
         return True
     if move.next.phase == Phase.OK:
         return bool(mine.delete()[0])
-    return bool(mine.update(version=F("version") + 1, **_columns_of_stand(move.next)))
+    return bool(mine.update(version=F("version") + 1, **_facts(move)))
 
 
-def _columns_of_stand(stand: Stand) -> dict[str, object]:
-    return {
-        "phase": stand.phase,
-        "since": stand.since,
-        "reminded_at": stand.reminded_at,
-        "recovering_since": stand.recovering_since,
-    }
+def _facts(move: Move) -> dict[str, object]:
+    return {**asdict(move.next), "sampled_at": move.sampled_at}

@@ -127,7 +127,10 @@ def _failed(mail: Mail, error: GatewayError) -> None:
 
 @transaction.atomic
 def _abandon_stuck() -> None:
-    stuck = Mail.objects.filter(state=MailState.SENDING, claimed_at__lt=timezone.now() - STUCK_AFTER)
+    now = timezone.now()
+    # Later than now: the clock was set back.
+    is_old = Q(claimed_at__lt=now - STUCK_AFTER) | Q(claimed_at__gt=now + STUCK_AFTER)
+    stuck = Mail.objects.filter(is_old, state=MailState.SENDING)
     for mail in list(stuck):
         detail = "the process that was sending it died: it may have arrived, and is not sent again"
         if Mail.objects.filter(pk=mail.pk, state=MailState.SENDING).update(state=MailState.FAILED, error=detail):

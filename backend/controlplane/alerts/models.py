@@ -59,9 +59,9 @@ class Standing(models.Model):
     rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="standings")
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="+")
     phase = models.CharField(max_length=8, choices=Phase.choices)
-    since = models.FloatField(help_text="When the condition began to hold.")
-    reminded_at = models.FloatField(null=True)
-    recovering_since = models.FloatField(null=True)
+    broken_seconds = models.FloatField(default=0, help_text="Of samples in a row; once open: since it was told last.")
+    good_seconds = models.FloatField(null=True, help_text="Of samples in a row, while open.")
+    sampled_at = models.BigIntegerField(default=0, help_text="The newest sample that was judged.")
     version = models.PositiveIntegerField(default=1, help_text="Moved by every transition; a stale one loses.")
 
     class Meta:

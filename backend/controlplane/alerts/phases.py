@@ -2,14 +2,14 @@
 
 No data changes nothing: a server that does not answer neither breaks a rule nor mends it. Too little traffic counts as
 no breach. An open incident resolves only after the condition has been gone for a while, so a value that hovers around
-the threshold opens one incident, not twenty. A clock that was set back starts what was being waited for anew.
+the threshold opens one incident, not twenty. No clock is asked: one that jumps makes nothing last longer or shorter.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 OK, PENDING, OPEN = "ok", "pending", "open"
 OPENED, REMINDED, RESOLVED = "opened", "reminded", "resolved"
@@ -33,10 +33,11 @@ class Condition:
 
 @dataclass(frozen=True)
 class Stand:
+    """How long is counted in seconds of samples that were seen, not read off a clock."""
+
     phase: str = OK
-    since: float = 0
-    reminded_at: float | None = None
-    recovering_since: float | None = None
+    broken_seconds: float = 0  # in a row; once open: since it was told last
+    good_seconds: float | None = None  # in a row, while open
 
 
 def is_broken(condition: Condition, value: float | None, traffic: float | None) -> bool | None:
@@ -48,38 +49,28 @@ def is_broken(condition: Condition, value: float | None, traffic: float | None) 
     return COMPARISONS[condition.comparison](value, condition.threshold)
 
 
-def step(stand: Stand, condition: Condition, broken: bool | None, now: float) -> tuple[Stand, str | None]:
-    """The next stand, and the transition to tell of, if any."""
+# The sample that shows a breach first, or that it is gone, says when that began, not that it lasted.
+def step(stand: Stand, condition: Condition, broken: bool | None, seen_seconds: float) -> tuple[Stand, str | None]:
+    """The next stand, and the transition to tell of, if any. `seen_seconds`: covered by samples since the last look."""
     if broken is None:
         return stand, None
-    stand = _not_ahead(stand, now)
     if stand.phase == OPEN:
-        return _while_open(stand, condition, broken, now)
+        return _while_open(stand, condition, broken, seen_seconds)
     if not broken:
         return Stand(), None
-    since = stand.since if stand.phase == PENDING else now
-    if now - since >= condition.for_seconds:
-        return Stand(OPEN, since, reminded_at=now), OPENED
-    return Stand(PENDING, since), None
+    held = stand.broken_seconds + seen_seconds if stand.phase == PENDING else 0
+    if held >= condition.for_seconds:
+        return Stand(OPEN), OPENED
+    return Stand(PENDING, held), None
 
 
-def _not_ahead(stand: Stand, now: float) -> Stand:
-    return replace(
-        stand,
-        since=min(stand.since, now),
-        reminded_at=stand.reminded_at and min(stand.reminded_at, now),
-        recovering_since=stand.recovering_since and min(stand.recovering_since, now),
-    )
-
-
-def _while_open(stand: Stand, condition: Condition, broken: bool, now: float) -> tuple[Stand, str | None]:
+def _while_open(stand: Stand, condition: Condition, broken: bool, seen_seconds: float) -> tuple[Stand, str | None]:
     if not broken:
-        recovering_since = now if stand.recovering_since is None else stand.recovering_since
-        if now - recovering_since >= min(condition.for_seconds, LONGEST_RECOVERY_SECONDS):
+        good = 0 if stand.good_seconds is None else stand.good_seconds + seen_seconds
+        if good >= min(condition.for_seconds, LONGEST_RECOVERY_SECONDS):
             return Stand(), RESOLVED
-        return replace(stand, recovering_since=recovering_since), None
-    stand = replace(stand, recovering_since=None)
-    reminded_at = stand.reminded_at if stand.reminded_at is not None else stand.since
-    if condition.reminder_seconds and now - reminded_at >= condition.reminder_seconds:
-        return replace(stand, reminded_at=now), REMINDED
-    return stand, None
+        return Stand(OPEN, stand.broken_seconds, good), None
+    held = stand.broken_seconds + (stand.good_seconds or 0) + seen_seconds
+    if condition.reminder_seconds and held >= condition.reminder_seconds:
+        return Stand(OPEN), REMINDED
+    return Stand(OPEN, held), None

@@ -18,7 +18,7 @@ from controlplane.alerts.selectors import rule_instances
 from controlplane.fleet.models import Instance
 from controlplane.metrics.models import MinuteRollup
 
-HOURS = 24
+HOURS, MINUTE = 24, 60
 MOST_INSTANCES = 200  # a day of minutes each; more would keep the caller waiting
 
 
@@ -65,9 +65,9 @@ def _replayed(
 ) -> Iterator[Firing]:
     stand, firing = Stand(), None
     for row in minutes:
-        end = row["at"] + 60
+        end = row["at"] + MINUTE
         value, broken = judged(condition, metric, row)
-        stand, transition = step(stand, condition, broken, end)
+        stand, transition = step(stand, condition, broken, min(row["seconds"], MINUTE))
         if transition == OPENED:
             firing = Firing(instance.pk, instance.name, _moment(end), value)
         elif transition == RESOLVED and firing:

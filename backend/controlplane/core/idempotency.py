@@ -67,7 +67,7 @@ def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
         raise Refused("This Idempotency-Key was used for another request: choose a new one.", code="key_reused")
     if kept.status is not None:
         raise Replay(kept)
-    if kept.created_at < timezone.now() - STUCK_AFTER:
+    if abs(timezone.now() - kept.created_at) > STUCK_AFTER:  # or ahead, since the clock was set back
         return kept
     raise Conflict(
         "The first request with this Idempotency-Key is still at work: wait, then repeat.", code="in_progress"

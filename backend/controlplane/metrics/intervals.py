@@ -1,7 +1,8 @@
 """Two readings of a server to what happened between them. Pure.
 
 A counter that went down was reset: what it shows now has grown since then. A restart resets all of them, and the time
-they cover is the server's uptime. An interval that is too long says little about any moment in it: it is not counted.
+they cover is the server's uptime. If more time has passed here than on the server, the clock here has jumped ahead, and
+the server's is believed. An interval that is too long says little about any moment in it: it is not counted.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from .columns import COUNTERS, GAUGES, LOOKUPS, VARIABLES
 from .definitions import SECONDS
 
 LONGEST_SECONDS = 900.0
+JUMP_SECONDS = 5.0  # uptimes are whole seconds, and answers take their time
 UPTIME = "uptime_seconds"
 Numbers = dict[str, float | None]
 
@@ -52,7 +54,12 @@ def _covered(before: Reading | None, now: Reading, longest_seconds: float) -> fl
     elapsed = now.at - before.at
     if not 0 < elapsed <= longest_seconds:
         return 0.0
-    return min(elapsed, now.numbers.get(UPTIME) or 0.0) if _has_restarted(before, now) else elapsed
+    was, is_ = before.numbers.get(UPTIME), now.numbers.get(UPTIME)
+    if was is None or is_ is None:
+        return elapsed
+    if _has_restarted(before, now):
+        return min(elapsed, is_)
+    return elapsed if elapsed - (is_ - was) < JUMP_SECONDS else is_ - was
 
 
 def _has_restarted(before: Reading, now: Reading) -> bool:

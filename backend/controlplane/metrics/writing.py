@@ -2,7 +2,8 @@
 
 Rows come as tuples and go past the ORM, whose preparing of thirty columns cost more than asking the server. On
 PostgreSQL they are copied into a table of the session's own, and from there into place; elsewhere each statement is
-prepared once for all rows. A slot that was sampled already keeps its sample; the newest reading is replaced.
+prepared once for all rows. A slot that was sampled already keeps its sample, unless the clock has been set back since:
+then the server's uptime tells that it was another time. The newest reading is replaced.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ LATEST_TYPES = {
 }  # fmt: skip
 # In the staging table both have their own time.
 STAGED_LATEST = {("latest_at" if name == "at" else name): kind for name, kind in LATEST_TYPES.items()}
-REPLACED = ", ".join(f"{name} = excluded.{name}" for name in LATEST_TYPES if name != "instance_id")
+SAME_TIME_SECONDS = 60  # two rounds in one slot are no further apart
+
+
+def _replaced(columns: Collection[str], key: Collection[str]) -> str:
+    return ", ".join(f"{name} = excluded.{name}" for name in columns if name not in key)
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,9 @@ def _given(columns: Collection[str]) -> str:
 def _statements(samples: str, latest: str) -> tuple[str, str]:
     """From where the rows of either come, to how they are inserted. Names are those of the models, never input."""
     return (
-        f"INSERT INTO {Sample._meta.db_table} ({', '.join(SAMPLE_TYPES)}) {samples} ON CONFLICT DO NOTHING",
+        f"INSERT INTO {Sample._meta.db_table} ({', '.join(SAMPLE_TYPES)}) {samples}"
+        f" ON CONFLICT (instance_id, at) DO UPDATE SET {_replaced(SAMPLE_TYPES, ('instance_id', 'at'))}"
+        f" WHERE abs(excluded.uptime_seconds - {Sample._meta.db_table}.uptime_seconds) > {SAME_TIME_SECONDS}",
         f"INSERT INTO {Latest._meta.db_table} ({', '.join(LATEST_TYPES)}) {latest}"
-        f" ON CONFLICT (instance_id) DO UPDATE SET {REPLACED}",
+        f" ON CONFLICT (instance_id) DO UPDATE SET {_replaced(LATEST_TYPES, ('instance_id',))}",
     )

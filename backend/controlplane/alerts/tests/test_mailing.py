@@ -114,9 +114,10 @@ def test_a_refusal_or_an_uncertain_end_is_final_and_on_the_timeline(hangs_up: bo
 
 
 @pytest.mark.django_db
-def test_what_a_dead_sender_left_is_not_sent_again() -> None:
+@pytest.mark.parametrize("claimed", [-1, 1], ids=["a while ago", "before the clock was set back"])
+def test_what_a_dead_sender_left_is_not_sent_again(claimed: int) -> None:
     mail = queued()
-    Mail.objects.update(state="sending", claimed_at=timezone.now() - STUCK_AFTER - timedelta(seconds=1))
+    Mail.objects.update(state="sending", claimed_at=timezone.now() + claimed * (STUCK_AFTER + timedelta(minutes=1)))
     with smtp_server() as (port, mailbox):
         mail_through(port)
         assert mails_send() == 0

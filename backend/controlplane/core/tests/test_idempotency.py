@@ -1,4 +1,7 @@
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from controlplane.accounts.models import Token
 from controlplane.core.models import KeptAnswer
@@ -27,6 +30,14 @@ def test_another_request_under_the_same_key_is_refused(operator):
 
 def test_keys_belong_to_their_caller(operator, viewer):
     assert post(operator, "key-1").json()["id"] != post(viewer, "key-1").json()["id"]
+
+
+@pytest.mark.parametrize("hours", [-1, 1], ids=["an hour ago", "before the clock was set back"])
+def test_what_a_dead_process_left_unanswered_is_done_by_the_next_request(operator, hours):
+    post(operator, "key-1")
+    KeptAnswer.objects.update(status=None, created_at=timezone.now() + timedelta(hours=hours))
+    assert post(operator, "key-1").status_code == 201
+    assert Token.objects.filter(name="ci").count() == 2
 
 
 def test_while_the_first_is_at_work_the_second_is_told_so(operator):

@@ -45,6 +45,16 @@ def test_a_clock_that_went_back_counts_nothing() -> None:
     assert (found["seconds"], found["hits"]) == (0, 0)
 
 
+def test_a_clock_that_jumped_ahead_does_not_stretch_the_time_that_was_covered() -> None:
+    found = growth(reading(100, Qcache_hits=50, Uptime=900), reading(715, Qcache_hits=80, Uptime=915))
+    assert (found["seconds"], found["hits"]) == (15, 30)
+
+
+def test_a_clock_of_the_server_that_jumped_ahead_changes_nothing() -> None:
+    found = growth(reading(100, Qcache_hits=50, Uptime=900), reading(115, Qcache_hits=80, Uptime=4515))
+    assert (found["seconds"], found["hits"]) == (15, 30)
+
+
 def test_a_long_gap_counts_nothing() -> None:
     found = growth(reading(0, Qcache_hits=50, Uptime=1), reading(3600, Qcache_hits=80, Uptime=3601))
     assert (found["seconds"], found["hits"]) == (0, 0)
