@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.db.models import F, QuerySet
 
 from controlplane.core.errors import Invalid
+from controlplane.fleet.models import Instance
 from controlplane.metrics.definitions import METRICS, MetricDefinition
 from controlplane.metrics.models import Latest
+from controlplane.metrics.series import MOST_SPARKLINES
 
 
 def metrics_named(names: str) -> list[MetricDefinition]:
@@ -18,6 +20,15 @@ def metrics_named(names: str) -> list[MetricDefinition]:
             "names", f"unknown: {', '.join(unknown)}; see GET /api/v1/metric-definitions", "unknown_metric"
         )
     return [METRICS[name] for name in wanted]
+
+
+def instances_named(ids: str) -> list[str]:
+    """A comma-separated list of ids, in its order and without repeats. One that is deleted by now is left out."""
+    wanted = list(dict.fromkeys(each.strip() for each in ids.split(",") if each.strip()))
+    if not 1 <= len(wanted) <= MOST_SPARKLINES:
+        raise Invalid.field("instances", f"write 1 to {MOST_SPARKLINES} ids, separated by commas")
+    known = set(Instance.objects.filter(pk__in=wanted).values_list("pk", flat=True))
+    return [each for each in wanted if each in known]
 
 
 def latest_list() -> QuerySet[Latest]:

@@ -6,7 +6,9 @@ from rest_framework import serializers
 
 from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.models import Latest
-from controlplane.metrics.series import LEAST_POINTS, MOST_POINTS
+from controlplane.metrics.series import LEAST_POINTS, MOST_POINTS, MOST_SPARKLINE_POINTS, MOST_SPARKLINES
+
+SPARKLINE_NAMES = "hit_ratio,questions_per_second"
 
 
 class MetricDefinitionSerializer(serializers.Serializer[Any]):
@@ -33,6 +35,36 @@ class SeriesQuerySerializer(serializers.Serializer[Any]):
         """`from` is a word of Python's, but the plainest name for a query."""
         fields = super().get_fields()
         return {"from": fields.pop("start"), "to": fields.pop("end"), **fields}
+
+
+class SparklinesQuerySerializer(SeriesQuerySerializer):
+    instances = serializers.CharField(
+        max_length=MOST_SPARKLINES * 32, help_text=f"Ids of 1 to {MOST_SPARKLINES} instances, separated by commas."
+    )
+    names = serializers.CharField(
+        max_length=1000, default=SPARKLINE_NAMES, help_text="Names of metrics, separated by commas."
+    )
+    points = serializers.IntegerField(min_value=LEAST_POINTS, max_value=MOST_SPARKLINE_POINTS, default=30)
+
+
+class SparkSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    values = serializers.ListField(
+        child=serializers.FloatField(allow_null=True),
+        help_text="One per time; null: no sample, or nothing to divide by.",
+    )
+
+
+class SparklineSerializer(serializers.Serializer[Any]):
+    instance_id = serializers.CharField()
+    series = SparkSerializer(many=True)
+
+
+class SparklinesSerializer(serializers.Serializer[Any]):
+    times = serializers.ListField(child=serializers.IntegerField(), help_text="Starts of the buckets, epoch seconds.")
+    step_seconds = serializers.IntegerField()
+    resolution = serializers.ChoiceField(choices=["raw", "minute", "hour"])
+    items = SparklineSerializer(many=True, help_text="In the order of `instances`, without those that do not exist.")
 
 
 class MetricSeriesSerializer(serializers.Serializer[Any]):

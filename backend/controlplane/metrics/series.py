@@ -1,8 +1,8 @@
-"""A chart's worth of points, downsampled in the database: one grouped query, at most 1000 rows come back."""
+"""A chart's worth of points, downsampled in the database: one grouped query, however many metrics and instances."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,13 @@ from controlplane.metrics.definitions import SECONDS, MetricDefinition, aggregat
 from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup, Sample
 
 LEAST_POINTS, MOST_POINTS = 2, 1000
+MOST_SPARKLINES, MOST_SPARKLINE_POINTS = 200, 60
 MINUTE, HOUR = 60, 3600
 RAW_UP_TO = 6 * HOUR
 MINUTE_UP_TO = 4 * 24 * HOUR
+
+
+Sums = Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -47,23 +51,30 @@ def span_of(first_at: int, last_at: int, points: int, poll_seconds: int) -> Span
 
 
 def instance_series(instance_id: str, definitions: Sequence[MetricDefinition], span: Span) -> list[Series]:
+    return instances_series([instance_id], definitions, span)[instance_id]
+
+
+def instances_series(
+    instance_ids: Sequence[str], definitions: Sequence[MetricDefinition], span: Span
+) -> dict[str, list[Series]]:
+    """Of each instance; one that has no samples has gaps alone."""
+    if not instance_ids:
+        return {}
     model = {"raw": Sample, "minute": MinuteRollup, "hour": HourRollup}[span.resolution]
-    return _series(model, definitions, span, "instance_id = %s AND ", [instance_id])
+    where = f"instance_id IN ({', '.join(['%s'] * len(instance_ids))}) AND "
+    found = _buckets(model, "instance_id", definitions, span, where, instance_ids)
+    return {instance_id: _series(found.get(instance_id, {}), definitions, span) for instance_id in instance_ids}
 
 
 def fleet_series(definitions: Sequence[MetricDefinition], span: Span) -> list[Series]:
-    return _series(FleetMinute, definitions, span, "", [])
+    return _series(_buckets(FleetMinute, "''", definitions, span).get("", {}), definitions, span)
 
 
 def times_of(span: Span) -> list[int]:
     return list(range(span.first_at, span.last_at, span.step_seconds))
 
 
-def _series(
-    model: type[models.Model], definitions: Sequence[MetricDefinition], span: Span, where: str, arguments: list[Any]
-) -> list[Series]:
-    columns = sorted({column for definition in definitions for column in definition.columns} | {SECONDS})
-    buckets = _buckets(model, columns, span, where, arguments)
+def _series(buckets: Mapping[int, Sums], definitions: Sequence[MetricDefinition], span: Span) -> list[Series]:
     times = times_of(span)
     return [
         Series(definition, [definition.value(buckets[at]) if at in buckets else None for at in times])
@@ -72,17 +83,27 @@ def _series(
 
 
 def _buckets(
-    model: type[models.Model], columns: list[str], span: Span, where: str, arguments: list[Any]
-) -> dict[int, dict[str, float | None]]:
+    model: type[models.Model],
+    whose: str,
+    definitions: Sequence[MetricDefinition],
+    span: Span,
+    where: str = "",
+    arguments: Sequence[Any] = (),
+) -> dict[str, dict[int, Sums]]:
+    """By `whose`, then by start. Column names come from the definitions, never from input."""
+    columns = sorted({column for definition in definitions for column in definition.columns} | {SECONDS})
     aggregates = ", ".join(f"{aggregate_of(column)}({column})" for column in columns)
     statement = (
-        f"SELECT at / {span.step_seconds} * {span.step_seconds}, {aggregates} FROM {model._meta.db_table}"  # noqa: S608
-        f" WHERE {where}at >= %s AND at < %s GROUP BY 1"
+        f"SELECT {whose}, at / {span.step_seconds} * {span.step_seconds}, {aggregates}"  # noqa: S608
+        f" FROM {model._meta.db_table} WHERE {where}at >= %s AND at < %s GROUP BY 1, 2"
     )
     with connection.cursor() as cursor:
         cursor.execute(statement, [*arguments, span.first_at, span.last_at])
         rows = cursor.fetchall()
-    return {int(at): {name: _number(cell) for name, cell in zip(columns, cells, strict=True)} for at, *cells in rows}
+    found: dict[str, dict[int, Sums]] = {}
+    for key, at, *cells in rows:
+        found.setdefault(key, {})[int(at)] = dict(zip(columns, map(_number, cells), strict=True))
+    return found
 
 
 def _number(cell: Any) -> float | None:

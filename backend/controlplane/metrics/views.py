@@ -20,7 +20,16 @@ from controlplane.metrics import serializers as shapes
 from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.discovery import scrape_targets
 from controlplane.metrics.exposition import REGISTRY
-from controlplane.metrics.series import HOUR, Series, Span, fleet_series, instance_series, span_of, times_of
+from controlplane.metrics.series import (
+    HOUR,
+    Series,
+    Span,
+    fleet_series,
+    instance_series,
+    instances_series,
+    span_of,
+    times_of,
+)
 from controlplane.settings.selectors import settings_get
 
 LONGEST_SECONDS = 400 * 24 * HOUR
@@ -54,6 +63,27 @@ class FleetMetrics(ApiView):
         return Response(_rendered(span, fleet_series(definitions, span)))
 
 
+class Sparklines(ApiView):
+    @extend_schema(
+        operation_id="metrics_sparklines",
+        parameters=[shapes.SparklinesQuerySerializer],
+        responses=shapes.SparklinesSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """A few points of each of many instances, for a list that draws them side by side."""
+        query = _query(request, shapes.SparklinesQuerySerializer)
+        definitions, span = selectors.metrics_named(query["names"]), _span(query)
+        found = instances_series(selectors.instances_named(query["instances"]), definitions, span)
+        return Response(
+            {
+                "times": times_of(span),
+                "step_seconds": span.step_seconds,
+                "resolution": span.resolution,
+                "items": [{"instance_id": pk, "series": _sparks(series)} for pk, series in found.items()],
+            }
+        )
+
+
 class LatestViewSet(mixins.ListModelMixin, ApiViewSet):
     """The newest values of every instance."""
 
@@ -80,8 +110,10 @@ class Exposition(ApiView):
         return HttpResponse(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
 
 
-def _query(request: Request) -> dict[str, Any]:
-    query = shapes.SeriesQuerySerializer(data=request.query_params)
+def _query(
+    request: Request, shape: type[shapes.SeriesQuerySerializer] = shapes.SeriesQuerySerializer
+) -> dict[str, Any]:
+    query = shape(data=request.query_params)
     query.is_valid(raise_exception=True)
     return dict(query.validated_data)
 
@@ -96,6 +128,10 @@ def _span(query: dict[str, Any], is_fleet: bool = False) -> Span:
     # The fleet as a whole is kept by the minute only.
     poll_seconds = 60 if is_fleet else settings_get().poll_interval_seconds
     return span_of(first, last, query["points"], poll_seconds)
+
+
+def _sparks(found: list[Series]) -> list[dict[str, Any]]:
+    return [{"name": series.definition.name, "values": series.values} for series in found]
 
 
 def _rendered(span: Span, found: list[Series]) -> dict[str, Any]:

@@ -955,6 +955,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/metrics/sparklines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A few points of each of many instances, for a list that draws them side by side. */
+        get: operations["metrics_sparklines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/minor-versions": {
         parameters: {
             query?: never;
@@ -2769,6 +2786,23 @@ export interface components {
          * @enum {string}
          */
         SourceEnum: "shipped" | "server";
+        Spark: {
+            name: string;
+            /** @description One per time; null: no sample, or nothing to divide by. */
+            values: (number | null)[];
+        };
+        Sparkline: {
+            instance_id: string;
+            series: components["schemas"]["Spark"][];
+        };
+        Sparklines: {
+            /** @description Starts of the buckets, epoch seconds. */
+            times: number[];
+            step_seconds: number;
+            resolution: components["schemas"]["ResolutionEnum"];
+            /** @description In the order of `instances`, without those that do not exist. */
+            items: components["schemas"]["Sparkline"][];
+        };
         /**
          * @description * `set_global` - set_global
          *     * `write_configuration` - write_configuration
@@ -5562,6 +5596,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PaginatedLatestList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    metrics_sparklines: {
+        parameters: {
+            query: {
+                /** @description Default: an hour before the end. */
+                from?: string;
+                /** @description Ids of 1 to 200 instances, separated by commas. */
+                instances: string;
+                /** @description Names of metrics, separated by commas. */
+                names?: string;
+                points?: number;
+                /** @description Default: now. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sparklines"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

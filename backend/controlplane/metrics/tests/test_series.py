@@ -126,6 +126,76 @@ def test_a_chart_of_many_metrics_is_one_query_of_samples(viewer: APIClient, djan
 
 
 @pytest.mark.django_db
+class TestSparklines:
+    PATH = "/api/v1/metrics/sparklines"
+
+    def test_many_instances_in_one_answer_in_the_order_asked_for(self, viewer: APIClient) -> None:
+        busy, idle = instance_make(), instance_make()
+        partitions_ensure(Sample, T, T)
+        for second, hits in ((0, 5), (15, 0), (30, 10)):
+            Sample.objects.create(instance_id=busy.pk, at=T + second, seconds=15, hits=hits, lookups=10, questions=30)
+        query = {
+            "instances": f"rm-deleted,{idle.pk},{busy.pk},{idle.pk}",
+            "from": iso(T),
+            "to": iso(T + 60),
+            "points": 5,
+        }
+        found = viewer.get(self.PATH, query).json()
+        assert (found["times"], found["step_seconds"]) == ([T, T + 15, T + 30, T + 45], 15)
+        assert found["items"] == [
+            {
+                "instance_id": idle.pk,
+                "series": [
+                    {"name": "hit_ratio", "values": [None] * 4},
+                    {"name": "questions_per_second", "values": [None] * 4},
+                ],
+            },
+            {
+                "instance_id": busy.pk,
+                "series": [
+                    {"name": "hit_ratio", "values": [50.0, 0.0, 100.0, None]},
+                    {"name": "questions_per_second", "values": [2.0, 2.0, 2.0, None]},
+                ],
+            },
+        ]
+
+    def test_they_say_what_a_chart_of_each_says(self, viewer: APIClient) -> None:
+        instances = [instance_make() for _ in range(3)]
+        for number, instance in enumerate(instances):
+            HourRollup.objects.create(instance_id=instance.pk, at=T - HOUR, seconds=3600, hits=number, lookups=4)
+        asked = {"names": "hit_ratio", "from": iso(T - 30 * DAY), "to": iso(T), "points": 30}
+        found = viewer.get(self.PATH, {**asked, "instances": ",".join(each.pk for each in instances)}).json()
+        for instance, item in zip(instances, found["items"], strict=True):
+            chart = viewer.get(f"/api/v1/instances/{instance.pk}/metrics", asked).json()
+            assert (item["instance_id"], found["times"]) == (instance.pk, chart["times"])
+            assert item["series"][0]["values"] == chart["series"][0]["values"]
+
+    def test_as_many_queries_for_a_page_as_for_one(self, viewer: APIClient, django_assert_num_queries: Any) -> None:
+        ids = [instance_make().pk for _ in range(50)]
+        viewer.get(self.PATH, {"instances": ids[0]})  # the settings' row and the token's last use are written once
+        for some in (ids[:1], ids):
+            with django_assert_num_queries(4):
+                assert len(viewer.get(self.PATH, {"instances": ",".join(some)}).json()["items"]) == len(some)
+
+    def test_of_none_that_exists_there_is_nothing_to_draw(self, viewer: APIClient) -> None:
+        assert viewer.get(self.PATH, {"instances": "rm-none"}).json()["items"] == []
+
+    @pytest.mark.parametrize(
+        ("query", "field"),
+        [
+            ({}, "instances"),
+            ({"instances": ","}, "instances"),
+            ({"instances": ",".join(f"rm-{number}" for number in range(201))}, "instances"),
+            ({"instances": "rm-none", "names": "nonsense"}, "names"),
+            ({"instances": "rm-none", "points": "61"}, "points"),
+        ],
+    )
+    def test_bad_queries_name_the_field(self, viewer: APIClient, query: dict, field: str) -> None:
+        answer = viewer.get(self.PATH, query)
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field)
+
+
+@pytest.mark.django_db
 def test_the_newest_values_come_page_by_page_by_name(viewer: APIClient, django_assert_num_queries: Any) -> None:
     for name in ("c", "a", "b"):
         growth = {"hits": 3, "lookups": 4, "seconds": 15}
@@ -146,6 +216,7 @@ def test_outsiders_see_nothing(outsider: APIClient) -> None:
         "metric-definitions",
         "metrics/fleet",
         "metrics/latest",
+        "metrics/sparklines",
         "prometheus/targets",
         "instances/rm-x/metrics",
     ):
