@@ -99,7 +99,7 @@ fn a_pipeline_of_reads_and_writes() {
 fn killed_statements_and_sessions() {
     let (mut arena, mut writer, mut reader) = with_table("l_kill");
     arena.warm(&mut reader, READ);
-    let slow = "UPDATE t SET v = v + 1 + SLEEP(20) WHERE id <= 2";
+    let slow = "UPDATE t SET v = v + 1 + SLEEP(600) WHERE id <= 2";
     for kill in ["KILL QUERY", "KILL"] {
         let mut victim = arena.client();
         victim.send(command::QUERY, slow.as_bytes()).unwrap();
