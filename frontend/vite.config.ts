@@ -12,5 +12,11 @@ export default defineConfig({
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
   server: { host: '127.0.0.1', proxy: { '/api': backend, '/readyz': backend } },
   build: { target: 'es2023', manifest: true, sourcemap: false },
-  test: { include: ['src/**/*.test.ts', 'src/**/*.test.tsx'], environment: 'node' },
+  test: {
+    include: ['src/**/*.test.ts', 'src/**/*.test.tsx'],
+    environment: 'node',
+    // A limit, not an expectation: a build machine is shared.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
 });
