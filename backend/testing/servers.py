@@ -21,7 +21,7 @@ from controlplane.gateway.server import Limits, Server, open_server
 from testing.guard import servers_left
 from testing.ports import free_port
 
-LIMITS = Limits(networks=("127.0.0.0/8",), connect_seconds=5, statement_seconds=30)
+LIMITS = Limits(networks=("127.0.0.0/8",), connect_seconds=60, statement_seconds=120)
 CONFIGURATION = {"innodb_buffer_pool_size": "268435456", "innodb_log_file_size": "8388608"}
 
 
@@ -75,6 +75,14 @@ def _install_engine(server: TestServer) -> None:
     connection = server.connect()
     install_engine(server, connection, settings.ENGINE_LIBRARY)
     connection.close()
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds over all servers give up sooner than a loaded machine may allow; tests of that say when."""
+    for module in ("controlplane.metrics.polling", "controlplane.changes.watch"):
+        monkeypatch.setattr(f"{module}.CONNECT_SECONDS", LIMITS.connect_seconds)
+        monkeypatch.setattr(f"{module}.STATEMENT_SECONDS", LIMITS.statement_seconds)
 
 
 @pytest.fixture(scope="session", autouse=True)

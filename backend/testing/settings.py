@@ -15,6 +15,9 @@ atexit.register(_open.close)
 os.environ["FQC_RUN_DIR"] = _open.enter_context(guard.guarded("fqc-test-"))
 os.environ["FQC_DATABASE_URL"] = os.environ.get("FQC_TEST_DATABASE_URL", "")
 os.environ.setdefault("FQC_LOG_LEVEL", "CRITICAL")
+# A server that is slow because the machine is loaded has not failed. Tests of giving up say when.
+os.environ.setdefault("FQC_CONNECT_TIMEOUT_SECONDS", "60")
+os.environ.setdefault("FQC_STATEMENT_TIMEOUT_SECONDS", "120")
 POSTGRES = None  # the cluster of this run alone, for tests that stop it
 if os.environ["FQC_DATABASE_URL"] == "private":
     POSTGRES = _open.enter_context(postgres.cluster())

@@ -31,7 +31,7 @@ class Browser:
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", **headers}
         try:
-            with self._opener.open(urllib.request.Request(self.url + path, data, headers), timeout=60) as answer:
+            with self._opener.open(urllib.request.Request(self.url + path, data, headers), timeout=180) as answer:
                 return answer.status, json.load(answer), answer.headers
         except urllib.error.HTTPError as error:
             return error.code, json.load(error), error.headers

@@ -1,6 +1,7 @@
 """The contract, fuzzed: no input makes a 500, every answer is as documented, and the file is what the code says."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from controlplane.accounts import selectors
+
 EXAMPLES = int(os.environ.get("FQC_TEST_EXAMPLES", "4"))
 CONTRACT = Path(__file__).parents[2] / "openapi.yaml"
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -32,8 +35,12 @@ def test_the_contract_in_the_repository_is_what_the_code_says(tmp_path):
 
 
 @pytest.fixture
-def headers(admin):
-    """As Django's own test client does: the connection with the test's transaction outlives a request."""
+def headers(admin, monkeypatch):
+    """As Django's own test client does: the connection with the test's transaction outlives a request.
+
+    The token is looked up once: that again and again is a third of the time, and has its own tests.
+    """
+    monkeypatch.setattr(selectors, "token_find", cache(selectors.token_find))
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     yield _headers(admin)

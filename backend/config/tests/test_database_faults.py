@@ -43,7 +43,7 @@ def web(cluster, tmp_path):
 def ask(url):
     request = urllib.request.Request(url, headers={"Authorization": "Bearer fqc_aaaaaaaa_" + "x" * 43})
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=180) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)

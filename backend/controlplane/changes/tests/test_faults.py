@@ -52,7 +52,7 @@ def test_two_workers_and_three_deliveries_apply_a_change_once(held, shared_serve
 
 def test_a_server_that_hangs_is_given_up_and_the_change_says_what_is_left(held, settings, shared_server):
     instance, _ = held
-    settings.STATEMENT_TIMEOUT_SECONDS = settings.CONNECT_TIMEOUT_SECONDS = 1
+    settings.STATEMENT_TIMEOUT_SECONDS = settings.CONNECT_TIMEOUT_SECONDS = 3
     change = run(asked(instance, {"long_query_time": "4", "sort_buffer_size": "4194304"}))
     assert (change.state, change.outcome_code) == ("failed", "server_unreachable")
     assert "Could not be undone" in change.outcome_detail

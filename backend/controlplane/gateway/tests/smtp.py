@@ -57,7 +57,7 @@ def _allow(server: Any, session: Any, envelope: Any, mechanism: str, given: Logi
 def smtp_server(*, wants_login: bool = False) -> Iterator[tuple[int, Mailbox]]:
     mailbox = Mailbox()
     login = {"authenticator": _allow, "auth_require_tls": False, "auth_required": True} if wants_login else {}
-    controller = _Controller(mailbox, hostname="127.0.0.1", port=0, ready_timeout=10, **login)
+    controller = _Controller(mailbox, hostname="127.0.0.1", port=0, ready_timeout=180, **login)
     controller.start()
     try:
         yield controller.port, mailbox

@@ -19,7 +19,7 @@ def message() -> EmailMessage:
 
 
 def server(port: int, **facts: str) -> MailServer:
-    return MailServer("127.0.0.1", port, timeout_seconds=5, **facts)  # type: ignore[arg-type]
+    return MailServer("127.0.0.1", port, timeout_seconds=60, **facts)  # type: ignore[arg-type]
 
 
 def test_a_message_arrives_as_it_was_written() -> None:
