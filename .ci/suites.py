@@ -56,14 +56,14 @@ SUITES = [
     Suite("engine", "test-engine", "rust"),
     Suite("engine models (loom)", "test-engine-models", "rust"),
     Suite("engine lint", "lint-engine", "rust"),
-    Suite("CLI", "test-cli", "stack"),
-    Suite("official SDKs", "test-sdk", "stack"),
+    Suite("CLI", "test-cli", "clients"),
+    Suite("official SDKs", "test-sdk", "clients"),
     Suite("browser end to end", "e2e", "stack"),
     Suite("lint", "lint-rest", "node"),
     Suite("frontend", "test-frontend", "node"),
     Suite("bench harness", "test-bench", "node"),
     Suite("generated files", "generate-check", "node"),
-    Suite("house", "test-house", "house"),
+    Suite("house", "test-house", "clients"),
 ]
 
 BUILD = Suite("build", "build-all", "build")
