@@ -4,22 +4,14 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useT } from '@/lib/i18n/context';
+import type { Column } from './column';
 import { nextSort, sortRows, type Sort } from './sortRows';
 import { HeaderCell } from './DataTableHeader';
 import classes from './DataTable.module.css';
 
-const VIRTUAL_FROM = 80;
+export type { Column };
 
-export interface Column<Row> {
-  key: string;
-  header: string;
-  render: (row: Row) => ReactNode;
-  sortValue?: (row: Row) => string | number | null | undefined;
-  align?: 'right';
-  width?: number | string;
-  /** Hidden on narrow screens. */
-  isSecondary?: boolean;
-}
+const VIRTUAL_FROM = 80;
 
 export interface Selection<Row> {
   selected: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-import type { Column } from './DataTable';
+import type { Column } from './column';
 import { IconSortAscending, IconSortDescending } from './icons';
 import type { Sort } from './sortRows';
 import classes from './DataTable.module.css';

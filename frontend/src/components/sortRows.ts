@@ -1,4 +1,4 @@
-import type { Column } from './DataTable';
+import type { Column } from './column';
 
 export interface Sort {
   key: string;

@@ -5,9 +5,8 @@ import { IconLock, IconRotateClockwise } from '@/components/icons';
 import { ParameterValue } from '@/components/ParameterValue';
 import { StatusBadge } from '@/components/StatusBadge';
 import type { Translate } from '@/lib/i18n/context';
-import { rangeOf } from './parameterInput';
+import { readableRange } from './parameterInput';
 import type { Draft } from './useDraft';
-import { formatBytes } from '@/lib/bytes';
 import { ValueCell } from './ValueCell';
 import classes from './parameters.module.css';
 
@@ -51,14 +50,6 @@ export function parameterColumns(t: Translate, context: Context): Column<Instanc
       isSecondary: true,
     },
   ];
-}
-
-/** `[0-10485760000]` in bytes as `0 B – 9.77 GiB`. */
-export function readableRange({ allowed, unit }: Pick<InstanceParameter, 'allowed' | 'unit'>): string {
-  const range = rangeOf(allowed);
-  if (!range) return allowed.replace(/^\[|\]$/g, '').replaceAll('|', ' | ');
-  const show = (text: string) => (unit === 'bytes' ? formatBytes(text) : text);
-  return `${show(range.minimum)} – ${show(range.maximum)}`;
 }
 
 function NameCell({ row, t }: { row: InstanceParameter; t: Translate }) {

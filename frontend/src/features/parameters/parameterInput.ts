@@ -1,6 +1,6 @@
 // What somebody types into a parameter, judged before the server is asked. The preview has the last word:
 // this only catches what can be told from the parameter's own definition. Pure.
-import { parseBytes } from '@/lib/bytes';
+import { formatBytes, parseBytes } from '@/lib/bytes';
 import type { InstanceParameter } from '@/api/instances';
 
 type Definition = Pick<InstanceParameter, 'allowed' | 'unit' | 'divisor' | 'type'>;
@@ -25,6 +25,14 @@ export function choicesOf(allowed: string): string[] | undefined {
 export function rangeOf(allowed: string): { minimum: string; maximum: string } | undefined {
   const match = RANGE.exec(allowed);
   return match ? { minimum: match[1] ?? '', maximum: match[2] ?? '' } : undefined;
+}
+
+/** `[0-10485760000]` in bytes as `0 B – 9.77 GiB`. */
+export function readableRange({ allowed, unit }: Pick<InstanceParameter, 'allowed' | 'unit'>): string {
+  const range = rangeOf(allowed);
+  if (!range) return allowed.replace(/^\[|\]$/g, '').replaceAll('|', ' | ');
+  const show = (text: string) => (unit === 'bytes' ? formatBytes(text) : text);
+  return `${show(range.minimum)} – ${show(range.maximum)}`;
 }
 
 function compare(left: string, right: string): number {
