@@ -1,5 +1,6 @@
 // Every page, in both schemes: no accessibility violation, nothing wider than a phone, no error in the console.
 import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
 import { expect, test, type Instance } from './console';
 
 const PAGES: Record<string, (instance: Instance) => string> = {
@@ -24,25 +25,83 @@ const PAGES: Record<string, (instance: Instance) => string> = {
   settings: () => '/settings',
 };
 
+function problemsOf(page: Page): string[] {
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  return problems;
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+  }
+}
+
+async function expectSound(page: Page, problems: string[]): Promise<void> {
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  expect(problems).toEqual([]);
+}
+
 for (const [name, pathOf] of Object.entries(PAGES)) {
   test(`${name}: accessible, and fits a phone`, async ({ page, instances: [first] }) => {
-    const problems: string[] = [];
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+    const problems = problemsOf(page);
     await page.goto(pathOf(first));
-    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await expectSound(page, problems);
+  });
+}
+
+test('log-in: accessible, and fits a phone', async ({ browser }) => {
+  const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
+  const page = await context.newPage();
+  const problems = problemsOf(page);
+  await page.goto('/login');
+  await expectSound(page, problems);
+});
+
+test('fleet apply: accessible, and fits a phone, before it is started', async ({
+  page,
+  instances: [first, second],
+}) => {
+  const problems = problemsOf(page);
+  await page.goto('/templates/apply?template=tpl-57-cache-on');
+  const { csrf_token } = (await (await page.request.get('/api/v1/auth/session')).json()) as {
+    csrf_token: string;
+  };
+  const made = await page.request.post('/api/v1/fleet-applies', {
+    data: { template: 'tpl-57-cache-on', instances: [first.id, second.id], start: false },
+    headers: { 'X-CSRFToken': csrf_token, Referer: page.url() },
+  });
+  expect(made.status(), await made.text()).toBe(201);
+  const { id } = (await made.json()) as { id: string };
+  await page.goto(`/fleet-applies/${id}`);
+  await expectSound(page, problems);
+});
+
+const DIALOGS: [path: string, button: string][] = [
+  ['/templates', 'New template'],
+  ['/alerts?tab=rules', 'New rule'],
+  ['/alerts?tab=silences', 'New silence'],
+  ['/access?tab=users', 'Add user'],
+  ['/access?tab=tokens', 'New token'],
+  ['/access?tab=keys', 'New access key'],
+  ['/fleet', 'Add instance'],
+];
+
+for (const [path, button] of DIALOGS) {
+  test(`the form of "${button}" is accessible`, async ({ page }) => {
+    await page.goto(path);
+    await page.getByRole('button', { name: button }).click();
+    await expect(page.getByRole('dialog')).toBeVisible();
     await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
-    }
-    await page.setViewportSize({ width: 390, height: 844 });
-    await expect
-      .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
-      .toBeLessThanOrEqual(390);
-    expect(problems).toEqual([]);
+    await expectAccessible(page);
   });
 }
 

@@ -17,6 +17,13 @@ test('a problem keeps its message, its fields and its request id', () => {
   expect(fieldMessage(error, 'name')).toBeUndefined();
 });
 
+test('a refused item of a list is told at the field of the list', () => {
+  const errors = [{ field: 'mail_to.1', code: 'invalid', detail: 'not an address' }];
+  const error = new ApiError(400, { errors });
+  expect(fieldMessage(error, 'mail_to')).toBe('not an address');
+  expect(fieldMessage(error, 'mail')).toBeUndefined();
+});
+
 test('an answer without a problem still says what happened', () => {
   expect(new ApiError(502, {}, 'r-2')).toMatchObject({
     message: 'HTTP 502',

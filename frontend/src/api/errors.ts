@@ -42,7 +42,9 @@ export class ConnectionLost extends Error {
   }
 }
 
+/** What was said of a field, or of an item of its list (`mail_to.0`). */
 export function fieldMessage(error: unknown, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
-  return error.fields.find((item) => item.field === field)?.detail;
+  const list = new RegExp(`^${field.replaceAll('.', '\\.')}(\\.\\d+)?$`);
+  return error.fields.find((item) => list.test(item.field))?.detail;
 }

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { logOut, sessionQuery } from '@/api/session';
 import { IconKey, IconLogout, IconUserCircle } from '@/components/icons';
 import { MenuItemLink } from '@/components/links';
+import { forgetForms } from '@/lib/keptForms';
 import { useT } from '@/lib/i18n/context';
 
 export function UserMenu() {
@@ -15,6 +16,7 @@ export function UserMenu() {
     mutationFn: logOut,
     onSettled: async () => {
       client.clear();
+      forgetForms();
       await navigate({ to: '/login' });
     },
   });

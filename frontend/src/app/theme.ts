@@ -54,7 +54,10 @@ export const theme = createTheme({
     Badge: { defaultProps: { variant: 'light', tt: 'none' } },
     Tooltip: { defaultProps: { openDelay: 250, withArrow: true, multiline: true, maw: 320 } },
     // A click that misses must not throw away what was typed.
-    Modal: { defaultProps: { centered: true, closeOnClickOutside: false } },
-    Drawer: { defaultProps: { position: 'right' } },
+    Modal: {
+      defaultProps: { centered: true, closeOnClickOutside: false },
+      styles: { title: { fontWeight: 620 } },
+    },
+    Drawer: { defaultProps: { position: 'right' }, styles: { title: { fontWeight: 620 } } },
   },
 });

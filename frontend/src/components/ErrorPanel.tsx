@@ -25,7 +25,7 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
       <div className={classes.text}>
         {isApi && error.title !== message && <div className={classes.title}>{error.title}</div>}
         <div>{message}</div>
-        {isApi && <FieldErrors error={error} />}
+        {isApi && !isToldBy(message, error) && <FieldErrors error={error} />}
         {isApi && error.requestId && <RequestId id={error.requestId} />}
       </div>
       {onRetry && (
@@ -37,8 +37,12 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
   );
 }
 
+/** One refused field is often all that the message speaks of. */
+function isToldBy(message: string, { fields }: ApiError): boolean {
+  return fields.every(({ field, detail }) => message.includes(field) && message.includes(detail));
+}
+
 function FieldErrors({ error }: { error: ApiError }) {
-  if (error.fields.length === 0) return null;
   return (
     <ul className={classes.fields}>
       {error.fields.map((item) => (

@@ -27,7 +27,7 @@ export function Panel({ title, description, actions, children, flush }: PanelPro
           {actions && <div className={classes.actions}>{actions}</div>}
         </header>
       )}
-      <div className={flush ? undefined : classes.body}>{children}</div>
+      <div className={flush ? classes.flush : classes.body}>{children}</div>
     </section>
   );
 }

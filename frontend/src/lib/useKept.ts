@@ -1,40 +1,39 @@
 // What was typed into a long form, kept for the browser tab: a reload, a detour or an ended session loses nothing.
-// Never for secrets.
-import { useCallback, useState } from 'react';
+// Never secrets: the fields that a form names as such are left out. A log-out forgets everything.
+import { useState } from 'react';
+import { keep, keyOf, recall } from './keptForms';
 
-function read<T>(key: string): T | undefined {
-  try {
-    const kept = window.sessionStorage.getItem(key);
-    return kept === null ? undefined : (JSON.parse(kept) as T);
-  } catch {
-    return undefined;
-  }
-}
+type Kept<T> = [
+  value: T,
+  change: (next: (old: T) => T) => void,
+  /** Once it was sent, or given up. */
+  forget: () => void,
+  /** There only while the form is one that came back from an earlier visit. */
+  startOver: (() => void) | undefined,
+];
 
-function write(key: string, value: unknown): void {
-  try {
-    if (value === undefined) window.sessionStorage.removeItem(key);
-    else window.sessionStorage.setItem(key, JSON.stringify(value));
-  } catch {
-    // Without storage it lasts as long as the page.
-  }
-}
-
-type Kept<T> = [value: T, change: (next: (old: T) => T) => void, forget: () => void];
-
-/** As `useState`, for as long as the tab; `forget` once it was sent. The name carries whatever makes a form another one. */
-export function useKept<T>(name: string, initial: () => T): Kept<T> {
-  const key = `fqc.form.${name}`;
-  const [value, setValue] = useState<T>(() => read<T>(key) ?? initial());
-  const change = useCallback(
-    (next: (old: T) => T) =>
-      setValue((old) => {
-        const changed = next(old);
-        write(key, changed);
-        return changed;
-      }),
-    [key],
-  );
-  const forget = useCallback(() => write(key, undefined), [key]);
-  return [value, change, forget];
+/** As `useState`, for as long as the tab. The name carries whatever makes a form another one. */
+export function useKept<T extends object>(
+  name: string,
+  initial: () => T,
+  secrets: readonly (keyof T)[] = [],
+): Kept<T> {
+  const key = keyOf(name);
+  const [recalled, setRecalled] = useState(() => recall<T>(key));
+  const [value, setValue] = useState<T>(() => ({ ...initial(), ...recalled }));
+  const change = (next: (old: T) => T) =>
+    setValue((old) => {
+      const changed = next(old);
+      keep(key, changed, secrets);
+      return changed;
+    });
+  const forget = () => {
+    keep(key, undefined);
+    setRecalled(undefined);
+  };
+  const startOver = () => {
+    forget();
+    setValue(initial());
+  };
+  return [value, change, forget, recalled && startOver];
 }

@@ -1,21 +1,14 @@
-import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
-import { useState, type FormEvent } from 'react';
-import { fieldMessage } from '@/api/errors';
-import { ErrorPanel } from '@/components/ErrorPanel';
+import { useState } from 'react';
+import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
 import { useAccessKeyCreate } from './api';
-import { roleOptions, type RoleName } from './roles';
+import { CredentialFields, type Credential } from './CredentialFields';
 import { ShownOnce } from './ShownOnce';
 
 export function AccessKeyForm({ onClose }: { onClose: () => void }) {
   const t = useT();
   const create = useAccessKeyCreate();
-  const [name, setName] = useState('');
-  const [scope, setScope] = useState<RoleName>('viewer');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate({ name, scope });
-  };
+  const [credential, setCredential] = useState<Credential>({ name: '', scope: 'viewer' });
   if (create.data)
     return (
       <ShownOnce
@@ -28,35 +21,14 @@ export function AccessKeyForm({ onClose }: { onClose: () => void }) {
       />
     );
   return (
-    <Modal opened onClose={onClose} title={t('access.addKey')}>
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          {create.isError && <ErrorPanel error={create.error} />}
-          <TextInput
-            label={t('access.tokenName')}
-            required
-            data-autofocus
-            value={name}
-            error={fieldMessage(create.error, 'name')}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <Select
-            label={t('access.tokenScope')}
-            data={roleOptions(t)}
-            value={scope}
-            error={fieldMessage(create.error, 'scope')}
-            onChange={(next) => setScope(next as RoleName)}
-          />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('action.cancel')}
-            </Button>
-            <Button type="submit" loading={create.isPending}>
-              {t('action.create')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormModal
+      title={t('access.addKey')}
+      submit={t('action.create')}
+      mutation={create}
+      onSubmit={() => create.mutate(credential)}
+      onClose={onClose}
+    >
+      <CredentialFields credential={credential} error={create.error} onChange={setCredential} />
+    </FormModal>
   );
 }

@@ -3,14 +3,12 @@ import { Button, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ConfirmModal } from '@/components/ConfirmModal';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { IconKey, IconPlus } from '@/components/icons';
+import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
-import { MoreButton } from '@/components/MoreButton';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { AccessKeyForm } from './AccessKeyForm';
@@ -28,35 +26,25 @@ export function AccessKeyList() {
     setDoomed(undefined);
   };
   return (
-    <Panel
-      flush
-      title={t('access.keys')}
-      description={t('access.keysHint')}
-      actions={
-        <Button leftSection={<IconPlus size={14} />} onClick={() => setIsCreating(true)}>
-          {t('access.addKey')}
-        </Button>
-      }
-    >
-      {turn.isError && <ErrorPanel error={turn.error} />}
-      <QueryView query={keys}>
-        {(rows) => (
-          <DataTable
-            label={t('access.keys')}
-            rows={rows}
-            rowKey={(row) => row.id}
-            columns={columnsOf(t, { turn: turn.mutate, remove: setDoomed })}
-            empty={
-              <EmptyState
-                icon={<IconKey size={20} />}
-                title={t('access.noKeys')}
-                hint={t('access.noKeysHint')}
-              />
-            }
-          />
-        )}
-      </QueryView>
-      <MoreButton query={keys} />
+    <>
+      <ListPanel
+        query={keys}
+
+        description={t('access.keysHint')}
+        actions={
+          <Button leftSection={<IconPlus size={14} />} onClick={() => setIsCreating(true)}>
+            {t('access.addKey')}
+          </Button>
+        }
+        label={t('access.keys')}
+        rowKey={(row) => row.id}
+        columns={columnsOf(t, { turn: turn.mutate, remove: setDoomed })}
+        empty={
+          <EmptyState icon={<IconKey size={20} />} title={t('access.noKeys')} hint={t('access.noKeysHint')} />
+        }
+      >
+        {turn.isError && <ErrorPanel error={turn.error} />}
+      </ListPanel>
       {isCreating && <AccessKeyForm onClose={() => setIsCreating(false)} />}
       {doomed && (
         <ConfirmModal
@@ -70,7 +58,7 @@ export function AccessKeyList() {
           {t('access.revokeHint')}
         </ConfirmModal>
       )}
-    </Panel>
+    </>
   );
 }
 

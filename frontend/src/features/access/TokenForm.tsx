@@ -1,25 +1,18 @@
-import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
-import { useState, type FormEvent } from 'react';
+import { Select } from '@mantine/core';
+import { useState } from 'react';
 import { fieldMessage } from '@/api/errors';
-import { ErrorPanel } from '@/components/ErrorPanel';
+import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
 import { useTokenCreate } from './api';
-import { roleOptions, type RoleName } from './roles';
+import { CredentialFields, type Credential } from './CredentialFields';
 import { ShownOnce } from './ShownOnce';
-
-const LIFETIMES_DAYS = [7, 30, 90, 365];
-const DAY_MS = 86_400_000;
+import { expiryOf, LIFETIMES_DAYS } from './tokenLifetime';
 
 export function TokenForm({ onClose }: { onClose: () => void }) {
   const t = useT();
   const create = useTokenCreate();
-  const [name, setName] = useState('');
-  const [scope, setScope] = useState<RoleName>('viewer');
-  const [days, setDays] = useState(90);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate({ name, scope, expires_at: new Date(Date.now() + days * DAY_MS).toISOString() });
-  };
+  const [credential, setCredential] = useState<Credential>({ name: '', scope: 'viewer' });
+  const [days, setDays] = useState<number>(90);
   if (create.data)
     return (
       <ShownOnce
@@ -29,44 +22,24 @@ export function TokenForm({ onClose }: { onClose: () => void }) {
       />
     );
   return (
-    <Modal opened onClose={onClose} title={t('access.addToken')}>
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          {create.isError && <ErrorPanel error={create.error} />}
-          <TextInput
-            label={t('access.tokenName')}
-            required
-            data-autofocus
-            value={name}
-            error={fieldMessage(create.error, 'name')}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <Select
-            label={t('access.tokenScope')}
-            data={roleOptions(t)}
-            value={scope}
-            error={fieldMessage(create.error, 'scope')}
-            onChange={(next) => setScope(next as RoleName)}
-          />
-          <Select
-            label={t('access.tokenDays')}
-            data={LIFETIMES_DAYS.map((value) => ({
-              value: String(value),
-              label: t('access.days', { days: value }),
-            }))}
-            value={String(days)}
-            onChange={(next) => setDays(Number(next))}
-          />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('action.cancel')}
-            </Button>
-            <Button type="submit" loading={create.isPending}>
-              {t('action.create')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormModal
+      title={t('access.addToken')}
+      submit={t('action.create')}
+      mutation={create}
+      onSubmit={() => create.mutate({ ...credential, expires_at: expiryOf(days, Date.now()) })}
+      onClose={onClose}
+    >
+      <CredentialFields credential={credential} error={create.error} onChange={setCredential} />
+      <Select
+        label={t('access.tokenDays')}
+        data={LIFETIMES_DAYS.map((value) => ({
+          value: String(value),
+          label: t('access.days', { days: value }),
+        }))}
+        value={String(days)}
+        error={fieldMessage(create.error, 'expires_at')}
+        onChange={(next) => setDays(LIFETIMES_DAYS.find((value) => String(value) === next) ?? days)}
+      />
+    </FormModal>
   );
 }

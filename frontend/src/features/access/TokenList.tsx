@@ -2,13 +2,11 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ConfirmModal } from '@/components/ConfirmModal';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { IconKey, IconPlus } from '@/components/icons';
+import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
-import { MoreButton } from '@/components/MoreButton';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { tokensQuery, useTokenRevoke, type Token } from './api';
 import { TokenForm } from './TokenForm';
@@ -24,33 +22,26 @@ export function TokenList() {
     setDoomed(undefined);
   };
   return (
-    <Panel
-      flush
-      title={t('access.tokens')}
-      actions={
-        <Button leftSection={<IconPlus size={14} />} onClick={() => setIsCreating(true)}>
-          {t('access.addToken')}
-        </Button>
-      }
-    >
-      <QueryView query={tokens}>
-        {(rows) => (
-          <DataTable
-            label={t('access.tokens')}
-            rows={rows}
-            rowKey={(row) => row.id}
-            columns={columnsOf(t, setDoomed)}
-            empty={
-              <EmptyState
-                icon={<IconKey size={20} />}
-                title={t('access.noTokens')}
-                hint={t('access.noTokensHint')}
-              />
-            }
+    <>
+      <ListPanel
+        query={tokens}
+
+        actions={
+          <Button leftSection={<IconPlus size={14} />} onClick={() => setIsCreating(true)}>
+            {t('access.addToken')}
+          </Button>
+        }
+        label={t('access.tokens')}
+        rowKey={(row) => row.id}
+        columns={columnsOf(t, setDoomed)}
+        empty={
+          <EmptyState
+            icon={<IconKey size={20} />}
+            title={t('access.noTokens')}
+            hint={t('access.noTokensHint')}
           />
-        )}
-      </QueryView>
-      <MoreButton query={tokens} />
+        }
+      />
       {isCreating && <TokenForm onClose={() => setIsCreating(false)} />}
       {doomed && (
         <ConfirmModal
@@ -64,7 +55,7 @@ export function TokenList() {
           {t('access.revokeHint')}
         </ConfirmModal>
       )}
-    </Panel>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
-import { Button, Group, Modal, PasswordInput, Select, Stack, Switch, TextInput } from '@mantine/core';
-import { useState, type FormEvent } from 'react';
+import { PasswordInput, Select, Switch, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { fieldMessage } from '@/api/errors';
-import { ErrorPanel } from '@/components/ErrorPanel';
+import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
 import { useUserCreate, useUserUpdate, type User } from './api';
 import { roleOptions, type RoleName } from './roles';
@@ -18,71 +18,59 @@ export function UserForm({ user, onClose }: { user?: User; onClose: () => void }
   const [isActive, setIsActive] = useState(user?.is_active ?? true);
   const [password, setPassword] = useState('');
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const done = { onSuccess: onClose };
     if (!user) return create.mutate({ username, email, role, password }, done);
     const patch = { email, role, is_active: isActive, ...(password && { password }) };
     update.mutate({ user, patch }, done);
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormModal
       title={user ? t('access.editUser', { name: user.username }) : t('access.addUser')}
+      submit={t(user ? 'action.save' : 'action.create')}
+      mutation={mutation}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          {mutation.isError && <ErrorPanel error={mutation.error} />}
-          <TextInput
-            label={t('access.user')}
-            required
-            disabled={Boolean(user)}
-            autoComplete="off"
-            value={username}
-            error={fieldMessage(mutation.error, 'username')}
-            onChange={(event) => setUsername(event.currentTarget.value)}
-          />
-          <TextInput
-            label={t('access.email')}
-            type="email"
-            value={email}
-            error={fieldMessage(mutation.error, 'email')}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-          />
-          <Select
-            label={t('access.role')}
-            data={roleOptions(t)}
-            value={role}
-            onChange={(next) => setRole(next as RoleName)}
-          />
-          <PasswordInput
-            label={t(user ? 'access.newPassword' : 'access.password')}
-            description={user ? t('access.newPasswordHint') : undefined}
-            size="xs"
-            required={!user}
-            autoComplete="new-password"
-            value={password}
-            error={fieldMessage(mutation.error, 'password')}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-          />
-          {user && (
-            <Switch
-              label={t('access.active')}
-              checked={isActive}
-              onChange={(event) => setIsActive(event.currentTarget.checked)}
-            />
-          )}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('action.cancel')}
-            </Button>
-            <Button type="submit" loading={mutation.isPending}>
-              {t('action.save')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <TextInput
+        label={t('access.user')}
+        required
+        disabled={Boolean(user)}
+        autoComplete="off"
+        value={username}
+        error={fieldMessage(mutation.error, 'username')}
+        onChange={(event) => setUsername(event.currentTarget.value)}
+      />
+      <TextInput
+        label={t('access.email')}
+        type="email"
+        value={email}
+        error={fieldMessage(mutation.error, 'email')}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+      <Select
+        label={t('access.role')}
+        data={roleOptions(t)}
+        value={role}
+        onChange={(next) => setRole(next as RoleName)}
+      />
+      <PasswordInput
+        label={t(user ? 'access.newPassword' : 'access.password')}
+        description={user ? t('access.newPasswordHint') : undefined}
+        size="xs"
+        required={!user}
+        autoComplete="new-password"
+        value={password}
+        error={fieldMessage(mutation.error, 'password')}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+      {user && (
+        <Switch
+          label={t('access.active')}
+          checked={isActive}
+          onChange={(event) => setIsActive(event.currentTarget.checked)}
+        />
+      )}
+    </FormModal>
   );
 }

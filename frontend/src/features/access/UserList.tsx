@@ -3,13 +3,11 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useCan } from '@/api/session';
 import { ConfirmModal } from '@/components/ConfirmModal';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { IconLock, IconPencil, IconPlus, IconTrash } from '@/components/icons';
+import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
-import { MoreButton } from '@/components/MoreButton';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { useUserDelete, usersQuery, type User } from './api';
@@ -29,26 +27,19 @@ export function UserList() {
   };
   if (!isAdmin) return <EmptyState icon={<IconLock size={20} />} title={t('access.adminOnly')} />;
   return (
-    <Panel
-      flush
-      title={t('access.users')}
-      actions={
-        <Button leftSection={<IconPlus size={14} />} onClick={() => setDialog({ kind: 'form' })}>
-          {t('access.addUser')}
-        </Button>
-      }
-    >
-      <QueryView query={users}>
-        {(rows) => (
-          <DataTable
-            label={t('access.users')}
-            rows={rows}
-            rowKey={(row) => row.id}
-            columns={columnsOf(t, setDialog)}
-          />
-        )}
-      </QueryView>
-      <MoreButton query={users} />
+    <>
+      <ListPanel
+        query={users}
+
+        actions={
+          <Button leftSection={<IconPlus size={14} />} onClick={() => setDialog({ kind: 'form' })}>
+            {t('access.addUser')}
+          </Button>
+        }
+        label={t('access.users')}
+        rowKey={(row) => row.id}
+        columns={columnsOf(t, setDialog)}
+      />
       {dialog?.kind === 'form' && <UserForm user={dialog.user} onClose={close} />}
       {dialog?.kind === 'delete' && (
         <ConfirmModal
@@ -62,7 +53,7 @@ export function UserList() {
           {t('access.deleteUserHint')}
         </ConfirmModal>
       )}
-    </Panel>
+    </>
   );
 }
 

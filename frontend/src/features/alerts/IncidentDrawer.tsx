@@ -11,6 +11,7 @@ import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
 import { incidentQuery, metricDefinitionsQuery, useIncidentAcknowledge, type IncidentDetail } from './api';
 import { IncidentState } from './IncidentList';
+import classes from './alerts.module.css';
 
 export function IncidentDrawer({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const t = useT();
@@ -51,10 +52,10 @@ function IncidentView({ incident }: { incident: IncidentDetail }) {
       <Timeline bulletSize={14} lineWidth={2} active={incident.timeline.length}>
         {incident.timeline.map((event) => (
           <Timeline.Item key={`${event.at}:${event.kind}`} title={t(`incidents.event.${event.kind}`)}>
-            <div>
+            <div className={classes.event}>
               <Moment at={event.at} /> {event.value !== null && `· ${show(event.value)}`}
             </div>
-            {event.detail && <div>{event.detail}</div>}
+            {event.detail && <div className={classes.event}>{event.detail}</div>}
           </Timeline.Item>
         ))}
       </Timeline>

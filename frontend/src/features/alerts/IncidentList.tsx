@@ -1,14 +1,12 @@
 import { Button, SegmentedControl } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { formatValue, unitOf } from '@/charts/units';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { IconBell } from '@/components/icons';
-import { TextLink } from '@/components/links';
+import { InstanceLink } from '@/components/InstanceLink';
+import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
-import { MoreButton } from '@/components/MoreButton';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { incidentsQuery, metricDefinitionsQuery, type Incident, type Metric } from './api';
@@ -25,9 +23,9 @@ export function IncidentList({ instance, isAll, onShow, onOpen }: IncidentListPr
   const incidents = useInfiniteQuery(incidentsQuery({ instance, is_open: isAll ? undefined : true }));
   const { data: metrics = [] } = useQuery(metricDefinitionsQuery);
   return (
-    <Panel
-      flush
-      title={t('alerts.tab.incidents')}
+    <ListPanel
+      query={incidents}
+
       actions={
         <SegmentedControl
           size="xs"
@@ -40,26 +38,17 @@ export function IncidentList({ instance, isAll, onShow, onOpen }: IncidentListPr
           ]}
         />
       }
-    >
-      <QueryView query={incidents}>
-        {(rows) => (
-          <DataTable
-            label={t('alerts.tab.incidents')}
-            rows={rows}
-            rowKey={(row) => row.id}
-            columns={columnsOf(t, metrics, onOpen)}
-            empty={
-              <EmptyState
-                icon={<IconBell size={20} />}
-                title={t('incidents.empty')}
-                hint={t('incidents.emptyHint')}
-              />
-            }
-          />
-        )}
-      </QueryView>
-      <MoreButton query={incidents} />
-    </Panel>
+      label={t('alerts.tab.incidents')}
+      rowKey={(row) => row.id}
+      columns={columnsOf(t, metrics, onOpen).filter(({ key }) => !instance || key !== 'instance')}
+      empty={
+        <EmptyState
+          icon={<IconBell size={20} />}
+          title={t('incidents.empty')}
+          hint={t('incidents.emptyHint')}
+        />
+      }
+    />
   );
 }
 
@@ -81,17 +70,10 @@ function columnsOf(t: Translate, metrics: Metric[], onOpen: (id: string) => void
     {
       key: 'instance',
       header: t('fleet.name'),
-      render: (row) =>
-        row.instance_id ? (
-          <TextLink to="/instances/$instanceId" params={{ instanceId: row.instance_id }}>
-            {row.instance_name}
-          </TextLink>
-        ) : (
-          row.instance_name
-        ),
+      render: (row) => <InstanceLink id={row.instance_id} name={row.instance_name} />,
     },
     { key: 'state', header: t('fleet.state'), render: (row) => <IncidentState incident={row} t={t} /> },
-    { key: 'value', header: t('incidents.value'), align: 'right', render: show },
+    { key: 'value', header: t('incidents.value'), align: 'right', render: show, isSecondary: true },
     { key: 'opened', header: t('incidents.opened'), render: (row) => <Moment at={row.opened_at} relative /> },
     {
       key: 'resolved',

@@ -4,13 +4,11 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Instance } from '@/api/instances';
 import { useCan } from '@/api/session';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { IconBell } from '@/components/icons';
-import { MoreButton } from '@/components/MoreButton';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
+import { ListPanel } from '@/components/ListPanel';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { metricDefinitionsQuery, rulesQuery, type AlertRule, type Metric } from './api';
 import { OverrideForm } from './OverrideForm';
@@ -23,21 +21,18 @@ export function InstanceRules({ instance }: { instance: Instance }) {
   const { data: metrics = [] } = useQuery(metricDefinitionsQuery);
   const [edited, setEdited] = useState<AlertRule>();
   return (
-    <Panel flush title={t('rules.ofInstance')} description={t('rules.ofInstanceHint')}>
-      <QueryView query={rules}>
-        {(rows) => (
-          <DataTable
-            label={t('rules.ofInstance')}
-            rows={rows.filter((rule) => isAbout(rule, instance))}
-            rowKey={(row) => row.id}
-            columns={columnsOf(t, metrics, instance.id, canChange ? setEdited : undefined)}
-            empty={<EmptyState icon={<IconBell size={20} />} title={t('rules.noneOfInstance')} />}
-          />
-        )}
-      </QueryView>
-      <MoreButton query={rules} />
+    <>
+      <ListPanel
+        query={rules}
+        description={t('rules.ofInstanceHint')}
+        keep={(rule) => isAbout(rule, instance)}
+        label={t('rules.ofInstance')}
+        rowKey={(row) => row.id}
+        columns={columnsOf(t, metrics, instance.id, canChange ? setEdited : undefined)}
+        empty={<EmptyState icon={<IconBell size={20} />} title={t('rules.noneOfInstance')} />}
+      />
       {edited && <OverrideForm rule={edited} instance={instance} onClose={() => setEdited(undefined)} />}
-    </Panel>
+    </>
   );
 }
 

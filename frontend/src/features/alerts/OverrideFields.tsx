@@ -1,7 +1,8 @@
-import { ActionIcon, Button, NumberInput, Switch } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
 import { InstanceSelect } from '@/components/InstanceSelect';
 import { IconPlus, IconTrash } from '@/components/icons';
 import { useT } from '@/lib/i18n/context';
+import { OverrideInputs } from './OverrideInputs';
 import { newOverride, type OverrideDraft } from './ruleDraft';
 import classes from './alerts.module.css';
 
@@ -29,18 +30,11 @@ export function OverrideFields({ overrides, threshold, onChange }: OverrideField
             value={override.instanceId}
             onChange={(instanceId) => change(index, { instanceId })}
           />
-          <NumberInput
-            aria-label={t('rules.ownThreshold')}
-            placeholder={String(threshold)}
-            disabled={override.isExempt}
-            value={override.threshold}
-            onChange={(next) => change(index, { threshold: next === '' ? '' : Number(next) })}
-          />
-          <Switch
-            size="xs"
-            label={t('rules.exempt')}
-            checked={override.isExempt}
-            onChange={(event) => change(index, { isExempt: event.currentTarget.checked })}
+          <OverrideInputs
+            isInRow
+            override={override}
+            threshold={threshold}
+            onChange={(next) => change(index, next)}
           />
           <ActionIcon
             variant="subtle"

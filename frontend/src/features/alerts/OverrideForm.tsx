@@ -1,9 +1,9 @@
-import { Button, Group, Modal, NumberInput, Stack, Switch } from '@mantine/core';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import type { Instance } from '@/api/instances';
-import { ErrorPanel } from '@/components/ErrorPanel';
+import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
 import { useRuleSave, type AlertRule } from './api';
+import { OverrideInputs } from './OverrideInputs';
 import { newOverride, overrideDraftOf, ruleDraftOf, ruleRequest, type OverrideDraft } from './ruleDraft';
 import { RulePreview } from './RulePreview';
 import { overrideFor } from './ruleText';
@@ -25,45 +25,20 @@ export function OverrideForm({ rule, instance, onClose }: OverrideFormProps) {
   const draft = ruleDraftOf(rule);
   const others = draft.overrides.filter(({ instanceId }) => instanceId !== instance.id);
   const request = ruleRequest({ ...draft, overrides: [...others, override] }, rule);
-  const change = (next: Partial<OverrideDraft>) => setOverride((old) => ({ ...old, ...next }));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate(request, { onSuccess: onClose });
-  };
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormModal
       title={t('rules.overrideTitle', { rule: rule.name, name: instance.name })}
+      submit={t('action.save')}
+      mutation={save}
+      onSubmit={() => save.mutate(request, { onSuccess: onClose })}
+      onClose={onClose}
     >
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          {save.isError && <ErrorPanel error={save.error} />}
-          <NumberInput
-            label={t('rules.ownThreshold')}
-            description={t('rules.ownThresholdHint', { threshold: rule.threshold })}
-            data-autofocus
-            disabled={override.isExempt}
-            value={override.threshold}
-            onChange={(next) => change({ threshold: next === '' ? '' : Number(next) })}
-          />
-          <Switch
-            label={t('rules.exempt')}
-            description={t('rules.exemptHint')}
-            checked={override.isExempt}
-            onChange={(event) => change({ isExempt: event.currentTarget.checked })}
-          />
-          <RulePreview request={request} instance={instance.id} />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('action.cancel')}
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              {t('action.save')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <OverrideInputs
+        override={override}
+        threshold={rule.threshold}
+        onChange={(next) => setOverride((old) => ({ ...old, ...next }))}
+      />
+      <RulePreview request={request} instance={instance.id} />
+    </FormModal>
   );
 }

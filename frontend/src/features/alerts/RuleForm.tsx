@@ -1,18 +1,9 @@
-import {
-  Button,
-  Group,
-  Modal,
-  NumberInput,
-  Select,
-  SimpleGrid,
-  Stack,
-  Switch,
-  TextInput,
-} from '@mantine/core';
-import { useState, type FormEvent } from 'react';
+import { NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core';
 import { fieldMessage } from '@/api/errors';
-import { ErrorPanel } from '@/components/ErrorPanel';
+import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
+import { readTags } from '@/lib/tags';
+import { useKept } from '@/lib/useKept';
 import { useRuleSave, type AlertRule, type Metric } from './api';
 import { OverrideFields } from './OverrideFields';
 import { newRule, ruleDraftOf, ruleRequest, type RuleDraft } from './ruleDraft';
@@ -32,113 +23,108 @@ interface RuleFormProps {
 export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
   const t = useT();
   const save = useRuleSave(rule);
-  const [draft, setDraft] = useState(() => (rule ? ruleDraftOf(rule) : newRule));
+  const [draft, setDraft, forget, startOver] = useKept(
+    rule ? `rule.${rule.id}.${rule.version}` : 'rule',
+    () => (rule ? ruleDraftOf(rule) : newRule),
+  );
   const set = (next: Partial<RuleDraft>) => setDraft((old) => ({ ...old, ...next }));
   const metric = metrics.find(({ name }) => name === draft.metric);
   const request = ruleRequest(draft, rule);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate(request, { onSuccess: onClose });
+  const done = () => {
+    forget();
+    onClose();
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size={620}
+    <FormModal
       title={rule ? t('rules.edit', { name: rule.name }) : t('rules.new')}
+      submit={t('action.save')}
+      mutation={save}
+      size={620}
+      isDisabled={draft.scope === 'tags' && !readTags(draft.tags)}
+      onStartOver={startOver}
+      onSubmit={() => save.mutate(request, { onSuccess: done })}
+      onCancel={done}
+      onClose={onClose}
     >
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          {save.isError && <ErrorPanel error={save.error} />}
-          <TextInput
-            label={t('rules.name')}
-            required
-            data-autofocus
-            value={draft.name}
-            error={fieldMessage(save.error, 'name')}
-            onChange={(event) => set({ name: event.currentTarget.value })}
-          />
-          <Select
-            label={t('rules.metric')}
-            searchable
-            data={metrics.map(({ name, title }) => ({ value: name, label: title }))}
-            value={draft.metric}
-            onChange={(next) => set({ metric: next ?? draft.metric })}
-          />
-          {metric && (
-            <div className={classes.formula}>
-              {metric.formula} · {metric.unit}
-            </div>
-          )}
-          <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="sm">
-            <Select
-              label={t('rules.comparison')}
-              data={COMPARISONS.map((value) => ({ value, label: t(`rules.comparison.${value}`) }))}
-              value={draft.comparison}
-              onChange={(next) => set({ comparison: COMPARISONS.find((value) => value === next) })}
-            />
-            <NumberInput
-              label={t('rules.threshold')}
-              value={draft.threshold}
-              onChange={(value) => set({ threshold: Number(value) })}
-            />
-            <NumberInput
-              label={t('rules.forMinutes')}
-              min={0}
-              value={draft.forMinutes}
-              onChange={(value) => set({ forMinutes: Number(value) })}
-            />
-            <NumberInput
-              label={t('rules.minimumTraffic')}
-              min={0}
-              disabled={!metric?.traffic}
-              value={draft.minimumTraffic}
-              onChange={(value) => set({ minimumTraffic: Number(value) })}
-            />
-            <NumberInput
-              label={t('rules.reminderHours')}
-              min={0}
-              value={draft.reminderHours}
-              onChange={(value) => set({ reminderHours: Number(value) })}
-            />
-            <Select
-              label={t('rules.severity')}
-              data={SEVERITIES.map((value) => ({ value, label: t(`rules.severity.${value}`) }))}
-              value={draft.severity}
-              onChange={(next) => set({ severity: SEVERITIES.find((value) => value === next) })}
-            />
-          </SimpleGrid>
-          <ScopeFields draft={draft} error={save.error} onChange={set} />
-          {draft.scope !== 'instance' && (
-            <OverrideFields
-              overrides={draft.overrides}
-              threshold={draft.threshold}
-              onChange={(overrides) => set({ overrides })}
-            />
-          )}
-          <TextInput
-            label={t('rules.recipients')}
-            description={t('rules.recipientsHint')}
-            value={draft.recipients}
-            error={fieldMessage(save.error, 'recipients')}
-            onChange={(event) => set({ recipients: event.currentTarget.value })}
-          />
-          <Switch
-            label={t('rules.enabled')}
-            checked={draft.isEnabled}
-            onChange={(event) => set({ isEnabled: event.currentTarget.checked })}
-          />
-          <RulePreview request={request} />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('action.cancel')}
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              {t('action.save')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <TextInput
+        label={t('rules.name')}
+        required
+        data-autofocus
+        value={draft.name}
+        error={fieldMessage(save.error, 'name')}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+      />
+      <Select
+        label={t('rules.metric')}
+        searchable
+        data={metrics.map(({ name, title }) => ({ value: name, label: title }))}
+        value={draft.metric}
+        onChange={(next) => set({ metric: next ?? draft.metric })}
+      />
+      {metric && (
+        <div className={classes.formula}>
+          {metric.formula} · {metric.unit}
+        </div>
+      )}
+      <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="sm">
+        <Select
+          label={t('rules.comparison')}
+          data={COMPARISONS.map((value) => ({ value, label: t(`rules.comparison.${value}`) }))}
+          value={draft.comparison}
+          onChange={(next) => set({ comparison: COMPARISONS.find((value) => value === next) })}
+        />
+        <NumberInput
+          label={t('rules.threshold')}
+          value={draft.threshold}
+          onChange={(value) => set({ threshold: Number(value) })}
+        />
+        <NumberInput
+          label={t('rules.forMinutes')}
+          min={0}
+          value={draft.forMinutes}
+          onChange={(value) => set({ forMinutes: Number(value) })}
+        />
+        <NumberInput
+          label={t('rules.minimumTraffic')}
+          min={0}
+          disabled={!metric?.traffic}
+          value={draft.minimumTraffic}
+          onChange={(value) => set({ minimumTraffic: Number(value) })}
+        />
+        <NumberInput
+          label={t('rules.reminderHours')}
+          min={0}
+          value={draft.reminderHours}
+          onChange={(value) => set({ reminderHours: Number(value) })}
+        />
+        <Select
+          label={t('rules.severity')}
+          data={SEVERITIES.map((value) => ({ value, label: t(`rules.severity.${value}`) }))}
+          value={draft.severity}
+          onChange={(next) => set({ severity: SEVERITIES.find((value) => value === next) })}
+        />
+      </SimpleGrid>
+      <ScopeFields draft={draft} error={save.error} onChange={set} />
+      {draft.scope !== 'instance' && (
+        <OverrideFields
+          overrides={draft.overrides}
+          threshold={draft.threshold}
+          onChange={(overrides) => set({ overrides })}
+        />
+      )}
+      <TextInput
+        label={t('rules.recipients')}
+        description={t('rules.recipientsHint')}
+        value={draft.recipients}
+        error={fieldMessage(save.error, 'recipients')}
+        onChange={(event) => set({ recipients: event.currentTarget.value })}
+      />
+      <Switch
+        label={t('rules.enabled')}
+        checked={draft.isEnabled}
+        onChange={(event) => set({ isEnabled: event.currentTarget.checked })}
+      />
+      <RulePreview request={request} />
+    </FormModal>
   );
 }

@@ -4,13 +4,11 @@ import { useState } from 'react';
 import { instanceNameQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
 import { ConfirmModal } from '@/components/ConfirmModal';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { IconBell, IconPencil, IconPlus, IconTrash } from '@/components/icons';
-import { MoreButton } from '@/components/MoreButton';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
+import { ListPanel } from '@/components/ListPanel';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
 import { writeTags } from '@/lib/tags';
@@ -32,35 +30,24 @@ export function RuleList() {
     setDialog(undefined);
   };
   return (
-    <Panel
-      flush
-      title={t('alerts.tab.rules')}
-      actions={
-        canChange && (
-          <Button leftSection={<IconPlus size={14} />} onClick={() => setDialog({ kind: 'form' })}>
-            {t('rules.new')}
-          </Button>
-        )
-      }
-    >
-      <QueryView query={rules}>
-        {(rows) => (
-          <DataTable
-            label={t('alerts.tab.rules')}
-            rows={rows}
-            rowKey={(row) => row.id}
-            columns={columnsOf(t, metrics, canChange ? setDialog : undefined)}
-            empty={
-              <EmptyState
-                icon={<IconBell size={20} />}
-                title={t('rules.empty')}
-                hint={t('rules.emptyHint')}
-              />
-            }
-          />
-        )}
-      </QueryView>
-      <MoreButton query={rules} />
+    <>
+      <ListPanel
+        query={rules}
+
+        actions={
+          canChange && (
+            <Button leftSection={<IconPlus size={14} />} onClick={() => setDialog({ kind: 'form' })}>
+              {t('rules.new')}
+            </Button>
+          )
+        }
+        label={t('alerts.tab.rules')}
+        rowKey={(row) => row.id}
+        columns={columnsOf(t, metrics, canChange ? setDialog : undefined)}
+        empty={
+          <EmptyState icon={<IconBell size={20} />} title={t('rules.empty')} hint={t('rules.emptyHint')} />
+        }
+      />
       {dialog?.kind === 'form' && <RuleForm rule={dialog.rule} metrics={metrics} onClose={close} />}
       {dialog?.kind === 'delete' && (
         <ConfirmModal
@@ -74,7 +61,7 @@ export function RuleList() {
           {t('rules.deleteHint')}
         </ConfirmModal>
       )}
-    </Panel>
+    </>
   );
 }
 
@@ -109,7 +96,8 @@ function columnsOf(t: Translate, metrics: Metric[], open?: (dialog: Dialog) => v
     {
       key: 'for',
       header: t('rules.for'),
-      render: (row) => formatDuration(row.for_seconds),
+      render: (row) => (row.for_seconds ? formatDuration(row.for_seconds) : t('rules.atOnce')),
+      width: 84,
       isSecondary: true,
     },
     {

@@ -1,8 +1,8 @@
-import { Select, TextInput } from '@mantine/core';
+import { Select } from '@mantine/core';
 import { fieldMessage } from '@/api/errors';
 import { InstanceSelect } from '@/components/InstanceSelect';
+import { TagsField } from '@/components/TagsField';
 import { useT } from '@/lib/i18n/context';
-import { readTags } from '@/lib/tags';
 import type { RuleDraft } from './ruleDraft';
 
 const SCOPES = ['all', 'tags', 'instance'] as const;
@@ -25,13 +25,7 @@ export function ScopeFields({ draft, error, onChange }: ScopeFieldsProps) {
         onChange={(next) => onChange({ scope: SCOPES.find((value) => value === next) })}
       />
       {draft.scope === 'tags' && (
-        <TextInput
-          label={t('instance.tags')}
-          description={t('addInstance.tagsHint')}
-          value={draft.tags}
-          error={readTags(draft.tags) ? fieldMessage(error, 'tags') : t('addInstance.tagsHint')}
-          onChange={(event) => onChange({ tags: event.currentTarget.value })}
-        />
+        <TagsField value={draft.tags} error={error} onChange={(tags) => onChange({ tags })} />
       )}
       {draft.scope === 'instance' && (
         <InstanceSelect

@@ -1,90 +1,72 @@
-import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
-import { useState, type FormEvent } from 'react';
+import { Select, TextInput } from '@mantine/core';
 import { fieldMessage } from '@/api/errors';
-import { ErrorPanel } from '@/components/ErrorPanel';
+import { FormModal } from '@/components/FormModal';
 import { InstanceSelect } from '@/components/InstanceSelect';
+import { TagsField } from '@/components/TagsField';
 import { useT } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
 import { readTags } from '@/lib/tags';
+import { useKept } from '@/lib/useKept';
 import { useSilenceCreate, type AlertRule } from './api';
+import { newSilence, silenceRequest, type SilenceDraft } from './silenceDraft';
 
 const DURATIONS_SECONDS = [3600, 4 * 3600, 12 * 3600, 86400, 7 * 86400];
 
 export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: () => void }) {
   const t = useT();
   const create = useSilenceCreate();
-  const [reason, setReason] = useState('');
-  const [ruleId, setRuleId] = useState<string | null>(null);
-  const [instanceId, setInstanceId] = useState<string>();
-  const [tags, setTags] = useState('');
-  const [duration, setDuration] = useState(String(DURATIONS_SECONDS[0]));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate(
-      {
-        reason,
-        rule_id: ruleId,
-        instance_id: instanceId ?? null,
-        tags: readTags(tags) ?? {},
-        duration_seconds: Number(duration),
-      },
-      { onSuccess: onClose },
-    );
+  const [draft, setDraft, forget, startOver] = useKept('silence', () => newSilence);
+  const set = (next: Partial<SilenceDraft>) => setDraft((old) => ({ ...old, ...next }));
+  const done = () => {
+    forget();
+    onClose();
   };
   return (
-    <Modal opened onClose={onClose} title={t('silences.new')}>
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          {create.isError && <ErrorPanel error={create.error} />}
-          <TextInput
-            label={t('silences.reason')}
-            required
-            data-autofocus
-            value={reason}
-            error={fieldMessage(create.error, 'reason')}
-            onChange={(event) => setReason(event.currentTarget.value)}
-          />
-          <Select
-            label={t('incidents.rule')}
-            placeholder={t('silences.everyRule')}
-            clearable
-            data={rules.map(({ id, name }) => ({ value: id, label: name }))}
-            value={ruleId}
-            onChange={setRuleId}
-          />
-          <InstanceSelect
-            label={t('rules.instance')}
-            placeholder={t('silences.everyInstance')}
-            value={instanceId}
-            error={fieldMessage(create.error, 'instance_id')}
-            onChange={setInstanceId}
-          />
-          <TextInput
-            label={t('instance.tags')}
-            description={t('addInstance.tagsHint')}
-            value={tags}
-            error={readTags(tags) ? fieldMessage(create.error, 'tags') : t('addInstance.tagsHint')}
-            onChange={(event) => setTags(event.currentTarget.value)}
-          />
-          <Select
-            label={t('silences.duration')}
-            data={DURATIONS_SECONDS.map((seconds) => ({
-              value: String(seconds),
-              label: formatDuration(seconds),
-            }))}
-            value={duration}
-            onChange={(next) => setDuration(next ?? duration)}
-          />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('action.cancel')}
-            </Button>
-            <Button type="submit" loading={create.isPending} disabled={!readTags(tags)}>
-              {t('action.create')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormModal
+      title={t('silences.new')}
+      submit={t('action.create')}
+      mutation={create}
+      isDisabled={!readTags(draft.tags)}
+      onStartOver={startOver}
+      onSubmit={() => create.mutate(silenceRequest(draft), { onSuccess: done })}
+      onCancel={done}
+      onClose={onClose}
+    >
+      <TextInput
+        label={t('silences.reason')}
+        required
+        data-autofocus
+        value={draft.reason}
+        error={fieldMessage(create.error, 'reason')}
+        onChange={(event) => set({ reason: event.currentTarget.value })}
+      />
+      <Select
+        label={t('incidents.rule')}
+        placeholder={t('silences.everyRule')}
+        clearable
+        data={rules.map(({ id, name }) => ({ value: id, label: name }))}
+        value={draft.ruleId}
+        error={fieldMessage(create.error, 'rule_id')}
+        onChange={(ruleId) => set({ ruleId })}
+      />
+      <InstanceSelect
+        label={t('rules.instance')}
+        placeholder={t('silences.everyInstance')}
+        value={draft.instanceId}
+        error={fieldMessage(create.error, 'instance_id')}
+        onChange={(instanceId) => set({ instanceId })}
+      />
+      <TagsField value={draft.tags} error={create.error} onChange={(tags) => set({ tags })} />
+      <Select
+        label={t('silences.duration')}
+        data={DURATIONS_SECONDS.map((seconds) => ({
+          value: String(seconds),
+          label: formatDuration(seconds),
+        }))}
+        value={String(draft.durationSeconds)}
+        error={fieldMessage(create.error, 'duration_seconds')}
+        onChange={(next) => set({ durationSeconds: Number(next) })}
+      />
+    </FormModal>
   );
 }

@@ -1,20 +1,20 @@
 import { Button } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { instanceNameQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { IconPlus, IconVolumeOff } from '@/components/icons';
+import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
-import { MoreButton } from '@/components/MoreButton';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useNow } from '@/components/useNow';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { writeTags } from '@/lib/tags';
 import { rulesQuery, silencesQuery, useSilenceEnd, type AlertRule, type Silence } from './api';
 import { SilenceForm } from './SilenceForm';
+import classes from './alerts.module.css';
 
 const TICK_MS = 30_000;
 
@@ -27,46 +27,49 @@ export function SilenceList() {
   const end = useSilenceEnd();
   const [isCreating, setIsCreating] = useState(false);
   return (
-    <Panel
-      flush
-      title={t('alerts.tab.silences')}
-      actions={
-        canChange && (
-          <Button leftSection={<IconPlus size={14} />} onClick={() => setIsCreating(true)}>
-            {t('silences.new')}
-          </Button>
-        )
-      }
-    >
-      <QueryView query={silences}>
-        {(rows) => (
-          <DataTable
-            label={t('alerts.tab.silences')}
-            rows={rows}
-            rowKey={(row) => row.id}
-            columns={columnsOf(t, now, rules, canChange ? (id) => end.mutate(id) : undefined)}
-            empty={
-              <EmptyState
-                icon={<IconVolumeOff size={20} />}
-                title={t('silences.empty')}
-                hint={t('silences.emptyHint')}
-              />
-            }
+    <>
+      <ListPanel
+        query={silences}
+
+        actions={
+          canChange && (
+            <Button leftSection={<IconPlus size={14} />} onClick={() => setIsCreating(true)}>
+              {t('silences.new')}
+            </Button>
+          )
+        }
+        label={t('alerts.tab.silences')}
+        rowKey={(row) => row.id}
+        columns={columnsOf(t, now, rules, canChange ? (id) => end.mutate(id) : undefined)}
+        empty={
+          <EmptyState
+            icon={<IconVolumeOff size={20} />}
+            title={t('silences.empty')}
+            hint={t('silences.emptyHint')}
           />
-        )}
-      </QueryView>
-      <MoreButton query={silences} />
+        }
+      />
       {isCreating && <SilenceForm rules={rules} onClose={() => setIsCreating(false)} />}
-    </Panel>
+    </>
   );
 }
 
-function coverage(silence: Silence, rules: AlertRule[], t: Translate): string {
-  const rule = rules.find(({ id }) => id === silence.rule_id)?.name ?? silence.rule_id;
-  return (
-    [rule, silence.instance_id, writeTags(silence.tags)].filter(Boolean).join(', ') ||
-    t('silences.everything')
-  );
+function Coverage({ silence, rules, t }: { silence: Silence; rules: AlertRule[]; t: Translate }) {
+  const { rule_id, instance_id, tags } = silence;
+  const { data: instance } = useQuery({
+    ...instanceNameQuery(instance_id ?? ''),
+    enabled: instance_id !== null,
+  });
+  const rule = rules.find(({ id }) => id === rule_id)?.name ?? rule_id;
+  const parts = [rule, instance?.name ?? instance_id, writeTags(tags)].filter(Boolean);
+  return <div className={classes.covers}>{parts.join(', ') || t('silences.everything')}</div>;
+}
+
+type Standing = 'planned' | 'active' | 'ended';
+
+function standingOf({ starts_at, ends_at }: Silence, now: number): Standing {
+  if (Date.parse(starts_at) > now) return 'planned';
+  return Date.parse(ends_at) > now ? 'active' : 'ended';
 }
 
 function columnsOf(
@@ -75,17 +78,23 @@ function columnsOf(
   rules: AlertRule[],
   end?: (id: string) => void,
 ): Column<Silence>[] {
-  const isActive = (row: Silence) =>
-    new Date(row.starts_at).getTime() <= now && new Date(row.ends_at).getTime() > now;
   return [
-    { key: 'reason', header: t('silences.reason'), render: (row) => <strong>{row.reason}</strong> },
-    { key: 'covers', header: t('silences.covers'), render: (row) => coverage(row, rules, t) },
+    {
+      key: 'reason',
+      header: t('silences.reasonAndCover'),
+      render: (row) => (
+        <>
+          <strong>{row.reason}</strong>
+          <Coverage silence={row} rules={rules} t={t} />
+        </>
+      ),
+    },
     {
       key: 'state',
       header: t('fleet.state'),
       render: (row) => (
-        <StatusBadge tone={isActive(row) ? 'info' : 'neutral'}>
-          {t(isActive(row) ? 'silences.active' : 'silences.ended')}
+        <StatusBadge tone={standingOf(row, now) === 'active' ? 'info' : 'neutral'}>
+          {t(`silences.${standingOf(row, now)}`)}
         </StatusBadge>
       ),
     },
@@ -97,8 +106,13 @@ function columnsOf(
       align: 'right',
       render: (row) =>
         end &&
-        isActive(row) && (
-          <Button variant="subtle" size="compact-xs" onClick={() => end(row.id)}>
+        standingOf(row, now) !== 'ended' && (
+          <Button
+            variant="subtle"
+            size="compact-xs"
+            onClick={() => end(row.id)}
+            aria-label={t('silences.endOf', { reason: row.reason })}
+          >
             {t('silences.end')}
           </Button>
         ),

@@ -1,15 +1,13 @@
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { FilterInput, FilterBar } from '@/components/FilterBar';
 import { IconHistory } from '@/components/icons';
+import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
-import { MoreButton } from '@/components/MoreButton';
 import { PageHeader } from '@/components/PageHeader';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { auditQuery, type AuditEvent } from './api';
 import { AuditEventDrawer } from './AuditEventDrawer';
@@ -47,26 +45,16 @@ export function AuditPage() {
           onChange={(request) => change({ request })}
         />
       </FilterBar>
-      <Panel flush>
-        <QueryView query={events}>
-          {(rows) => (
-            <DataTable
-              label={t('audit.title')}
-              rows={rows}
-              rowKey={(row) => row.id}
-              columns={columnsOf(t, (event) => change({ event }))}
-              empty={
-                <EmptyState
-                  icon={<IconHistory size={20} />}
-                  title={t('audit.empty')}
-                  hint={t('audit.emptyHint')}
-                />
-              }
-            />
-          )}
-        </QueryView>
-        <MoreButton query={events} />
-      </Panel>
+      <ListPanel
+        query={events}
+        isUntitled
+        label={t('audit.title')}
+        rowKey={(row) => row.id}
+        columns={columnsOf(t, (event) => change({ event }))}
+        empty={
+          <EmptyState icon={<IconHistory size={20} />} title={t('audit.empty')} hint={t('audit.emptyHint')} />
+        }
+      />
       <AuditEventDrawer id={search.event} onClose={() => change({ event: undefined })} />
     </>
   );
@@ -74,7 +62,7 @@ export function AuditPage() {
 
 function columnsOf(t: Translate, open: (id: string) => void): Column<AuditEvent>[] {
   return [
-    { key: 'when', header: t('audit.when'), render: (row) => <Moment at={row.created_at} />, width: 170 },
+    { key: 'when', header: t('audit.when'), render: (row) => <Moment at={row.created_at} /> },
     { key: 'actor', header: t('audit.actor'), render: (row) => row.actor },
     {
       key: 'action',
@@ -91,7 +79,12 @@ function columnsOf(t: Translate, open: (id: string) => void): Column<AuditEvent>
         </Button>
       ),
     },
-    { key: 'target', header: t('audit.target'), render: (row) => row.target_name || row.target_id },
+    {
+      key: 'target',
+      header: t('audit.target'),
+      render: (row) => row.target_name || row.target_id,
+      isSecondary: true,
+    },
     { key: 'address', header: t('audit.address'), render: (row) => row.address, isSecondary: true },
   ];
 }

@@ -15,3 +15,7 @@ test('a creation and a removal have one empty side', () => {
   });
   expect(auditDiff({ id: 1 }, null)[0]).toMatchObject({ before: '1', after: '' });
 });
+
+test('of what came into being nothing stands out', () => {
+  expect(auditDiff(null, { name: 'a', role: 'viewer' }).some(({ isChanged }) => isChanged)).toBe(false);
+});

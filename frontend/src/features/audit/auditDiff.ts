@@ -22,10 +22,12 @@ function show(value: unknown): string {
 export function auditDiff(before: unknown, after: unknown): DiffRow[] {
   const old = fieldsOf(before);
   const now = fieldsOf(after);
+  const isEdit = Object.keys(old).length > 0 && Object.keys(now).length > 0;
   const fields = [...new Set([...Object.keys(old), ...Object.keys(now)])];
   const rows = fields.map((field) => {
     const row = { field, before: show(old[field]), after: show(now[field]) };
-    return { ...row, isChanged: row.before !== row.after };
+    // What came into being or went is all of it: nothing stands out.
+    return { ...row, isChanged: isEdit && row.before !== row.after };
   });
   return rows.sort((a, b) => Number(b.isChanged) - Number(a.isChanged));
 }

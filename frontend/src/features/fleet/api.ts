@@ -2,7 +2,9 @@ import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import { LARGEST_PAGE_SIZE, pagedQuery, pollPages } from '@/api/pages';
 import type { components } from '@/api/schema.gen';
+import { useActed } from '@/api/useActed';
 import { pollEvery } from '@/api/useConnection';
+import type { InstanceRequest } from './instanceDraft';
 import type { FleetSearch } from './search';
 
 export type Instance = components['schemas']['Instance'];
@@ -55,3 +57,11 @@ export const openIncidentsQuery = queryOptions({
     unwrap(api.GET('/api/v1/incidents', { params: { query: { is_open: true, limit: LARGEST_PAGE_SIZE } } })),
   refetchInterval: pollEvery(POLL_MS),
 });
+
+export function useInstanceAdd(onDone: (instance: Instance) => void) {
+  return useActed(
+    ['instance'],
+    (body: InstanceRequest) => unwrap(api.POST('/api/v1/instances', { body })),
+    onDone,
+  );
+}

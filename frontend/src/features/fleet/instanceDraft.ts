@@ -1,18 +1,14 @@
 // What the form of a new instance holds, and the request it makes.
 import type { components } from '@/api/schema.gen';
+import type { Endpoint } from '@/components/EndpointFields';
 import { readTags } from '@/lib/tags';
 
-type InstanceRequest = components['schemas']['InstanceCreateRequest'];
+export type InstanceRequest = components['schemas']['InstanceCreateRequest'];
 
-export interface InstanceDraft {
+export interface InstanceDraft extends Endpoint {
   provider: string;
   name: string;
   instanceClass: string | null;
-  host: string;
-  port: number;
-  username: string;
-  password: string;
-  isTlsRequired: boolean;
   tags: string;
 }
 

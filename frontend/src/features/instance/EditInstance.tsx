@@ -1,99 +1,70 @@
-import {
-  Button,
-  Group,
-  Modal,
-  NumberInput,
-  PasswordInput,
-  Select,
-  Stack,
-  Switch,
-  TextInput,
-} from '@mantine/core';
-import { useState, type FormEvent } from 'react';
+import { NumberInput, Select, SimpleGrid, TextInput } from '@mantine/core';
 import { fieldMessage } from '@/api/errors';
 import type { Instance } from '@/api/instances';
-import { ErrorPanel } from '@/components/ErrorPanel';
+import { EndpointFields } from '@/components/EndpointFields';
+import { FormModal } from '@/components/FormModal';
+import { TagsField } from '@/components/TagsField';
 import { useT } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
+import { useKept } from '@/lib/useKept';
 import { useInstanceUpdate } from './api';
 import { editOf, patchOf, type InstanceEdit } from './instanceEdit';
 
 const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6] as const;
 
-interface FieldsProps {
-  edit: InstanceEdit;
-  error: unknown;
-  onChange: (next: Partial<InstanceEdit>) => void;
-}
-
 /** What the control plane knows of an instance; its server is not touched. */
 export function EditInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
   const t = useT();
   const update = useInstanceUpdate(instance);
-  const [edit, setEdit] = useState(() => editOf(instance));
-  const patch = patchOf(edit, instance);
-  const fields: FieldsProps = {
-    edit,
-    error: update.error,
-    onChange: (next) => setEdit((old) => ({ ...old, ...next })),
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    update.mutate(patch, { onSuccess: onClose });
-  };
-  return (
-    <Modal opened onClose={onClose} title={t('instance.editTitle', { name: instance.name })}>
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          {update.isError && <ErrorPanel error={update.error} />}
-          <NamingFields {...fields} />
-          <WindowFields {...fields} />
-          {instance.provider === 'external' && <EndpointFields {...fields} />}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('action.cancel')}
-            </Button>
-            <Button
-              type="submit"
-              loading={update.isPending}
-              disabled={Object.keys(patch).length === 0 || !readTags(edit.tags)}
-            >
-              {t('action.save')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+  const [edit, setEdit, forget, startOver] = useKept(
+    `instance.${instance.id}.${instance.version}`,
+    () => editOf(instance),
+    ['password'],
   );
-}
-
-function NamingFields({ edit, error, onChange }: FieldsProps) {
-  const t = useT();
+  const set = (next: Partial<InstanceEdit>) => setEdit((old) => ({ ...old, ...next }));
+  const patch = patchOf(edit, instance);
+  const done = () => {
+    forget();
+    onClose();
+  };
   return (
-    <>
+    <FormModal
+      title={t('instance.editTitle', { name: instance.name })}
+      submit={t('action.save')}
+      mutation={update}
+      isDisabled={Object.keys(patch).length === 0 || !readTags(edit.tags)}
+      onStartOver={startOver}
+      onSubmit={() => update.mutate(patch, { onSuccess: done })}
+      onCancel={done}
+      onClose={onClose}
+    >
       <TextInput
         label={t('addInstance.name')}
         required
         data-autofocus
         value={edit.name}
-        error={fieldMessage(error, 'name')}
-        onChange={(event) => onChange({ name: event.currentTarget.value })}
+        error={fieldMessage(update.error, 'name')}
+        onChange={(event) => set({ name: event.currentTarget.value })}
       />
-      <TextInput
-        label={t('instance.tags')}
-        description={t('addInstance.tagsHint')}
-        value={edit.tags}
-        error={readTags(edit.tags) ? fieldMessage(error, 'tags') : t('addInstance.tagsHint')}
-        onChange={(event) => onChange({ tags: event.currentTarget.value })}
-      />
-    </>
+      <TagsField value={edit.tags} error={update.error} onChange={(tags) => set({ tags })} />
+      <WindowFields edit={edit} error={update.error} onChange={set} />
+      {instance.provider === 'external' && (
+        <EndpointFields endpoint={edit} hasPassword error={update.error} onChange={set} />
+      )}
+    </FormModal>
   );
 }
 
-function WindowFields({ edit, error, onChange }: FieldsProps) {
+interface WindowFieldsProps {
+  edit: InstanceEdit;
+  error: unknown;
+  onChange: (next: Partial<InstanceEdit>) => void;
+}
+
+function WindowFields({ edit, error, onChange }: WindowFieldsProps) {
   const t = useT();
   return (
-    <Group grow align="flex-start" gap="sm">
+    <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
       <Select
         label={t('instance.maintenance')}
         data={[
@@ -120,50 +91,6 @@ function WindowFields({ edit, error, onChange }: FieldsProps) {
         error={fieldMessage(error, 'maintenance_window.minutes')}
         onChange={(minutes) => onChange({ minutes: Number(minutes) })}
       />
-    </Group>
-  );
-}
-
-function EndpointFields({ edit, error, onChange }: FieldsProps) {
-  const t = useT();
-  const text = (name: 'host' | 'username') => ({
-    label: t(`addInstance.${name}`),
-    required: true,
-    value: edit[name],
-    error: fieldMessage(error, name),
-    onChange: (event: { currentTarget: { value: string } }) =>
-      onChange({ [name]: event.currentTarget.value }),
-  });
-  return (
-    <>
-      <Group grow align="flex-start" gap="sm">
-        <TextInput {...text('host')} />
-        <NumberInput
-          label={t('addInstance.port')}
-          required
-          min={1}
-          max={65535}
-          hideControls
-          value={edit.port}
-          error={fieldMessage(error, 'port')}
-          onChange={(port) => onChange({ port: Number(port) })}
-        />
-      </Group>
-      <TextInput {...text('username')} autoComplete="off" />
-      <PasswordInput
-        label={t('access.newPassword')}
-        description={t('access.newPasswordHint')}
-        size="xs"
-        autoComplete="new-password"
-        value={edit.password}
-        error={fieldMessage(error, 'password')}
-        onChange={(event) => onChange({ password: event.currentTarget.value })}
-      />
-      <Switch
-        label={t('addInstance.tls')}
-        checked={edit.isTlsRequired}
-        onChange={(event) => onChange({ isTlsRequired: event.currentTarget.checked })}
-      />
-    </>
+    </SimpleGrid>
   );
 }

@@ -1,22 +1,18 @@
 // The form of an instance's facts, and the patch of what was changed in it. Pure.
 import type { Instance } from '@/api/instances';
 import type { components } from '@/api/schema.gen';
+import type { Endpoint } from '@/components/EndpointFields';
 import { readTags, writeTags } from '@/lib/tags';
 
 export type InstancePatch = components['schemas']['PatchedInstanceUpdateRequest'];
 
-export interface InstanceEdit {
+export interface InstanceEdit extends Endpoint {
   name: string;
   tags: string;
   /** 0 is Monday; empty: every day. */
   weekday: string;
   start: string;
   minutes: number;
-  host: string;
-  port: number;
-  username: string;
-  password: string;
-  isTlsRequired: boolean;
 }
 
 export function editOf(instance: Instance): InstanceEdit {

@@ -1,6 +1,7 @@
 import {
   Button,
   Group,
+  Input,
   NumberInput,
   SegmentedControl,
   Select,
@@ -14,11 +15,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ErrorPanel } from '@/components/ErrorPanel';
+import { KeptNotice } from '@/components/KeptNotice';
 import { TextLink } from '@/components/links';
 import { PageHeader } from '@/components/PageHeader';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
+import { useKept } from '@/lib/useKept';
 import {
   fleetPreviewQuery,
   templateChoicesQuery,
@@ -35,11 +38,12 @@ export function ApplyPage() {
   const search = useSearch({ from: '/console/templates/apply' });
   const navigate = useNavigate({ from: '/templates/apply' });
   const { data: templates = [] } = useQuery(templateChoicesQuery);
-  const [target, setTarget] = useState<Target>({
+  const chosen = search.instances ?? '';
+  const [target, setTarget, forget, startOver] = useKept<Target>(`apply.${chosen}`, () => ({
     kind: 'instances',
-    instances: search.instances?.replaceAll(',', '\n') ?? '',
+    instances: chosen.replaceAll(',', '\n'),
     tags: '',
-  });
+  }));
   const [allowRestart, setAllowRestart] = useState(false);
   const [previewed, setPreviewed] = useState<Selection>();
   const set = (next: Partial<Target>) => setTarget((old) => ({ ...old, ...next }));
@@ -55,6 +59,7 @@ export function ApplyPage() {
       <Stack gap="md">
         <Panel title={t('rollout.what')}>
           <Stack gap="sm">
+            <KeptNotice onStartOver={startOver} />
             <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
               <Select
                 label={t('rollout.template')}
@@ -65,7 +70,7 @@ export function ApplyPage() {
                   void navigate({ search: (old) => ({ ...old, template: next ?? undefined }), replace: true })
                 }
               />
-              <div>
+              <Input.Wrapper label={t('rollout.target')} labelElement="div">
                 <SegmentedControl
                   size="xs"
                   fullWidth
@@ -93,12 +98,12 @@ export function ApplyPage() {
                 {target.kind === 'tags' && (
                   <TextInput
                     aria-label={t('instance.tags')}
-                    placeholder={t('addInstance.tagsHint')}
+                    placeholder={t('tags.hint')}
                     value={target.tags}
                     onChange={(event) => set({ tags: event.currentTarget.value })}
                   />
                 )}
-              </div>
+              </Input.Wrapper>
             </SimpleGrid>
             <Group justify="space-between">
               <Switch
@@ -115,14 +120,14 @@ export function ApplyPage() {
             </Group>
           </Stack>
         </Panel>
-        {previewed && <FleetPreview selection={previewed} />}
+        {previewed && <FleetPreview selection={previewed} onStarted={forget} />}
         <FleetAppliesPanel />
       </Stack>
     </>
   );
 }
 
-function FleetPreview({ selection }: { selection: Selection }) {
+function FleetPreview({ selection, onStarted }: { selection: Selection; onStarted: () => void }) {
   const t = useT();
   const preview = useQuery(fleetPreviewQuery(selection));
   return (
@@ -131,7 +136,7 @@ function FleetPreview({ selection }: { selection: Selection }) {
         {(data) => (
           <>
             <PreviewTable items={data.items} />
-            <StartForm selection={selection} items={data.items} />
+            <StartForm selection={selection} items={data.items} onStarted={onStarted} />
           </>
         )}
       </QueryView>
@@ -139,12 +144,19 @@ function FleetPreview({ selection }: { selection: Selection }) {
   );
 }
 
-function StartForm({ selection, items }: { selection: Selection; items: FleetPreviewItem[] }) {
+interface StartFormProps {
+  selection: Selection;
+  items: FleetPreviewItem[];
+  onStarted: () => void;
+}
+
+function StartForm({ selection, items, onStarted }: StartFormProps) {
   const t = useT();
   const navigate = useNavigate();
-  const start = useFleetApplyStart(
-    ({ id }) => void navigate({ to: '/fleet-applies/$applyId', params: { applyId: id } }),
-  );
+  const start = useFleetApplyStart(({ id }) => {
+    onStarted();
+    void navigate({ to: '/fleet-applies/$applyId', params: { applyId: id } });
+  });
   const [parallelism, setParallelism] = useState(5);
   const [maxFailures, setMaxFailures] = useState(0);
   const { differing } = tallyOf(items);

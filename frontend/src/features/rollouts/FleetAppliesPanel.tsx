@@ -1,11 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { TextLink } from '@/components/links';
+import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
-import { MoreButton } from '@/components/MoreButton';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { fleetAppliesQuery, type FleetApply } from './api';
 import { ApplyStateBadge } from './ApplyStateBadge';
@@ -14,20 +12,13 @@ export function FleetAppliesPanel() {
   const t = useT();
   const applies = useInfiniteQuery(fleetAppliesQuery);
   return (
-    <Panel title={t('rollout.recent')} flush>
-      <QueryView query={applies}>
-        {(rows) => (
-          <DataTable
-            label={t('rollout.recent')}
-            rows={rows}
-            rowKey={(row) => row.id}
-            columns={columnsOf(t)}
-            empty={<EmptyState title={t('rollout.none')} />}
-          />
-        )}
-      </QueryView>
-      <MoreButton query={applies} />
-    </Panel>
+    <ListPanel
+      query={applies}
+      label={t('rollout.recent')}
+      rowKey={(row) => row.id}
+      columns={columnsOf(t)}
+      empty={<EmptyState title={t('rollout.none')} />}
+    />
   );
 }
 

@@ -6,6 +6,7 @@ import { useCan } from '@/api/session';
 import { DataTable, type Column } from '@/components/DataTable';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { TextLink } from '@/components/links';
+import { Moment } from '@/components/Moment';
 import { MoreButton } from '@/components/MoreButton';
 import { PageHeader } from '@/components/PageHeader';
 import { Panel } from '@/components/Panel';
@@ -46,6 +47,16 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
         eyebrow={<TextLink to="/templates/apply">{t('rollout.title')}</TextLink>}
         title={`${apply.template_name} · ${t('templates.versionNumber', { number: apply.template_version })}`}
         status={<ApplyStateBadge state={apply.state} />}
+        description={
+          <>
+            {t('rollout.terms', {
+              who: apply.created_by,
+              parallelism: apply.parallelism,
+              failures: apply.max_failures,
+            })}{' '}
+            <Moment at={apply.created_at} />
+          </>
+        }
         actions={
           canChange &&
           (STEERINGS[apply.state] ?? []).map((steering) => (
@@ -143,11 +154,12 @@ function columnsOf(t: Translate): Column<FleetApplyItem>[] {
           <TextLink
             to="/instances/$instanceId/changes/$changeId"
             params={{ instanceId: row.instance, changeId: row.change }}
+            style={{ whiteSpace: 'nowrap' }}
           >
             {row.instance_name}
           </TextLink>
         ) : (
-          row.instance_name
+          <span style={{ whiteSpace: 'nowrap' }}>{row.instance_name}</span>
         ),
     },
     { key: 'state', header: t('fleet.state'), render: (row) => <ItemStateBadge state={row.state} /> },

@@ -1,20 +1,28 @@
 import type { components } from '@/api/schema.gen';
+import { IconArrowRight } from '@/components/icons';
+import { ParameterName } from '@/components/ParameterName';
+import { useT } from '@/lib/i18n/context';
 import classes from './rollouts.module.css';
 
-interface LinesCellProps {
-  lines: components['schemas']['FleetApplyLine'][];
-  blocking?: string[];
-}
+type Line = components['schemas']['FleetApplyLine'];
 
-export function LinesCell({ lines, blocking = [] }: LinesCellProps) {
-  const text = lines.map(
-    (line) =>
-      `${line.name}: ${line.old_submitted ?? line.old_value ?? '–'} → ${line.new_submitted ?? line.new_value ?? '–'}`,
-  );
-  const shown = blocking.length ? blocking : text;
+/** What changes on an instance: the names, unfolded to old and new; or why nothing can. */
+export function LinesCell({ lines, blocking = [] }: { lines: Line[]; blocking?: string[] }) {
+  const t = useT();
+  if (blocking.length) return blocking.map((reason) => <div key={reason}>{reason}</div>);
+  if (lines.length === 0) return '–';
   return (
-    <span className={classes.lines} title={shown.join('\n')}>
-      {shown.join('; ') || '–'}
-    </span>
+    <details className={classes.lines}>
+      <summary>{lines.map(({ name }) => name).join(', ')}</summary>
+      <ul>
+        {lines.map((line) => (
+          <li key={line.name}>
+            <ParameterName name={line.name} /> {line.old_submitted ?? line.old_value ?? '–'}
+            <IconArrowRight size={12} aria-label={t('change.becomes')} />
+            {line.new_submitted ?? line.new_value ?? '–'}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

@@ -1,6 +1,6 @@
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
-import { TextLink } from '@/components/links';
+import { InstanceLink } from '@/components/InstanceLink';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import type { FleetPreviewItem } from './api';
@@ -32,11 +32,7 @@ function columnsOf(t: Translate): Column<FleetPreviewItem>[] {
       key: 'name',
       header: t('fleet.name'),
       sortValue: (row) => row.instance_name,
-      render: (row) => (
-        <TextLink to="/instances/$instanceId" params={{ instanceId: row.instance }}>
-          {row.instance_name}
-        </TextLink>
-      ),
+      render: (row) => <InstanceLink id={row.instance} name={row.instance_name} />,
     },
     { key: 'state', header: t('fleet.state'), render: (row) => <ItemVerdict item={row} t={t} /> },
     {

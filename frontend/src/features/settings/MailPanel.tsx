@@ -4,6 +4,7 @@ import { fieldMessage } from '@/api/errors';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { IconMail } from '@/components/icons';
 import { Panel } from '@/components/Panel';
+import { StatusBadge } from '@/components/StatusBadge';
 import { useT } from '@/lib/i18n/context';
 import { useTestMail } from './api';
 import type { SettingsPanelProps } from './panelProps';
@@ -84,6 +85,7 @@ function TestMail() {
           flex={1}
           type="email"
           label={t('settings.testTo')}
+          description={t('settings.testHint')}
           value={to}
           error={fieldMessage(test.error, 'to')}
           onChange={(event) => setTo(event.currentTarget.value)}
@@ -100,7 +102,11 @@ function TestMail() {
       </Group>
       {test.isError && <ErrorPanel error={test.error} />}
       {test.data && (
-        <div role="status">{t('settings.testSent', { to: test.data.to, server: test.data.server })}</div>
+        <div role="status">
+          <StatusBadge tone="ok">
+            {t('settings.testSent', { to: test.data.to, server: test.data.server })}
+          </StatusBadge>
+        </div>
       )}
     </>
   );

@@ -1,14 +1,16 @@
 import { Button, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import type { FormEvent } from 'react';
 import { useCan } from '@/api/session';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorPanel } from '@/components/ErrorPanel';
+import { KeptNotice } from '@/components/KeptNotice';
 import { IconLock } from '@/components/icons';
 import { PageHeader } from '@/components/PageHeader';
 import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT } from '@/lib/i18n/context';
+import { useKept } from '@/lib/useKept';
 import { settingsQuery, useSettingsUpdate, type Settings } from './api';
 import { MailPanel } from './MailPanel';
 import { NetworkPanel } from './NetworkPanel';
@@ -34,7 +36,11 @@ export function SettingsPage() {
 function SettingsForm({ settings }: { settings: Settings }) {
   const t = useT();
   const update = useSettingsUpdate(settings.version);
-  const [draft, setDraft] = useState(() => draftOf(settings));
+  const [draft, setDraft, forget, startOver] = useKept(
+    `settings.${settings.version}`,
+    () => draftOf(settings),
+    ['smtp_password'],
+  );
   const patch = patchOf(draft, settings);
   const isChanged = Object.keys(patch).length > 0;
   const panel = {
@@ -44,12 +50,17 @@ function SettingsForm({ settings }: { settings: Settings }) {
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    update.mutate(patch);
+    update.mutate(patch, {
+      onSuccess: () => {
+        forget();
+        setDraft((old) => ({ ...old, smtp_password: '' }));
+      },
+    });
   };
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
-        {update.isError && <ErrorPanel error={update.error} />}
+        <KeptNotice onStartOver={startOver} />
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
           <MailPanel {...panel} hasPassword={settings.has_smtp_password} />
           <Stack gap="md">
@@ -57,6 +68,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
             <RetentionPanel {...panel} />
           </Stack>
         </SimpleGrid>
+        {update.isError && <ErrorPanel error={update.error} />}
         <Group justify="flex-end">
           {update.isSuccess && !isChanged && (
             <span role="status">

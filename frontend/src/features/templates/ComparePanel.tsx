@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { Panel } from '@/components/Panel';
+import { ParameterName } from '@/components/ParameterName';
 import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
@@ -69,15 +70,16 @@ export function ComparePanel({ template }: { template: Template }) {
   );
 }
 
-const TONES = { added: 'ok', removed: 'danger', changed: 'warn', respelled: 'neutral' } as const;
+const TONES = { added: 'info', removed: 'info', changed: 'warn', respelled: 'neutral' } as const;
 
 function columnsOf(t: Translate): Column<TemplateDifference>[] {
   return [
-    { key: 'name', header: t('parameters.name'), render: (row) => <code>{row.name}</code> },
+    { key: 'name', header: t('parameters.name'), render: (row) => <ParameterName name={row.name} /> },
     {
       key: 'kind',
       header: '',
       render: (row) => <StatusBadge tone={TONES[row.kind]}>{t(`templates.diff.${row.kind}`)}</StatusBadge>,
+      isSecondary: true,
     },
     { key: 'before', header: t('templates.this'), render: (row) => <code>{row.before ?? '–'}</code> },
     { key: 'after', header: t('templates.other'), render: (row) => <code>{row.after ?? '–'}</code> },

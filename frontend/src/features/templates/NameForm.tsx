@@ -1,8 +1,8 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { fieldMessage } from '@/api/errors';
-import { ErrorPanel } from '@/components/ErrorPanel';
+import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
 import { useTemplateClone, useTemplateCreate, type Template } from './api';
 
@@ -15,8 +15,7 @@ export function NameForm({ source, onClose }: { source?: Template; onClose: () =
   const mutation = source ? clone : create;
   const [name, setName] = useState(source ? `${source.name}-copy` : '');
   const [description, setDescription] = useState(source?.description ?? '');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const done = {
       onSuccess: (template: Template) =>
         void navigate({ to: '/templates/$templateId', params: { templateId: template.id } }).then(onClose),
@@ -25,37 +24,26 @@ export function NameForm({ source, onClose }: { source?: Template; onClose: () =
     else create.mutate({ name, description, engine_line: '5.7', note: '' }, done);
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormModal
       title={source ? t('templates.cloneOf', { name: source.name }) : t('templates.new')}
+      submit={t('action.create')}
+      mutation={mutation}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          {mutation.isError && <ErrorPanel error={mutation.error} />}
-          <TextInput
-            label={t('templates.name')}
-            required
-            data-autofocus
-            value={name}
-            error={fieldMessage(mutation.error, 'name')}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <TextInput
-            label={t('templates.about')}
-            value={description}
-            onChange={(event) => setDescription(event.currentTarget.value)}
-          />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('action.cancel')}
-            </Button>
-            <Button type="submit" loading={mutation.isPending}>
-              {t('action.create')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <TextInput
+        label={t('templates.name')}
+        required
+        data-autofocus
+        value={name}
+        error={fieldMessage(mutation.error, 'name')}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <TextInput
+        label={t('templates.about')}
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+      />
+    </FormModal>
   );
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { fieldMessage } from '@/api/errors';
 import { ErrorPanel } from '@/components/ErrorPanel';
+import { KeptNotice } from '@/components/KeptNotice';
 import { IconPlus, IconTrash } from '@/components/icons';
 import { Panel } from '@/components/Panel';
 import { useT } from '@/lib/i18n/context';
@@ -15,7 +16,7 @@ export function TemplateEditor({ template, onClose }: { template: TemplateDetail
   const t = useT();
   const edit = useTemplateEdit(template);
   const { data: catalogue = [] } = useQuery(parameterNamesQuery(template.engine_line));
-  const [draft, setDraft, forget] = useKept(`template.${template.id}.${template.version}`, () => ({
+  const [draft, setDraft, forget, startOver] = useKept(`template.${template.id}.${template.version}`, () => ({
     name: template.name,
     description: template.description,
     note: '',
@@ -40,7 +41,7 @@ export function TemplateEditor({ template, onClose }: { template: TemplateDetail
     <Panel title={t('templates.editing', { name: template.name })}>
       <form onSubmit={submit}>
         <Stack gap="sm">
-          {edit.isError && <ErrorPanel error={edit.error} />}
+          <KeptNotice onStartOver={startOver} />
           <TextInput
             label={t('templates.name')}
             required
@@ -102,6 +103,7 @@ export function TemplateEditor({ template, onClose }: { template: TemplateDetail
             value={note}
             onChange={(event) => set({ note: event.currentTarget.value })}
           />
+          {edit.isError && <ErrorPanel error={edit.error} />}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
               {t('action.cancel')}

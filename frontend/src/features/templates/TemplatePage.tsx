@@ -41,7 +41,7 @@ function TemplateView({ template }: { template: TemplateDetail }) {
             </StatusBadge>
           </>
         }
-        actions={<TemplateActions template={template} onEdit={() => setIsEditing(true)} />}
+        actions={!isEditing && <TemplateActions template={template} onEdit={() => setIsEditing(true)} />}
       />
       <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md" mb="md">
         {isEditing ? (

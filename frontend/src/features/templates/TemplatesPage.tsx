@@ -3,16 +3,14 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCan } from '@/api/session';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { IconPlus, IconTemplate, IconUpload } from '@/components/icons';
 import { ButtonLink, TextLink } from '@/components/links';
+import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
-import { MoreButton } from '@/components/MoreButton';
 import { PageHeader } from '@/components/PageHeader';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { templatesQuery, useTemplateImport, type Template } from './api';
@@ -42,20 +40,14 @@ export function TemplatesPage() {
           )
         }
       />
-      <Panel flush>
-        <QueryView query={templates}>
-          {(rows) => (
-            <DataTable
-              label={t('templates.title')}
-              rows={rows}
-              rowKey={(row) => row.id}
-              columns={columnsOf(t)}
-              empty={<EmptyState icon={<IconTemplate size={20} />} title={t('templates.empty')} />}
-            />
-          )}
-        </QueryView>
-        <MoreButton query={templates} />
-      </Panel>
+      <ListPanel
+        query={templates}
+        isUntitled
+        label={t('templates.title')}
+        rowKey={(row) => row.id}
+        columns={columnsOf(t)}
+        empty={<EmptyState icon={<IconTemplate size={20} />} title={t('templates.empty')} />}
+      />
       {isCreating && <NameForm onClose={() => setIsCreating(false)} />}
     </>
   );

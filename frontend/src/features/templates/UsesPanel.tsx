@@ -1,14 +1,14 @@
 // Which instances were given the template, and which of them differ from what it says now.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCan } from '@/api/session';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { IconArrowRight, IconTemplate } from '@/components/icons';
+import { InstanceLink } from '@/components/InstanceLink';
 import { ButtonLink, TextLink } from '@/components/links';
+import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
-import { MoreButton } from '@/components/MoreButton';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
+import { ParameterName } from '@/components/ParameterName';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { usesQuery, type Template, type TemplateUse } from './api';
@@ -19,35 +19,26 @@ export function UsesPanel({ template }: { template: Template }) {
   const uses = useInfiniteQuery(usesQuery(template.id));
   const differing = uses.data?.filter((use) => !use.is_in_step) ?? [];
   return (
-    <Panel
-      flush
-      title={t('templates.uses')}
+    <ListPanel
+      query={uses}
+
       description={
         uses.data?.length
           ? t('templates.usesTally', { count: uses.data.length, differing: differing.length })
           : undefined
       }
       actions={differing.length > 0 && <ApplyAgain template={template} uses={differing} />}
-    >
-      <QueryView query={uses}>
-        {(rows) => (
-          <DataTable
-            label={t('templates.uses')}
-            rows={rows}
-            rowKey={(row) => row.instance}
-            columns={columnsOf(t, template)}
-            empty={
-              <EmptyState
-                icon={<IconTemplate size={20} />}
-                title={t('templates.unused')}
-                hint={t('templates.unusedHint')}
-              />
-            }
-          />
-        )}
-      </QueryView>
-      <MoreButton query={uses} />
-    </Panel>
+      label={t('templates.uses')}
+      rowKey={(row) => row.instance}
+      columns={columnsOf(t, template)}
+      empty={
+        <EmptyState
+          icon={<IconTemplate size={20} />}
+          title={t('templates.unused')}
+          hint={t('templates.unusedHint')}
+        />
+      }
+    />
   );
 }
 
@@ -72,11 +63,7 @@ function columnsOf(t: Translate, template: Template): Column<TemplateUse>[] {
       key: 'name',
       header: t('fleet.name'),
       sortValue: (row) => row.instance_name,
-      render: (row) => (
-        <TextLink to="/instances/$instanceId" params={{ instanceId: row.instance }} fw={560}>
-          {row.instance_name}
-        </TextLink>
-      ),
+      render: (row) => <InstanceLink id={row.instance} name={row.instance_name} />,
     },
     {
       key: 'state',
@@ -124,7 +111,7 @@ function Differences({ use }: { use: TemplateUse }) {
     <ul className={classes.differences}>
       {use.differences.map(({ name, configured, wanted }) => (
         <li key={name}>
-          <code>{name}</code> <span>{configured ?? t('templates.notSet')}</span>
+          <ParameterName name={name} /> <span>{configured ?? t('templates.notSet')}</span>
           <IconArrowRight size={12} aria-label={t('templates.wants')} />
           <span>{wanted}</span>
         </li>

@@ -5,8 +5,10 @@ import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { FindingList } from '@/components/FindingList';
 import { Panel } from '@/components/Panel';
+import { ParameterName } from '@/components/ParameterName';
+import { ParameterValue } from '@/components/ParameterValue';
 import { useT, type Translate } from '@/lib/i18n/context';
-import { classesQuery, resolvedQuery, type TemplateDetail, type Values } from './api';
+import { classesQuery, parameterNamesQuery, resolvedQuery, type TemplateDetail, type Values } from './api';
 import classes from './templates.module.css';
 
 interface ValuesPanelProps {
@@ -19,12 +21,14 @@ interface Row {
   name: string;
   value: string;
   resolved: string | null | undefined;
+  unit: string | undefined;
 }
 
 /** The values as written, and what they come to on a class that is chosen. */
 export function ValuesPanel({ template, values, version }: ValuesPanelProps) {
   const t = useT();
   const { data: classList = [] } = useQuery(classesQuery);
+  const { data: catalogue = [] } = useQuery(parameterNamesQuery(template.engine_line));
   const [chosen, setChosen] = useState<string>();
   const instanceClass = classList.find(({ name }) => name === chosen) ?? classList[0];
   const resolved = useQuery({
@@ -35,6 +39,7 @@ export function ValuesPanel({ template, values, version }: ValuesPanelProps) {
     name,
     value,
     resolved: resolved.data?.values.find((item) => item.name === name)?.resolved,
+    unit: catalogue.find((item) => item.name === name)?.unit,
   }));
   const findings = resolved.data?.findings ?? [];
   return (
@@ -72,7 +77,7 @@ function columnsOf(t: Translate): Column<Row>[] {
     {
       key: 'name',
       header: t('parameters.name'),
-      render: (row) => <code>{row.name}</code>,
+      render: (row) => <ParameterName name={row.name} />,
       sortValue: (row) => row.name,
     },
     { key: 'value', header: t('parameters.value'), render: (row) => <code>{row.value}</code> },
@@ -80,7 +85,7 @@ function columnsOf(t: Translate): Column<Row>[] {
       key: 'resolved',
       header: t('templates.resolved'),
       align: 'right',
-      render: (row) => row.resolved ?? '–',
+      render: (row) => <ParameterValue value={row.resolved} unit={row.unit} />,
     },
   ];
 }

@@ -1,10 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { DataTable, type Column } from '@/components/DataTable';
+import type { Column } from '@/components/column';
 import { TextLink } from '@/components/links';
+import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
-import { MoreButton } from '@/components/MoreButton';
-import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { versionsQuery, type Template, type TemplateVersion } from './api';
 
@@ -12,19 +10,12 @@ export function VersionList({ template }: { template: Template }) {
   const t = useT();
   const versions = useInfiniteQuery(versionsQuery(template.id));
   return (
-    <Panel title={t('templates.versions')} flush>
-      <QueryView query={versions}>
-        {(rows) => (
-          <DataTable
-            label={t('templates.versions')}
-            rows={rows}
-            rowKey={(row) => String(row.number)}
-            columns={columnsOf(t, template)}
-          />
-        )}
-      </QueryView>
-      <MoreButton query={versions} />
-    </Panel>
+    <ListPanel
+      query={versions}
+      label={t('templates.versions')}
+      rowKey={(row) => String(row.number)}
+      columns={columnsOf(t, template)}
+    />
   );
 }
 

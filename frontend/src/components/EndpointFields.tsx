@@ -1,0 +1,64 @@
+import { Group, NumberInput, PasswordInput, Switch, TextInput } from '@mantine/core';
+import { fieldMessage } from '@/api/errors';
+import { useT } from '@/lib/i18n/context';
+
+export interface Endpoint {
+  host: string;
+  port: number;
+  username: string;
+  password: string;
+  isTlsRequired: boolean;
+}
+
+interface EndpointFieldsProps {
+  endpoint: Endpoint;
+  /** It has a password already: an empty one keeps it. */
+  hasPassword?: boolean;
+  error: unknown;
+  onChange: (next: Partial<Endpoint>) => void;
+}
+
+/** Where a server is reached, and as whom. */
+export function EndpointFields({ endpoint, hasPassword, error, onChange }: EndpointFieldsProps) {
+  const t = useT();
+  const text = (name: 'host' | 'username') => ({
+    label: t(`addInstance.${name}`),
+    required: true,
+    value: endpoint[name],
+    error: fieldMessage(error, name),
+    onChange: (event: { currentTarget: { value: string } }) =>
+      onChange({ [name]: event.currentTarget.value }),
+  });
+  return (
+    <>
+      <Group grow align="flex-start" gap="sm">
+        <TextInput {...text('host')} />
+        <NumberInput
+          label={t('addInstance.port')}
+          required
+          min={1}
+          max={65535}
+          hideControls
+          value={endpoint.port}
+          error={fieldMessage(error, 'port')}
+          onChange={(port) => onChange({ port: Number(port) })}
+        />
+      </Group>
+      <TextInput {...text('username')} autoComplete="off" />
+      <PasswordInput
+        label={t(hasPassword ? 'access.newPassword' : 'addInstance.password')}
+        description={t(hasPassword ? 'access.newPasswordHint' : 'addInstance.passwordHint')}
+        size="xs"
+        autoComplete="new-password"
+        value={endpoint.password}
+        error={fieldMessage(error, 'password')}
+        onChange={(event) => onChange({ password: event.currentTarget.value })}
+      />
+      <Switch
+        label={t('addInstance.tls')}
+        checked={endpoint.isTlsRequired}
+        onChange={(event) => onChange({ isTlsRequired: event.currentTarget.checked })}
+      />
+    </>
+  );
+}

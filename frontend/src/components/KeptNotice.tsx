@@ -1,0 +1,17 @@
+import { Button } from '@mantine/core';
+import { useT } from '@/lib/i18n/context';
+import classes from './KeptNotice.module.css';
+
+/** Says that a form holds what was typed before a reload or a detour, and offers an empty one. */
+export function KeptNotice({ onStartOver }: { onStartOver: (() => void) | undefined }) {
+  const t = useT();
+  if (!onStartOver) return null;
+  return (
+    <div className={classes.notice} role="status">
+      {t('form.kept')}
+      <Button variant="subtle" size="compact-xs" onClick={onStartOver}>
+        {t('form.startOver')}
+      </Button>
+    </div>
+  );
+}

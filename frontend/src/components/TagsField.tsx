@@ -1,0 +1,25 @@
+import { TextInput, type TextInputProps } from '@mantine/core';
+import { fieldMessage } from '@/api/errors';
+import { useT } from '@/lib/i18n/context';
+import { readTags } from '@/lib/tags';
+
+interface TagsFieldProps extends Omit<TextInputProps, 'error' | 'value' | 'onChange'> {
+  value: string;
+  error?: unknown;
+  onChange: (tags: string) => void;
+}
+
+/** Tags as people write them; what cannot be read is told at once. */
+export function TagsField({ value, error, onChange, ...rest }: TagsFieldProps) {
+  const t = useT();
+  return (
+    <TextInput
+      label={t('instance.tags')}
+      description={t('tags.hint')}
+      value={value}
+      error={readTags(value) ? fieldMessage(error, 'tags') : t('tags.wrong')}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      {...rest}
+    />
+  );
+}

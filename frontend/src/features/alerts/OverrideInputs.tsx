@@ -1,0 +1,38 @@
+import { NumberInput, Switch } from '@mantine/core';
+import { useT } from '@/lib/i18n/context';
+import type { OverrideDraft } from './ruleDraft';
+
+interface OverrideInputsProps {
+  override: OverrideDraft;
+  /** The rule's own. */
+  threshold: number;
+  /** In a row of several: the labels are heard, not seen. */
+  isInRow?: boolean;
+  onChange: (next: Partial<OverrideDraft>) => void;
+}
+
+/** What one instance is judged by: a threshold of its own, or not at all. */
+export function OverrideInputs({ override, threshold, isInRow, onChange }: OverrideInputsProps) {
+  const t = useT();
+  const label = t('rules.ownThreshold');
+  return (
+    <>
+      <NumberInput
+        {...(isInRow
+          ? { 'aria-label': label }
+          : { label, description: t('rules.ownThresholdHint', { threshold }), 'data-autofocus': true })}
+        placeholder={String(threshold)}
+        disabled={override.isExempt}
+        value={override.threshold}
+        onChange={(next) => onChange({ threshold: next === '' ? '' : Number(next) })}
+      />
+      <Switch
+        size={isInRow ? 'xs' : undefined}
+        label={t('rules.exempt')}
+        description={isInRow ? undefined : t('rules.exemptHint')}
+        checked={override.isExempt}
+        onChange={(event) => onChange({ isExempt: event.currentTarget.checked })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+// Where the forms of a browser tab are kept. Blocked storage is no failure: a form then lasts as long as its page.
+
+const PREFIX = 'fqc.form.';
+
+export function keyOf(name: string): string {
+  return PREFIX + name;
+}
+
+export function recall<T>(key: string): Partial<T> | undefined {
+  try {
+    const kept = window.sessionStorage.getItem(key);
+    return kept === null ? undefined : (JSON.parse(kept) as Partial<T>);
+  } catch {
+    return undefined;
+  }
+}
+
+export function keep<T extends object>(
+  key: string,
+  value: T | undefined,
+  secrets: readonly (keyof T)[] = [],
+): void {
+  try {
+    if (value === undefined) window.sessionStorage.removeItem(key);
+    else window.sessionStorage.setItem(key, JSON.stringify(without(value, secrets)));
+  } catch {
+    // As said above.
+  }
+}
+
+function without<T extends object>(value: T, secrets: readonly (keyof T)[]): Partial<T> {
+  const pairs = Object.entries(value).filter(([name]) => !secrets.includes(name as keyof T));
+  return Object.fromEntries(pairs) as Partial<T>;
+}
+
+/** For a log-out: the next person at this tab starts with empty forms. */
+export function forgetForms(): void {
+  try {
+    const keys = Object.keys(window.sessionStorage).filter((key) => key.startsWith(PREFIX));
+    keys.forEach((key) => window.sessionStorage.removeItem(key));
+  } catch {
+    // As said above.
+  }
+}
