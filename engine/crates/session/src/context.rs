@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// More identities than this are not remembered at once; numbers are never used twice, so forgetting is safe.
-const REMEMBERED: usize = 65_536;
+/// Identities of more bytes than this are not remembered at once; numbers are never used twice, so forgetting is safe.
+const REMEMBERED_BYTES: usize = 4 << 20;
+/// What remembering one takes beside its bytes.
+const OVERHEAD_BYTES: usize = 64;
 
 #[derive(Default)]
 pub struct Contexts {
@@ -14,6 +16,7 @@ pub struct Contexts {
 #[derive(Default)]
 struct Inner {
     last: u64,
+    bytes: usize,
     numbers: HashMap<Vec<u8>, u64>,
 }
 
@@ -24,8 +27,10 @@ impl Contexts {
         if let Some(number) = inner.numbers.get(identity) {
             return *number;
         }
-        if inner.numbers.len() >= REMEMBERED {
-            inner.numbers.clear();
+        inner.bytes += identity.len() + OVERHEAD_BYTES;
+        if inner.bytes > REMEMBERED_BYTES {
+            inner.numbers = HashMap::new();
+            inner.bytes = identity.len() + OVERHEAD_BYTES;
         }
         inner.last += 1;
         let number = inner.last;
@@ -59,5 +64,30 @@ impl Identity {
 
     pub fn bytes(&self) -> &[u8] {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_identities_have_one_number() {
+        let contexts = Contexts::default();
+        let number = contexts.number(b"a");
+        assert_ne!(contexts.number(b"b"), number);
+        assert_eq!(contexts.number(b"a"), number);
+    }
+
+    #[test]
+    fn memory_for_identities_is_bounded_and_no_number_comes_twice() {
+        let contexts = Contexts::default();
+        let long = vec![b'x'; 2000];
+        let mut numbers: Vec<_> =
+            (0..10_000_u32).map(|n| contexts.number(&[&n.to_le_bytes()[..], &long].concat())).collect();
+        let remembered: usize = contexts.inner.lock().unwrap().numbers.keys().map(Vec::len).sum();
+        assert!(remembered <= REMEMBERED_BYTES, "{remembered} bytes");
+        numbers.push(contexts.number(&[&0_u32.to_le_bytes()[..], &long].concat()));
+        assert!(numbers.is_sorted_by(|a, b| a < b));
     }
 }
