@@ -172,7 +172,7 @@ impl Generator {
             0..=6 => self.row_update(&name),
             7..=9 => format!("DELETE FROM {name} WHERE {}", self.rows_condition("id")),
             10 => format!("DELETE FROM {name} WHERE {} ORDER BY id LIMIT 1", self.rows_condition("id")),
-            11 => format!("UPDATE {name} SET a = 5 WHERE {} ORDER BY id DESC LIMIT 2", self.rows_condition("id")),
+            11 => format!("UPDATE {name} SET a = 5 WHERE {} ORDER BY id LIMIT 2", self.rows_condition("id")),
             12 => format!("UPDATE {name} SET id = id + 60 WHERE {}", self.rows_condition("id")),
             13 => format!("UPDATE {name} SET a = 6, id = {} WHERE id = {}", self.bound_key(), self.bound_key()),
             _ => self.row_insert(&table, &name),
