@@ -6,7 +6,7 @@ import pytest
 
 from testing.workers import until
 
-OFTEN = {"metrics.poll", "changes.sweep", "changes.watch"}
+OFTEN = {"metrics.look", "changes.sweep"}
 
 
 @pytest.fixture

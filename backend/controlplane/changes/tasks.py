@@ -5,6 +5,9 @@ from __future__ import annotations
 from celery import shared_task
 
 from controlplane.changes import execution, upkeep, watch
+from controlplane.metrics.lookout import LOOKOUT
+
+LOOKOUT.duties.append(watch.watch_if_due)
 
 
 @shared_task(name="changes.apply")
@@ -16,8 +19,3 @@ def change_apply(change_id: str) -> None:
 def changes_sweep() -> None:
     """Changes that are due and undelivered, and those whose worker is gone."""
     upkeep.sweep()
-
-
-@shared_task(name="changes.watch")
-def instances_watch() -> None:
-    watch.watch_if_due()

@@ -124,7 +124,7 @@ class Connections:
         return len(self._open)
 
 
-PROCESS = Connections()  # of this process, whose tasks come one after the other: polls and watches use the same
+PROCESS = Connections()  # polls and watches use the same, in the one process that looks at the servers
 
 
 def _key(instance: Instance) -> Key:

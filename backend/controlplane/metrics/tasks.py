@@ -6,12 +6,16 @@ from celery import shared_task
 
 from controlplane.core import clock
 from controlplane.metrics import polling, rollups
+from controlplane.metrics.lookout import LOOKOUT
 from controlplane.metrics.turns import turn_claim
 
+LOOKOUT.duties.append(polling.poll_if_due)
 
-@shared_task(name="metrics.poll")
-def poll() -> None:
-    polling.poll_if_due()
+
+@shared_task(name="metrics.look")
+def look() -> None:
+    """A knock: whoever looks at the servers goes on, or somebody begins."""
+    LOOKOUT.knock()
 
 
 @shared_task(name="metrics.rollup")

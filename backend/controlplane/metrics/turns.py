@@ -21,5 +21,10 @@ def turn_claim(name: str, now: float, lease_seconds: float, every_seconds: float
     return bool(Clock.objects.filter(is_due, name=name).update(due_at=now + lease_seconds))
 
 
+def turn_renew(name: str, due_at: float, next_due_at: float) -> bool:
+    """Only by who claimed it last."""
+    return bool(Clock.objects.filter(name=name, due_at=due_at).update(due_at=next_due_at))
+
+
 def turn_end(name: str, due_at: float) -> None:
     Clock.objects.filter(name=name).update(due_at=due_at)

@@ -1,0 +1,76 @@
+"""Who looks at the servers: one process of all workers, so that a server at rest has one connection from here.
+
+Whichever process is knocked at first takes a lease and stays: a thread does what is due, again and again, until the
+lease is another's or cannot be renewed; then it closes every connection it kept. The lease is renewed while a round is
+at work. A process that dies leaves its lease to run out, and the next knock, wherever it arrives, starts anew.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import structlog
+from django.db import DatabaseError, connection
+
+from controlplane.core import clock
+from controlplane.metrics.connections import PROCESS, Connections
+from controlplane.metrics.turns import turn_claim, turn_renew
+
+NAME = "lookout"
+LEASE_SECONDS = 20.0
+TICK_SECONDS = 1.0
+
+log = structlog.get_logger(__name__)
+
+
+class Lookout:
+    def __init__(self, connections: Connections) -> None:
+        self.connections = connections
+        self.duties: list[Callable[[], object]] = []  # each asks itself whether it is due
+        self._thread: threading.Thread | None = None
+
+    def knock(self) -> None:
+        """Tasks of a process come one after the other, and they alone knock."""
+        if self._thread is not None and self._thread.is_alive():
+            return
+        now = clock.shared_time()
+        if turn_claim(NAME, now, LEASE_SECONDS):
+            self._thread = threading.Thread(target=self._stay, args=(now + LEASE_SECONDS,), name=NAME, daemon=True)
+            self._thread.start()
+
+    def _stay(self, lease: float) -> None:
+        log.info("lookout_taken")
+        try:
+            with ThreadPoolExecutor(1, "round") as threads:
+                self._look(threads, lease)
+        except (DatabaseError, RuntimeError) as error:  # the latter: the process ends
+            log.warning("lookout_failed", error=str(error))
+        finally:
+            self.connections.keep_only(())
+            connection.close()
+
+    def _look(self, threads: ThreadPoolExecutor, lease: float) -> None:
+        at_work: Future[None] = threads.submit(lambda: None)
+        while True:
+            now = clock.shared_time()
+            if not turn_renew(NAME, lease, now + LEASE_SECONDS):
+                log.info("lookout_lost")
+                return
+            lease = now + LEASE_SECONDS
+            if at_work.done():
+                at_work = threads.submit(self._round)
+            time.sleep(TICK_SECONDS)
+
+    def _round(self) -> None:
+        for duty in self.duties:
+            try:
+                duty()
+            except Exception:  # whatever it was, the next round tries again
+                log.exception("lookout_duty_failed", duty=duty.__name__)
+                connection.close()
+
+
+LOOKOUT = Lookout(PROCESS)

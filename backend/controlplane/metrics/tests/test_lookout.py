@@ -1,0 +1,137 @@
+"""Who looks at the servers: one process of many, and another one when that is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from controlplane.metrics import lookout, polling
+from controlplane.metrics.connections import Connections
+from controlplane.metrics.lookout import NAME, Lookout
+from controlplane.metrics.models import Clock, Sample
+from controlplane.metrics.tasks import look
+from controlplane.metrics.tests.fleet import class_make, instance_make
+from controlplane.settings.selectors import settings_get
+from testing.workers import BACKEND, environment_of, until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def polled(shared_server: Any) -> Any:
+    """The shared server as an instance that is polled often, under an account of its own."""
+    row = settings_get()
+    row.poll_interval_seconds = 5
+    row.save()
+    class_make()
+    run(shared_server, "CREATE USER looked_at IDENTIFIED BY 'looked-at'", "GRANT PROCESS ON *.* TO looked_at")
+    yield instance_make(port=shared_server.port, username="looked_at", password="looked-at")
+    run(shared_server, "DROP USER looked_at")
+
+
+def run(server: Any, *statements: str) -> None:
+    connection = server.connect()
+    for statement in statements:
+        connection.run(statement)
+    connection.close()
+
+
+@pytest.fixture
+def connected(shared_server: Any) -> Iterator[Callable[[], int]]:
+    """How many connections of the control plane's account the server has."""
+    connection = shared_server.connect()
+    counted = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'looked_at'"
+    yield lambda: connection.value(counted)
+    connection.close()
+
+
+@pytest.fixture
+def workers() -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """Starts a worker of four processes; it is killed with all of them."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-m", "celery", "--app", "config.celery", "worker", "--concurrency", "4"]
+        words += ["--loglevel", "ERROR", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+        environment = environment_of(FQC_CONNECT_TIMEOUT_SECONDS="60", FQC_STATEMENT_TIMEOUT_SECONDS="60")
+        started.append(subprocess.Popen(words, cwd=BACKEND, env=environment, start_new_session=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        end(process)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def rounds() -> int:
+    return Sample.objects.count()
+
+
+def more_rounds(count: int) -> None:
+    """Meanwhile everybody is knocked at again and again."""
+    wanted = rounds() + count
+    until(lambda: look.delay() and rounds() >= wanted, f"{count} more rounds")
+
+
+def test_of_all_worker_processes_one_is_connected_and_another_when_it_is_dead(
+    polled: Any, connected: Callable[[], int], workers: Callable[[], subprocess.Popen[bytes]]
+) -> None:
+    first = workers()
+    for _ in range(3):
+        more_rounds(1)
+        assert connected() <= 1
+    end(first)
+    until(lambda: connected() == 0, "the server has noticed")
+    workers()
+    more_rounds(2)
+    until(lambda: connected() == 1, "one is connected")
+
+
+@pytest.fixture
+def lookouts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Lookout]]:
+    made: list[Lookout] = []
+    monkeypatch.setattr(lookout, "TICK_SECONDS", 0.05)
+
+    def make() -> Lookout:
+        it = Lookout(Connections())
+        it.duties.append(lambda: polling.poll_round(rounds() + 1, it.connections))
+        made.append(it)
+        return it
+
+    yield make
+    Clock.objects.filter(name=NAME).delete()
+    for each in made:
+        if each._thread is not None:
+            each._thread.join()
+
+
+def test_who_lost_the_lease_closes_its_connections(
+    polled: Any, connected: Callable[[], int], lookouts: Callable[[], Lookout]
+) -> None:
+    first, second = lookouts(), lookouts()
+    first.knock()
+    until(lambda: connected() == 1, "the first looks")
+    second.knock()
+    assert second._thread is None
+    Clock.objects.filter(name=NAME).update(due_at=0)  # as if the first had slept through it
+    until(lambda: connected() == 0, "the first notices and hangs up")
+    second.knock()
+    until(lambda: connected() == 1, "the second looks")
+
+
+def test_a_duty_that_fails_ends_nothing(polled: Any, lookouts: Callable[[], Lookout]) -> None:
+    it, done = lookouts(), []
+    it.duties[:] = [lambda: 1 // 0, lambda: done.append(True)]
+    it.knock()
+    until(lambda: len(done) > 2, "the other duty is done again and again")
