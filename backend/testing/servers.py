@@ -8,8 +8,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib import import_module
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from django.apps import apps
@@ -108,7 +110,7 @@ def row_for(server: TestServer, **facts: Any) -> Any:
     """An instance of the fleet for a server, as its creation would have left it."""
     from controlplane.core.request_context import acting_as
     from controlplane.fleet.models import Instance
-    from controlplane.fleet.observation import learn_line, note_identity, read_identity
+    from controlplane.fleet.observation import note_identity, read_identity
     from controlplane.fleet.selectors import class_get
 
     usual = {"provider": "local", "state": "running", "instance_class": class_get("local.medium")}
@@ -121,9 +123,25 @@ def row_for(server: TestServer, **facts: Any) -> Any:
     identity = read_identity(connection)
     with acting_as("test"):
         note_identity(instance, identity)
-        learn_line(connection, identity.engine_version)
+        _learn_line(connection, identity.engine_version)
     connection.close()
     return instance
+
+
+_taught: dict[str, tuple[list[tuple[Any, ...]], datetime]] = {}
+
+
+def _learn_line(connection: Server, version: str) -> None:
+    """As the product does, but the server is read once in a run, and what it taught is of one time and parsed once."""
+    from controlplane.catalogue.models import EngineLine
+    from controlplane.catalogue.server_variables import QUERY
+    from controlplane.fleet.observation import learn_line
+
+    if version not in _taught:
+        _taught[version] = connection.rows(QUERY), datetime.now(UTC)
+    rows, read_at = _taught[version]
+    learn_line(cast("Server", SimpleNamespace(rows=lambda _: rows)), version)
+    EngineLine.objects.filter(server_version=version).update(read_at=read_at)
 
 
 @pytest.fixture

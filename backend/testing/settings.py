@@ -29,3 +29,5 @@ from config.settings import *  # noqa: E402, F403
 if "sqlite3" in str(DATABASES["default"]["ENGINE"]):  # noqa: F405
     DATABASES["default"]["TEST"] = {"NAME": str(RUN_DIR / "test.sqlite3")}  # noqa: F405
 PASSWORD_HASHERS = ["testing.hasher.QuickArgon2PasswordHasher"]
+# Every test client would read all files of the console when it is made; so each is looked up when it is asked for.
+WHITENOISE_AUTOREFRESH = True
