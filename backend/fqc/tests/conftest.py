@@ -59,8 +59,8 @@ def _stack(*arguments: str) -> str:
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     run_dir = str(tmp_path_factory.mktemp("stack"))
-    up = json.loads(_stack("up", "--run-dir", run_dir, "--ports", "auto", "--json"))
     try:
+        up = json.loads(_stack("up", "--run-dir", run_dir, "--ports", "auto", "--json"))
         yield Stack(up["address"], up["admin"]["username"], up["admin"]["password"], up["instances"])
     finally:
         _stack("reset", "--run-dir", run_dir)
