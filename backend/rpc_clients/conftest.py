@@ -78,7 +78,8 @@ def control(*arguments: str) -> str:
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     run_dir = str(tmp_path_factory.mktemp("stack"))
     try:
-        up = json.loads(control("up", "--run-dir", run_dir, "--ports", "auto", "--count", str(len(LANGUAGES)), "--json"))
+        count = str(len(LANGUAGES))
+        up = json.loads(control("up", "--run-dir", run_dir, "--ports", "auto", "--count", count, "--json"))
         api = Api(up["address"])
         api.log_in(Administrator(**up["admin"]))
         instances = dict(zip(LANGUAGES, up["instances"], strict=True))
