@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::hash::Hash;
 use crate::versions::VERSION_MAX;
-use crate::{CellId, Key, Meta, Pin, Stamp};
+use crate::{CellId, Key, Meta, Pin, Stamp, Versions};
 
 /// Entries start at multiples of this, which leaves their addresses three free bits.
 pub(crate) const ALIGN: usize = 8;
@@ -242,6 +242,12 @@ impl<'g> Entry<'g> {
 
     pub fn stamp(&self) -> Stamp {
         Stamp(self.header().stamp_and_cells >> CELLS_BITS)
+    }
+
+    /// Nothing that it depends on has changed, or is changing.
+    #[inline]
+    pub fn is_fresh(&self, versions: &Versions) -> bool {
+        versions.is_fresh(self.cells(), self.stamp())
     }
 
     pub fn rows(&self) -> u64 {

@@ -11,7 +11,7 @@ use crate::memory::{Memory, collect};
 use crate::shape::{SHARDS, Shape};
 use crate::shard::Shard;
 use crate::writer::{Need, Writer};
-use crate::{CellId, Entry, Key, Meta, Pin, Refusal, Stats, Versions};
+use crate::{CellId, Entry, Key, Meta, Pin, Refusal, Stats};
 
 /// What exists besides mapped pages, whatever is stored; the counts of owners are statistics, not storage.
 const FIXED_BYTES: u64 = (size_of::<Cache>() + size_of::<Memory>() + SHARDS * size_of::<Shard>()) as u64;
@@ -239,15 +239,15 @@ impl Cache {
         }
     }
 
-    /// Looks through up to `max_segments` segments, going on where the last sweep ended; drops the entries that are no
-    /// longer fresh and gives back segments that hold little else. Returns how many entries it dropped.
-    pub fn sweep(&self, versions: &Versions, max_segments: usize) -> usize {
+    /// Looks through up to `max_segments` segments, going on where the last sweep ended; drops the entries that are dead
+    /// (asked under a lock) and gives back segments that hold little else. Returns how many entries it dropped.
+    pub fn sweep(&self, is_alive: impl Fn(&Entry) -> bool, max_segments: usize) -> usize {
         let (mut dropped, mut left) = (0, max_segments);
         for _ in 0..SHARDS {
             let shard = self.broom.load(Ordering::Relaxed) % SHARDS;
             // One segment per locking, so that nobody waits long.
             while left > 0 {
-                let swept = self.lock_shard(shard).sweep_next(versions);
+                let swept = self.lock_shard(shard).sweep_next(&is_alive);
                 let Some(swept) = swept else { break };
                 dropped += swept;
                 left -= 1;

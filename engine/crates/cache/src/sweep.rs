@@ -1,11 +1,11 @@
-//! Finding what died without anyone noticing: entries that no longer are fresh, and segments that hold little else.
+//! Finding what died without anyone noticing: entries that are dead, and segments that hold little else.
 
-use crate::versions::Versions;
+use crate::Entry;
 use crate::writer::Writer;
 
 impl Writer<'_> {
     /// Sweeps one segment; returns how many entries it dropped, or `None` when all segments have had their turn.
-    pub fn sweep_next(&mut self, versions: &Versions) -> Option<usize> {
+    pub fn sweep_next(&mut self, is_alive: &impl Fn(&Entry) -> bool) -> Option<usize> {
         let cursor = self.state.cursor;
         let small = self.state.small.len();
         let (main, place) = if cursor < small { (false, cursor) } else { (true, cursor - small) };
@@ -14,7 +14,7 @@ impl Writer<'_> {
             self.trim_table();
             return None;
         }
-        let (dropped, live_bytes) = self.drop_dead(main, place, versions);
+        let (dropped, live_bytes) = self.drop_dead(main, place, is_alive);
         if !self.is_worth_keeping(main, place, live_bytes) {
             self.give_up(main, place);
         } else {
@@ -24,13 +24,13 @@ impl Writer<'_> {
     }
 
     /// Drops the dead entries of a segment; returns their number, and the bytes of the others.
-    fn drop_dead(&mut self, main: bool, place: usize, versions: &Versions) -> (usize, usize) {
+    fn drop_dead(&mut self, main: bool, place: usize, is_alive: &impl Fn(&Entry) -> bool) -> (usize, usize) {
         let (mut dropped, mut live_bytes) = (0, 0);
         let Some(segment) = self.queue(main).get(place) else { return (0, 0) };
         for living in self.living(segment) {
             // SAFETY: under the lock, what a slot points at is mapped.
             let view = unsafe { living.entry.view() };
-            if versions.is_fresh(view.cells(), view.stamp()) {
+            if is_alive(&view) {
                 live_bytes += living.bytes;
             } else {
                 self.drop_entry(living.at, living.slot, living.bytes);

@@ -72,6 +72,11 @@ impl Versions {
         Stamp(self.sequence.load(Ordering::Acquire))
     }
 
+    /// A new moment: who notes it, or a later one, does so after this call began.
+    pub fn pass(&self) -> Stamp {
+        Stamp(self.draw())
+    }
+
     /// A write begins: until its [`open`](Self::open), nothing that depends on the cell is fresh.
     pub fn close(&self, cell: CellId) {
         update(self.cells.get(cell.0), |word| if is_stuck(word) { word } else { word + 1 });

@@ -117,10 +117,10 @@ impl Run {
 
     fn sweep(&mut self) {
         let segments = self.random.below(20) as usize;
-        self.cache.sweep(&self.versions, segments);
+        self.cache.sweep(|entry| entry.is_fresh(&self.versions), segments);
         if segments > 10 {
-            self.cache.sweep(&self.versions, usize::MAX);
-            self.cache.sweep(&self.versions, usize::MAX);
+            self.cache.sweep(|entry| entry.is_fresh(&self.versions), usize::MAX);
+            self.cache.sweep(|entry| entry.is_fresh(&self.versions), usize::MAX);
             self.check_none_is_dead();
         }
     }

@@ -157,11 +157,11 @@ fn a_sweep_drops_what_is_not_fresh_and_gives_dead_segments_back() {
         cache.insert(cache.hash(&key), &key, meta, &[cell], &[7; 1000]).expect("fits");
     }
     let full = cache.stats();
-    assert_eq!(cache.sweep(&versions, usize::MAX), 0);
+    assert_eq!(cache.sweep(|entry| entry.is_fresh(&versions), usize::MAX), 0);
     versions.close(written);
     versions.open(written);
-    assert_eq!(cache.sweep(&versions, usize::MAX), 180);
-    cache.sweep(&versions, usize::MAX);
+    assert_eq!(cache.sweep(|entry| entry.is_fresh(&versions), usize::MAX), 180);
+    cache.sweep(|entry| entry.is_fresh(&versions), usize::MAX);
     let swept = cache.stats();
     assert_eq!((swept.entries, swept.swept, swept.evictions), (20, 180, 0));
     assert!(swept.segments < full.segments / 2, "{full:?} {swept:?}");
@@ -169,7 +169,7 @@ fn a_sweep_drops_what_is_not_fresh_and_gives_dead_segments_back() {
         assert_eq!(read(&cache, &key(0, text, b"")).map(|value| value.len()), Some(1000));
     }
     versions.advance(spared);
-    assert_eq!(cache.sweep(&versions, usize::MAX), 20);
+    assert_eq!(cache.sweep(|entry| entry.is_fresh(&versions), usize::MAX), 20);
     assert_eq!((cache.stats().segments, cache.stats().live_bytes), (0, 0));
 }
 
@@ -186,7 +186,7 @@ fn a_sweep_goes_on_where_the_last_one_ended() {
     versions.advance(cell);
     let mut rounds = 0;
     while cache.stats().entries > 0 {
-        assert!(cache.sweep(&versions, 1) < 100, "one segment at a time");
+        assert!(cache.sweep(|entry| entry.is_fresh(&versions), 1) < 100, "one segment at a time");
         rounds += 1;
         assert!(rounds < 1000, "every entry has its turn");
     }
@@ -230,7 +230,7 @@ fn the_fate_of_entries_is_counted_for_their_owner() {
     assert_eq!(seen, 16, "all three are shown");
     assert!(cache.get(cache.hash(&keys[0]), &keys[0], &pin()).is_some());
     versions.advance(cell);
-    assert_eq!(cache.sweep(&versions, usize::MAX), 3);
+    assert_eq!(cache.sweep(|entry| entry.is_fresh(&versions), usize::MAX), 3);
     assert_eq!(cache.fate(5), Fate { used: 1, unused: 1 });
     assert_eq!(cache.fate(6), Fate { used: 0, unused: 1 });
     store(&keys[0], 6);

@@ -55,7 +55,7 @@ fn work(cache: &Cache, versions: &Versions, thread: u64) {
             }
             970..990 => drop(cache.remove(hash, &key)),
             990..996 => versions.advance(CellId(number as u32 % 8)),
-            _ => drop(cache.sweep(versions, 5)),
+            _ => drop(cache.sweep(|entry| entry.is_fresh(versions), 5)),
         }
     }
 }

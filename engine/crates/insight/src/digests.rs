@@ -39,6 +39,7 @@ pub enum Outcome {
 #[repr(align(64))]
 struct Counters {
     hits: AtomicU64,
+    stale_hits: AtomicU64,
     saved_us: AtomicU64,
     saved_bytes: AtomicU64,
     outdated: AtomicU64,
@@ -69,6 +70,8 @@ pub struct Digest {
     /// The statement with `?` in place of its literals.
     pub text: Vec<u8>,
     pub hits: u64,
+    /// Of these, results that were outdated.
+    pub stale_hits: u64,
     pub saved_us: u64,
     pub saved_bytes: u64,
     /// Results that were found, but outdated.
@@ -202,6 +205,11 @@ impl Digests {
         counters.saved_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// A hit was that of an outdated result.
+    pub fn stale(&self, slot: Slot) {
+        self.of(slot).stale_hits.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A result was found, but it no longer is true.
     pub fn outdated(&self, slot: Slot) {
         self.of(slot).outdated.fetch_add(1, Ordering::Relaxed);
@@ -315,7 +323,7 @@ impl Counters {
 
     fn zero(&self) {
         let counts = [&self.hits, &self.saved_us, &self.saved_bytes, &self.outdated, &self.misses];
-        let counts = counts.into_iter().chain([&self.stored, &self.stored_bytes]);
+        let counts = counts.into_iter().chain([&self.stored, &self.stored_bytes, &self.stale_hits]);
         counts.for_each(|count| count.store(0, Ordering::Relaxed));
         self.reasons.0.iter().for_each(|count| count.store(0, Ordering::Relaxed));
     }
@@ -328,6 +336,7 @@ impl Counters {
             id,
             text: text.to_vec(),
             hits: read(&self.hits),
+            stale_hits: read(&self.stale_hits),
             saved_us: read(&self.saved_us),
             saved_bytes: read(&self.saved_bytes),
             outdated: read(&self.outdated),

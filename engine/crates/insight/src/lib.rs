@@ -5,7 +5,7 @@
 //! - [`Digests`] counts for each shape of statement: requests, hits, why not, and the time saved.
 //! - [`policy`] decides from such counts how many results of a shape are worth storing.
 //! - [`Rules`] is what a user says of statements, tables and accounts, as JSON.
-//! - [`Timeline`] tells when a moment of the cache's own sequence was.
+//! - [`Timeline`] tells how long ago a moment of the cache's own sequence was.
 //!
 //! Invariants: the path of a hit takes no lock that it would wait for, and memory is bounded whatever happens.
 //! Deliberately absent: SQL, sockets, clocks (time is an argument), and any influence on what a hit answers.

@@ -1,14 +1,14 @@
 //! What a user says of caching, as JSON: a list of rules, of which the first that fits decides.
 //!
-//! `[{"table": "shop.orders", "cache": "never"}, {"account": "report@%", "cache": "always", "ttl_ms": 500}]`
+//! `[{"table": "shop.orders", "cache": "never"}, {"account": "report@%", "cache": "always", "ttl": 5}]`
 //!
 //! A rule names one or more of `digest`, `table`, `schema` and `account`, all of which must fit. Names may hold `%` for any
 //! text. `never` fits a statement that reads any such table; `always` asks that all its tables fit, because it serves a
-//! result within `ttl_ms` after it was outdated.
+//! result for `ttl` seconds whatever was written since.
 
 mod pattern;
 
-use crate::timeline::LONGEST_MS;
+use crate::timeline::LONGEST_SECONDS;
 use pattern::Pattern;
 use serde::Deserialize;
 
@@ -16,9 +16,9 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Caching {
     Never,
-    /// Served for so long after it was outdated.
+    /// Served until it is so old, also if it is outdated.
     Always {
-        ttl_ms: u64,
+        ttl_seconds: u64,
     },
     #[default]
     Normal,
@@ -54,7 +54,8 @@ struct Written {
     schema: Option<String>,
     account: Option<String>,
     cache: Word,
-    ttl_ms: Option<u64>,
+    #[serde(rename = "ttl")]
+    ttl_seconds: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -114,14 +115,14 @@ impl TryFrom<Written> for Rule {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Rule, String> {
-        let Written { digest, table, schema, account, cache, ttl_ms } = written;
+        let Written { digest, table, schema, account, cache, ttl_seconds } = written;
         if [&digest, &table, &schema, &account].iter().all(|part| part.is_none()) {
             return Err("the rule fits nothing: give it a \"digest\", \"table\", \"schema\" or \"account\"".into());
         }
-        let caching = match (cache, ttl_ms) {
-            (Word::Always, Some(ttl_ms @ 1..=LONGEST_MS)) => Caching::Always { ttl_ms },
-            (Word::Always, _) => return Err(format!("\"always\" needs a \"ttl_ms\" from 1 to {LONGEST_MS}")),
-            (_, Some(_)) => return Err("\"ttl_ms\" goes with \"always\" only".into()),
+        let caching = match (cache, ttl_seconds) {
+            (Word::Always, Some(ttl_seconds @ 1..=LONGEST_SECONDS)) => Caching::Always { ttl_seconds },
+            (Word::Always, _) => return Err(format!("\"always\" needs a \"ttl\" from 1 to {LONGEST_SECONDS} seconds")),
+            (_, Some(_)) => return Err("\"ttl\" goes with \"always\" only".into()),
             (Word::Never, None) => Caching::Never,
             (Word::Normal, None) => Caching::Normal,
         };

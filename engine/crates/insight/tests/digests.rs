@@ -118,7 +118,7 @@ impl Shape {
     fn execute(&mut self, number: u64) -> bool {
         self.executions += 1;
         if self.executions.is_multiple_of(500) {
-            self.cache.sweep(&self.versions, usize::MAX);
+            self.cache.sweep(|entry| entry.is_fresh(&self.versions), usize::MAX);
             self.digests.judge(|slot| {
                 let fate = self.cache.fate(slot.0);
                 fate.used.wrapping_add(fate.unused)

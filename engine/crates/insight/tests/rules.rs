@@ -28,8 +28,8 @@ fn the_first_rule_that_fits_decides() {
 
 #[test]
 fn never_needs_one_table_and_always_needs_all() {
-    let always = r#"[{"table": "shop.%stock%", "cache": "always", "ttl_ms": 500}]"#;
-    assert_eq!(of(always, "a@b", &[STOCK]), Caching::Always { ttl_ms: 500 });
+    let always = r#"[{"table": "shop.%stock%", "cache": "always", "ttl": 500}]"#;
+    assert_eq!(of(always, "a@b", &[STOCK]), Caching::Always { ttl_seconds: 500 });
     assert_eq!(of(always, "a@b", &[STOCK, ORDERS]), Caching::Normal);
     assert_eq!(of(always, "a@b", &[]), Caching::Normal);
     let never = r#"[{"table": "shop.%stock%", "cache": "never"}]"#;
@@ -40,9 +40,9 @@ fn never_needs_one_table_and_always_needs_all() {
 #[test]
 fn all_parts_of_a_rule_must_fit() {
     let text = r#"[{"account": "app@10.%", "table": "shop.orders", "cache": "never"},
-                   {"digest": "000000000000000000000000000000AB", "account": "%@%", "cache": "always", "ttl_ms": 9}]"#;
+                   {"digest": "000000000000000000000000000000AB", "account": "%@%", "cache": "always", "ttl": 9}]"#;
     assert_eq!(of(text, "app@10.0.0.7", &[ORDERS]), Caching::Never);
-    assert_eq!(of(text, "app@11.0.0.7", &[ORDERS]), Caching::Always { ttl_ms: 9 });
+    assert_eq!(of(text, "app@11.0.0.7", &[ORDERS]), Caching::Always { ttl_seconds: 9 });
     assert_eq!(of(text, "app", &[ORDERS]), Caching::Normal);
 }
 
@@ -70,9 +70,9 @@ fn a_mistake_is_told_with_its_place_and_what_would_be_right() {
         (r#"[{"cache": "never"}]"#, &["fits nothing", "line 1 column 20"]),
         (r#"[{"table": "a", "cache": "never"}]"#, &["schema.table", "line 1 column"]),
         (r#"[{"tabel": "a.b", "cache": "never"}]"#, &["tabel", "table", "line 1 column 9"]),
-        (r#"[{"schema": "a", "cache": "always"}]"#, &["ttl_ms", "3600000", "line 1 column"]),
-        (r#"[{"schema": "a", "cache": "always", "ttl_ms": 0}]"#, &["ttl_ms", "line 1 column"]),
-        (r#"[{"schema": "a", "cache": "never", "ttl_ms": 5}]"#, &["always", "line 1 column"]),
+        (r#"[{"schema": "a", "cache": "always"}]"#, &["ttl", "3600 seconds", "line 1 column"]),
+        (r#"[{"schema": "a", "cache": "always", "ttl": 0}]"#, &["ttl", "line 1 column"]),
+        (r#"[{"schema": "a", "cache": "never", "ttl": 5}]"#, &["always", "line 1 column"]),
         (r#"[{"digest": "12", "cache": "never"}]"#, &["32 hexadecimal", "line 1 column"]),
         (r#"[{"schema": "a", "cache": "never"}"#, &["EOF", "line 1 column 34"]),
     ];

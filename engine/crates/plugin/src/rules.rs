@@ -28,7 +28,7 @@ pub static VAR_RULES: Shared<GlobalString> = Shared::new(GlobalString {
     header: VarHeader {
         check: Some(check),
         update: Some(update),
-        ..header(VAR_STR, c"rules", c"What is never cached, as JSON: a list of {digest, table, schema, account, cache}; the first that fits decides")
+        ..header(VAR_STR, c"rules", c"What is never cached, or for a time through writes, as JSON: a list of {digest, table, schema, account, cache, ttl}; the first that fits decides")
     },
     value: RULES.get(),
     default: c"".as_ptr(),
@@ -39,18 +39,10 @@ pub fn adopt() {
     // SAFETY: a string of the server's options or of ours; both outlive the plugin's start.
     let text = unsafe { RULES.get().read_volatile().as_ref().map(|text| CStr::from_ptr(text)) };
     let text = text.map(CStr::to_string_lossy).unwrap_or_default();
-    match parse(&text) {
+    match Rules::parse(&text) {
         Ok(rules) => host::engine().insight.set_rules(rules),
         Err(error) => log::error(&format!("fqc_rules is not in force: {error}")),
     }
-}
-
-fn parse(text: &str) -> Result<Rules, String> {
-    let rules = Rules::parse(text)?;
-    if rules.has_ttl() {
-        return Err("\"always\" is not offered by this version of the engine".into());
-    }
-    Ok(rules)
 }
 
 /// # Safety
@@ -75,7 +67,7 @@ unsafe extern "C" fn check(_: *mut Thd, _: *mut c_void, save: *mut c_void, value
         let parsed = text
             .as_ref()
             .ok_or("a text of at most 1 MiB is needed".to_owned())
-            .and_then(|text| parse(text.to_str().map_err(|_| "the text is not UTF-8")?));
+            .and_then(|text| Rules::parse(text.to_str().map_err(|_| "the text is not UTF-8")?));
         match (parsed, text) {
             (Ok(_), Some(text)) => CHECKED.with(|checked| {
                 *checked.borrow_mut() = text;
@@ -103,7 +95,7 @@ unsafe extern "C" fn update(_: *mut Thd, _: *mut c_void, target: *mut c_void, sa
     contain(Point::Variable, (), || {
         // SAFETY: what `check` has put there on this thread, or the default.
         let text = unsafe { CStr::from_ptr(*save.cast::<*const c_char>()) }.to_owned();
-        let rules = text.to_str().map_err(|error| error.to_string()).and_then(parse);
+        let rules = text.to_str().map_err(|error| error.to_string()).and_then(Rules::parse);
         let mut owned = OWNED.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the server passes the variable's own pointer, under the lock that its readers take, too.
         unsafe { *target.cast::<*const c_char>() = text.as_ptr() };

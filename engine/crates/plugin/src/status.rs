@@ -39,6 +39,7 @@ numbers! {
     queries c"Fqc_queries_in_cache"
     saved_bytes c"Fqc_bytes_saved"
     saved_us c"Fqc_time_saved_us"
+    stale_hits c"Fqc_stale_hits"
     verified c"Fqc_verified"
 }
 
@@ -150,6 +151,7 @@ pub fn refresh(engine: &session::Engine) {
     set(&NUMBERS.not_cached, counts.not_cached.sum());
     set(&NUMBERS.invalidations, counts.invalidations.sum());
     set(&NUMBERS.outlived, counts.outlived.sum());
+    set(&NUMBERS.stale_hits, counts.stale_hits.sum());
     set(&NUMBERS.saved_bytes, counts.saved_bytes.sum());
     set(&NUMBERS.saved_us, counts.saved_ns.sum() / 1000);
     let trial = engine.insight.curve.trial();

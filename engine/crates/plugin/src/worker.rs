@@ -152,7 +152,7 @@ impl Worker {
         if self.native.is_some() {
             apply_settings(engine);
         }
-        engine.cache.sweep(&engine.versions, SWEEP_SEGMENTS);
+        engine.sweep(SWEEP_SEGMENTS);
         engine.insight.tick(engine);
         tell_differences(engine);
         status::refresh(engine);

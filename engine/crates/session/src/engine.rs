@@ -3,6 +3,7 @@
 use crate::catalogue::Catalogue;
 use crate::context::Contexts;
 use crate::insight::Insight;
+use crate::lasting::Basis;
 use crate::readings::Readings;
 use crate::reason::Reasons;
 use crate::tables::Tables;
@@ -84,6 +85,8 @@ pub struct Counts {
     pub invalidations: Tally,
     /// Results that were served although their table had been written since, as other rows were.
     pub outlived: Tally,
+    /// Results that were served although they were outdated, as a rule says.
+    pub stale_hits: Tally,
     pub saved_ns: Tally,
     pub saved_bytes: Tally,
 }
@@ -92,7 +95,7 @@ impl Counts {
     /// FLUSH STATUS.
     pub fn flush(&self) {
         let all = [&self.hits, &self.misses, &self.inserts, &self.not_cached, &self.invalidations];
-        all.into_iter().chain([&self.outlived, &self.saved_ns, &self.saved_bytes]).for_each(Tally::flush);
+        all.into_iter().chain([&self.outlived, &self.stale_hits, &self.saved_ns, &self.saved_bytes]).for_each(Tally::flush);
     }
 }
 
@@ -127,6 +130,11 @@ impl Engine {
         self.versions.advance(self.everything);
         self.cache.clear();
         self.catalogue.outdate();
+    }
+
+    /// Drops results that nobody can be told any more, of so many segments of the cache.
+    pub fn sweep(&self, segments: usize) {
+        self.cache.sweep(|entry| Basis::of(entry).is_alive(self), segments);
     }
 
     /// What was known of the catalogue is outdated. To be called before the cells of the change are opened.

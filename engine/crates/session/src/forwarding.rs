@@ -63,6 +63,7 @@ impl Session {
             is_by_rows: false,
             all_snapshot: true,
             refusal,
+            lasts_seconds: None,
             omits_metadata: false,
             response: std::mem::take(&mut self.scratch),
         })

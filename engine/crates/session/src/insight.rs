@@ -3,10 +3,12 @@
 //! Nothing here decides what a hit answers. Requests are noted where they are looked up, and when the server has answered.
 
 use crate::engine::{Engine, Tally};
+use crate::lasting::Basis;
+use crate::layout::Layout;
 use crate::reason::Reason;
 use crate::session::Account;
 use crate::tables::Table;
-use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, Slot, Subject};
+use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, Slot, Subject, Timeline};
 use cache::{CellId, Entry, Key, Meta, Stamp};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
@@ -24,6 +26,8 @@ pub struct Insight {
     pub differences: Tally,
     rules: RwLock<Arc<Rules>>,
     has_rules: AtomicBool,
+    /// Kept while some rule serves outdated results.
+    timeline: Timeline,
     untold: Mutex<Vec<String>>,
     chosen: AtomicU64,
 }
@@ -31,7 +35,18 @@ pub struct Insight {
 /// What tells whether a result is outdated.
 pub struct Validity {
     stamp: Stamp,
+    layout: Layout,
     cells: Box<[CellId]>,
+}
+
+impl Validity {
+    fn of(basis: Basis) -> Validity {
+        Validity { stamp: basis.stamp, layout: basis.layout, cells: basis.cells.into() }
+    }
+
+    fn is_alive(&self, engine: &Engine) -> bool {
+        Basis { cells: &self.cells, stamp: self.stamp, layout: self.layout }.is_alive(engine)
+    }
 }
 
 /// Differences that are told apart, until the next time they are asked for.
@@ -50,13 +65,11 @@ impl Insight {
 
     #[cold]
     fn follow(&self, engine: &Engine, hash: u64, found: Option<&Entry>) {
-        let is_fresh = |validity: &Validity| engine.versions.is_fresh(&validity.cells, validity.stamp);
-        let is_known = self.curve.requested(hash, is_fresh);
+        let is_known = self.curve.requested(hash, |validity| validity.is_alive(engine));
         let Some(entry) = found.filter(|_| !is_known) else { return };
-        let validity = Validity { stamp: entry.stamp(), cells: entry.cells().into() };
-        if is_fresh(&validity) {
+        if Basis::of(entry).is_alive(engine) {
             let bytes = entry.size() + INDEX_BYTES;
-            self.curve.stored(hash, sample(bytes, entry.cost_ns(), validity));
+            self.curve.stored(hash, sample(bytes, entry.cost_ns(), Validity::of(Basis::of(entry))));
         }
     }
 
@@ -64,8 +77,8 @@ impl Insight {
     pub fn stored(&self, hash: u64, key: &Key, meta: &Meta, cells: &[CellId], value_bytes: usize) {
         if self.curve.wants(hash) {
             let bytes = cache::entry_bytes(key, cells.len(), value_bytes) + INDEX_BYTES;
-            let validity = Validity { stamp: meta.stamp, cells: cells.into() };
-            self.curve.stored(hash, sample(bytes, meta.cost_ns, validity));
+            let basis = Basis { cells, stamp: meta.stamp, layout: Layout(meta.flags) };
+            self.curve.stored(hash, sample(bytes, meta.cost_ns, Validity::of(basis)));
         }
     }
 
@@ -95,6 +108,9 @@ impl Insight {
     pub fn set_rules(&self, rules: Rules) {
         // Relaxed: who does not see them yet stores a result that is outdated at once.
         self.has_rules.store(!rules.is_empty(), Ordering::Relaxed);
+        if !rules.has_ttl() {
+            self.timeline.forget();
+        }
         *self.rules.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(rules);
     }
 
@@ -102,15 +118,29 @@ impl Insight {
         self.has_rules.load(Ordering::Relaxed)
     }
 
+    fn rules(&self) -> Arc<Rules> {
+        self.rules.read().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    /// How old a result with this stamp is at most; none if that is not known.
+    pub(crate) fn age_ms(&self, engine: &Engine, stamp: Stamp) -> Option<u64> {
+        self.timeline.age_ms(stamp.0, (engine.clock)() / 1_000_000)
+    }
+
+    /// An outdated result is served.
+    pub(crate) fn stale(&self, engine: &Engine, slot: Slot) {
+        engine.counts.stale_hits.add(1);
+        self.digests.stale(slot);
+    }
+
     /// What the rules say of a read by this account of these tables.
     pub fn caching(&self, slot: Slot, account: &Account, tables: &[Arc<Table>]) -> Caching {
-        let rules = self.rules.read().unwrap_or_else(|e| e.into_inner()).clone();
         let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let account = format!("{}@{}", word(&account.user), word(&account.host));
         let tables: Vec<_> = tables.iter().map(|table| (word(&table.db), word(&table.name))).collect();
         let tables: Vec<_> = tables.iter().map(|(schema, name)| (schema.as_str(), name.as_str())).collect();
         let digest = self.digests.get(slot).map_or(0, |(id, _)| id);
-        rules.of(&Subject { digest, account: &account, tables: &tables })
+        self.rules().of(&Subject { digest, account: &account, tables: &tables })
     }
 
     /// Whether this hit is one of those, so many in a million, that are compared with the server's answer.
@@ -166,6 +196,11 @@ impl Insight {
             let fate = engine.cache.fate(slot.0);
             fate.used.wrapping_add(fate.unused)
         });
+        if self.rules().has_ttl() {
+            // The time is read first: see `Timeline::note`.
+            let now_ms = (engine.clock)() / 1_000_000;
+            self.timeline.note(engine.versions.pass().0, now_ms);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where a stored response has its status flags, and what it says of snapshots.
 
 /// Where a stored response has its status flags, and what it says of snapshots: packed into an entry's flags.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Layout(pub u32);
 
 impl Layout {
@@ -11,7 +11,11 @@ impl Layout {
     const BY_ROWS: u32 = 1 << 28;
     /// Set later, once: it has outlived a write to its table.
     pub const OUTLIVED: u32 = 1 << 27;
-    const OFFSET: u32 = Self::OUTLIVED - 1;
+    /// Of the bits of the offset, the upper ones tell for how many seconds it is served also if it is outdated.
+    const LASTS: u32 = 1 << 26;
+    const OFFSET: u32 = Self::LASTS - 1;
+    const SECONDS_AT: u32 = 14;
+    const MOST_SECONDS: u32 = Self::OFFSET >> Self::SECONDS_AT;
 
     /// None if the flags are not where they can be described.
     pub fn describe(offsets: &[u32], length: usize, opens_snapshot: bool, shows_found: bool) -> Option<Layout> {
@@ -36,6 +40,17 @@ impl Layout {
         self.0 & Self::BY_ROWS != 0
     }
 
+    /// A time that does not fit, beside column metadata of more than 16 KiB with a status of their own, is none.
+    pub fn lasting(self, seconds: Option<u32>) -> Layout {
+        let fits = |seconds: &u32| *seconds <= Self::MOST_SECONDS && (self.0 & Self::OFFSET) >> Self::SECONDS_AT == 0;
+        seconds.filter(fits).map_or(self, |seconds| Layout(self.0 | Self::LASTS | seconds << Self::SECONDS_AT))
+    }
+
+    /// For how long it is served also if it is outdated.
+    pub fn lasts_seconds(self) -> Option<u32> {
+        (self.0 & Self::LASTS != 0).then_some((self.0 & Self::OFFSET) >> Self::SECONDS_AT)
+    }
+
     pub fn opens_snapshot(self) -> bool {
         self.0 & Self::OPENS_SNAPSHOT != 0
     }
@@ -48,6 +63,33 @@ impl Layout {
     /// The first offset is 0 where there is only one field.
     pub fn offsets(self, length: usize) -> [usize; 2] {
         let tail = if self.0 & Self::SHORT_TAIL != 0 { 2 } else { 4 };
-        [(self.0 & Self::OFFSET) as usize, length - tail]
+        let first = if self.0 & Self::LASTS != 0 { (1 << Self::SECONDS_AT) - 1 } else { Self::OFFSET };
+        [(self.0 & first) as usize, length - tail]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_leaves_the_rest_as_it_was() {
+        let plain = Layout::describe(&[700, 5000], 5004, true, false).expect("two fields").by_rows(true);
+        for seconds in [1, 3600] {
+            let lasting = plain.lasting(Some(seconds));
+            assert_eq!(lasting.lasts_seconds(), Some(seconds));
+            assert_eq!(lasting.offsets(5004), plain.offsets(5004));
+            assert!(lasting.opens_snapshot() && lasting.is_by_rows() && !lasting.shows_found());
+        }
+        assert_eq!((plain.lasts_seconds(), plain.lasting(None).lasts_seconds()), (None, None));
+    }
+
+    #[test]
+    fn a_time_that_does_not_fit_is_none() {
+        let long = Layout::describe(&[1 << 14, 50_000], 50_004, false, false).expect("two fields");
+        assert_eq!(long.lasting(Some(9)).lasts_seconds(), None);
+        assert_eq!(long.lasting(Some(9)).offsets(50_004), [1 << 14, 50_000]);
+        let short = Layout::describe(&[600], 604, false, false).expect("one field");
+        assert_eq!(short.lasting(Some(5000)).lasts_seconds(), None);
     }
 }

@@ -18,6 +18,7 @@ mod forwarding;
 mod injecting;
 mod insight;
 mod kinds;
+mod lasting;
 mod layout;
 mod other;
 mod prepared;

@@ -37,6 +37,8 @@ pub struct Recording {
     pub all_snapshot: bool,
     /// Set by the first thing that speaks against storing; the rest is not recorded.
     pub refusal: Option<Reason>,
+    /// For how long a rule lets the result outlive writes.
+    pub lasts_seconds: Option<u32>,
     /// The client keeps column metadata itself: only a result without it can be served again.
     pub omits_metadata: bool,
     pub response: Vec<u8>,

@@ -437,7 +437,7 @@ impl Session {
         let verdict = match (recording.refusal, layout) {
             (Some(reason), _) => Err(reason),
             (None, None) => Err(Own::Response.into()),
-            (None, Some(layout)) => Ok(layout.by_rows(recording.is_by_rows)),
+            (None, Some(layout)) => Ok(layout.by_rows(recording.is_by_rows).lasting(recording.lasts_seconds)),
         };
         keep(engine, &recording, &outcome, verdict);
         recording.response.clear();
@@ -452,11 +452,11 @@ impl Session {
             self.depend_on_rows(engine, recording);
         }
         self.check_outcome(recording, outcome);
-        if recording.refusal.is_none() {
-            self.check_catalogue(engine, recording);
-        }
         if recording.refusal.is_none() && engine.insight.has_rules() {
             self.check_rules(engine, recording);
+        }
+        if recording.refusal.is_none() {
+            self.check_catalogue(engine, recording);
         }
     }
 
@@ -484,8 +484,10 @@ impl Session {
 
     fn check_rules(&self, engine: &Engine, recording: &mut Recording) {
         let Some(account) = &self.account else { return };
-        if engine.insight.caching(recording.slot, account, &recording.tables) == Caching::Never {
-            recording.refuse(Own::Rule);
+        match engine.insight.caching(recording.slot, account, &recording.tables) {
+            Caching::Normal => {}
+            Caching::Never => recording.refuse(Own::Rule),
+            Caching::Always { ttl_seconds } => recording.lasts_seconds = u32::try_from(ttl_seconds).ok(),
         }
     }
 
@@ -494,7 +496,7 @@ impl Session {
         let Some(facts) = facts else { return recording.refuse(Own::Changed) };
         if recording.reading.names_view(&facts, &recording.text, self.variables.mode) {
             recording.refuse(Own::View);
-        } else if !engine.versions.is_fresh(&recording.cells, recording.stamp) {
+        } else if !self.may_still_store(engine, recording) {
             recording.refuse(Own::Changed);
         }
     }

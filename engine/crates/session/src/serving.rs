@@ -2,6 +2,7 @@
 
 use crate::Outlet;
 use crate::engine::Engine;
+use crate::lasting::Basis;
 use crate::layout::Layout;
 use crate::session::Session;
 use crate::surface;
@@ -69,7 +70,8 @@ impl Session {
             return Served::No;
         }
         let Some(entry) = found else { return Served::No };
-        if !engine.versions.is_fresh(entry.cells(), entry.stamp()) {
+        let is_fresh = entry.is_fresh(&engine.versions);
+        if !is_fresh && !self.tells_outdated(engine, Basis::of(&entry)) {
             engine.insight.digests.outdated(Slot(entry.owner()));
             return Served::No;
         }
@@ -79,13 +81,15 @@ impl Session {
             Admission::OpenSnapshot => return Served::Inject(self.open_snapshot(engine)),
             Admission::Refuse(_) => return Served::No,
         }
-        if engine.insight.is_to_be_verified(engine.settings.verify_ppm()) {
+        if is_fresh && engine.insight.is_to_be_verified(engine.settings.verify_ppm()) {
             self.verification = Some(Verification::of(&entry));
             return Served::No;
         }
         // Counted before the client can know of it, so that nobody who has the answer sees an older count.
         engine.counts.hits.add(1);
-        if layout.is_by_rows() {
+        if !is_fresh {
+            engine.insight.stale(engine, Slot(entry.owner()));
+        } else if layout.is_by_rows() {
             note_outlived(engine, &entry);
         }
         engine.counts.saved_ns.add(entry.cost_ns());

@@ -30,6 +30,8 @@ pub struct Table {
     pub any: CellId,
     /// Advanced by changes of unknown rows alone.
     pub whole: CellId,
+    /// Advanced by its definitions alone.
+    pub definition: CellId,
     /// Statements that read or wrote it on the server.
     pub reads: AtomicU64,
     pub writes: AtomicU64,
@@ -118,6 +120,11 @@ pub(crate) fn any_of(whole: CellId) -> CellId {
     CellId(whole.0 - 1)
 }
 
+/// The cell of a table's definitions, given that of any change.
+pub(crate) fn definition_of(any: CellId) -> CellId {
+    CellId(any.0 + 2)
+}
+
 /// The cells of any change to the tables of a result, given all that it depends on; the first is everything's.
 pub(crate) fn table_cells(cells: &[CellId], is_by_rows: bool) -> impl Iterator<Item = CellId> {
     let (of_rows, of_tables) = if is_by_rows { (Some(any_of(cells[1])), &[][..]) } else { (None, &cells[1..]) };
@@ -146,10 +153,11 @@ impl Tables {
             .or_insert_with(|| {
                 let (db, name) = (db.to_vec(), name.to_vec());
                 let [defined, defining, verdict, reads, writes] = [0; 5].map(AtomicU64::new);
-                // The second follows the first, see `any_of`.
-                let any = versions.allocate_many(2);
-                let (whole, key) = (CellId(any.0 + 1), RwLock::new((Era(0), None)));
-                Arc::new(Table { db, name, any, whole, reads, writes, defined, defining, verdict, key })
+                // In this order, see `any_of` and `definition_of`.
+                let any = versions.allocate_many(3);
+                let (whole, definition) = (CellId(any.0 + 1), definition_of(any));
+                let key = RwLock::new((Era(0), None));
+                Arc::new(Table { db, name, any, whole, definition, reads, writes, defined, defining, verdict, key })
             })
             .clone()
     }

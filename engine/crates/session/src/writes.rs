@@ -33,6 +33,7 @@ impl Writes {
     pub fn close_defined(&mut self, engine: &Engine, table: Arc<Table>) {
         table.begin_definition();
         self.close_table(engine, &table);
+        self.close(engine, table.definition);
         self.defined.push(table);
     }
 

@@ -33,6 +33,7 @@ fn status(session: &Session, engine: &Engine) -> Rows {
         row(["Used bytes", &stats.used_bytes.to_string()]),
         row(["Results stored", &stats.entries.to_string()]),
         row(["Hits", &counts.hits.sum().to_string()]),
+        row(["Hits past a write, by a rule", &counts.stale_hits.sum().to_string()]),
         row(["Inserts", &counts.inserts.sum().to_string()]),
         row(["Not cached", &counts.not_cached.sum().to_string()]),
         row(["Time saved in seconds", &format!("{:.3}", counts.saved_ns.sum() as f64 / 1e9)]),

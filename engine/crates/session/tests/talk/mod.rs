@@ -28,7 +28,12 @@ pub fn key() -> KeyColumn {
 }
 
 pub fn engine() -> Engine {
-    let engine = Engine::new(|| 0);
+    engine_at(|| 0)
+}
+
+/// With a clock of the test's own, in nanoseconds.
+pub fn engine_at(clock: fn() -> u64) -> Engine {
+    let engine = Engine::new(clock);
     engine.cache.resize(1 << 20);
     engine.settings.switch(true);
     engine.settings.set_limit(1 << 20);

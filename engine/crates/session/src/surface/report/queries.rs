@@ -10,7 +10,7 @@ use std::collections::HashSet;
 /// Shapes shown for what they saved, and as many for what they wasted.
 const SHOWN: usize = 500;
 
-pub const COLUMNS: [&str; 14] = [
+pub const COLUMNS: [&str; 15] = [
     "Digest",
     "Query",
     "Executions",
@@ -25,6 +25,7 @@ pub const COLUMNS: [&str; 14] = [
     "Bytes_saved",
     "Bytes_stored",
     "Stored_one_in",
+    "Stale_hits",
 ];
 
 pub fn rows(engine: &Engine) -> Rows {
@@ -52,6 +53,7 @@ fn row(digest: &Digest) -> Vec<Option<String>> {
         digest.saved_bytes.to_string(),
         digest.stored_bytes.to_string(),
         (1u64 << digest.level).to_string(),
+        digest.stale_hits.to_string(),
     ];
     values.into_iter().map(Some).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::Rows;
 use crate::engine::Engine;
-use crate::layout::Layout;
+use crate::lasting::Basis;
 use crate::tables::{Table, table_cells};
 use cache::CellId;
 use std::collections::HashMap;
@@ -42,8 +42,9 @@ fn count(table: &Table) -> (u64, u64) {
 fn held(engine: &Engine) -> HashMap<CellId, Held> {
     let mut held: HashMap<CellId, Held> = HashMap::new();
     engine.cache.visit(&cache::pin(), |entry| {
-        if engine.versions.is_fresh(entry.cells(), entry.stamp()) {
-            for cell in table_cells(entry.cells(), Layout(entry.flags()).is_by_rows()) {
+        let basis = Basis::of(&entry);
+        if basis.is_alive(engine) {
+            for cell in table_cells(basis.cells, basis.layout.is_by_rows()) {
                 let held = held.entry(cell).or_default();
                 held.entries += 1;
                 held.bytes += entry.size() as u64;
