@@ -13,6 +13,8 @@ pub struct KeyColumn {
     pub position: Option<usize>,
     /// Without a value, or with 0, the server makes one up.
     pub is_generated: bool,
+    /// No other key of the table is unique: a new row can be in the way of one with the same key alone.
+    pub is_sole: bool,
 }
 
 impl KeyColumn {

@@ -36,6 +36,11 @@ pub fn key_column(link: &mut Local, schema: &str, table: &str) -> Result<Option<
         "SELECT 1 FROM information_schema.TABLES \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND TABLE_TYPE <> 'BASE TABLE'"
     );
+    // A row that is there already may be replaced, or changed, because it has such a key in common with a new one.
+    let others_unique = format!(
+        "SELECT 1 FROM information_schema.STATISTICS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY' LIMIT 1"
+    );
     for question in [triggers, cascades, others] {
         if certain(link, &question)?.is_none_or(|rows| !rows.is_empty()) {
             return Ok(None);
@@ -43,7 +48,8 @@ pub fn key_column(link: &mut Local, schema: &str, table: &str) -> Result<Option<
     }
     let rows = certain(link, &columns)?.unwrap_or_default();
     let columns: Option<Vec<_>> = rows.iter().map(column).collect();
-    Ok(columns.and_then(|columns| of_columns(&columns)))
+    let is_sole = certain(link, &others_unique)?.is_some_and(|rows| rows.is_empty());
+    Ok(columns.and_then(|columns| of_columns(&columns)).map(|key| KeyColumn { is_sole, ..key }))
 }
 
 /// None if the server has anything to say about its answer.
@@ -71,7 +77,8 @@ fn of_columns(columns: &[Column]) -> Option<KeyColumn> {
     let (least, most) = bounds(&column.data_type, column.full_type.contains("unsigned")).filter(|_| is_plain)?;
     let are_all_visible = columns.iter().all(|column| !column.extra.contains("invisible"));
     let (name, is_generated) = (column.name.clone(), column.extra == "auto_increment");
-    Some(KeyColumn { name, least, most, position: are_all_visible.then_some(position), is_generated })
+    let position = are_all_visible.then_some(position);
+    Some(KeyColumn { name, least, most, position, is_generated, is_sole: false })
 }
 
 fn bounds(data_type: &str, is_unsigned: bool) -> Option<(i128, i128)> {

@@ -39,6 +39,7 @@ fn note_outlived(engine: &Engine, entry: &cache::Entry) {
     let any = any_of(entry.cells()[1]);
     if !engine.versions.is_fresh(&[any], entry.stamp()) && entry.mark(Layout::OUTLIVED) {
         engine.counts.outlived.add(1);
+        engine.tables.note_outlived(entry.cells()[1]);
     }
 }
 

@@ -9,7 +9,7 @@ use cache::{CellId, Versions};
 use footprint::KeyColumn;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard};
 
 /// What the catalogue says of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub struct Table {
     /// Statements that read or wrote it on the server.
     pub reads: AtomicU64,
     pub writes: AtomicU64,
+    /// Results that were served after a write of its other rows; each is counted once.
+    pub outlived: AtomicU64,
     /// How often it has been defined anew.
     defined: AtomicU64,
     /// How many statements are defining it.
@@ -49,6 +51,16 @@ pub struct Table {
 pub struct Era(u64);
 
 impl Table {
+    fn new(versions: &Versions, db: &[u8], name: &[u8]) -> Table {
+        let [defined, defining, verdict, reads, writes, outlived] = [0; 6].map(AtomicU64::new);
+        let key = RwLock::new((Era(0), None));
+        // In this order, see `any_of` and `definition_of`.
+        let any = versions.allocate_many(3);
+        let (whole, definition) = (CellId(any.0 + 1), definition_of(any));
+        let (db, name) = (db.to_vec(), name.to_vec());
+        Table { db, name, any, whole, definition, reads, writes, outlived, defined, defining, verdict, key }
+    }
+
     /// To be asked before the catalogue is read; `generation` is the catalogue's.
     pub fn era(&self, generation: u64) -> Era {
         // Acquire: pairs with `redefine`.
@@ -131,11 +143,15 @@ pub(crate) fn table_cells(cells: &[CellId], is_by_rows: bool) -> impl Iterator<I
     of_rows.into_iter().chain(of_tables.iter().copied())
 }
 
-type ByName = HashMap<Vec<u8>, Arc<Table>>;
+#[derive(Default)]
+struct Known {
+    by_name: HashMap<Vec<u8>, Arc<Table>>,
+    by_whole: HashMap<CellId, Arc<Table>>,
+}
 
 #[derive(Default)]
 pub struct Tables {
-    by_name: RwLock<ByName>,
+    known: RwLock<Known>,
     /// Tables whose verdict is asked for.
     asked: Mutex<Vec<Arc<Table>>>,
 }
@@ -144,26 +160,32 @@ impl Tables {
     /// The table of this name; made known if it is new. Names are compared as the server spells them in its events.
     pub fn find(&self, versions: &Versions, db: &[u8], name: &[u8]) -> Arc<Table> {
         let key = [db, b"\0", name].concat();
-        if let Some(table) = self.by_name.read().unwrap_or_else(|e| e.into_inner()).get(&key) {
+        if let Some(table) = self.known().by_name.get(&key) {
             return table.clone();
         }
-        let mut by_name = self.by_name.write().unwrap_or_else(|e| e.into_inner());
-        by_name
-            .entry(key)
-            .or_insert_with(|| {
-                let (db, name) = (db.to_vec(), name.to_vec());
-                let [defined, defining, verdict, reads, writes] = [0; 5].map(AtomicU64::new);
-                // In this order, see `any_of` and `definition_of`.
-                let any = versions.allocate_many(3);
-                let (whole, definition) = (CellId(any.0 + 1), definition_of(any));
-                let key = RwLock::new((Era(0), None));
-                Arc::new(Table { db, name, any, whole, definition, reads, writes, defined, defining, verdict, key })
-            })
-            .clone()
+        let mut known = self.known.write().unwrap_or_else(|e| e.into_inner());
+        if let Some(table) = known.by_name.get(&key) {
+            return table.clone();
+        }
+        let table = Arc::new(Table::new(versions, db, name));
+        known.by_name.insert(key, table.clone());
+        known.by_whole.insert(table.whole, table.clone());
+        table
     }
 
     pub fn list(&self) -> Vec<Arc<Table>> {
-        self.by_name.read().unwrap_or_else(|e| e.into_inner()).values().cloned().collect()
+        self.known().by_name.values().cloned().collect()
+    }
+
+    /// A result that depends on rows of the table with this cell was served after a write of others.
+    pub fn note_outlived(&self, whole: CellId) {
+        if let Some(table) = self.known().by_whole.get(&whole) {
+            table.outlived.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn known(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(|e| e.into_inner())
     }
 
     pub(crate) fn holding(&self, work: &mut dyn FnMut()) {

@@ -41,7 +41,11 @@ fn a_write_outdates_results_that_read_its_rows_and_those_of_unknown_rows() {
         ("UPDATE t SET v = 1", [false; 4]),
         ("UPDATE t SET id = 9 WHERE id = 5000", [false; 4]),
         ("UPDATE t SET v = 1 WHERE id BETWEEN 1000 AND 9000", [false; 4]),
-        ("REPLACE INTO t VALUES (5000)", [false; 4]),
+        ("REPLACE INTO t VALUES (5000), (8)", [true, false, true, false]),
+        ("INSERT IGNORE INTO t VALUES (5000)", [true, true, true, false]),
+        ("INSERT INTO t VALUES (7, 'x') ON DUPLICATE KEY UPDATE v = 1", [false, true, true, false]),
+        ("INSERT INTO t VALUES (5000, 'x') ON DUPLICATE KEY UPDATE id = 7", [false; 4]),
+        ("REPLACE INTO t (v) VALUES (5000)", [false; 4]),
         ("UPDATE u SET v = 1 WHERE id = 5000", [false; 4]),
         ("UPDATE e.t SET v = 1 WHERE id = 5000", [false; 4]),
     ] {

@@ -2,7 +2,7 @@
 //!
 //! Invariants: a row that the statement reads or changes has a key in the answer, whatever the rows hold; what is not
 //! certainly so has no answer, and the statement touches the whole table. Understood are statements that name one table,
-//! whose WHERE is a conjunction with comparisons of the key column and integer literals, and `INSERT ... VALUES`.
+//! whose WHERE is a conjunction with comparisons of the key column and integer literals, and INSERT and REPLACE of VALUES.
 //! Deliberately absent: whether the name means a table (the server tells), and anything that hangs on the table's other
 //! columns. The caller has classified the text as one read or one write, in the same mode.
 
@@ -44,7 +44,8 @@ pub fn written(text: Text, column: &KeyColumn) -> Option<(TableName, Written)> {
     let first = scan.next()?;
     let keys = |(table, keys)| (table, Written::Keys(keys));
     match first {
-        _ if first.is("insert") => insert::written(scan),
+        _ if first.is("insert") => insert::inserted(scan),
+        _ if first.is("replace") => insert::replaced(scan),
         _ if first.is("update") => update::updated(scan).map(keys),
         _ if first.is("delete") => update::deleted(scan).map(keys),
         _ => None,

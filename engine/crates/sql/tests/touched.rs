@@ -6,7 +6,7 @@ use sql::touched::{self, Text, Written};
 
 fn column() -> KeyColumn {
     let (least, most) = (i128::from(i32::MIN), i128::from(i32::MAX));
-    KeyColumn { name: b"id".to_vec(), least, most, position: Some(0), is_generated: true }
+    KeyColumn { name: b"id".to_vec(), least, most, position: Some(0), is_generated: true, is_sole: true }
 }
 
 fn text(text: &str) -> Text<'_> {
@@ -136,6 +136,12 @@ fn writes_of_rows_are_understood() {
         ("INSERT INTO t (a) VALUES (1)", Some(Written::Generated)),
         ("INSERT INTO t VALUES (NULL, 1)", Some(Written::Generated)),
         ("INSERT INTO t () VALUES ()", Some(Written::Generated)),
+        ("INSERT IGNORE INTO t VALUES (7, 'x'), (8, f(1))", keys(&[7, 8])),
+        ("INSERT IGNORE t (a) VALUES (1)", Some(Written::Generated)),
+        ("REPLACE INTO d.t (a, id) VALUES (1, 7), (2, -8)", keys(&[7, -8])),
+        ("REPLACE t VALUES (7, f(id))", keys(&[7])),
+        ("INSERT INTO t VALUES (7, 1), (9, 2) ON DUPLICATE KEY UPDATE a = VALUES(a) + 1, c = f('id')", keys(&[7, 9])),
+        ("INSERT IGNORE INTO t (id) VALUES (7) ON DUPLICATE KEY UPDATE a = a", keys(&[7])),
     ] {
         assert_eq!(written(statement), expected, "{statement}");
     }
@@ -157,12 +163,25 @@ fn writes_that_may_touch_others_are_not_understood() {
         "DELETE IGNORE FROM t WHERE id = 7",
         "DELETE FROM t",
         "DELETE FROM t WHERE id = 7 RETURNING a",
-        "REPLACE INTO t VALUES (7)",
-        "INSERT IGNORE INTO t VALUES (7)",
+        "REPLACE LOW_PRIORITY INTO t VALUES (7)",
+        "REPLACE INTO t SELECT 7",
+        "REPLACE INTO t SET id = 7",
+        "REPLACE INTO t VALUES (7), (NULL)",
+        "REPLACE INTO t (a) VALUES (7)",
+        "REPLACE INTO t VALUES (0)",
+        "REPLACE INTO t VALUES (7) ON DUPLICATE KEY UPDATE a = 1",
+        "INSERT IGNORE INTO t VALUES (7), (NULL)",
+        "INSERT IGNORE INTO t VALUES (2147483648)",
+        "INSERT LOW_PRIORITY IGNORE INTO t VALUES (7)",
         "INSERT DELAYED INTO t VALUES (7)",
         "INSERT INTO t SELECT 7",
         "INSERT INTO t SET id = 7",
-        "INSERT INTO t VALUES (7) ON DUPLICATE KEY UPDATE a = 1",
+        "INSERT INTO t VALUES (7) ON DUPLICATE KEY UPDATE id = 8",
+        "INSERT INTO t VALUES (7) ON DUPLICATE KEY UPDATE a = 1, t.`ID` = LAST_INSERT_ID(id)",
+        "INSERT INTO t VALUES (7) ON DUPLICATE KEY UPDATE a = (SELECT 1)",
+        "INSERT INTO t VALUES (7) ON DUPLICATE KEY UPDATE a = 1 RETURNING a",
+        "INSERT INTO t (a) VALUES (7) ON DUPLICATE KEY UPDATE a = 1",
+        "INSERT INTO t VALUES (7) ON DUPLICATE KEY",
         "INSERT INTO t PARTITION (p) VALUES (7)",
         "INSERT INTO t VALUES (7 + 1)",
         "INSERT INTO t VALUES ('7')",
@@ -181,6 +200,15 @@ fn writes_that_may_touch_others_are_not_understood() {
     ] {
         assert_eq!(written(statement), None, "{statement}");
     }
+}
+
+#[test]
+fn with_other_unique_keys_other_rows_may_be_in_the_way() {
+    let column = KeyColumn { is_sole: false, ..column() };
+    let of = |statement: &str| touched::written(text(statement), &column);
+    assert_eq!(of("REPLACE INTO t VALUES (7, 1)"), None);
+    assert_eq!(of("INSERT INTO t VALUES (7, 1) ON DUPLICATE KEY UPDATE a = 1"), None);
+    assert!(of("INSERT IGNORE INTO t VALUES (7, 1)").is_some(), "a row in the way stays as it is");
 }
 
 #[test]

@@ -207,7 +207,7 @@ impl Random {
 }
 
 fn column() -> KeyColumn {
-    KeyColumn { name: b"id".to_vec(), least: -128, most: 127, position: Some(0), is_generated: false }
+    KeyColumn { name: b"id".to_vec(), least: -128, most: 127, position: Some(0), is_generated: false, is_sole: true }
 }
 
 fn text(text: &str) -> Text<'_> {

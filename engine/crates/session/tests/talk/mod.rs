@@ -24,7 +24,7 @@ impl Outlet for Client {
 /// `id INT AUTO_INCREMENT PRIMARY KEY`, the first column.
 pub fn key() -> KeyColumn {
     let (least, most) = (i32::MIN.into(), i32::MAX.into());
-    KeyColumn { name: b"id".to_vec(), least, most, position: Some(0), is_generated: true }
+    KeyColumn { name: b"id".to_vec(), least, most, position: Some(0), is_generated: true, is_sole: true }
 }
 
 pub fn engine() -> Engine {

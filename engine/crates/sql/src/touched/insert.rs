@@ -1,7 +1,11 @@
-//! `INSERT [INTO] one_table [(columns)] VALUES (...), ...` and nothing behind: each row is new, or the statement fails.
+//! `INSERT [IGNORE] [INTO] one_table [(columns)] VALUES (...), ...`: each row is new, or it is left out or the statement fails.
+//!
+//! `REPLACE` and `ON DUPLICATE KEY UPDATE` touch rows that are in the way. With one unique key these have the keys that the
+//! statement names; with several they may be any.
 
 use super::Written;
 use super::scan::Scan;
+use super::update::leaves_key;
 use crate::TableName;
 use crate::lex::TokenKind;
 use footprint::Keys;
@@ -9,24 +13,44 @@ use footprint::Keys;
 const MODIFIERS: [&str; 4] = ["low_priority", "high_priority", "delayed", "ignore"];
 
 /// After INSERT.
-pub(super) fn written(mut scan: Scan) -> Option<(TableName, Written)> {
+pub(super) fn inserted(mut scan: Scan) -> Option<(TableName, Written)> {
+    scan.accept("ignore");
+    let (table, rows, keys) = values(&mut scan)?;
+    let touched = if scan.is_at_end() { touched(rows, keys) } else { updated(&mut scan).and(named(&rows, keys)) };
+    Some((table, touched?))
+}
+
+/// After REPLACE.
+pub(super) fn replaced(mut scan: Scan) -> Option<(TableName, Written)> {
+    let (table, rows, keys) = values(&mut scan)?;
+    (scan.is_at_end() && scan.column.is_sole).then_some(())?;
+    Some((table, named(&rows, keys)?))
+}
+
+/// `ON DUPLICATE KEY UPDATE` that leaves the key alone, to the end.
+fn updated(scan: &mut Scan) -> Option<()> {
+    let words = ["on", "duplicate", "key", "update"];
+    (scan.column.is_sole && words.iter().all(|word| scan.accept(word))).then_some(())?;
+    leaves_key(scan, usize::MAX).then_some(())
+}
+
+/// What is common to all: the table, where its rows begin, and their keys.
+fn values<'a>(scan: &mut Scan<'a>) -> Option<(TableName, Scan<'a>, Vec<Option<i128>>)> {
     if scan.peek().is_any(&MODIFIERS) {
         return None;
     }
     scan.accept("into");
     let table = scan.table(&MODIFIERS)?;
-    let position = if scan.accept_kind(TokenKind::Open) { columns(&mut scan)? } else { Some(scan.column.position?) };
+    let position = if scan.accept_kind(TokenKind::Open) { columns(scan)? } else { Some(scan.column.position?) };
     (scan.accept("values") || scan.accept("value")).then_some(())?;
-    let rows = scan;
+    let rows = *scan;
     let mut keys = Vec::new();
     loop {
-        keys.push(row(&mut scan, position)?);
+        keys.push(row(scan, position)?);
         if !scan.accept_kind(TokenKind::Comma) {
-            break;
+            return Some((table, rows, keys));
         }
     }
-    scan.is_at_end().then_some(())?;
-    Some((table, touched(rows, keys)?))
 }
 
 /// The key's place in a list of columns; `Some(None)` if it is not among them.
@@ -97,11 +121,15 @@ fn has_no_calls(mut rows: Scan) -> bool {
 }
 
 fn touched(rows: Scan, keys: Vec<Option<i128>>) -> Option<Written> {
-    let is_generated = rows.column.is_generated;
-    if is_generated && keys == [None] {
+    if rows.column.is_generated && keys == [None] {
         return has_no_calls(rows).then_some(Written::Generated);
     }
+    named(&rows, keys)
+}
+
+fn named(rows: &Scan, keys: Vec<Option<i128>>) -> Option<Written> {
     // With 0 the server makes a key up, or not, as the session is set.
+    let is_generated = rows.column.is_generated;
     let told = |key: Option<i128>| key.filter(|key| *key != 0 || !is_generated);
     let keys: Option<Vec<i128>> = keys.into_iter().map(told).collect();
     Some(Written::Keys(Keys::Points(keys?)))

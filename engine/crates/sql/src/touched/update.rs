@@ -23,7 +23,7 @@ pub(super) fn updated(mut scan: Scan) -> Option<(TableName, Keys)> {
 }
 
 /// Whether the key column is not even mentioned before this place.
-fn leaves_key(set: &mut Scan, end: usize) -> bool {
+pub(super) fn leaves_key(set: &mut Scan, end: usize) -> bool {
     loop {
         let Some(token) = set.next() else { return false };
         if token.start >= end || token.kind == TokenKind::End {

@@ -195,12 +195,20 @@ impl Generator {
             "INSERT INTO",
             "INSERT",
             "REPLACE INTO",
+            "REPLACE INTO",
+            "REPLACE",
             "INSERT IGNORE INTO",
+            "INSERT IGNORE INTO",
+            "INSERT IGNORE",
         ]);
-        let tail = if verb.starts_with("INSERT") && self.random.percent(12) {
+        let tail = if verb.starts_with("INSERT") && self.random.percent(35) {
             self.random.word(&[
                 " ON DUPLICATE KEY UPDATE a = 9",
+                " ON DUPLICATE KEY UPDATE a = a + 1",
+                " ON DUPLICATE KEY UPDATE a = VALUES(a) + 1",
+                " ON DUPLICATE KEY UPDATE a = 3 + VALUES(id)",
                 " ON DUPLICATE KEY UPDATE id = id + 60",
+                " ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), a = 2",
                 " RETURNING id",
             ])
         } else {
@@ -270,6 +278,10 @@ impl Generator {
                     "ALTER TABLE d0.t0 DROP INDEX id, ADD PRIMARY KEY (id)",
                     "ALTER TABLE d0.t0 MODIFY id BIGINT AUTO_INCREMENT",
                     "ALTER TABLE d0.t0 MODIFY id INT UNSIGNED AUTO_INCREMENT",
+                    "ALTER IGNORE TABLE d0.t0 ADD UNIQUE INDEX IF NOT EXISTS u (a)",
+                    "ALTER TABLE d0.t0 DROP INDEX IF EXISTS u",
+                    "ALTER IGNORE TABLE d1.t1 ADD UNIQUE INDEX IF NOT EXISTS u (a)",
+                    "DROP INDEX IF EXISTS u ON d1.t1",
                     "ALTER TABLE d1.t1 MODIFY id INT",
                     "ALTER TABLE d1.t1 MODIFY a INT FIRST",
                     "ALTER TABLE d1.t0 ADD FOREIGN KEY (a) REFERENCES d1.t0 (id) ON DELETE CASCADE",

@@ -8,8 +8,16 @@ use cache::CellId;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
-pub const COLUMNS: [&str; 7] =
-    ["Table_schema", "Table_name", "Entries", "Bytes", "Reads_cached", "Reads_server", "Writes"];
+pub const COLUMNS: [&str; 8] = [
+    "Table_schema",
+    "Table_name",
+    "Entries",
+    "Bytes",
+    "Reads_cached",
+    "Reads_server",
+    "Writes",
+    "Invalidations_avoided",
+];
 
 /// What the cache holds of a table, and how often it answered for it.
 #[derive(Default)]
@@ -28,7 +36,8 @@ pub fn rows(engine: &Engine) -> Rows {
         let nothing = Held::default();
         let held = held.get(&table.any).unwrap_or(&nothing);
         let text = |name: &[u8]| Some(String::from_utf8_lossy(name).into_owned());
-        let numbers = [held.entries, held.bytes, held.hits, *reads, *writes];
+        let outlived = table.outlived.load(Ordering::Relaxed);
+        let numbers = [held.entries, held.bytes, held.hits, *reads, *writes, outlived];
         [text(&table.db), text(&table.name)].into_iter().chain(numbers.map(|number| Some(number.to_string()))).collect()
     };
     tables.iter().map(row).collect()
