@@ -3,8 +3,9 @@
 mod traps;
 
 use std::fs;
+use std::time::{Duration, Instant};
 
-use fqc_tests::client::Response;
+use fqc_tests::client::{Client, Response};
 use traps::{Arena, all, said, until};
 
 /// Brings back what a test has set for the whole server.
@@ -13,6 +14,7 @@ const RESTORE: [&str; 4] = [
     "SET GLOBAL fqc_adaptation = OFF",
     "SET GLOBAL fqc_verify_ppm = 0",
     "SET GLOBAL fqc_size = 67108864",
+    "SET GLOBAL fqc_rules = DEFAULT",
 ];
 
 /// The rows of a report whose first or second column contains a word, as lists of values.
@@ -259,4 +261,107 @@ fn rules_are_checked_read_back_and_obeyed() {
     client.must("SET GLOBAL fqc_rules = DEFAULT").unwrap();
     assert_eq!(said(&client.query("SELECT @@fqc_rules").unwrap()), "");
     arena.warm(&mut client, both);
+}
+
+/// A rule keeps results of `t` alive for so many seconds; `u` has the same rows and no rule.
+fn with_rule(db: &str, seconds: u64) -> (Arena, Client) {
+    let arena = Arena::enter(db);
+    let client = arena.client_with(&[
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT)",
+        "CREATE TABLE u LIKE t",
+        "INSERT INTO t VALUES (1, 0)",
+        "INSERT INTO u VALUES (1, 0)",
+        &format!(r#"SET GLOBAL fqc_rules = '[{{"table": "{db}.t", "cache": "always", "ttl": {seconds}}}]'"#),
+    ]);
+    (arena, client)
+}
+
+const WRITE: &str = "UPDATE t SET v = v + 1";
+
+/// Writes until a result outlives that; what it says then.
+fn outlive(arena: &mut Arena, client: &mut Client, read: &str) -> String {
+    let mut old = String::new();
+    until("a result outlives a write", || {
+        old = arena.warm(client, read);
+        client.must(WRITE).unwrap();
+        let (answer, is_hit) = arena.ask(client, read);
+        is_hit && said(&answer) == old
+    });
+    old
+}
+
+#[test]
+fn a_rule_keeps_results_alive_through_writes() {
+    let (mut arena, mut client) = with_rule("i_lasting", 3600);
+    let (t, u) = ("SELECT v FROM i_lasting.t", "SELECT v FROM i_lasting.u");
+    let old = outlive(&mut arena, &mut client, t);
+    let before = status(&arena, "Fqc_stale_hits");
+    let mut other = arena.client();
+    for _ in 0..5 {
+        client.must(WRITE).unwrap();
+        arena.hit(&mut client, t, &old);
+        arena.hit(&mut other, t, &old);
+    }
+    assert_eq!(status(&arena, "Fqc_stale_hits"), before + 10);
+    let queries = lines(&client.must("SHOW FQC QUERIES").unwrap(), t);
+    assert!(queries[0][14].parse::<u64>().unwrap() >= 10, "{queries:?}");
+    arena.follows(&mut other, u, || drop(client.must("UPDATE u SET v = 7").unwrap()), "7");
+    let both = "SELECT t.v + u.v FROM i_lasting.t JOIN i_lasting.u USING (id)";
+    arena.warm(&mut other, both);
+    client.must(WRITE).unwrap();
+    let truth = arena.truth(both);
+    arena.miss(&mut other, both, &truth);
+    client.must("SET GLOBAL fqc_rules = DEFAULT").unwrap();
+    let truth = arena.truth(t);
+    arena.miss(&mut client, t, &truth);
+    let next = (truth.parse::<u64>().unwrap() + 1).to_string();
+    arena.follows(&mut other, t, || drop(client.must(WRITE).unwrap()), &next);
+}
+
+#[test]
+fn transactions_definitions_and_privileges_see_what_is_true_despite_a_rule() {
+    let (mut arena, mut client) = with_rule("i_lasting_ends", 3600);
+    let read = "SELECT v FROM i_lasting_ends.t";
+    for level in ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"] {
+        let old = outlive(&mut arena, &mut client, read);
+        let mut reader = arena.client_with(&[&format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}"), "BEGIN"]);
+        assert_ne!(said(&reader.query(read).unwrap()), old, "{level}");
+        reader.must(WRITE).unwrap();
+        let own = said(&reader.query(read).unwrap());
+        assert!(own.parse::<u64>().unwrap() >= old.parse::<u64>().unwrap() + 2, "{level}: {own} after {old}");
+        reader.must("ROLLBACK").unwrap();
+    }
+    for change in ["ALTER TABLE t ADD COLUMN w INT", "GRANT SELECT ON i_lasting_ends.* TO PUBLIC", "FLUSH TABLES"] {
+        outlive(&mut arena, &mut client, read);
+        client.must(change).unwrap();
+        let truth = arena.truth(read);
+        let (answer, is_hit) = arena.ask(&mut client, read);
+        assert_eq!((said(&answer), is_hit), (truth, false), "{change}");
+    }
+    all(&mut client, &RESTORE);
+}
+
+#[test]
+fn a_rule_keeps_nothing_alive_beyond_its_time() {
+    let (mut arena, mut client) = with_rule("i_lasting_time", 2);
+    let read = "SELECT v FROM i_lasting_time.t";
+    // Each read of the server finds another value, so that an old one is that of the same result.
+    let (mut value, mut told) = (String::new(), Instant::now());
+    let (mut results, mut stale) = (0, 0);
+    until("several results have outlived writes, and ended", || {
+        client.must(WRITE).unwrap();
+        let asked = Instant::now();
+        let (answer, is_hit) = arena.ask(&mut client, read);
+        let answer = said(&answer);
+        if answer != value {
+            (value, told) = (answer, Instant::now());
+            results += u64::from(stale > 0);
+        } else {
+            let age = asked - told;
+            assert!(is_hit && age <= Duration::from_millis(2005), "{value} after {age:?}, hit: {is_hit}");
+            stale += 1;
+        }
+        results >= 2
+    });
+    all(&mut client, &RESTORE);
 }

@@ -4,7 +4,7 @@ mod traps;
 
 use fqc_tests::client::{Client, Param};
 use std::time::{Duration, Instant};
-use traps::{Arena, all, small_table};
+use traps::{Arena, all, said, small_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 const RANGE: &str = "SELECT SUM(v) FROM t WHERE id BETWEEN 1 AND 3";
@@ -44,6 +44,9 @@ fn writes_of_other_rows_leave_results_alive() {
         "INSERT INTO t VALUES (4, 40), (5, 50)",
         "UPDATE t SET v = 5 WHERE id BETWEEN 2 AND 4 AND v > 3",
         "DELETE FROM t WHERE id = 1000",
+        "REPLACE INTO t VALUES (4, 41), (6, 60)",
+        "INSERT IGNORE INTO t VALUES (4, 42), (7, 70)",
+        "INSERT INTO t VALUES (4, 43), (8, 80) ON DUPLICATE KEY UPDATE v = v + VALUES(v)",
     ] {
         writer.must(write).unwrap();
         arena.hit(&mut reader, READ, "10");
@@ -55,6 +58,16 @@ fn writes_of_other_rows_leave_results_alive() {
     arena.hit(&mut reader, READ, "10");
     writer.must("COMMIT").unwrap();
     arena.hit(&mut reader, READ, "10");
+    small_table(&mut writer, "unread", "InnoDB");
+    assert!(avoided(&mut writer, "rows_others", "t") > 0);
+    assert_eq!(avoided(&mut writer, "rows_others", "unread"), 0);
+}
+
+/// What SHOW FQC TABLES tells of results that outlived writes.
+fn avoided(client: &mut Client, db: &str, table: &str) -> u64 {
+    let report = said(&client.must("SHOW FQC TABLES").unwrap());
+    let row = report.split(';').find(|row| row.starts_with(&format!("{db},{table},")));
+    row.and_then(|row| row.rsplit(',').next()?.parse().ok()).unwrap_or_else(|| panic!("{report}"))
 }
 
 #[test]
@@ -74,12 +87,30 @@ fn writes_of_the_row_are_seen_however_it_is_named() {
         ("UPDATE t SET id = 100 WHERE id = 1", ""),
         ("UPDATE t SET id = 1 WHERE id = 100", "19"),
         ("DELETE FROM t WHERE id = 1", ""),
+        ("INSERT IGNORE INTO t VALUES (2, 0), (1, 20)", "20"),
+        ("REPLACE INTO t SELECT 1, 22", "22"),
+        ("DELETE FROM t WHERE id = 1", ""),
         ("INSERT INTO t SELECT 1, 20", "20"),
         ("TRUNCATE t", ""),
         ("INSERT INTO t VALUES (1, 21)", "21"),
     ] {
         arena.follows(&mut reader, READ, || drop(writer.must(write).unwrap()), expected);
     }
+}
+
+#[test]
+fn other_unique_keys_put_other_rows_in_the_way() {
+    let (mut arena, mut writer, mut reader) = with_table("rows_unique");
+    await_rows(&mut arena, &mut reader, &mut writer);
+    writer.must("CREATE UNIQUE INDEX u ON t (v)").unwrap();
+    await_rows(&mut arena, &mut reader, &mut writer);
+    let upsert = "INSERT INTO t VALUES (9, 10) ON DUPLICATE KEY UPDATE v = 11";
+    arena.follows(&mut reader, READ, || drop(writer.must(upsert).unwrap()), "11");
+    await_rows(&mut arena, &mut reader, &mut writer);
+    arena.follows(&mut reader, READ, || drop(writer.must("REPLACE INTO t VALUES (9, 11)").unwrap()), "");
+    arena.follows(&mut reader, READ, || drop(writer.must("INSERT IGNORE INTO t VALUES (1, 11)").unwrap()), "");
+    writer.must("INSERT IGNORE INTO t VALUES (10, 11), (11, 1000)").unwrap();
+    arena.hit(&mut reader, READ, "");
 }
 
 #[test]

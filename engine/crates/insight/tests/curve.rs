@@ -90,11 +90,8 @@ fn predicted(trace: &[Request], size_bytes: u64) -> Vec<f64> {
 
 fn compare(name: &str, size_bytes: u64, trace: &[Request]) {
     let predicted = predicted(trace, size_bytes);
-    // Each costs a run of the whole trace.
-    let (predicted, measured): (Vec<_>, Vec<_>) = [0, 2, 3, 5]
-        .map(|at: usize| (predicted[at], measured(trace, size_bytes / 8 * FACTORS[at])))
-        .into_iter()
-        .unzip();
+    let measured: Vec<_> = FACTORS.iter().map(|factor| measured(trace, size_bytes / 8 * factor)).collect();
+    assert_eq!(predicted.len(), FACTORS.len(), "{name}");
     println!("{name}\n  predicted {predicted:.3?}\n  measured  {measured:.3?}");
     for (predicted, measured) in predicted.iter().zip(measured) {
         assert!((predicted - measured).abs() <= ERROR, "{name}: {predicted:.3} for {measured:.3}");
