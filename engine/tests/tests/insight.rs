@@ -9,7 +9,7 @@ use fqc_tests::client::{Client, Response};
 use traps::{Arena, all, said, until};
 
 /// Brings back what a test has set for the whole server.
-const RESTORE: [&str; 4] = [
+const RESTORE: [&str; 5] = [
     "SET GLOBAL fqc_observe = OFF",
     "SET GLOBAL fqc_adaptation = OFF",
     "SET GLOBAL fqc_verify_ppm = 0",
@@ -266,13 +266,15 @@ fn rules_are_checked_read_back_and_obeyed() {
 /// A rule keeps results of `t` alive for so many seconds; `u` has the same rows and no rule.
 fn with_rule(db: &str, seconds: u64) -> (Arena, Client) {
     let arena = Arena::enter(db);
-    let client = arena.client_with(&[
+    arena.client_with(&[
         "CREATE TABLE t (id INT PRIMARY KEY, v INT)",
         "CREATE TABLE u LIKE t",
         "INSERT INTO t VALUES (1, 0)",
         "INSERT INTO u VALUES (1, 0)",
         &format!(r#"SET GLOBAL fqc_rules = '[{{"table": "{db}.t", "cache": "always", "ttl": {seconds}}}]'"#),
     ]);
+    // Connections share what is stored if the same settings were in force when they began.
+    let client = arena.client();
     (arena, client)
 }
 

@@ -1,48 +1,68 @@
 //! How old results are: they carry no time, only the number that the cache's sequence had before their statement reached
 //! the server.
 //!
-//! A few times a second a number is drawn and noted, with a time that was read before. Whatever has this number or a later
-//! one is younger than the note, so that an age is never understated; without notes for a while it is overstated.
+//! Several times a second a number is drawn and noted, with a time that was read before. Whatever has this number or a later
+//! one is younger than the note, so that an age is never understated; without notes for a while nothing is young.
+//!
+//! One word for each tenth of a second, as a ring: it holds the number and the round of the ring, so that one load tells
+//! both. No lock: hits ask.
 
-use std::collections::VecDeque;
-use std::sync::RwLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The greatest age that is told, what passes at least between two notes, and how many that makes at most.
+/// The greatest age that can be asked for.
 pub const LONGEST_SECONDS: u64 = 3600;
-const INTERVAL_MS: u64 = 100;
-const NOTES: usize = (LONGEST_SECONDS * 1000 / INTERVAL_MS) as usize;
+const STEP_MS: u64 = 100;
+const STEPS: u64 = LONGEST_SECONDS * 1000 / STEP_MS + 64;
+/// With so many steps between two notes, all begins anew.
+const GAP: u64 = 100;
+const ROUND_BITS: u32 = 16;
+const ROUNDS: u64 = 1 << ROUND_BITS;
 
-#[derive(Default)]
-pub struct Timeline(RwLock<VecDeque<Note>>);
-
-#[derive(Clone, Copy)]
-struct Note {
-    number: u64,
-    now_ms: u64,
+pub struct Timeline {
+    /// `number << 16 | round`
+    notes: Box<[AtomicU64]>,
+    /// The steps of the first and the last note without a gap between them.
+    first: AtomicU64,
+    last: AtomicU64,
 }
 
+impl Default for Timeline {
+    fn default() -> Self {
+        let notes = (0..STEPS).map(|_| AtomicU64::new(0)).collect();
+        Timeline { notes, first: AtomicU64::new(u64::MAX), last: AtomicU64::new(0) }
+    }
+}
+
+// Relaxed: each word is a fact by itself.
 impl Timeline {
-    /// `number`: drawn after it was `now_ms`.
+    /// `number`: drawn after it was `now_ms`. By one thread at a time.
     pub fn note(&self, number: u64, now_ms: u64) {
-        let mut notes = self.0.write().unwrap_or_else(|e| e.into_inner());
-        if notes.back().is_some_and(|last| now_ms < last.now_ms + INTERVAL_MS) {
+        let step = now_ms / STEP_MS;
+        if number > u64::MAX >> ROUND_BITS || self.at(step).is_some() {
             return;
         }
-        if notes.len() == NOTES {
-            notes.pop_front();
+        self.notes[(step % STEPS) as usize].store(number << ROUND_BITS | round(step), Ordering::Relaxed);
+        let last = self.last.swap(step, Ordering::Relaxed);
+        if self.first.load(Ordering::Relaxed) == u64::MAX || step > last + GAP {
+            self.first.store(step, Ordering::Relaxed);
         }
-        notes.push_back(Note { number, now_ms });
     }
 
-    pub fn forget(&self) {
-        self.0.write().unwrap_or_else(|e| e.into_inner()).clear();
+    /// Whether this number was certainly noted no longer than `most_ms` ago.
+    pub fn is_younger(&self, number: u64, most_ms: u64, now_ms: u64) -> bool {
+        let oldest = now_ms.saturating_sub(most_ms.min(LONGEST_SECONDS * 1000)).div_ceil(STEP_MS);
+        let steps = oldest.max(self.first.load(Ordering::Relaxed))..=self.last.load(Ordering::Relaxed);
+        steps.take(STEPS as usize).find_map(|step| self.at(step)).is_some_and(|noted| noted <= number)
     }
 
-    /// How long ago at most this number was noted; none if it is older than all that is known.
-    pub fn age_ms(&self, number: u64, now_ms: u64) -> Option<u64> {
-        let notes = self.0.read().unwrap_or_else(|e| e.into_inner());
-        let later = notes.partition_point(|note| note.number <= number);
-        let note = notes.get(later.checked_sub(1)?)?;
-        Some(now_ms.saturating_sub(note.now_ms))
+    /// What was noted in a step.
+    fn at(&self, step: u64) -> Option<u64> {
+        let note = self.notes[(step % STEPS) as usize].load(Ordering::Relaxed);
+        (note % ROUNDS == round(step)).then_some(note >> ROUND_BITS)
     }
+}
+
+/// Never that of a word that was not used yet, for as long as servers run.
+fn round(step: u64) -> u64 {
+    (step / STEPS + 1) % ROUNDS
 }

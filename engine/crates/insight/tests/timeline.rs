@@ -2,29 +2,45 @@
 
 use insight::Timeline;
 
-#[test]
-fn ages_are_never_understated() {
+/// With a number for every tenth of a second, that of the time.
+fn noted(from_ms: u64, to_ms: u64) -> Timeline {
     let timeline = Timeline::default();
-    assert_eq!(timeline.age_ms(5, 1000), None);
-    for (number, now_ms) in [(5, 1000), (7, 1100), (12, 1300)] {
-        timeline.note(number, now_ms);
-    }
-    assert_eq!(timeline.age_ms(4, 2000), None, "before the first note");
-    assert_eq!(timeline.age_ms(5, 2000), Some(1000));
-    assert_eq!(timeline.age_ms(6, 2000), Some(1000), "it came before the second note");
-    assert_eq!(timeline.age_ms(7, 2000), Some(900));
-    assert_eq!(timeline.age_ms(11, 2000), Some(900));
-    assert_eq!(timeline.age_ms(12, 2000), Some(700), "younger than that, but that is not known");
-    timeline.forget();
-    assert_eq!(timeline.age_ms(12, 2000), None);
+    (from_ms..to_ms).step_by(100).for_each(|now_ms| timeline.note(now_ms, now_ms));
+    timeline
 }
 
 #[test]
-fn notes_are_bounded_however_often_they_come() {
+fn ages_are_never_understated() {
     let timeline = Timeline::default();
-    for now_ms in (0..4_000_000).step_by(25) {
-        timeline.note(now_ms, now_ms);
+    assert!(!timeline.is_younger(5, 1000, 1000), "nothing is known");
+    for (number, now_ms) in [(5, 1000), (7, 1110), (12, 1300), (13, 1301)] {
+        timeline.note(number, now_ms);
     }
-    assert_eq!(timeline.age_ms(399_999, 4_000_000), None, "longer than an hour ago");
-    assert_eq!(timeline.age_ms(3_999_000, 4_000_000), Some(1000));
+    assert!(!timeline.is_younger(4, 3_600_000, 2000), "before the first note");
+    assert!(timeline.is_younger(5, 1000, 2000) && !timeline.is_younger(5, 999, 2000));
+    assert!(timeline.is_younger(6, 1000, 2000) && !timeline.is_younger(6, 900, 2000), "it came before the second note");
+    assert!(timeline.is_younger(12, 700, 2000), "of two notes in one step the first counts");
+    assert!(!timeline.is_younger(12, 699, 2000), "it is younger, but that is not known");
+}
+
+#[test]
+fn every_age_up_to_an_hour_is_told() {
+    let timeline = noted(50_000, 8_000_000);
+    let now_ms = 8_000_000;
+    for age_ms in [100, 1000, 59_900, 3_600_000] {
+        let number = now_ms - age_ms;
+        assert!(timeline.is_younger(number, age_ms, now_ms), "{age_ms}");
+        assert!(!timeline.is_younger(number - 1, age_ms, now_ms) && !timeline.is_younger(number, age_ms - 1, now_ms));
+    }
+    assert!(!timeline.is_younger(now_ms - 3_700_000, 4_000_000, now_ms), "longer than an hour is not");
+}
+
+#[test]
+fn without_notes_nothing_is_young() {
+    let timeline = noted(50_000, 60_000);
+    assert!(timeline.is_younger(59_900, 1000, 60_900));
+    assert!(!timeline.is_younger(59_900, 1000, 61_000), "who came later cannot be told from who came then");
+    timeline.note(90_000, 90_000);
+    assert!(!timeline.is_younger(59_900, 100_000, 90_100), "what was before a gap is forgotten");
+    assert!(timeline.is_younger(90_000, 200, 90_100));
 }

@@ -95,7 +95,9 @@ impl Counts {
     /// FLUSH STATUS.
     pub fn flush(&self) {
         let all = [&self.hits, &self.misses, &self.inserts, &self.not_cached, &self.invalidations];
-        all.into_iter().chain([&self.outlived, &self.stale_hits, &self.saved_ns, &self.saved_bytes]).for_each(Tally::flush);
+        all.into_iter()
+            .chain([&self.outlived, &self.stale_hits, &self.saved_ns, &self.saved_bytes])
+            .for_each(Tally::flush);
     }
 }
 

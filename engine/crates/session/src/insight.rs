@@ -26,7 +26,7 @@ pub struct Insight {
     pub differences: Tally,
     rules: RwLock<Arc<Rules>>,
     has_rules: AtomicBool,
-    /// Kept while some rule serves outdated results.
+    /// Goes on while some rule serves outdated results.
     timeline: Timeline,
     untold: Mutex<Vec<String>>,
     chosen: AtomicU64,
@@ -108,9 +108,6 @@ impl Insight {
     pub fn set_rules(&self, rules: Rules) {
         // Relaxed: who does not see them yet stores a result that is outdated at once.
         self.has_rules.store(!rules.is_empty(), Ordering::Relaxed);
-        if !rules.has_ttl() {
-            self.timeline.forget();
-        }
         *self.rules.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(rules);
     }
 
@@ -122,9 +119,9 @@ impl Insight {
         self.rules.read().unwrap_or_else(|e| e.into_inner()).clone()
     }
 
-    /// How old a result with this stamp is at most; none if that is not known.
-    pub(crate) fn age_ms(&self, engine: &Engine, stamp: Stamp) -> Option<u64> {
-        self.timeline.age_ms(stamp.0, (engine.clock)() / 1_000_000)
+    /// Whether a result with this stamp is certainly no older.
+    pub(crate) fn is_younger(&self, engine: &Engine, stamp: Stamp, seconds: u32) -> bool {
+        self.timeline.is_younger(stamp.0, u64::from(seconds) * 1000, (engine.clock)() / 1_000_000)
     }
 
     /// An outdated result is served.

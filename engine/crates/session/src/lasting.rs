@@ -33,9 +33,8 @@ impl<'a> Basis<'a> {
 
     /// Whether a rule lets it live, although it may be outdated.
     fn lasts(self, engine: &Engine) -> bool {
-        let Some(seconds) = self.layout.lasts_seconds() else { return false };
-        let age_ms = engine.insight.age_ms(engine, self.stamp);
-        age_ms.is_some_and(|age_ms| age_ms <= u64::from(seconds) * 1000) && self.is_defined_as_then(engine)
+        let is_young = |seconds| engine.insight.is_younger(engine, self.stamp, seconds);
+        self.layout.lasts_seconds().is_some_and(is_young) && self.is_defined_as_then(engine)
     }
 
     fn is_defined_as_then(self, engine: &Engine) -> bool {

@@ -11,6 +11,7 @@ use crate::transaction::Admission;
 use crate::verification::Verification;
 use ::insight::Slot;
 use cache::Key;
+use std::sync::atomic::Ordering;
 use wire::status;
 
 /// A read that could be answered from the cache, by its bytes.
@@ -36,10 +37,15 @@ pub(crate) enum Served {
 
 /// Counts an entry that a write to its table has left alive, the first time that it is met.
 fn note_outlived(engine: &Engine, entry: &cache::Entry) {
-    let any = any_of(entry.cells()[1]);
-    if !engine.versions.is_fresh(&[any], entry.stamp()) && entry.mark(Layout::OUTLIVED) {
+    let whole = entry.cells()[1];
+    let is_counted = entry.flags() & Layout::OUTLIVED != 0;
+    if is_counted || engine.versions.is_fresh(&[any_of(whole)], entry.stamp()) {
+        return;
+    }
+    if let Some(table) = engine.tables.try_find(whole).filter(|_| entry.mark(Layout::OUTLIVED)) {
         engine.counts.outlived.add(1);
-        engine.tables.note_outlived(entry.cells()[1]);
+        // Relaxed: a count orders nothing.
+        table.outlived.fetch_add(1, Ordering::Relaxed);
     }
 }
 

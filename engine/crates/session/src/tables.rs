@@ -177,11 +177,9 @@ impl Tables {
         self.known().by_name.values().cloned().collect()
     }
 
-    /// A result that depends on rows of the table with this cell was served after a write of others.
-    pub fn note_outlived(&self, whole: CellId) {
-        if let Some(table) = self.known().by_whole.get(&whole) {
-            table.outlived.fetch_add(1, Ordering::Relaxed);
-        }
+    /// The table with this cell of unknown changes; none also while tables are being made known, since hits never wait.
+    pub fn try_find(&self, whole: CellId) -> Option<Arc<Table>> {
+        self.known.try_read().ok()?.by_whole.get(&whole).cloned()
     }
 
     fn known(&self) -> RwLockReadGuard<'_, Known> {
@@ -189,9 +187,9 @@ impl Tables {
     }
 
     pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
-        let by_name = self.by_name.write().unwrap_or_else(|e| e.into_inner());
+        let known = self.known.write().unwrap_or_else(|e| e.into_inner());
         let _keys: Vec<_> =
-            by_name.values().map(|table| table.key.write().unwrap_or_else(|e| e.into_inner())).collect();
+            known.by_name.values().map(|table| table.key.write().unwrap_or_else(|e| e.into_inner())).collect();
         let _asked = self.asked.lock().unwrap_or_else(|e| e.into_inner());
         work();
     }

@@ -18,10 +18,16 @@ const OTHER: &str = "SELECT v FROM u WHERE v > 3";
 
 /// Results of `t` last for five seconds.
 fn ruled() -> Engine {
+    let engine = not_yet_ruled();
+    engine.insight.tick(&engine);
+    engine
+}
+
+/// Nobody has looked at the clock yet.
+fn not_yet_ruled() -> Engine {
     let engine = engine_at(|| NOW_MS.get() * 1_000_000);
     let rules = r#"[{"table": "d.t", "cache": "always", "ttl": 5}]"#;
     engine.insight.set_rules(Rules::parse(rules).expect("rules"));
-    engine.insight.tick(&engine);
     engine
 }
 
@@ -127,9 +133,7 @@ fn a_result_that_a_write_overtook_is_stored_where_it_may_last() {
 
 #[test]
 fn without_notes_of_time_nothing_outdated_is_served() {
-    let engine = ruled();
-    engine.insight.set_rules(Rules::default());
-    engine.insight.set_rules(Rules::parse(r#"[{"schema": "d", "cache": "always", "ttl": 5}]"#).expect("rules"));
+    let engine = not_yet_ruled();
     let mut reader = connect(&engine);
     read(&mut reader, READ, b"t");
     connect(&engine).write("UPDATE t SET v = 1", AUTOCOMMIT);
