@@ -18,13 +18,13 @@ impl Outlet for Nowhere {
 }
 
 fn main() {
-    let engine = engine();
-    connect(&engine, true);
+    let engine = &engine();
+    connect(engine, true);
     for threads in [1, 2, 4] {
         let hit = measure(threads, || {
-            let mut session = connect(&engine, false);
+            let mut session = connect(engine, false);
             let packet = packet();
-            move || assert_eq!(session.on_command(&engine, &packet, &mut Nowhere), Decision::Answered)
+            move || assert_eq!(session.on_command(engine, &packet, &mut Nowhere), Decision::Answered)
         });
         let slot = engine.insight.digests.find(1, || b"SELECT".to_vec());
         let noting = measure(threads, || {
@@ -33,7 +33,7 @@ fn main() {
                 engine.counts.saved_ns.add(20_000);
                 engine.counts.saved_bytes.add(200);
                 engine.insight.digests.hit(slot, 20, 200);
-                engine.insight.requested(&engine, u64::MAX >> 1, None);
+                engine.insight.requested(engine, u64::MAX >> 1, None);
             }
         });
         println!("{threads} threads: a hit {hit:.1} ns, of which noting it {noting:.1} ns");
