@@ -11,6 +11,8 @@ use crate::client::{Endpoint, Row};
 use crate::server::Server;
 
 const PATIENCE: Duration = Duration::from_secs(20);
+/// A server that dies tells first where, name by name.
+const DYING: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(20);
 
 pub struct Pair<'a> {
@@ -43,7 +45,7 @@ impl Pair<'_> {
     pub fn have_died(&mut self) -> io::Result<bool> {
         let begun = Instant::now();
         while self.plain.is_running() || self.cached.is_running() {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > DYING {
                 return Ok(false);
             }
             thread::sleep(LOOK);
