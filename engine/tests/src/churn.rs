@@ -121,7 +121,7 @@ struct Worker {
 
 impl Worker {
     fn new(server: &Server, seed: u64, round: usize, thread: usize) -> io::Result<Self> {
-        let endpoint = if thread % 2 == 0 { server.endpoint() } else { server.unix_endpoint() };
+        let endpoint = if thread.is_multiple_of(2) { server.endpoint() } else { server.unix_endpoint() };
         let random = Random::new(seed ^ (round * THREADS + thread) as u64);
         let name = format!("n{seed}_{round}_{thread}");
         Ok(Self { client: connect(&endpoint)?, endpoint, random, name, statements: 0 })
