@@ -12,13 +12,14 @@ interface HeaderCellProps<Row> {
 export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
   const direction = sort?.key === column.key ? sort.direction : undefined;
   const Icon = direction === 'descending' ? IconSortDescending : IconSortAscending;
-  if (column.header === '') return <td />;
+  const className = column.isSecondary ? classes.secondary : undefined;
+  if (column.header === '') return <td className={className} />;
   return (
     <th
       scope="col"
       style={{ width: column.width }}
       data-align={column.align}
-      className={column.isSecondary ? classes.secondary : undefined}
+      className={className}
       aria-sort={column.sortValue ? (direction ?? 'none') : undefined}
     >
       {column.sortValue ? (

@@ -20,6 +20,8 @@ interface FormModalProps {
   children: ReactNode;
 }
 
+const reveal = (node: HTMLElement | null) => node?.scrollIntoView({ block: 'nearest' });
+
 /** The frame of a form in a dialog. What was refused is told beside the button that was pressed. */
 export function FormModal({ title, submit, mutation, onClose, ...props }: FormModalProps) {
   const t = useT();
@@ -33,7 +35,11 @@ export function FormModal({ title, submit, mutation, onClose, ...props }: FormMo
         <Stack gap="sm">
           <KeptNotice onStartOver={props.onStartOver} />
           {props.children}
-          {mutation.error ? <ErrorPanel error={mutation.error} /> : null}
+          {mutation.error ? (
+            <div ref={reveal}>
+              <ErrorPanel error={mutation.error} />
+            </div>
+          ) : null}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={props.onCancel ?? onClose}>
               {t('action.cancel')}

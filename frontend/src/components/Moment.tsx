@@ -10,6 +10,7 @@ export function Moment({ at, relative }: { at: string | number | null | undefine
   const text = relative ? formatRelative(at, now, language) : formatLocal(at, language);
   return (
     <time
+      data-relative={relative}
       dateTime={new Date(at).toISOString()}
       title={`${formatLocal(at, language, true)}\n${formatUtc(at)}`}
     >

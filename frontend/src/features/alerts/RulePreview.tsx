@@ -19,7 +19,10 @@ interface RulePreviewProps {
 export function RulePreview({ request, instance }: RulePreviewProps) {
   const t = useT();
   const [settled] = useDebouncedValue(request, PAUSE_MS, { leading: true });
-  const preview = useQuery({ ...rulePreviewQuery({ ...settled, name: settled.name || '-' }), retry: false });
+  const preview = useQuery({
+    ...rulePreviewQuery({ ...settled, name: settled.name || '-', recipients: [] }),
+    retry: false,
+  });
   if (preview.isError) return <div className={classes.preview}>{preview.error.message}</div>;
   if (!preview.data) return <div className={classes.preview}>{t('state.loading')}</div>;
   const { examined_count, instance_count, hours } = preview.data;

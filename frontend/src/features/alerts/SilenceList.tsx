@@ -81,7 +81,7 @@ function columnsOf(
   return [
     {
       key: 'reason',
-      header: t('silences.reasonAndCover'),
+      header: t('silences.reason'),
       render: (row) => (
         <>
           <strong>{row.reason}</strong>
@@ -97,6 +97,7 @@ function columnsOf(
           {t(`silences.${standingOf(row, now)}`)}
         </StatusBadge>
       ),
+      isSecondary: true,
     },
     { key: 'until', header: t('silences.until'), render: (row) => <Moment at={row.ends_at} /> },
     { key: 'by', header: t('change.by'), render: (row) => row.created_by, isSecondary: true },

@@ -21,7 +21,7 @@ import {
   type Steering,
 } from './api';
 import { ApplyStateBadge, ItemStateBadge } from './ApplyStateBadge';
-import { LinesCell } from './LinesCell';
+import { FEW, LinesCell } from './LinesCell';
 import classes from './rollouts.module.css';
 
 const STEERINGS: Partial<Record<FleetApply['state'], Steering[]>> = {
@@ -135,7 +135,7 @@ function Items({ apply }: { apply: FleetApply }) {
             label={t('rollout.items')}
             rows={rows}
             rowKey={(row) => String(row.id)}
-            columns={columnsOf(t)}
+            columns={columnsOf(t, rows.length <= FEW)}
           />
         )}
       </QueryView>
@@ -144,7 +144,7 @@ function Items({ apply }: { apply: FleetApply }) {
   );
 }
 
-function columnsOf(t: Translate): Column<FleetApplyItem>[] {
+function columnsOf(t: Translate, isOpen: boolean): Column<FleetApplyItem>[] {
   return [
     {
       key: 'name',
@@ -166,7 +166,9 @@ function columnsOf(t: Translate): Column<FleetApplyItem>[] {
     {
       key: 'detail',
       header: t('audit.change'),
-      render: (row) => <LinesCell lines={row.lines} blocking={row.detail ? [row.detail] : []} />,
+      render: (row) => (
+        <LinesCell lines={row.lines} blocking={row.detail ? [row.detail] : []} isOpen={isOpen} />
+      ),
     },
   ];
 }

@@ -4,15 +4,25 @@ import { ParameterName } from '@/components/ParameterName';
 import { useT } from '@/lib/i18n/context';
 import classes from './rollouts.module.css';
 
+/** So many instances at most show their lines unfolded. */
+export const FEW = 10;
+
 type Line = components['schemas']['FleetApplyLine'];
 
+interface LinesCellProps {
+  lines: Line[];
+  blocking?: string[];
+  /** Among few instances there is room to show everything. */
+  isOpen: boolean;
+}
+
 /** What changes on an instance: the names, unfolded to old and new; or why nothing can. */
-export function LinesCell({ lines, blocking = [] }: { lines: Line[]; blocking?: string[] }) {
+export function LinesCell({ lines, blocking = [], isOpen }: LinesCellProps) {
   const t = useT();
   if (blocking.length) return blocking.map((reason) => <div key={reason}>{reason}</div>);
   if (lines.length === 0) return '–';
   return (
-    <details className={classes.lines}>
+    <details className={classes.lines} open={isOpen}>
       <summary>{lines.map(({ name }) => name).join(', ')}</summary>
       <ul>
         {lines.map((line) => (

@@ -4,7 +4,7 @@ import { InstanceLink } from '@/components/InstanceLink';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import type { FleetPreviewItem } from './api';
-import { LinesCell } from './LinesCell';
+import { FEW, LinesCell } from './LinesCell';
 import { tallyOf } from './target';
 import classes from './rollouts.module.css';
 
@@ -18,7 +18,7 @@ export function PreviewTable({ items }: { items: FleetPreviewItem[] }) {
         label={t('rollout.previewOf')}
         rows={items}
         rowKey={(row) => row.instance}
-        columns={columnsOf(t)}
+        columns={columnsOf(t, items.length <= FEW)}
         maxHeight="420px"
         empty={<EmptyState title={t('fleet.noMatch')} />}
       />
@@ -26,7 +26,7 @@ export function PreviewTable({ items }: { items: FleetPreviewItem[] }) {
   );
 }
 
-function columnsOf(t: Translate): Column<FleetPreviewItem>[] {
+function columnsOf(t: Translate, isOpen: boolean): Column<FleetPreviewItem>[] {
   return [
     {
       key: 'name',
@@ -38,7 +38,7 @@ function columnsOf(t: Translate): Column<FleetPreviewItem>[] {
     {
       key: 'lines',
       header: t('audit.change'),
-      render: (row) => <LinesCell lines={row.lines} blocking={row.blocking} />,
+      render: (row) => <LinesCell lines={row.lines} blocking={row.blocking} isOpen={isOpen} />,
     },
   ];
 }

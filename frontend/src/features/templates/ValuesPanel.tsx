@@ -84,7 +84,6 @@ function columnsOf(t: Translate): Column<Row>[] {
     {
       key: 'resolved',
       header: t('templates.resolved'),
-      align: 'right',
       render: (row) => <ParameterValue value={row.resolved} unit={row.unit} />,
     },
   ];

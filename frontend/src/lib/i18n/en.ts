@@ -645,7 +645,6 @@ export const en = {
   'silences.everyRule': 'every rule',
   'silences.everyInstance': 'every instance',
   'silences.planned': 'planned',
-  'silences.reasonAndCover': 'Reason, and what it covers',
   'silences.endOf': 'End silence {reason}',
   'silences.active': 'in force',
   'silences.ended': 'ended',
