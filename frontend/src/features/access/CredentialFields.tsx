@@ -1,5 +1,7 @@
 import { Select, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { fieldMessage } from '@/api/errors';
+import { covers, sessionQuery } from '@/api/session';
 import { useT } from '@/lib/i18n/context';
 import { roleOptions, type RoleName } from './roles';
 
@@ -14,9 +16,10 @@ interface CredentialFieldsProps {
   onChange: (credential: Credential) => void;
 }
 
-/** What a token and an access key have in common: a name, and what it may do at most. */
+/** What a token and an access key have in common: a name, and what it may do at most: no more than its maker. */
 export function CredentialFields({ credential, error, onChange }: CredentialFieldsProps) {
   const t = useT();
+  const { data: session } = useQuery(sessionQuery);
   return (
     <>
       <TextInput
@@ -29,7 +32,7 @@ export function CredentialFields({ credential, error, onChange }: CredentialFiel
       />
       <Select
         label={t('access.tokenScope')}
-        data={roleOptions(t)}
+        data={roleOptions(t).filter(({ value }) => covers(session?.role, value))}
         value={credential.scope}
         error={fieldMessage(error, 'scope')}
         onChange={(next) => onChange({ ...credential, scope: next as RoleName })}

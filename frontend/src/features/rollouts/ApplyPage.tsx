@@ -14,6 +14,7 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useCan } from '@/api/session';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { KeptNotice } from '@/components/KeptNotice';
 import { TextLink } from '@/components/links';
@@ -32,6 +33,7 @@ import {
 import { FleetAppliesPanel } from './FleetAppliesPanel';
 import { PreviewTable } from './PreviewTable';
 import { isTargetComplete, selectionOf, tallyOf, type Target, type TargetKind } from './target';
+import classes from './rollouts.module.css';
 
 export function ApplyPage() {
   const t = useT();
@@ -129,6 +131,7 @@ export function ApplyPage() {
 
 function FleetPreview({ selection, onStarted }: { selection: Selection; onStarted: () => void }) {
   const t = useT();
+  const canChange = useCan('operator');
   const preview = useQuery(fleetPreviewQuery(selection));
   return (
     <Panel title={t('rollout.previewOf')} flush>
@@ -136,7 +139,11 @@ function FleetPreview({ selection, onStarted }: { selection: Selection; onStarte
         {(data) => (
           <>
             <PreviewTable items={data.items} />
-            <StartForm selection={selection} items={data.items} onStarted={onStarted} />
+            {canChange ? (
+              <StartForm selection={selection} items={data.items} onStarted={onStarted} />
+            ) : (
+              <p className={classes.denied}>{t('rollout.operatorOnly')}</p>
+            )}
           </>
         )}
       </QueryView>

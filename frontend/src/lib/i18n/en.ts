@@ -673,6 +673,7 @@ export const en = {
   'rollout.start': 'Apply to {count} {count|instance|instances}',
   'rollout.terms':
     '{parallelism} at a time, {failures} {failures|failure|failures} tolerated; previewed by {who},',
+  'rollout.operatorOnly': 'Applying needs the role operator.',
   'rollout.recent': 'Recent',
   'rollout.none': 'Nothing was applied to many yet',
   'rollout.items': 'Instances',

@@ -661,6 +661,7 @@ export const zh: Messages = {
   'rollout.maxFailures': '允许失败数',
   'rollout.start': '应用到 {count} 个实例',
   'rollout.terms': '每批 {parallelism} 个，允许 {failures} 次失败；预览人：{who}，',
+  'rollout.operatorOnly': '应用需要 operator 角色。',
   'rollout.recent': '最近',
   'rollout.none': '还没有批量应用记录',
   'rollout.items': '实例',
