@@ -2,15 +2,12 @@
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
-use crate::fates::Fates;
 use crate::hash::Hash;
-use crate::memory::Memory;
 use crate::segment::Queue;
 use crate::slot::Slot;
 use crate::table::{Head, Table};
-use crate::writer::Writer;
 use crate::{Entry, Key, Pin};
 
 /// Two lines, because processors prefetch them in pairs.
@@ -91,10 +88,6 @@ impl Shard {
                 visit(unsafe { entry.view::<'g>() });
             }
         }
-    }
-
-    pub fn lock<'a>(&'a self, memory: &'a Arc<Memory>, fates: &'a Fates, segment_bytes: usize) -> Writer<'a> {
-        Writer::new(self, self.state(), memory, fates, segment_bytes)
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {

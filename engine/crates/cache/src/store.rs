@@ -123,7 +123,8 @@ impl Cache {
     }
 
     fn lock_shard(&self, shard: usize) -> Writer<'_> {
-        self.shards[shard].lock(&self.memory, &self.fates, self.segment_bytes.load(Ordering::Relaxed))
+        let segment_bytes = self.segment_bytes.load(Ordering::Relaxed);
+        Writer::lock(&self.shards[shard], &self.memory, &self.fates, segment_bytes)
     }
 
     /// What only evictions may use, to copy survivors into.

@@ -40,14 +40,9 @@ pub(crate) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub fn new(
-        shard: &'a Shard,
-        state: MutexGuard<'a, State>,
-        memory: &'a Arc<Memory>,
-        fates: &'a Fates,
-        segment_bytes: usize,
-    ) -> Self {
-        Writer { shard, state, memory, fates, segment_bytes }
+    /// Waits for the shard's lock.
+    pub fn lock(shard: &'a Shard, memory: &'a Arc<Memory>, fates: &'a Fates, segment_bytes: usize) -> Self {
+        Writer { shard, state: shard.state(), memory, fates, segment_bytes }
     }
 
     /// Stores an entry, leaving `spare` bytes of the budget for evictions to move entries into.
