@@ -20,6 +20,7 @@ from controlplane.metrics.partitions import partitions_ensure
 HOUR, DAY = 3600, 86400
 REPEATS = 30
 NAMES = "hit_ratio,lookups_per_second,memory_used_ratio"
+SPARKLINES, SPARKS = "/api/v1/metrics/sparklines", {"names": "hit_ratio,questions_per_second"}
 
 
 def fill(now: int, minute_instances: int) -> dict[str, int]:
@@ -71,7 +72,8 @@ def _milliseconds(client: APIClient, path: str, query: dict[str, Any]) -> dict[s
 def measure(minute_instances: int) -> dict[str, Any]:
     now = int(time.time())
     rows, client = fill(now, minute_instances), _client()
-    instance = Instance.objects.order_by("id").values_list("id", flat=True)[0]
+    ids = list(Instance.objects.order_by("id").values_list("id", flat=True)[:200])
+    instance, page = ids[0], {"instances": ",".join(ids)}
 
     def chart(days: float, points: int) -> dict[str, Any]:
         since = datetime.fromtimestamp(now - days * DAY, UTC).isoformat()
@@ -83,6 +85,8 @@ def measure(minute_instances: int) -> dict[str, Any]:
         "chart of an instance, 30 days, 1000 points": _milliseconds(client, one, chart(30, 1000)),
         "chart of an instance, 4 days by the minute, 1000 points": _milliseconds(client, one, chart(4, 1000)),
         "chart of the fleet, 30 days, 1000 points": _milliseconds(client, fleet, chart(30, 1000)),
+        "sparklines of a page of 200, the last hour": _milliseconds(client, SPARKLINES, page),
+        "sparklines of a page of 200, 30 days": _milliseconds(client, SPARKLINES, {**chart(30, 30), **SPARKS, **page}),
         "newest values, a page of 200": _milliseconds(client, "/api/v1/metrics/latest", {"limit": 200}),
         "instances, a page of 200": _milliseconds(client, "/api/v1/instances", {"limit": 200}),
     }

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from config.celery import app
 from controlplane.metrics import lookout, polling
 from controlplane.metrics.connections import Connections
-from controlplane.metrics.lookout import NAME, Lookout
+from controlplane.metrics.lookout import LOOKOUT, NAME, Lookout
 from controlplane.metrics.models import Clock, Sample
 from controlplane.metrics.tasks import look
 from controlplane.metrics.tests.fleet import class_make, instance_make
@@ -135,3 +136,8 @@ def test_a_duty_that_fails_ends_nothing(polled: Any, lookouts: Callable[[], Look
     it.duties[:] = [lambda: 1 // 0, lambda: done.append(True)]
     it.knock()
     until(lambda: len(done) > 2, "the other duty is done again and again")
+
+
+def test_a_worker_polls_and_watches() -> None:
+    app.loader.import_default_modules()
+    assert [duty.__name__ for duty in LOOKOUT.duties] == ["poll_if_due", "watch_if_due"]
