@@ -34,7 +34,7 @@ def measured(instances: int, rounds: int, minute_instances: int) -> dict[str, An
     django.setup()
     from django.core.management import call_command
 
-    from bench import expressions, polling, reading
+    from bench import applying, expressions, polling, reading
 
     call_command("migrate", verbosity=0)
     polling.make_fleet(instances)
@@ -43,13 +43,14 @@ def measured(instances: int, rounds: int, minute_instances: int) -> dict[str, An
         "machine": machine(),
         "expressions": expressions.measure(),
         "polling": polling.measure(instances, rounds),
+        "applying": applying.measure(instances),
         "reading": reading.measure(minute_instances),
     }
 
 
 def as_markdown(found: dict[str, Any]) -> str:
     lines = [f"# Control plane, {found['at']}", ""]
-    for part in ("machine", "expressions", "polling", "reading"):
+    for part in ("machine", "expressions", "polling", "applying", "reading"):
         lines += [f"## {part}", "", "| what | measured |", "|---|---|"]
         lines += [f"| {name} | {_cell(value)} |" for name, value in found[part].items()] + [""]
     return "\n".join(lines)

@@ -55,7 +55,7 @@ def make_fleet(count: int) -> None:
     fleet = []
     for number, address in enumerate(addresses(0, count)):
         instance = Instance(name=f"bench-{number:05}", provider="external", host=address, port=PORT, username="fqc")
-        instance.instance_class, instance.state = size, "running"
+        instance.instance_class, instance.state, instance.engine_version = size, "running", "5.7.44-simulated"
         instance.password = "any"  # noqa: S105 - the simulator lets everybody in
         fleet.append(instance)
     Instance.objects.bulk_create(fleet, batch_size=1000)

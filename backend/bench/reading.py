@@ -10,8 +10,7 @@ from typing import Any
 from django.db import connection
 from rest_framework.test import APIClient
 
-from controlplane.accounts.services import token_create, user_create
-from controlplane.core.request_context import acting_as
+from bench.client import client_as
 from controlplane.fleet.models import Instance
 from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
 from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup
@@ -49,15 +48,6 @@ def _generate(table: str, instances: str | None, first: int, last: int, step: in
         )
 
 
-def _client() -> APIClient:
-    with acting_as("bench"):
-        user = user_create(username="bench", password="correct horse battery", role="viewer")  # noqa: S106
-        _, token = token_create(user, name="bench", scope="viewer")
-    client = APIClient(SERVER_NAME="127.0.0.1")
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
-    return client
-
-
 def _milliseconds(client: APIClient, path: str, query: dict[str, Any]) -> dict[str, float]:
     taken = []
     for _ in range(REPEATS + 2):
@@ -71,7 +61,7 @@ def _milliseconds(client: APIClient, path: str, query: dict[str, Any]) -> dict[s
 
 def measure(minute_instances: int) -> dict[str, Any]:
     now = int(time.time())
-    rows, client = fill(now, minute_instances), _client()
+    rows, client = fill(now, minute_instances), client_as("viewer")
     ids = list(Instance.objects.order_by("id").values_list("id", flat=True)[:200])
     instance, page = ids[0], {"instances": ",".join(ids)}
 

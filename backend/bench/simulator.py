@@ -1,7 +1,8 @@
-"""Many MySQL servers in few processes: enough of the protocol for the poller, and counters that grow.
+"""Many MySQL servers in few processes: enough for the poller and for changes of parameters, and counters that grow.
 
-One listening socket per server, each on an address of its own in 127.0.0.0/8. What it does not understand it answers
-with an error, so a poller that starts to ask for more fails loudly instead of measuring nothing. No TLS, no prepared
+One listening socket per server, each on an address of its own in 127.0.0.0/8; each remembers what was set on it. What
+it does not understand it answers with an error, so whoever starts to ask for more fails loudly instead of measuring
+nothing. No TLS, no prepared
 statements; any account is let in.
 
     python -m bench.simulator --count 1000
@@ -12,10 +13,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import ipaddress
+import re
 import resource
 import struct
 import time
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
 FIRST_ADDRESS, PORT = "127.1.0.1", 33400
 UTF8MB4 = 45
@@ -38,7 +41,11 @@ GAUGES = {
     "Qcache_total_blocks": 9000, "Fqc_bytes_used": 8_000_000, "Threads_connected": 30, "Threads_running": 3,
 }  # fmt: skip
 VARIABLES = {"query_cache_size": 16_777_216, "fqc_size": 16_777_216, "innodb_buffer_pool_size": 134_217_728}
+SETTINGS = {"long_query_time": "10.000000", "sort_buffer_size": "262144", "version": "5.7.44-simulated"}
+READ, SET = re.compile(r"SELECT @@GLOBAL\.`(\w+)`"), re.compile(r"SET GLOBAL `(\w+)` = '?([^']+)'?")
+UNKNOWN_VARIABLE = b"\xff" + struct.pack("<H", 1193) + b"#HY000unknown variable"
 STARTED = time.time()
+set_on: dict[str, dict[str, str]] = defaultdict(lambda: dict(SETTINGS))  # by address
 
 
 def text(value: bytes) -> bytes:
@@ -58,7 +65,11 @@ def framed(packets: Iterable[bytes], sequence: int) -> bytes:
     return bytes(framed)
 
 
-def result(rows: dict[str, int]) -> list[bytes]:
+def value(found: str) -> list[bytes]:
+    return [b"\x01", column(b"value"), EOF, text(found.encode()), EOF]
+
+
+def result(rows: Mapping[str, object]) -> list[bytes]:
     cells = [text(name.encode()) + text(str(value).encode()) for name, value in rows.items()]
     return [b"\x02", column(b"Variable_name"), column(b"Value"), EOF, *cells, EOF]
 
@@ -69,7 +80,16 @@ def status() -> dict[str, int]:
     return {**grown, **GAUGES, "Uptime": int(elapsed) + 1}
 
 
-def answer(statement: str) -> list[bytes]:
+def answer(statement: str, settings: dict[str, str]) -> list[bytes]:
+    if found := READ.fullmatch(statement):
+        return value(settings[found[1]]) if found[1] in settings else [UNKNOWN_VARIABLE]
+    if found := SET.fullmatch(statement):
+        settings[found[1]] = found[2]
+        return [OK]
+    if statement.startswith("SHOW GLOBAL VARIABLES LIKE"):
+        return result({})
+    if statement == "SHOW GLOBAL VARIABLES":
+        return result(settings)
     if statement.startswith("SHOW GLOBAL STATUS"):
         return result(status())
     if statement.startswith("SHOW GLOBAL VARIABLES"):
@@ -94,6 +114,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - of a stream server
         self.transport, self.buffer, self.is_let_in = transport, bytearray(), False
+        self.settings = set_on[transport.get_extra_info("sockname")[0]]
         transport.write(framed([GREETING], 0))
 
     def data_received(self, data: bytes) -> None:
@@ -110,7 +131,7 @@ class Connection(asyncio.Protocol):
         elif packet[0] == QUIT:
             self.transport.close()
         elif packet[0] == QUERY:
-            self.transport.write(framed(answer(packet[1:].decode()), sequence))
+            self.transport.write(framed(answer(packet[1:].decode(), self.settings), sequence))
         else:
             self.transport.write(framed([OK], sequence))
 
