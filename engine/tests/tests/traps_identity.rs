@@ -35,6 +35,39 @@ fn character_set_results() {
     facet(&mut arena, read, one, ("SET character_set_results = latin1", "C3A9,\u{fffd}"));
 }
 
+/// Of one and the same character set: the results' collation can be that of the login, or the default one. Nothing but the
+/// column's description tells.
+#[test]
+fn collation_of_results() {
+    let mut arena = Arena::enter("i_collated");
+    texts(&arena);
+    let read = "SELECT a FROM t WHERE id = 1";
+    let asked = "SET sql_mode = CONCAT(@@sql_mode, '')";
+    let ways: [&[&str]; 6] = [
+        &[],
+        &[asked],
+        &["SET STATEMENT character_set_results = latin1 FOR SELECT 1"],
+        &["SET character_set_results = CONCAT('utf8', 'mb4')"],
+        &["SET NAMES utf8mb4 COLLATE utf8mb4_bin", asked],
+        &["SET NAMES utf8mb4 COLLATE utf8mb4_bin"],
+    ];
+    let login = Login { collation: 46, ..arena.login() };
+    let session = |arena: &Arena, ways: &[&[&str]]| {
+        let mut client = arena.client_as(&login);
+        ways.iter().for_each(|way| all(&mut client, way));
+        client
+    };
+    for (before, after) in ways.iter().flat_map(|before| ways.iter().map(move |after| (*before, *after))) {
+        let mut first = session(&arena, &[before]);
+        arena.warm(&mut first, read);
+        all(&mut first, after);
+        let truth = session(&arena, &[&["SET SESSION fqc_type = OFF"], before, after]).query(read).unwrap();
+        assert!(first.query(read).unwrap() == truth, "{before:?}, {after:?}, in one session");
+        let truth = session(&arena, &[&["SET SESSION fqc_type = OFF"], after]).query(read).unwrap();
+        assert!(session(&arena, &[after]).query(read).unwrap() == truth, "{before:?}, then another: {after:?}");
+    }
+}
+
 #[test]
 fn character_set_of_literals() {
     let mut arena = Arena::enter("i_literals");

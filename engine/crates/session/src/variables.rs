@@ -62,6 +62,10 @@ pub const ASKABLE: [&[u8]; 13] = [
     b"optimizer_switch",
 ];
 
+/// Set where the character set of results was named since the login. Results tell their collation too, which then is the
+/// default one or that of SET NAMES; what the server tells when it is asked does not say which.
+const RESULTS_NAMED: &[u8] = b"results named";
+
 const CHARACTER_SETS: [&[u8]; 4] =
     [b"character_set_client", b"character_set_connection", b"character_set_results", b"collation_connection"];
 
@@ -128,6 +132,10 @@ impl Variables {
             self.knowledge = Knowledge::Lost;
             return Effect::Changed;
         }
+        if name == b"character_set_results" {
+            let is_default = matches!(value, Value::Default);
+            self.set.insert(RESULTS_NAMED.to_vec(), vec![u8::from(is_default)]);
+        }
         if ASKABLE.contains(&name) && matches!(value, Value::Complex | Value::Default) {
             self.is_uncertain = true;
             return Effect::Changed;
@@ -170,6 +178,8 @@ impl Variables {
     /// SET NAMES replaces what was set for the four character sets one by one.
     fn set_names(&mut self, value: &Value, collation: Option<&[u8]>, inherited: u64) -> Effect {
         self.forget_character_sets();
+        let named = collation.map_or_else(|| vec![u8::from(matches!(value, Value::Default))], <[u8]>::to_vec);
+        self.set.insert(RESULTS_NAMED.to_vec(), named);
         self.mode.charset = value.plain().map_or(Charset::Unreadable, Charset::of_name);
         if let Some(collation) = collation {
             self.set.insert(b"names collate".to_vec(), collation.to_vec());

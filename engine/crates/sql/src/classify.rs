@@ -1,6 +1,6 @@
 //! From the first keyword to the kind. Statements whose tail matters must match to their last token.
 
-use crate::lex::{LONGEST_WORD, Lexer, TokenKind, unquoted};
+use crate::lex::{LONGEST_WORD, Lexer, Token, TokenKind, unquoted};
 use crate::walk::{Ending, Findings, walk};
 use crate::{Charset, Completion, Flush, Kind, LexMode, Read, Show, Statement, ddl, set, show, transaction};
 
@@ -193,6 +193,13 @@ fn flush(lexer: &mut Lexer) -> Flush {
     if lexer.is_at_end() { flush } else { Flush::Other }
 }
 
+/// SET STATEMENT puts character sets back by their names: afterwards their collation may be another one.
+fn is_put_back_by_name(token: &Token) -> bool {
+    let name = unquoted(token, false);
+    let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+    is("character_set_client") || is("character_set_connection") || is("character_set_results")
+}
+
 /// After SET STATEMENT: assignments, FOR, a statement.
 fn set_statement(lexer: &mut Lexer, may_nest: bool) -> Option<Kind> {
     may_nest.then_some(())?;
@@ -204,6 +211,7 @@ fn set_statement(lexer: &mut Lexer, may_nest: bool) -> Option<Kind> {
             TokenKind::Open => depth += 1,
             TokenKind::Close => depth = depth.saturating_sub(1),
             _ if depth == 0 && token.is("for") => break,
+            _ if is_put_back_by_name(&token) => return None,
             _ => {}
         }
     }

@@ -397,6 +397,7 @@ fn set_statement_carries_the_statement_within() {
     };
     assert_eq!(inner.kind, Kind::Opaque);
     assert_eq!(kind("SET STATEMENT a=1"), Kind::Opaque);
+    assert_eq!(kind("SET STATEMENT a=1, `Character_Set_Results`=latin1 FOR SELECT 1"), Kind::Opaque);
 }
 
 #[test]
