@@ -1,6 +1,7 @@
 import pytest
 
 from testing.changes import changed
+from testing.workers import until
 
 pytestmark = pytest.mark.django_db
 
@@ -65,3 +66,13 @@ def test_advice_names_a_size_by_every_rule(viewer, instance):
     by_rule = {size["rule"]: size["size_bytes"] for size in sizes}
     assert by_rule["buffer_pool"] == 268435456 // 10 // 1024 * 1024
     assert by_rule.keys() == {"buffer_pool", "result_set", "curve"}
+
+
+def test_a_statement_that_takes_too_long_ends_on_the_server_too(operator, instance, table, shared_server, settings):
+    settings.STATEMENT_TIMEOUT_SECONDS = 3
+    answer = try_out(operator, instance, statement="SELECT SLEEP(1000)", repetitions=2)
+    assert answer.status_code in (422, 503)  # which says so first, the server or its silence, is a matter of load
+    server = shared_server.connect()
+    at_work = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(1000)'"
+    until(lambda: server.value(at_work) == 0, "the statement has ended")
+    server.close()
