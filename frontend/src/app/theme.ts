@@ -1,9 +1,10 @@
 // Mantine theme: a dense console with one accent colour. Surfaces, borders and status colours are CSS
 // variables in styles.css, so that both schemes are defined in one place. Components are named, not imported: an
 // import here would put each of them into the first load.
-import { createTheme } from '@mantine/core';
+import { createTheme, mergeThemeOverrides } from '@mantine/core';
+import type { Translate } from '@/lib/i18n/context';
 
-export const theme = createTheme({
+const theme = createTheme({
   primaryColor: 'brand',
   primaryShade: { light: 7, dark: 6 },
   colors: {
@@ -53,11 +54,28 @@ export const theme = createTheme({
     Chip: { defaultProps: { variant: 'outline' } },
     Badge: { defaultProps: { variant: 'light', tt: 'none' } },
     Tooltip: { defaultProps: { openDelay: 250, withArrow: true, multiline: true, maw: 320 } },
-    // A click that misses must not throw away what was typed.
-    Modal: {
-      defaultProps: { centered: true, closeOnClickOutside: false },
-      styles: { title: { fontWeight: 620 } },
-    },
-    Drawer: { defaultProps: { position: 'right' }, styles: { title: { fontWeight: 620 } } },
   },
 });
+
+/** What a Mantine dialog leaves open: its close button has no name, and its header would be the page's banner. */
+function dialogIn(t: Translate) {
+  return {
+    closeButtonProps: { 'aria-label': t('action.close') },
+    attributes: { header: { role: 'presentation' } },
+  };
+}
+
+const title = { fontWeight: 620 };
+
+export function themeIn(t: Translate) {
+  return mergeThemeOverrides(theme, {
+    components: {
+      // A click that misses must not throw away what was typed.
+      Modal: {
+        defaultProps: { centered: true, closeOnClickOutside: false, ...dialogIn(t) },
+        styles: { title },
+      },
+      Drawer: { defaultProps: { position: 'right', ...dialogIn(t) }, styles: { title } },
+    },
+  });
+}

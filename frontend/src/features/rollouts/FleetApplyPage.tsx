@@ -106,15 +106,17 @@ function ProgressBar({ apply }: { apply: FleetApply }) {
           />
         ))}
       </Progress.Root>
-      <ul className={classes.counts} role="status">
-        {Object.entries(counts)
-          .filter(([, count]) => count > 0)
-          .map(([state, count]) => (
-            <li key={state}>
-              <ItemStateBadge state={state as FleetApplyItem['state']} /> {count}
-            </li>
-          ))}
-      </ul>
+      <div role="status">
+        <ul className={classes.counts}>
+          {Object.entries(counts)
+            .filter(([, count]) => count > 0)
+            .map(([state, count]) => (
+              <li key={state}>
+                <ItemStateBadge state={state as FleetApplyItem['state']} /> {count}
+              </li>
+            ))}
+        </ul>
+      </div>
     </div>
   );
 }
