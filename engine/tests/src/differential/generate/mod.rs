@@ -178,7 +178,7 @@ impl Generator {
             return (Kind::Transaction, Deed::Query(self.ending()));
         }
         if self.aim == Aim::Rows && !self.random.per_mille(4) {
-            return match self.random.weighted(&[5600, 1300, 2400, 450, 20, 8, 8, 8]) {
+            return match self.random.weighted(&[5600, 1300, 2400, 450, 20, 8, 8, 8, 30]) {
                 0 => (Kind::Repeat, self.repeat()),
                 1 => (Kind::Read, self.fresh_read()),
                 2 => (Kind::Write, self.prepared_or_text(Self::row_write)),
@@ -186,7 +186,8 @@ impl Generator {
                 4 => (Kind::Setting, Deed::Query(self.row_setting())),
                 5 => (Kind::Definition, Deed::Query(self.row_definition())),
                 6 => (Kind::Prepared, Deed::Query(self.text_prepared(session))),
-                _ => (Kind::Several, self.several()),
+                7 => (Kind::Several, self.several()),
+                _ => self.row_watch(session),
             };
         }
         // Only the last two sessions are restless: the others must share entries, or nothing is ever a hit.

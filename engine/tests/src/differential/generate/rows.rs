@@ -23,6 +23,7 @@ const TABLES: &[(&str, &str)] = &[
         "(id INT AUTO_INCREMENT PRIMARY KEY, a INT, FOREIGN KEY (a) REFERENCES d0.t0 (id) ON DELETE CASCADE ON UPDATE SET NULL) ENGINE=InnoDB",
     ),
     ("d0.t5", "(id DECIMAL(10,0) PRIMARY KEY, a INT DEFAULT 1) ENGINE=InnoDB"),
+    ("d0.t6", "(id INT PRIMARY KEY, a INT UNIQUE) ENGINE=InnoDB"),
     (
         "d1.t0",
         "(id INT PRIMARY KEY, a INT DEFAULT 1) ENGINE=InnoDB PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (8), PARTITION p1 VALUES LESS THAN MAXVALUE)",
@@ -177,6 +178,22 @@ impl Generator {
             13 => format!("UPDATE {name} SET a = 6, id = {} WHERE id = {}", self.bound_key(), self.bound_key()),
             _ => self.row_insert(&table, &name),
         }
+    }
+
+    /// Rows that are kept, a write that may meet some of them, and another look.
+    pub(super) fn row_watch(&mut self, session: usize) -> (Kind, Deed) {
+        let table = self.table(false);
+        let name = format!("{}.{}", table.database, table.name);
+        let look = |key: i64| Deed::Query(format!("SELECT * FROM {name} WHERE id = {key}"));
+        for key in (2..13).chain(1..13) {
+            self.later(session, Kind::Read, look(key));
+        }
+        let write = self.row_insert(&table, &name);
+        self.later(session, Kind::Write, Deed::Query(write));
+        for key in 1..13 {
+            self.later(session, Kind::Read, look(key));
+        }
+        (Kind::Read, look(1))
     }
 
     fn row_update(&mut self, name: &str) -> String {
