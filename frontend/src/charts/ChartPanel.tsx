@@ -18,6 +18,8 @@ interface ChartPanelProps {
   onZoom?: (from: number, to: number) => void;
   /** Why there is nothing to draw, when the server does not offer the figure. */
   unavailable?: string;
+  /** What an empty chart means, where it is not that samples are missing. */
+  emptyText?: string;
   actions?: ReactNode;
   /** Below the chart. */
   children?: ReactNode;
@@ -27,6 +29,7 @@ export function ChartPanel({
   title,
   model,
   unavailable,
+  emptyText,
   actions,
   children,
   height = 220,
@@ -59,7 +62,7 @@ export function ChartPanel({
       >
         {isBlank ? (
           <div className={classes.blank} style={{ height }}>
-            {unavailable ?? t('chart.noData')}
+            {unavailable ?? emptyText ?? t('chart.noData')}
           </div>
         ) : (
           <TimeChart model={model} height={height} {...chart} />

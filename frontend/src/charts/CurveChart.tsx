@@ -43,6 +43,8 @@ export function CurveChart({ points, present, presentLabel, actionLabel, onChoos
             data={rows}
             margin={{ top: 16, right: 16, bottom: 0, left: 0 }}
             accessibilityLayer={false}
+            style={{ cursor: 'pointer' }}
+            onClick={({ activeLabel }) => activeLabel !== undefined && onChoose(Number(activeLabel))}
           >
             <CartesianGrid stroke="var(--fqc-grid)" vertical={false} />
             <XAxis

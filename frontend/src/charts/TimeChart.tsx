@@ -13,6 +13,7 @@ import {
   YAxis,
 } from 'recharts';
 import { useI18n } from '@/lib/i18n/context';
+import { AnnotationMark } from './AnnotationMark';
 import { ChartTooltip } from './ChartTooltip';
 import { formatTick } from './timeAxis';
 import { zoomRange, type TimeChartModel } from './timeChartModel';
@@ -119,7 +120,7 @@ export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: Tim
             x={annotation.at}
             stroke="var(--fqc-series-4)"
             strokeDasharray="3 3"
-            label={{ value: '▾', position: 'top', fill: 'var(--fqc-series-4)', fontSize: 12, offset: -2 }}
+            label={<AnnotationMark annotation={annotation} />}
           />
         ))}
         {drag && (

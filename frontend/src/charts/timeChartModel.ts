@@ -21,7 +21,8 @@ export interface SeriesInput {
 export interface Annotation {
   at: number;
   label: string;
-  href?: string;
+  /** Leads to what is marked. */
+  open?: () => void;
 }
 
 export interface TimeChartInput {

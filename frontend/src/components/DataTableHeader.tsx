@@ -1,3 +1,4 @@
+import type { CSSProperties } from 'react';
 import type { Column } from './column';
 import { IconSortAscending, IconSortDescending } from './icons';
 import type { Sort } from './sortRows';
@@ -9,6 +10,11 @@ interface HeaderCellProps<Row> {
   onSort: () => void;
 }
 
+/** The style sheet gives widths up on narrow screens. */
+function widthStyle(width: number | string): CSSProperties {
+  return { '--column-width': typeof width === 'number' ? `${width}px` : width } as CSSProperties;
+}
+
 export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
   const direction = sort?.key === column.key ? sort.direction : undefined;
   const Icon = direction === 'descending' ? IconSortDescending : IconSortAscending;
@@ -17,7 +23,7 @@ export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) 
   return (
     <th
       scope="col"
-      style={{ width: column.width }}
+      style={column.width === undefined ? undefined : widthStyle(column.width)}
       data-align={column.align}
       className={className}
       aria-sort={column.sortValue ? (direction ?? 'none') : undefined}

@@ -40,8 +40,12 @@ function FindingText({ finding }: { finding: Finding }) {
   return (
     <div className={classes.text}>
       <div className={classes.seen}>
-        {isNamed && <code>{finding.parameter}</code>} {finding.seen}{' '}
-        {tone === 'danger' && <StatusBadge tone="danger">{t('finding.blocking')}</StatusBadge>}
+        {isNamed && (
+          <>
+            <code>{finding.parameter}</code>:{' '}
+          </>
+        )}
+        {finding.seen} {tone === 'danger' && <StatusBadge tone="danger">{t('finding.blocking')}</StatusBadge>}
       </div>
       {finding.needed && tone !== 'ok' && (
         <div className={classes.needed}>

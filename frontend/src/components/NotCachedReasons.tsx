@@ -1,6 +1,11 @@
 import type { CacheStatus } from '@/api/instances';
 import { useT } from '@/lib/i18n/context';
+import { formatCount } from '@/lib/number';
 import classes from './NotCachedReasons.module.css';
+
+function isFigure(value: string | null | undefined): boolean {
+  return /^\d+$/.test(value ?? '');
+}
 
 /** Why statements were not stored, as the engine counts it; the server without the engine does not say. */
 export function NotCachedReasons({ status }: { status: CacheStatus }) {
@@ -15,7 +20,9 @@ export function NotCachedReasons({ status }: { status: CacheStatus }) {
       <thead>
         <tr>
           {names.map((name) => (
-            <th key={name}>{name.toLowerCase().replaceAll('_', ' ')}</th>
+            <th key={name} data-figure={isFigure(first?.[name]) || undefined}>
+              {name.toLowerCase().replaceAll('_', ' ')}
+            </th>
           ))}
         </tr>
       </thead>
@@ -23,7 +30,13 @@ export function NotCachedReasons({ status }: { status: CacheStatus }) {
         {status.reasons.map((reason) => (
           <tr key={JSON.stringify(reason)}>
             {names.map((name) => (
-              <td key={name}>{reason[name] ?? '–'}</td>
+              <td
+                key={name}
+                data-figure={isFigure(reason[name]) || undefined}
+                title={reason[name] ?? undefined}
+              >
+                {isFigure(reason[name]) ? formatCount(Number(reason[name])) : (reason[name] ?? '–')}
+              </td>
             ))}
           </tr>
         ))}

@@ -9,6 +9,7 @@ test('an absent figure is a dash, never zero', () => {
 
 test.each([
   [0, '0 s'],
+  [0.0000005, '0.5 µs'],
   [0.00018, '180 µs'],
   [0.0042, '4.2 ms'],
   [59.9, '59 s'],

@@ -39,7 +39,7 @@ const STEPS: [number, string][] = [
 export function formatDuration(seconds: Maybe<number>): string {
   if (!isPresent(seconds)) return ABSENT;
   if (seconds === 0) return '0 s';
-  if (seconds < 0.001) return `${Math.round(seconds * 1e6)} µs`;
+  if (seconds < 0.001) return `${Number((seconds * 1e6).toPrecision(3))} µs`;
   if (seconds < 1) return `${Number((seconds * 1000).toPrecision(2))} ms`;
   const index = STEPS.findIndex(([size]) => seconds >= size);
   const [size, unit] = STEPS[index] ?? [1, 's'];

@@ -1,12 +1,13 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { preparedBy, prerequisitesQuery, useInstanceAction } from '@/api/instances';
+import { prerequisitesQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { FindingList } from '@/components/FindingList';
 import { IconRefresh } from '@/components/icons';
 import { QueryView } from '@/components/QueryView';
+import { useFindingAction } from '@/components/useFindingAction';
 import { useT } from '@/lib/i18n/context';
 import classes from './enable.module.css';
 
@@ -15,27 +16,19 @@ export function CheckStep({ instanceId }: { instanceId: string }) {
   const canChange = useCan('operator');
   const navigate = useNavigate({ from: '/instances/$instanceId/cache' });
   const check = useQuery(prerequisitesQuery(instanceId));
-  const act = useInstanceAction(
+  const act = useFindingAction(
     instanceId,
     (change) => void navigate({ search: { step: 0, change: change.id } }),
   );
-  const run = (route: string, body: Record<string, unknown>) => {
-    const set = preparedBy(route, body);
-    if (set) {
-      void navigate({ to: '/instances/$instanceId/parameters', params: { instanceId }, search: { set } });
-      return;
-    }
-    act.mutate({ route, body });
-  };
   return (
     <>
-      {act.isError && <ErrorPanel error={act.error} />}
+      {act.error && <ErrorPanel error={act.error} />}
       <QueryView query={check}>
         {(data) => (
           <>
             <FindingList
               findings={data.findings}
-              onAct={canChange ? run : undefined}
+              onAct={canChange ? act.run : undefined}
               isBusy={act.isPending}
             />
             <Button

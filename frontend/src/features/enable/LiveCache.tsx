@@ -54,28 +54,38 @@ export function LiveCache({ instanceId, status }: { instanceId: string; status: 
           label={t('live.hits')}
           tone={total > 0 ? 'ok' : 'info'}
           value={formatCompact(total)}
-          note={total > 0 ? formatRate(hits.at(-1)) : t('live.waiting')}
+          note={total > 0 ? undefined : t('live.waiting')}
         />
         <StatTile
           label={t('live.hitRate')}
-          value={<Sparkline values={hits} label={t('live.hitRate')} isWide height={30} />}
+          value={formatRate(hits.at(-1))}
+          note={<Sparkline values={hits} label={t('live.hitRate')} isWide height={16} />}
         />
         <StatTile
           label={t('live.insertRate')}
-          value={<Sparkline values={inserts} label={t('live.insertRate')} isWide height={30} color={2} />}
+          value={formatRate(inserts.at(-1))}
+          note={<Sparkline values={inserts} label={t('live.insertRate')} isWide height={16} color={2} />}
         />
         <StatTile
           label={t('cache.ratioSinceStart')}
           formula="hits / (hits + inserts + not_cached)"
           value={formatPercent(status.hit_ratio === null ? null : status.hit_ratio * 100)}
         />
-        <StatTile label="Qcache_queries_in_cache" value={formatCompact(counter('Qcache_queries_in_cache'))} />
+        <StatTile
+          label={t('live.entries')}
+          formula="Qcache_queries_in_cache"
+          value={formatCompact(counter('Qcache_queries_in_cache'))}
+        />
         <StatTile
           label={t('live.memory')}
           value={status.size_bytes === null ? '–' : formatBytes(status.size_bytes)}
           note={t('live.free', { size: formatBytes(counter('Qcache_free_memory') || 0) })}
         />
-        <StatTile label="Qcache_lowmem_prunes" value={formatCompact(counter('Qcache_lowmem_prunes'))} />
+        <StatTile
+          label={t('live.prunes')}
+          formula="Qcache_lowmem_prunes"
+          value={formatCompact(counter('Qcache_lowmem_prunes'))}
+        />
       </StatTiles>
       <NotCachedReasons status={status} />
       {isDisabling && <DisableCache instanceId={instanceId} onClose={() => setIsDisabling(false)} />}

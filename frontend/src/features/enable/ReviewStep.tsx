@@ -45,6 +45,7 @@ export function ReviewStep({ instanceId, sizing, canApply }: ReviewStepProps) {
           {enable.isError && <ErrorPanel error={enable.error} />}
           <Button
             size="sm"
+            style={{ alignSelf: 'flex-end' }}
             leftSection={<IconBolt size={16} />}
             disabled={!canApply || data.is_blocked}
             loading={enable.isPending}

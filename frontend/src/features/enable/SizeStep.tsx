@@ -30,7 +30,7 @@ export function SizeStep({ instanceId, sizing, onChange }: SizeStepProps) {
             aria-label={t('enable.step.size')}
           >
             <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm">
-              {withOwnSize(data.sizes, t('enable.explicitHint')).map((proposal) => (
+              {withOwnSize(data.sizes).map((proposal) => (
                 <RuleCard key={proposal.rule} proposal={proposal} sizing={sizing} onChange={set} />
               ))}
             </SimpleGrid>
@@ -59,9 +59,9 @@ export function SizeStep({ instanceId, sizing, onChange }: SizeStepProps) {
 }
 
 /** The advice names the rules it can compute; a size of one's own is always possible. */
-function withOwnSize(sizes: Proposal[], explanation: string): Proposal[] {
+function withOwnSize(sizes: Proposal[]): Proposal[] {
   if (sizes.some(({ rule }) => rule === 'explicit')) return sizes;
-  return [...sizes, { rule: 'explicit', size_bytes: null, explanation }];
+  return [...sizes, { rule: 'explicit', size_bytes: null, explanation: '' }];
 }
 
 interface RuleCardProps {
@@ -80,7 +80,9 @@ function RuleCard({ proposal, sizing, onChange }: RuleCardProps) {
     <div className={classes.card} data-chosen={sizing.rule === rule || undefined}>
       <Radio value={rule} label={t(`enable.rule.${rule}`)} size="xs" disabled={!isOffered} />
       <div className={classes.size}>{size === null ? '–' : formatBytes(size)}</div>
-      <div className={classes.hint}>{proposal.explanation}</div>
+      <div className={classes.hint}>
+        {t(rule === 'curve' && size === null ? 'enable.ruleHint.noCurve' : `enable.ruleHint.${rule}`)}
+      </div>
       {rule === 'result_set' && (
         <TextInput
           aria-label={t('enable.resultSet')}

@@ -8,6 +8,8 @@ import { useT } from '@/lib/i18n/context';
 import { useKept } from '@/lib/useKept';
 import { formatDuration } from '@/lib/number';
 import { useTrial, type TrialDraft } from './api';
+import type { Sizing } from './sizing';
+import { TrialMemory } from './TrialMemory';
 import classes from './enable.module.css';
 
 type Trial = components['schemas']['Trial'];
@@ -17,7 +19,7 @@ const MICROSECOND = 1e-6;
 const emptyTrial: TrialDraft = { statement: '', database: '', repetitions: 20 };
 
 /** One statement, one session: what the cache would do for it before anybody else is touched. Optional. */
-export function TrialStep({ instanceId }: { instanceId: string }) {
+export function TrialStep({ instanceId, sizing }: { instanceId: string; sizing: Sizing }) {
   const t = useT();
   const trial = useTrial(instanceId);
   const [draft, setDraft] = useKept<TrialDraft>(`trial.${instanceId}`, () => emptyTrial);
@@ -30,6 +32,7 @@ export function TrialStep({ instanceId }: { instanceId: string }) {
     <form onSubmit={run}>
       <Stack gap="sm">
         <p className={classes.lead}>{t('enable.trialLead')}</p>
+        <TrialMemory instanceId={instanceId} sizing={sizing} />
         <Textarea
           label={t('enable.statement')}
           required

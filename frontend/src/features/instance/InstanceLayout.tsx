@@ -2,8 +2,10 @@
 import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { instanceQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
+import { ErrorPanel } from '@/components/ErrorPanel';
 import { InstanceState } from '@/components/InstanceState';
 import { TextLink } from '@/components/links';
 import { PageHeader } from '@/components/PageHeader';
@@ -19,6 +21,14 @@ export function InstanceLayout() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
   const canChange = useCan('operator');
   const instance = useQuery(instanceQuery(instanceId));
+  if (!instance.data && instance.isError) {
+    return (
+      <>
+        <PageHeader eyebrow={<TextLink to="/fleet">{t('fleet.title')}</TextLink>} title={instanceId} />
+        <ErrorPanel error={instance.error} onRetry={() => void instance.refetch()} />
+      </>
+    );
+  }
   return (
     <QueryView query={instance}>
       {(data) => (
@@ -44,10 +54,16 @@ function RoomTabs({ instanceId }: { instanceId: string }) {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const current =
     ROOMS.find((room) => path.endsWith(`/${room}`)) ?? (path.includes('/changes/') ? 'history' : 'overview');
+  // On a phone the chosen tab may be beyond the edge.
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const tab = list.current?.querySelector('[aria-selected="true"]');
+    tab?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current]);
   const open = (room: Room) => navigate({ to: `/instances/$instanceId/${room}`, params: { instanceId } });
   return (
     <Tabs value={current} onChange={(room) => void open(room as Room)} mb="md" keepMounted={false}>
-      <Tabs.List style={{ flexWrap: 'nowrap', overflowX: 'auto', overflowY: 'hidden' }}>
+      <Tabs.List ref={list} style={{ flexWrap: 'nowrap', overflowX: 'auto', overflowY: 'hidden' }}>
         {ROOMS.map((room) => (
           <Tabs.Tab key={room} value={room} style={{ flex: 'none' }}>
             {t(`instance.room.${room}`)}

@@ -1,16 +1,16 @@
-import { Stack } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { SimpleGrid, Skeleton, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { instanceChangesQuery, type ChangeSummary } from '@/api/changes';
 import { instanceQuery, type Instance } from '@/api/instances';
-import type { Annotation } from '@/charts/timeChartModel';
 import { QueryView } from '@/components/QueryView';
-import { useT, type Translate } from '@/lib/i18n/context';
+import { useT } from '@/lib/i18n/context';
 import { metricsQuery } from './api';
+import { ChangeMarks } from './ChangeMarks';
 import { MonitoringToolbar } from './MonitoringToolbar';
 import { PanelGrid } from './PanelGrid';
-import type { Source } from './panels';
+import { domainOf, type Source } from './panels';
 import type { MonitoringSearch } from './search';
+import { useChangeMarks } from './useChangeMarks';
 
 export function MonitoringPage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
@@ -39,25 +39,65 @@ interface ChartsProps {
 }
 
 function Charts({ instance, search, onZoom }: ChartsProps) {
-  const t = useT();
   const main = useQuery(metricsQuery(instance.id, search));
-  const changes = useInfiniteQuery(instanceChangesQuery(instance.id));
   const compared = useCompared(search);
   return (
-    <QueryView query={main}>
-      {(answer) => {
-        const sources: Source[] = [{ label: instance.name, answer }, ...compared];
-        return (
-          <PanelGrid
-            instanceId={instance.id}
-            sources={sources}
-            annotations={(changes.data ?? []).flatMap((change) => annotationOf(change, t))}
-            hasEngine={instance.has_engine}
-            onZoom={onZoom}
-          />
-        );
-      }}
+    <QueryView query={main} skeleton={<ChartsSkeleton />}>
+      {(answer) => (
+        <MarkedCharts
+          instance={instance}
+          sources={[{ label: instance.name, answer }, ...compared]}
+          domain={domainOf(answer)}
+          onZoom={onZoom}
+        />
+      )}
     </QueryView>
+  );
+}
+
+interface MarkedChartsProps {
+  instance: Instance;
+  sources: Source[];
+  domain: [number, number];
+  onZoom: (from: number, to: number) => void;
+}
+
+function MarkedCharts({ instance, sources, domain, onZoom }: MarkedChartsProps) {
+  const t = useT();
+  const navigate = useNavigate();
+  const marks = useChangeMarks(instance.id, domain);
+  const annotations = marks.map(({ id, kind, at }) => ({
+    at,
+    label: t(`change.kind.${kind}`),
+    open: () =>
+      void navigate({
+        to: '/instances/$instanceId/changes/$changeId',
+        params: { instanceId: instance.id, changeId: id },
+      }),
+  }));
+  return (
+    <div>
+      <ChangeMarks instanceId={instance.id} marks={marks} />
+      <PanelGrid
+        instanceId={instance.id}
+        sources={sources}
+        annotations={annotations}
+        hasEngine={instance.has_engine}
+        onZoom={onZoom}
+      />
+    </div>
+  );
+}
+
+function ChartsSkeleton() {
+  return (
+    <Stack gap="md">
+      <Skeleton height={390} radius="lg" />
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Skeleton height={290} radius="lg" />
+        <Skeleton height={290} radius="lg" />
+      </SimpleGrid>
+    </Stack>
   );
 }
 
@@ -67,10 +107,4 @@ function useCompared(search: MonitoringSearch): Source[] {
   const other = useQuery({ ...instanceQuery(id), enabled: isOn });
   const metrics = useQuery({ ...metricsQuery(id, search), enabled: isOn });
   return isOn && other.data && metrics.data ? [{ label: other.data.name, answer: metrics.data }] : [];
-}
-
-/** Where a change took effect, a mark on every chart. */
-function annotationOf(change: ChangeSummary, t: Translate): Annotation[] {
-  if (change.state !== 'applied' || !change.finished_at) return [];
-  return [{ at: new Date(change.finished_at).getTime(), label: t(`change.kind.${change.kind}`) }];
 }

@@ -6,6 +6,8 @@ import { useI18n } from '@/lib/i18n/context';
 import { formatLocal } from '@/lib/time';
 import { RANGES, type MonitoringSearch, type Range } from './search';
 
+const SHORT_SPAN_MS = 5 * 60_000;
+
 interface MonitoringToolbarProps {
   instanceId: string;
   search: MonitoringSearch;
@@ -28,9 +30,11 @@ export function MonitoringToolbar({ instanceId, search, onChange }: MonitoringTo
         <Button
           variant="default"
           leftSection={<IconZoomReset size={14} />}
+          title={t('monitoring.resetZoom')}
+          aria-label={`${t('monitoring.resetZoom')}: ${spanText(search, language)}`}
           onClick={() => onChange({ from: undefined, to: undefined })}
         >
-          {formatLocal(search.from ?? 0, language)} – {formatLocal(search.to ?? 0, language)}
+          {spanText(search, language)}
         </Button>
       ) : (
         <Button
@@ -52,4 +56,10 @@ export function MonitoringToolbar({ instanceId, search, onChange }: MonitoringTo
       />
     </FilterBar>
   );
+}
+
+/** With seconds where minutes would read alike. */
+function spanText({ from = 0, to = 0 }: MonitoringSearch, language: string): string {
+  const isShort = to - from < SHORT_SPAN_MS;
+  return `${formatLocal(from, language, isShort)} – ${formatLocal(to, language, isShort)}`;
 }

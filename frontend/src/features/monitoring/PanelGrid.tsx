@@ -27,6 +27,7 @@ export function PanelGrid({ instanceId, sources, annotations, hasEngine, onZoom 
     () => PANELS.map((plan) => ({ plan, model: buildPanel(plan, sources, annotations) })),
     [sources, annotations],
   );
+  const hasSamples = models.some(({ model }) => !model.isEmpty);
   return (
     <div className={classes.grid}>
       {models.map(({ plan, model }) => (
@@ -41,6 +42,7 @@ export function PanelGrid({ instanceId, sources, annotations, hasEngine, onZoom 
             unavailable={
               !hasEngine && ENGINE_ONLY.includes(plan.key) ? t('monitoring.needsEngine') : undefined
             }
+            emptyText={hasSamples && model.unit === 'percent' ? t('monitoring.nothingCounted') : undefined}
           >
             {plan.key === 'notCached' && <WhyNotCached instanceId={instanceId} />}
           </ChartPanel>

@@ -1,6 +1,7 @@
 import type { CacheAdvice } from '@/api/instances';
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
+import { Identifier } from '@/components/Identifier';
 import { Panel } from '@/components/Panel';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
@@ -19,7 +20,7 @@ export function TableAdvice({ tables, note }: { tables: Row[]; note: string }) {
         rows={tables}
         rowKey={(row) => `${row.schema}.${row.table}`}
         columns={columnsOf(t)}
-        empty={<EmptyState title={t('queries.noTables')} hint={note} />}
+        empty={<EmptyState title={t('queries.noTables')} hint={note || t('queries.noTablesHint')} />}
       />
     </Panel>
   );
@@ -34,7 +35,7 @@ function columnsOf(t: Translate): Column<Row>[] {
     {
       key: 'table',
       header: t('queries.table'),
-      render: (row) => <code>{`${row.schema}.${row.table}`}</code>,
+      render: (row) => <Identifier name={`${row.schema}.${row.table}`} />,
       sortValue: (row) => `${row.schema}.${row.table}`,
     },
     {

@@ -32,7 +32,7 @@ test('the statement comes first, then what it is ranked by, its digest last', ()
 });
 
 test('the unit that a name states is in the values', () => {
-  expect(readableColumn('TIME_SAVED_US')).toBe('time saved');
+  expect(readableColumn('TIME_SAVED_US')).toBe('Time saved');
   expect(readableFigure('TIME_SAVED_US', '1500')).toBe('1.5 ms');
   expect(readableFigure('Bytes_saved', '2048')).toBe('2 KiB');
   expect(readableFigure('Hit_ratio', '0.973')).toBe('97.3 %');

@@ -52,12 +52,13 @@ const UNITS: [RegExp, (value: number) => string][] = [
   [/[_ ]ratio$/i, (value) => formatPercent(value * 100)],
 ];
 
-/** `TIME_SAVED_US` -> `time saved`: the unit of a time is in the values. */
+/** `TIME_SAVED_US` -> `Time saved`: the unit of a time is in the values. */
 export function readableColumn(name: string): string {
-  return name
+  const words = name
     .replace(/[_ ](us|ms|seconds)$/i, '')
     .toLowerCase()
     .replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 export function readableFigure(name: string, value: string): string {

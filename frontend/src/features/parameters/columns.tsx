@@ -2,6 +2,7 @@ import { Tooltip } from '@mantine/core';
 import type { Instance, InstanceParameter } from '@/api/instances';
 import type { Column } from '@/components/DataTable';
 import { IconLock, IconRotateClockwise } from '@/components/icons';
+import { Identifier } from '@/components/Identifier';
 import { ParameterValue } from '@/components/ParameterValue';
 import { StatusBadge } from '@/components/StatusBadge';
 import type { Translate } from '@/lib/i18n/context';
@@ -23,40 +24,54 @@ export function parameterColumns(t: Translate, context: Context): Column<Instanc
       header: t('parameters.name'),
       sortValue: (row) => row.name,
       render: (row) => <NameCell row={row} t={t} />,
-      width: '30%',
+      width: '28%',
     },
     {
       key: 'value',
       header: t('parameters.value'),
       render: (row) => <ValueCell row={row} {...context} />,
-      width: '34%',
+      width: '27%',
     },
     {
       key: 'state',
       header: t('fleet.state'),
       render: (row) => <RowState row={row} t={t} />,
+      width: '12%',
       isSecondary: true,
     },
     {
       key: 'default',
       header: t('parameters.default'),
       render: (row) => <ParameterValue value={row.default} unit={row.unit} isClipped />,
+      width: '17%',
       isSecondary: true,
     },
     {
       key: 'allowed',
       header: t('parameters.allowed'),
-      render: (row) => <span className={classes.allowed}>{readableRange(row)}</span>,
+      render: (row) => <Allowed row={row} />,
+      width: '16%',
       isSecondary: true,
     },
   ];
+}
+
+function Allowed({ row }: { row: InstanceParameter }) {
+  const range = readableRange(row);
+  return (
+    <span className={classes.allowed} title={range}>
+      {range}
+    </span>
+  );
 }
 
 function NameCell({ row, t }: { row: InstanceParameter; t: Translate }) {
   return (
     <span className={classes.name}>
       <Tooltip label={row.description || row.name} maw={420}>
-        <code>{row.name}</code>
+        <span>
+          <Identifier name={row.name} />
+        </span>
       </Tooltip>
       {row.needs_restart && (
         <Tooltip label={t('change.needsRestart')}>

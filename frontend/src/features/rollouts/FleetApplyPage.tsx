@@ -32,8 +32,20 @@ const STEERINGS: Partial<Record<FleetApply['state'], Steering[]>> = {
 
 /** One template on its way to many instances: how far it is, and each instance's outcome. */
 export function FleetApplyPage() {
+  const t = useT();
   const { applyId } = useParams({ from: '/console/fleet-applies/$applyId' });
   const apply = useQuery(fleetApplyQuery(applyId));
+  if (!apply.data && apply.isError) {
+    return (
+      <>
+        <PageHeader
+          eyebrow={<TextLink to="/templates/apply">{t('rollout.title')}</TextLink>}
+          title={applyId}
+        />
+        <ErrorPanel error={apply.error} onRetry={() => void apply.refetch()} />
+      </>
+    );
+  }
   return <QueryView query={apply}>{(data) => <FleetApplyView apply={data} />}</QueryView>;
 }
 

@@ -392,6 +392,10 @@ export const en = {
   'monitoring.range.90d': '90 d',
   'monitoring.live': 'Live',
   'monitoring.compare': 'Compare with',
+  'monitoring.resetZoom': 'Reset zoom',
+  'monitoring.changes': 'Changes in this range',
+  'monitoring.moreChanges': '{count} more',
+  'monitoring.nothingCounted': 'Nothing happened in this range that this ratio counts.',
   'monitoring.needsEngine':
     'The server does not report this figure: it comes with the engine, which is not installed.',
   'monitoring.panel.traffic': 'Hits against inserts',
@@ -404,8 +408,10 @@ export const en = {
   'monitoring.panel.statements': 'Statements',
   'queries.curve': 'Predicted hit ratio by cache size',
   'queries.curveHint': 'From sampled reuse. Choose a size to prepare the change.',
+  'queries.curveNotOffered': 'The server does not offer a prediction',
   'queries.noCurve': 'No prediction yet',
   'queries.noCurveHint': 'The engine needs traffic to sample before it can predict.',
+  'queries.noCurveOff': 'The cache is off: the engine samples once it is on.',
   'queries.present': 'now {size}',
   'queries.prepare': 'Prepare query_cache_size = {size}',
   'queries.findings': 'Advice',
@@ -422,6 +428,7 @@ export const en = {
   'queries.tables': 'Tables by reads and writes',
   'queries.tablesHint': 'Much read and little written: use SQL_CACHE with query_cache_type 2.',
   'queries.noTables': 'No figures on tables',
+  'queries.noTablesHint': 'The server has counted no reads and writes of tables yet.',
   'queries.table': 'Table',
   'queries.read': 'Rows read',
   'queries.changed': 'Rows changed',
@@ -442,6 +449,12 @@ export const en = {
   'enable.rule.buffer_pool': '10 % of the buffer pool',
   'enable.rule.curve': 'From the predicted curve',
   'enable.rule.explicit': 'A size of your own',
+  'enable.ruleHint.result_set':
+    'Of the size of the results that are asked for again: state that size, such as 2.5 GiB.',
+  'enable.ruleHint.buffer_pool': 'Of the memory that the buffer pool has now.',
+  'enable.ruleHint.curve': 'Where the predicted hit ratio stops rising.',
+  'enable.ruleHint.noCurve': 'The engine has not seen enough traffic to predict.',
+  'enable.ruleHint.explicit': 'Bytes, or such as 480 MiB; a multiple of 1024.',
   'enable.resultSet': 'Size of all result sets, e.g. 2.5 GiB',
   'enable.explicit': 'Cache size',
   'enable.type': 'query_cache_type',
@@ -452,6 +465,10 @@ export const en = {
     'innodb_buffer_pool_size goes to 90 % of its value first, so that memory is never over-committed.',
   'enable.trialLead':
     'Runs one SELECT repeatedly in a read-only session of its own, without and with the cache. Other sessions are not touched. You may skip this.',
+  'enable.reserveHint':
+    'query_cache_size is 0, so nothing can be kept, not even for the trial. The size may be set first: as long as query_cache_type is 0, no other session is served from it.',
+  'enable.reserve': 'Set {size} for the trial',
+  'enable.reserveNote': 'Memory for a trial of the cache',
   'enable.statement': 'Statement',
   'enable.database': 'Database',
   'enable.repetitions': 'Repetitions',
@@ -472,6 +489,8 @@ export const en = {
   'live.hitRate': 'Hits per second',
   'live.insertRate': 'Inserts per second',
   'live.memory': 'Cache size',
+  'live.entries': 'Results kept',
+  'live.prunes': 'Evicted for memory',
   'live.free': '{size} free',
   'live.reasons': 'Why statements were not cached',
   'live.noReasons':
@@ -696,7 +715,6 @@ export const en = {
   'rollout.item.failed': 'failed',
   'rollout.item.skipped': 'skipped',
   'finding.action.changes': 'Prepare the change',
-  'enable.explicitHint': 'Bytes, or such as 480 MiB; a multiple of 1024.',
 };
 
 export type MessageKey = keyof typeof en;

@@ -1,0 +1,161 @@
+import { readFile } from 'node:fs/promises';
+import type { Download, Locator, Page } from '@playwright/test';
+import { expect, test } from './console';
+
+const STATEMENTS = 'Statements';
+
+function panelOf(page: Page, title: string): Locator {
+  return page.getByRole('region', { name: title, exact: true });
+}
+
+/** Every server is asked for its figures all the time, so this chart is never without samples for long. */
+async function openMonitoring(page: Page, instanceId: string, search = 'range=15m'): Promise<Locator> {
+  await page.goto(`/instances/${instanceId}/monitoring?${search}`);
+  const panel = panelOf(page, STATEMENTS);
+  await expect(async () => {
+    await page.reload();
+    await expect(panel.locator('path.recharts-line-curve').first()).toBeVisible();
+  }).toPass();
+  return panel;
+}
+
+async function exported(page: Page, panel: Locator, item: string): Promise<Download> {
+  await panel.getByRole('button', { name: `Export ${STATEMENTS}` }).click();
+  const download = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: item }).click();
+  return download;
+}
+
+test('a chart is exported as the figures that it draws', async ({ page, instances: [first] }) => {
+  const panel = await openMonitoring(page, first.id);
+  const file = await exported(page, panel, 'Figures (CSV)');
+  expect(file.suggestedFilename()).toBe('statements.csv');
+  const [head, ...lines] = (await readFile(await file.path(), 'utf8')).trim().split('\n');
+  expect(head).toBe('time_utc,Statements,Reads,Writes');
+  expect(lines.length).toBeGreaterThan(1);
+  const rows = lines.map((line) => line.split(','));
+  const moments = rows.map(([at]) => Date.parse(at ?? ''));
+  expect(moments.every((moment) => Number.isFinite(moment))).toBe(true);
+  expect(moments).toEqual([...moments].sort((a, b) => a - b));
+  expect(rows.every((row) => row.length === 4)).toBe(true);
+  expect(rows.some((row) => Number(row[1]) > 0)).toBe(true);
+});
+
+test('a chart is exported as a picture in the colours of the page', async ({ page, instances: [first] }) => {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const panel = await openMonitoring(page, first.id);
+  const drawn = await panel.locator('svg.recharts-surface').first().boundingBox();
+  const file = await exported(page, panel, 'Picture (PNG)');
+  expect(file.suggestedFilename()).toBe('statements.png');
+  const picture = await readFile(await file.path());
+  expect(picture.subarray(1, 4).toString()).toBe('PNG');
+  const { width, height, colours } = await page.evaluate(async (base64) => {
+    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${base64}`)).blob());
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext('2d');
+    context?.drawImage(image, 0, 0);
+    const pixels = new Uint32Array(
+      context?.getImageData(0, 0, image.width, image.height).data.buffer ?? new ArrayBuffer(0),
+    );
+    const hex = (pixel: number) =>
+      [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255]
+        .map((part) => part.toString(16).padStart(2, '0'))
+        .join('');
+    const colours = [...new Set(pixels)].map(hex);
+    return { width: image.width, height: image.height, colours };
+  }, picture.toString('base64'));
+  expect(width).toBe(Math.floor((drawn?.width ?? 0) * 2));
+  expect(height).toBe(Math.floor((drawn?.height ?? 0) * 2));
+  const [surface, line] = await page.evaluate(() =>
+    ['--fqc-surface', '--fqc-series-1'].map((name) =>
+      getComputedStyle(document.documentElement).getPropertyValue(name).trim().slice(1),
+    ),
+  );
+  expect(colours).toContain(surface);
+  expect(colours).toContain(line);
+});
+
+test('a drag zooms every chart, the address keeps the span, and one click leads back', async ({
+  page,
+  instances: [first],
+}) => {
+  const panel = await openMonitoring(page, first.id);
+  await panel.scrollIntoViewIfNeeded();
+  const grid = await panel.locator('.recharts-cartesian-grid').boundingBox();
+  if (!grid) throw new Error('The chart has no grid to drag on.');
+  const y = grid.y + grid.height / 2;
+  // The newest samples are at the right: the chart may hold nothing else yet.
+  await page.mouse.move(grid.x + grid.width * 0.7, y);
+  await page.mouse.down();
+  await page.mouse.move(grid.x + grid.width * 0.8, y, { steps: 5 });
+  await page.mouse.move(grid.x + grid.width - 2, y, { steps: 10 });
+  await page.mouse.up();
+  await expect(page).toHaveURL(/from=\d+.*to=\d+/);
+  const { searchParams } = new URL(page.url());
+  const span = Number(searchParams.get('to')) - Number(searchParams.get('from'));
+  expect(span).toBeGreaterThan(0);
+  expect(span).toBeLessThan(15 * 60_000);
+  const reset = page.getByRole('button', { name: 'Reset zoom' });
+  await expect(reset).toBeVisible();
+  await page.reload();
+  await reset.click();
+  await expect(page).not.toHaveURL(/from=/);
+  await expect(page.getByRole('button', { name: 'Live' })).toBeVisible();
+});
+
+test('live mode asks for newer samples by itself', async ({ page, instances: [first] }) => {
+  await openMonitoring(page, first.id);
+  await page.getByRole('button', { name: 'Live' }).click();
+  await expect(page).toHaveURL(/live=true/);
+  await expect(page.getByRole('button', { name: 'Live' })).toHaveAttribute('aria-pressed', 'true');
+  const asked = () => page.waitForRequest((request) => request.url().includes('/metrics?'));
+  const [former, later] = [await asked(), await asked()].map((request) =>
+    Date.parse(new URL(request.url()).searchParams.get('to') ?? ''),
+  );
+  expect(later).toBeGreaterThan(former ?? Infinity);
+});
+
+test('two instances are compared in the same charts', async ({ page, instances: [first, second] }) => {
+  await openMonitoring(page, second.id);
+  const panel = await openMonitoring(page, first.id);
+  await page.getByRole('combobox', { name: 'Compare with' }).click();
+  await page.getByRole('option', { name: second.name }).click();
+  await expect(page).toHaveURL(new RegExp(`compare=${second.id}`));
+  await expect(panel.getByText(`Statements, ${second.name}`)).toBeVisible();
+  await expect(panel.locator('path.recharts-line-curve')).toHaveCount(6);
+  await page.reload();
+  await expect(panel.getByText(`Statements, ${second.name}`)).toBeVisible();
+});
+
+test('a formula is told on hover and on focus', async ({ page, instances: [first] }) => {
+  await openMonitoring(page, first.id);
+  const panel = panelOf(page, 'Hit ratio');
+  const formula = page.getByRole('tooltip').filter({ hasText: 'Hit ratio = ' });
+  await panel.getByText('Hit ratio', { exact: true }).last().hover();
+  await expect(formula).toBeVisible();
+  await page.mouse.move(0, 0);
+  await expect(formula).toBeHidden();
+  await panel.getByText('Hit ratio', { exact: true }).last().focus();
+  await expect(formula).toBeVisible();
+});
+
+test('the mark of a change leads to it, in the chart and by its link', async ({
+  page,
+  instances: [first],
+}) => {
+  const api = page.request;
+  const path = `/api/v1/instances/${first.id}/changes?limit=50`;
+  const { items } = (await (await api.get(path)).json()) as {
+    items: { id: string; kind: string; state: string; finished_at: string | null }[];
+  };
+  const created = items.find(({ kind, state }) => kind === 'create' && state === 'applied');
+  const finished = Date.parse(created?.finished_at ?? '');
+  const span = `from=${finished - 60_000}&to=${finished + 120_000}`;
+
+  await openMonitoring(page, first.id, span);
+  const link = page.getByRole('navigation', { name: 'Changes in this range' }).getByRole('link');
+  await expect(link.filter({ hasText: 'Create' })).toHaveAttribute('href', new RegExp(`${created?.id}$`));
+  await panelOf(page, STATEMENTS).locator('[data-annotation="Create"]').click();
+  await expect(page).toHaveURL(new RegExp(`/changes/${created?.id}$`));
+  await expect(page.getByRole('heading', { name: `Create on ${first.name}` })).toBeVisible();
+});

@@ -1,0 +1,27 @@
+import type { Annotation } from './timeChartModel';
+import classes from './charts.module.css';
+
+interface AnnotationMarkProps {
+  annotation: Annotation;
+  /** Where the line of the annotation is, given by the chart. */
+  viewBox?: { x?: number; y?: number };
+}
+
+/** The top of an annotation's line. For the mouse alone: whoever offers marks lists them as links, too. */
+export function AnnotationMark({ annotation, viewBox }: AnnotationMarkProps) {
+  const { label, open } = annotation;
+  const { x = 0, y = 0 } = viewBox ?? {};
+  return (
+    <g
+      className={open && classes.mark}
+      // A press on the mark is not the start of a zoom.
+      onMouseDown={(event) => event.stopPropagation()}
+      onClick={open}
+      data-annotation={label}
+    >
+      <title>{label}</title>
+      <rect x={x - 9} y={y - 8} width={18} height={18} fill="transparent" />
+      <path d={`M${x - 5},${y - 4} h10 l-5,7 z`} fill="var(--fqc-series-4)" />
+    </g>
+  );
+}
