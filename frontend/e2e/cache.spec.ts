@@ -1,3 +1,4 @@
+import { expectAccessible, expectToFitPhone } from './accessible';
 import { expect, test } from './console';
 
 test('the cache is enabled in the guided flow, watched, and disabled', async ({
@@ -53,6 +54,51 @@ test('what was enabled is told also when the server is faster than the answer', 
   await page.getByRole('button', { name: 'Enable Fast Query Cache' }).click();
   await expect(hits).toBeVisible();
   await expect(page.getByRole('region', { name: 'Enable the cache' })).toContainText('applied');
+  await page.getByRole('button', { name: 'Disable' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+  await expect(page.getByRole('region', { name: 'Disable the cache' })).toContainText('applied');
+});
+
+test('every step of the flow is accessible, and the rules of its size stand side by side', async ({
+  page,
+  instances: [, second],
+}) => {
+  const cache = `/instances/${second.id}/cache`;
+  await page.goto(`${cache}?step=1`);
+  const rules = page.getByRole('radiogroup', { name: 'Size and type' });
+  for (const rule of ['10 % of the buffer pool', '20 % of the result sets', 'From the predicted curve'])
+    await expect(rules.getByRole('radio', { name: rule })).toBeVisible();
+  await page.getByLabel('Size of all result sets').fill('1 GiB');
+  await expect(rules.getByRole('radio', { name: '20 % of the result sets' })).toBeChecked();
+  await expect(rules).toContainText('204.8 MiB');
+  await rules.getByRole('radio', { name: '10 % of the buffer pool' }).check();
+  await expectAccessible(page);
+  for (const step of [2, 3]) {
+    await page.goto(`${cache}?step=${step}`);
+    await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
+    await expectAccessible(page);
+  }
+  await expectToFitPhone(page);
+});
+
+test('a trial is given memory, shows hits of its own, and the first hits of others arrive live', async ({
+  page,
+  instances: [, second],
+}) => {
+  const cache = `/instances/${second.id}/cache`;
+  await page.goto(`${cache}?step=2`);
+  const reserve = page.getByRole('button', { name: /^Set .* for the trial$/ });
+  await reserve.click();
+  await expect(page.getByRole('region', { name: 'Parameters' })).toContainText('applied');
+  await expect(reserve).toBeHidden();
+  await page.getByLabel('Statement').fill('SELECT COUNT(*) FROM mysql.help_topic');
+  await page.getByRole('button', { name: 'Run the trial' }).click();
+  const trialHits = page.getByRole('group', { name: 'Qcache_hits' });
+  await expect(trialHits).toBeVisible();
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('button', { name: 'Enable Fast Query Cache' }).click();
+  await expect(page.getByRole('region', { name: 'Enable the cache' })).toContainText('applied');
+  await expectAccessible(page);
   await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
   await expect(page.getByRole('region', { name: 'Disable the cache' })).toContainText('applied');

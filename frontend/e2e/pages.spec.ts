@@ -1,6 +1,6 @@
 // Every page, in both schemes: no accessibility violation, nothing wider than a phone, no error in the console.
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { expectAccessible, expectToFitPhone } from './accessible';
 import { expect, test, type Instance } from './console';
 
 const PAGES: Record<string, (instance: Instance) => string> = {
@@ -32,21 +32,11 @@ function problemsOf(page: Page): string[] {
   return problems;
 }
 
-async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', colorScheme);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
-  }
-}
-
 async function expectSound(page: Page, problems: string[]): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
   await expectAccessible(page);
-  await page.setViewportSize({ width: 390, height: 844 });
-  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await expectToFitPhone(page);
   expect(problems).toEqual([]);
 }
 

@@ -7,7 +7,7 @@ import classes from './fleet.module.css';
 
 function useValues(instanceId: string, name: string) {
   const { data } = useRowMetrics(instanceId);
-  return data?.series.find((series) => series.name === name)?.values;
+  return data?.find((series) => series.name === name)?.values;
 }
 
 export function RowHitRatio({ id, name }: { id: string; name: string }) {

@@ -1,12 +1,20 @@
 // The past hour of one row. Asked for only once the row has been on screen for a moment, so that scrolling
-// through thousands of rows does not ask for each of them.
+// through thousands of rows does not ask for each of them; rows that settle together are asked for together.
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { batched } from '@/api/batched';
 import { api, unwrap } from '@/api/client';
+import { LARGEST_PAGE_SIZE } from '@/api/pages';
 
 const SETTLE_MS = 300;
 const MINUTE_MS = 60_000;
 const POINTS = 30;
+
+const loadRow = batched(async (ids) => {
+  const query = { instances: ids.join(','), names: 'hit_ratio,hits_per_second', points: POINTS };
+  const { items } = await unwrap(api.GET('/api/v1/metrics/sparklines', { params: { query } }));
+  return new Map(items.map(({ instance_id, series }) => [instance_id, series]));
+}, LARGEST_PAGE_SIZE);
 
 export function useRowMetrics(instanceId: string) {
   const [isSettled, setIsSettled] = useState(false);
@@ -16,13 +24,7 @@ export function useRowMetrics(instanceId: string) {
   }, [instanceId]);
   return useQuery({
     queryKey: ['metrics', 'row', instanceId],
-    queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/api/v1/instances/{id}/metrics', {
-          params: { path: { id: instanceId }, query: { names: 'hit_ratio,hits_per_second', points: POINTS } },
-          signal,
-        }),
-      ),
+    queryFn: () => loadRow(instanceId),
     enabled: isSettled,
     staleTime: MINUTE_MS,
   });

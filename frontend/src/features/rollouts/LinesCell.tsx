@@ -1,6 +1,6 @@
 import type { components } from '@/api/schema.gen';
 import { IconArrowRight } from '@/components/icons';
-import { ParameterName } from '@/components/ParameterName';
+import { Identifier } from '@/components/Identifier';
 import { useT } from '@/lib/i18n/context';
 import classes from './rollouts.module.css';
 
@@ -27,7 +27,7 @@ export function LinesCell({ lines, blocking = [], isOpen }: LinesCellProps) {
       <ul>
         {lines.map((line) => (
           <li key={line.name}>
-            <ParameterName name={line.name} /> {line.old_submitted ?? line.old_value ?? '–'}
+            <Identifier name={line.name} /> {line.old_submitted ?? line.old_value ?? '–'}
             <IconArrowRight size={12} aria-label={t('change.becomes')} />
             {line.new_submitted ?? line.new_value ?? '–'}
           </li>

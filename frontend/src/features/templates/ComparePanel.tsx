@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { Panel } from '@/components/Panel';
-import { ParameterName } from '@/components/ParameterName';
+import { Identifier } from '@/components/Identifier';
 import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
@@ -74,7 +74,7 @@ const TONES = { added: 'info', removed: 'info', changed: 'warn', respelled: 'neu
 
 function columnsOf(t: Translate): Column<TemplateDifference>[] {
   return [
-    { key: 'name', header: t('parameters.name'), render: (row) => <ParameterName name={row.name} /> },
+    { key: 'name', header: t('parameters.name'), render: (row) => <Identifier name={row.name} /> },
     {
       key: 'kind',
       header: '',

@@ -8,7 +8,7 @@ import { InstanceLink } from '@/components/InstanceLink';
 import { ButtonLink, TextLink } from '@/components/links';
 import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
-import { ParameterName } from '@/components/ParameterName';
+import { Identifier } from '@/components/Identifier';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { usesQuery, type Template, type TemplateUse } from './api';
@@ -111,7 +111,7 @@ function Differences({ use }: { use: TemplateUse }) {
     <ul className={classes.differences}>
       {use.differences.map(({ name, configured, wanted }) => (
         <li key={name}>
-          <ParameterName name={name} /> <span>{configured ?? t('templates.notSet')}</span>
+          <Identifier name={name} /> <span>{configured ?? t('templates.notSet')}</span>
           <IconArrowRight size={12} aria-label={t('templates.wants')} />
           <span>{wanted}</span>
         </li>

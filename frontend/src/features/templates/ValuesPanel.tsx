@@ -5,7 +5,7 @@ import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { FindingList } from '@/components/FindingList';
 import { Panel } from '@/components/Panel';
-import { ParameterName } from '@/components/ParameterName';
+import { Identifier } from '@/components/Identifier';
 import { ParameterValue } from '@/components/ParameterValue';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { classesQuery, parameterNamesQuery, resolvedQuery, type TemplateDetail, type Values } from './api';
@@ -77,7 +77,7 @@ function columnsOf(t: Translate): Column<Row>[] {
     {
       key: 'name',
       header: t('parameters.name'),
-      render: (row) => <ParameterName name={row.name} />,
+      render: (row) => <Identifier name={row.name} />,
       sortValue: (row) => row.name,
     },
     { key: 'value', header: t('parameters.value'), render: (row) => <code>{row.value}</code> },

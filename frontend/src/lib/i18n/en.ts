@@ -440,7 +440,7 @@ export const en = {
   'queries.why': 'Why',
   'enable.title': 'Enable Fast Query Cache',
   'enable.description':
-    'Check, choose a size, try it on one session, then apply. Nothing is changed before the last step.',
+    'Check, choose a size, try it on one session, then apply. Nothing is changed before you say so.',
   'enable.step.check': 'Prerequisites',
   'enable.step.size': 'Size and type',
   'enable.step.trial': 'Trial',
@@ -466,7 +466,7 @@ export const en = {
   'enable.trialLead':
     'Runs one SELECT repeatedly in a read-only session of its own, without and with the cache. Other sessions are not touched. You may skip this.',
   'enable.reserveHint':
-    'query_cache_size is 0, so nothing can be kept, not even for the trial. The size may be set first: as long as query_cache_type is 0, no other session is served from it.',
+    'query_cache_size is 0, so nothing can be kept, not even for the trial. The size may be set first: as long as query_cache_type is 0, sessions that begin now are not served from it.',
   'enable.reserve': 'Set {size} for the trial',
   'enable.reserveNote': 'Memory for a trial of the cache',
   'enable.statement': 'Statement',

@@ -434,7 +434,7 @@ export const zh: Messages = {
   'queries.advice.neutral': '无倾向',
   'queries.why': '理由',
   'enable.title': '启用快速查询缓存',
-  'enable.description': '检查、选择大小、在单个会话试用，然后应用。最后一步之前不会改动任何内容。',
+  'enable.description': '检查、选择大小、在单个会话试用，然后应用。未经您确认不会改动任何内容。',
   'enable.step.check': '前提条件',
   'enable.step.size': '大小与类型',
   'enable.step.trial': '试用',
@@ -458,7 +458,7 @@ export const zh: Messages = {
   'enable.trialLead':
     '在独立的只读会话中反复执行一条 SELECT，对比有无缓存的耗时，不影响其他会话。可跳过此步。',
   'enable.reserveHint':
-    'query_cache_size 为 0，因此试用时也无法保留任何结果。可以先设置大小：只要 query_cache_type 为 0，其他会话就不会由缓存应答。',
+    'query_cache_size 为 0，因此试用时也无法保留任何结果。可以先设置大小：只要 query_cache_type 为 0，新建立的会话就不会由缓存应答。',
   'enable.reserve': '为试用设置 {size}',
   'enable.reserveNote': '缓存试用所需的内存',
   'enable.statement': '语句',

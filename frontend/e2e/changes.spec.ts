@@ -1,0 +1,50 @@
+import { expectAccessible, expectToFitPhone } from './accessible';
+import { expect, test } from './console';
+
+test('a change set is accessible, and says what was done, by whom, and in which steps', async ({
+  page,
+  instances: [first],
+}) => {
+  const answer = await page.request.get(`/api/v1/instances/${first.id}/changes?limit=1`);
+  const { items } = (await answer.json()) as { items: { id: string }[] };
+  await page.goto(`/instances/${first.id}/changes/${items[0]?.id}`);
+  await expect(page.getByRole('region', { name: 'Steps' })).toBeVisible();
+  await expect(page.getByText('Created')).toBeVisible();
+  await expectAccessible(page);
+  await expectToFitPhone(page);
+});
+
+test('a change for later is listed, accessible while it waits, and given up', async ({
+  page,
+  instances: [first],
+}) => {
+  const set = encodeURIComponent(JSON.stringify({ wait_timeout: '28802' }));
+  await page.goto(`/instances/${first.id}/parameters?set=${set}`);
+  const review = page.getByRole('dialog');
+  await expect(review.getByRole('button', { name: 'Apply now' })).toBeEnabled();
+  await expectAccessible(page);
+  await review.getByText('At a time').click();
+  await review.getByLabel('Note').fill('given up by a test');
+  await review.getByRole('button', { name: 'Schedule' }).click();
+  await expect(page.getByText(/Waits until/)).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Abort' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Abort' }).click();
+  await expect(page.getByText('aborted', { exact: true })).toBeVisible();
+  await page.getByRole('tab', { name: 'History' }).click();
+  await expect(page.getByRole('row').nth(1)).toContainText('aborted');
+});
+
+test('what does not exist says so, with the way back', async ({ page, instances: [first] }) => {
+  await page.goto('/instances/rm-never-was/overview');
+  await expect(page.getByRole('alert')).toContainText('There is no instance rm-never-was');
+  await expectAccessible(page);
+  await page.locator('main').getByRole('link', { name: 'Fleet' }).click();
+  await expect(page).toHaveURL(/\/fleet$/);
+  await page.goto(`/instances/${first.id}/changes/never-was`);
+  await expect(page.getByRole('alert')).toContainText('Request');
+  await page.goto('/fleet-applies/never-was');
+  await expect(page.getByRole('alert')).toContainText('Request');
+  await page.locator('main').getByRole('link', { name: 'Apply to many' }).click();
+  await expect(page).toHaveURL(/\/templates\/apply$/);
+});

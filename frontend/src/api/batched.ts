@@ -1,0 +1,35 @@
+// Questions about single things that come together are asked in one request. Pure but for its timer.
+
+interface Waiting<T> {
+  resolve: (answer: T | null) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Null for what the answer does not hold. */
+export function batched<T>(
+  askMany: (keys: string[]) => Promise<ReadonlyMap<string, T>>,
+  limit: number,
+  pauseMs = 30,
+): (key: string) => Promise<T | null> {
+  let waiting = new Map<string, Waiting<T>[]>();
+
+  const ask = async (batch: [string, Waiting<T>[]][]) => {
+    try {
+      const answers = await askMany(batch.map(([key]) => key));
+      for (const [key, asking] of batch)
+        asking.forEach(({ resolve }) => resolve(answers.get(key) ?? null));
+    } catch (error) {
+      for (const [, asking] of batch) asking.forEach(({ reject }) => reject(error));
+    }
+  };
+  const flush = () => {
+    const all = [...waiting];
+    waiting = new Map();
+    for (let start = 0; start < all.length; start += limit) void ask(all.slice(start, start + limit));
+  };
+  return (key) =>
+    new Promise((resolve, reject) => {
+      if (waiting.size === 0) setTimeout(flush, pauseMs);
+      waiting.set(key, [...(waiting.get(key) ?? []), { resolve, reject }]);
+    });
+}
