@@ -1,3 +1,4 @@
+import { expectAccessible } from './accessible';
 import { expect, test } from './console';
 
 test('a parameter is changed by keyboard, followed to the end, and rolled back', async ({
@@ -56,5 +57,41 @@ test('a prepared change of an address opens for review and is not applied by its
   await expect(review.getByRole('button', { name: 'Apply now' })).toBeEnabled();
   await review.getByRole('button', { name: 'Back to editing' }).click();
   await page.getByRole('button', { name: 'Discard', exact: true }).click();
+  await expect(page.getByText(/not applied/)).toBeHidden();
+});
+
+test('values are found, edited, dropped and reviewed without a mouse', async ({ page, instances: [first] }) => {
+  await page.goto(`/instances/${first.id}/parameters?search=thread_`);
+  const cell = (name: string) => page.getByRole('button', { name: `Edit ${name}` });
+  const press = (key: string) => page.keyboard.press(key);
+  await cell('thread_cache_size').focus();
+  await press('ArrowDown');
+  await expect(cell('thread_cache_size')).not.toBeFocused();
+  await press('ArrowUp');
+  await expect(cell('thread_cache_size')).toBeFocused();
+
+  await press('Enter');
+  const input = page.getByRole('textbox', { name: 'thread_cache_size' });
+  await expect(input).toBeFocused();
+  await expectAccessible(page);
+  await press('Escape');
+  await expect(input).toBeHidden();
+  await expect(cell('thread_cache_size')).toBeFocused();
+
+  await press('Enter');
+  await input.fill(String(300 + (Date.now() % 1000)));
+  await press('Enter');
+  await expect(cell('thread_cache_size')).toBeFocused();
+  await expect(page.getByText('1 change not applied')).toBeVisible();
+  await press('Tab');
+  await expect(page.getByRole('button', { name: 'Discard the change of thread_cache_size' })).toBeFocused();
+  await page.getByRole('button', { name: 'Review changes' }).focus();
+  await press('Enter');
+  const review = page.getByRole('dialog');
+  await expect(review.getByRole('button', { name: 'Apply now' })).toBeEnabled();
+  await press('Escape');
+  await expect(review).toBeHidden();
+  await page.getByRole('button', { name: 'Discard the change of thread_cache_size' }).focus();
+  await press('Enter');
   await expect(page.getByText(/not applied/)).toBeHidden();
 });

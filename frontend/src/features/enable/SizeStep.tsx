@@ -27,9 +27,10 @@ export function SizeStep({ instanceId, sizing, onChange }: SizeStepProps) {
           <Radio.Group
             value={sizing.rule}
             onChange={(rule) => set({ rule: rule as Rule })}
-            aria-label={t('enable.step.size')}
+            label="query_cache_size"
+            size="xs"
           >
-            <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm">
+            <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm" mt={6}>
               {withOwnSize(data.sizes).map((proposal) => (
                 <RuleCard key={proposal.rule} proposal={proposal} sizing={sizing} onChange={set} />
               ))}
