@@ -60,7 +60,10 @@ test('a prepared change of an address opens for review and is not applied by its
   await expect(page.getByText(/not applied/)).toBeHidden();
 });
 
-test('values are found, edited, dropped and reviewed without a mouse', async ({ page, instances: [first] }) => {
+test('values are found, edited, dropped and reviewed without a mouse', async ({
+  page,
+  instances: [first],
+}) => {
   await page.goto(`/instances/${first.id}/parameters?search=thread_`);
   const cell = (name: string) => page.getByRole('button', { name: `Edit ${name}` });
   const press = (key: string) => page.keyboard.press(key);

@@ -16,8 +16,7 @@ export function batched<T>(
   const ask = async (batch: [string, Waiting<T>[]][]) => {
     try {
       const answers = await askMany(batch.map(([key]) => key));
-      for (const [key, asking] of batch)
-        asking.forEach(({ resolve }) => resolve(answers.get(key) ?? null));
+      for (const [key, asking] of batch) asking.forEach(({ resolve }) => resolve(answers.get(key) ?? null));
     } catch (error) {
       for (const [, asking] of batch) asking.forEach(({ reject }) => reject(error));
     }
