@@ -5,6 +5,7 @@ import { IconDownload, IconPhoto, IconTable } from '@/components/icons';
 import { Panel } from '@/components/Panel';
 import { useT } from '@/lib/i18n/context';
 import { chartCsv, chartPng, saveFile } from './chartExport';
+import { Swatch } from './Swatch';
 import { TimeChart } from './TimeChart';
 import type { TimeChartModel } from './timeChartModel';
 import classes from './charts.module.css';
@@ -80,7 +81,7 @@ function Legend({ model }: { model: TimeChartModel }) {
         <li key={series.key}>
           <Tooltip label={series.formula ?? series.label} events={{ hover: true, focus: true, touch: true }}>
             <span tabIndex={series.formula ? 0 : undefined} className={classes.legendItem}>
-              <span className={classes.swatch} style={{ background: `var(--fqc-series-${series.color})` }} />
+              <Swatch series={series} />
               {series.label}
             </span>
           </Tooltip>

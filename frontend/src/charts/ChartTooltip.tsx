@@ -1,5 +1,6 @@
 import { useI18n } from '@/lib/i18n/context';
 import { formatLocal, formatUtc } from '@/lib/time';
+import { Swatch } from './Swatch';
 import type { TimeChartModel } from './timeChartModel';
 import { formatValue } from './units';
 import classes from './charts.module.css';
@@ -27,7 +28,7 @@ export function ChartTooltip({ model, active, label, payload }: ChartTooltipProp
         const value = payload.find((item) => item.dataKey === series.key)?.value;
         return (
           <div key={series.key} className={classes.tooltipRow}>
-            <span className={classes.swatch} style={{ background: `var(--fqc-series-${series.color})` }} />
+            <Swatch series={series} />
             <span>{series.label}</span>
             <strong>{formatValue(typeof value === 'number' ? value : null, model.unit)}</strong>
           </div>

@@ -1,0 +1,13 @@
+import type { TimeChartModel } from './timeChartModel';
+import classes from './charts.module.css';
+
+/** How a series is drawn: its colour, and dashed when it is the one compared with. */
+export function Swatch({ series }: { series: TimeChartModel['series'][number] }) {
+  return (
+    <span
+      className={classes.swatch}
+      data-dashed={series.isDashed || undefined}
+      style={{ background: `var(--fqc-series-${series.color})` }}
+    />
+  );
+}
