@@ -118,6 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of steps, none of them unsafe")]
     fn every_number_has_its_own_place() {
         let mut next = 0;
         for chunk in 0..4 {

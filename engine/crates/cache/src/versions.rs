@@ -219,6 +219,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of steps, none of them unsafe")]
     fn too_many_writes_close_the_cell_for_ever() {
         let versions = Versions::new();
         let cell = versions.allocate();

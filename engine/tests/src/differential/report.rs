@@ -6,7 +6,7 @@ use super::action::{Action, Deed};
 use super::lane::Answer;
 use crate::client::{Part, Response};
 
-const MOST_ROWS: usize = 12;
+const MOST_ROWS: usize = 60;
 const LONGEST: usize = 160;
 
 pub fn history(actions: &[Action]) -> String {
