@@ -350,3 +350,25 @@ fn a_combined_read_served_right_after_a_begin() {
         }
     }
 }
+
+/// The server keeps warnings until a statement that uses a table; a served read is one that it has not seen.
+#[test]
+fn warnings_from_before_a_served_read_are_gone() {
+    let mut arena = Arena::enter("g_gone");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    let (read, warner) = ("SELECT v FROM t WHERE id = 1", "SELECT CAST('12x' AS SIGNED), COUNT(*) FROM t");
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    arena.warm(&mut client, read);
+    for (before, after) in ["SELECT 1", "DO 1", "SELECT @@sql_mode"].iter().flat_map(|one| {
+        ["SELECT 1", "SELECT 1 FROM DUAL", "SET @x = 1", "DO 1", "SELECT v FROM t WHERE id = 2"]
+            .map(|other| (*one, other))
+    }) {
+        for statement in [warner, before, read, after] {
+            drop((client.query(statement).unwrap(), plain.query(statement).unwrap()));
+        }
+        let [told, truth] = [&mut client, &mut plain].map(|one| said(&one.query("SHOW WARNINGS").unwrap()));
+        assert_eq!(told, truth, "{before}, a hit, {after}");
+    }
+    arena.hit(&mut client, read, "10");
+}

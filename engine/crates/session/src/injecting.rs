@@ -118,7 +118,8 @@ impl Session {
         let is_read = matches!(statement.kind, Kind::Read(_));
         // An aggregate over nothing leaves the number of rows found as it was.
         let may_leave_found_rows = is_read && !reading.is_single_scan();
-        let replaces_warnings = is_read || statement.kind == Kind::Write;
+        // A read may use no table, and then leaves them.
+        let replaces_warnings = statement.kind == Kind::Write;
         pending.matters_to(statement, text)
             || pending.is_owed
             || may_leave_found_rows

@@ -275,7 +275,11 @@ impl Session {
     fn note_warnings(&mut self, running: &Running, outcome: &Outcome, has_failed: bool) {
         let uses_table = match (&running.effect, &running.purpose) {
             (_, Purpose::Unseen) => true,
-            (Effect::Statement(statement), _) => matches!(statement.kind, Kind::Read(_) | Kind::Write),
+            (Effect::Statement(statement), _) => match statement.kind {
+                Kind::Write => true,
+                Kind::Read(_) => running.read.as_ref().is_some_and(|recording| recording.cells.len() > 1),
+                _ => false,
+            },
             _ => false,
         };
         self.has_warnings = has_failed || outcome.warnings > 0 || self.has_warnings && !uses_table;
