@@ -247,11 +247,11 @@ impl Server {
         self.directory.join("data")
     }
 
-    fn scratch(&self) -> PathBuf {
+    pub fn scratch(&self) -> PathBuf {
         self.directory.join("tmp")
     }
 
-    fn plugins(&self) -> PathBuf {
+    pub fn plugins(&self) -> PathBuf {
         self.directory.join("plugins")
     }
 

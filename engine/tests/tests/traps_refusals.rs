@@ -344,3 +344,24 @@ fn sequences_history_and_columns_that_change_by_themselves() {
     let mut reader = arena.client();
     arena.follows(&mut reader, "SELECT v FROM h", || drop(client.must("UPDATE h SET v = 2").unwrap()), "2");
 }
+
+#[test]
+fn a_temporary_table_made_by_the_function_of_a_view() {
+    let mut arena = Arena::enter("r_view_makes");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    small_table(&mut maker, "other", "InnoDB");
+    let function = "CREATE FUNCTION make() RETURNS INT BEGIN CREATE TEMPORARY TABLE IF NOT EXISTS t (v INT); \
+                    REPLACE INTO t VALUES (7); RETURN 1; END";
+    all(&mut maker, &[function, "CREATE VIEW calls AS SELECT make() AS made FROM other LIMIT 1"]);
+    for call in [
+        "SELECT made FROM calls",
+        "SELECT NOW() IS NOT NULL AS made, make() FROM other LIMIT 1",
+        "SHOW TABLES WHERE make()",
+    ] {
+        let mut client = arena.client();
+        assert_eq!(arena.warm(&mut client, "SELECT MIN(v) FROM t"), "10");
+        client.must(call).unwrap();
+        arena.miss(&mut client, "SELECT MIN(v) FROM t", "7");
+    }
+}

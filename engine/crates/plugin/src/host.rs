@@ -5,7 +5,7 @@ use crate::connection::Connection;
 use crate::faults::{self, Point};
 use crate::server::{self, Facts};
 use crate::slots::{self, Taken};
-use crate::{hooks, io, log, status, variables, worker};
+use crate::{hooks, io, log, status, variables, waking, worker};
 use session::{Account, Bystander, Engine, ThreadFacts};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -52,14 +52,14 @@ pub fn start() -> Result<(), String> {
     }
     faults::arm();
     engine().forget();
-    // While the server starts, no session has done anything yet; otherwise the worker asks which sessions there are.
-    set_oldest_known(if server.has_started() { u64::MAX } else { 0 });
+    waking::sleep(engine());
     now_ns();
     let sees_tls = hooks::install().inspect_err(|_| status::restore())?;
     SEES_TLS.store(sees_tls, Ordering::Relaxed);
     LOAD.fetch_add(1, Ordering::AcqRel);
     *bystanders() = Some(HashMap::new());
     crate::rules::adopt();
+    worker::publish_wishes(engine());
     worker::start();
     let tls = if sees_tls { "" } else { "; its TLS library is built in, so TLS connections pass uncached" };
     log::note(&format!("{} loaded into server {}{tls}", crate::VERSION_TEXT.to_string_lossy(), server.version()));
@@ -79,9 +79,9 @@ pub fn stop() {
     worker::stop();
     engine().settings.switch(false);
     engine().cache.clear();
-    for bystander in bystanders().take().unwrap_or_default().values_mut() {
-        bystander.on_end(engine());
-    }
+    waking::sleep(engine());
+    forget_bystanders();
+    *bystanders() = None;
     status::restore();
     if slots::all_clean() {
         hooks::remove();
@@ -97,10 +97,16 @@ fn bystanders() -> std::sync::MutexGuard<'static, Option<HashMap<u64, Bystander>
 pub fn holding(work: &mut dyn FnMut()) {
     let inner = &mut || {
         let _bystanders = bystanders();
-        engine().holding(work);
+        waking::holding(&mut || engine().holding(work));
     };
     let inner = &mut || hooks::holding(&mut || status::holding(inner));
     worker::holding(&mut || crate::rules::holding(inner));
+}
+
+/// What they hold closed opens: nothing is stored, and what was is gone.
+pub fn forget_bystanders() {
+    let forgotten = bystanders().as_mut().map(std::mem::take).unwrap_or_default();
+    forgotten.into_values().for_each(|mut bystander| bystander.on_end(engine()));
 }
 
 /// A panic was caught.
@@ -178,15 +184,21 @@ pub fn settings_changed() {
 pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
     let thread_id = unsafe { Facts::of(thd) }.thread_id();
-    with_session(thread_id, |connection| connection.session.on_type(value));
+    with_connection(thread_id, |connection| Some(connection.session.on_type(engine(), value)));
+    waking::attend(engine());
 }
 
 /// The tracked connection of this server session, if it is the one that this thread works for.
-fn with_session<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+fn with_connection<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> Option<T>) -> Option<T> {
     let slot = slots::current().filter(|slot| slot.thread_id.load(Ordering::Acquire) == thread_id)?;
     let mut taken = slot.take()?;
     let connection = taken.content().as_mut().filter(|connection| connection.session.is_in_commands())?;
-    Some(work(connection))
+    work(connection)
+}
+
+/// The same for one whose statements are followed.
+fn with_session<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+    with_connection(thread_id, |connection| connection.session.is_followed().then(|| work(connection)))
 }
 
 fn with_bystander(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
@@ -224,6 +236,9 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     if !is_loaded() || data.is_null() {
         return;
     }
+    if class != CONNECTION_CLASS && !engine().vigil.is_awake() {
+        return hooks::contain(Point::Event, (), || on_unfollowed(class, data));
+    }
     hooks::contain(Point::Event, (), || {
         // SAFETY: the server passes the running session and an event of the class's structure.
         unsafe {
@@ -237,6 +252,25 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
         }
         wake_if_wanted();
     });
+}
+
+/// Asleep, all that matters is whether a session older than the plugin sets the server's own cache.
+fn on_unfollowed(class: c_uint, data: *const c_void) {
+    if class != GENERAL_CLASS {
+        return;
+    }
+    // SAFETY: the server passes an event of the class's structure.
+    let event = unsafe { &*data.cast::<EventGeneral>() };
+    if event.subclass == GENERAL_STATUS {
+        note_native(bytes(event.query, event.query_length as usize));
+    }
+}
+
+fn note_native(query: &[u8]) {
+    let word = b"query_cache";
+    if query.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)) {
+        worker::native_touched();
+    }
 }
 
 fn on_table(event: &EventTable) {
@@ -292,10 +326,7 @@ fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
         GENERAL_STATUS => {
             let is_in_transaction = facts.option(OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
             bystander.on_status(engine, query, is_in_transaction, facts.in_lock_tables());
-            let word = b"query_cache";
-            if query.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)) {
-                worker::native_touched();
-            }
+            note_native(query);
         }
         _ => {}
     });

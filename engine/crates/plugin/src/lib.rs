@@ -21,6 +21,7 @@ mod server;
 mod slots;
 mod status;
 mod variables;
+mod waking;
 mod worker;
 
 use abi::{Audit, Plugin};
@@ -42,8 +43,9 @@ static AUDIT: Audit = Audit {
     interface_version: abi::AUDIT_INTERFACE_VERSION,
     release_thd: None,
     event_notify: Some(host::event),
-    class_mask: [1 << abi::GENERAL_CLASS | 1 << abi::CONNECTION_CLASS | 1 << abi::TABLE_CLASS],
+    class_mask: [AUDIT_CLASSES],
 };
+const AUDIT_CLASSES: u64 = 1 << abi::GENERAL_CLASS | 1 << abi::CONNECTION_CLASS | 1 << abi::TABLE_CLASS;
 
 const END: Plugin = Plugin {
     kind: 0,

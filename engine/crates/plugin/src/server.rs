@@ -17,6 +17,8 @@ pub struct Server {
     started: *const AtomicU8,
     ending: *const AtomicU8,
     thread_handling: *const AtomicU64,
+    /// Null where it is not exported.
+    reported_classes: *const AtomicU64,
     version: *const c_char,
     pub status_variables: *mut DynamicArray,
     pub print: unsafe extern "C" fn(c_uint, *const c_char, c_ulong, ...),
@@ -69,6 +71,8 @@ impl Server {
             started: symbol(c"mysqld_server_started")?.cast(),
             ending: symbol(c"abort_loop")?.cast(),
             thread_handling: symbol(c"thread_handling")?.cast(),
+            reported_classes: symbol(c"mysql_global_audit_mask")
+                .map_or(std::ptr::null(), |mask| mask.cast_const().cast()),
             version: symbol(c"server_version")?.cast(),
             status_variables: symbol(c"all_status_vars")?.cast(),
             print: function(c"my_printf_error")?,
@@ -91,6 +95,13 @@ impl Server {
     pub fn is_ending(&self) -> bool {
         // SAFETY: as above.
         unsafe { &*self.ending }.load(std::sync::atomic::Ordering::Relaxed) != 0
+    }
+
+    /// The classes of events that the server makes at all, a bit each; if it lets them be seen.
+    pub fn reported_classes(&self) -> Option<&'static AtomicU64> {
+        // SAFETY: null, or an exported aligned word, which the server itself reads without a lock. It writes it, under one,
+        // when plugins come and go; `waking` looks again after its own changes.
+        unsafe { self.reported_classes.as_ref() }
     }
 
     /// Connections may move between threads, and the server waits on the socket itself.

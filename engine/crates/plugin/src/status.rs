@@ -20,6 +20,7 @@ macro_rules! numbers {
 }
 
 numbers! {
+    awake c"Fqc_awake"
     bypassed c"Fqc_connections_bypassed"
     bytes_live c"Fqc_bytes_live"
     bytes_used c"Fqc_bytes_used"
@@ -141,6 +142,7 @@ pub fn refresh(engine: &session::Engine) {
     let stats = engine.cache.stats();
     let counts = &engine.counts;
     let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
+    set(&NUMBERS.awake, u64::from(engine.vigil.is_awake()));
     set(&NUMBERS.bytes_live, stats.live_bytes);
     set(&NUMBERS.bytes_used, stats.used_bytes);
     set(&NUMBERS.evictions, stats.evictions);

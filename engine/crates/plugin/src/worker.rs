@@ -3,14 +3,14 @@
 //! It may be slow or fail without harm: results are stored only while the facts that it published are of the present.
 
 use crate::local::{self, Local};
-use crate::{host, keys, log, server, status, variables};
+use crate::{host, keys, log, server, status, variables, waking};
 use session::{Engine, Facts, Table, Verdict};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_millis(100);
 const SWEEP_SEGMENTS: usize = 8;
@@ -128,7 +128,7 @@ fn run() {
     IS_WORKER.with(|is_worker| is_worker.set(true));
     local::enter_thread();
     NATIVE_TOUCHED.store(true, Ordering::Relaxed);
-    let mut worker = Worker { link: None, native: None, failures: 0 };
+    let mut worker = Worker { link: None, native: None, looked_at_native: Instant::now(), failures: 0 };
     while pause() {
         crate::hooks::contain(crate::faults::Point::Worker, (), || worker.round());
         crate::faults::may_hold_locks();
@@ -140,8 +140,12 @@ fn run() {
 struct Worker {
     link: Option<Local>,
     native: Option<Native>,
+    looked_at_native: Instant,
     failures: u32,
 }
+
+/// How often the server's own cache is looked at while no statement is reported.
+const NATIVE_PAUSE: Duration = Duration::from_secs(1);
 
 /// While the plugin is being installed its variables are not known yet; a catalogue may be locked for a moment.
 const QUIET_FAILURES: u32 = 50;
@@ -152,6 +156,7 @@ impl Worker {
         if self.native.is_some() {
             apply_settings(engine);
         }
+        waking::tend(engine);
         engine.sweep(SWEEP_SEGMENTS);
         engine.insight.tick(engine);
         tell_differences(engine);
@@ -174,8 +179,9 @@ impl Worker {
             Some(link) => link,
             None => Local::connect()?,
         };
-        if self.native.is_none() {
-            learn_sessions(&mut link)?;
+        if waking::is_deaf() && self.looked_at_native.elapsed() >= NATIVE_PAUSE {
+            self.looked_at_native = Instant::now();
+            native_touched();
         }
         if NATIVE_TOUCHED.swap(false, Ordering::Relaxed) {
             self.native = Some(adopt(engine, &mut link, self.native)?);
@@ -184,6 +190,7 @@ impl Worker {
         if engine.catalogue.facts().is_none() {
             publish_facts(engine, &mut link)?;
         }
+        waking::consult(engine, &mut link)?;
         let asked = engine.tables.take_asked();
         for table in &asked {
             settle(engine, &mut link, table)?;
@@ -203,6 +210,13 @@ fn tell_differences(engine: &Engine) {
     }
 }
 
+/// Whether the cache is wanted by an option file, before the server has started.
+pub fn publish_wishes(engine: &Engine) {
+    engine.settings.set_global_type(variables::type_of(std::ptr::null_mut()));
+    engine.settings.set_observes(variables::observes());
+    waking::attend(engine);
+}
+
 pub fn publish_settings(engine: &Engine) {
     let settings = &engine.settings;
     settings.set_size(variables::size());
@@ -214,6 +228,7 @@ pub fn publish_settings(engine: &Engine) {
     settings.set_verify_ppm(variables::verify_ppm());
     settings.set_tells_rows(variables::tells_rows());
     settings.switch(variables::size() > 0);
+    waking::attend(engine);
 }
 
 fn apply_settings(engine: &Engine) {
@@ -221,16 +236,6 @@ fn apply_settings(engine: &Engine) {
     if engine.cache.budget() != engine.settings.size() {
         engine.cache.resize(engine.settings.size());
     }
-}
-
-/// Which sessions may have begun before the plugin was loaded.
-fn learn_sessions(link: &mut Local) -> Result<(), String> {
-    if host::knows_all_sessions() {
-        return Ok(());
-    }
-    let rows = link.query("SELECT MAX(ID) FROM information_schema.PROCESSLIST")?;
-    host::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
-    Ok(())
 }
 
 /// What the server's own query cache was set to, as last seen.
@@ -269,7 +274,7 @@ fn adopt(engine: &Engine, link: &mut Local, last: Option<Native>) -> Result<Nati
     Ok(Native { cache_type: 0, ..native })
 }
 
-fn number(value: &Option<Vec<u8>>) -> u64 {
+pub fn number(value: &Option<Vec<u8>>) -> u64 {
     value.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()).unwrap_or(0)
 }
 

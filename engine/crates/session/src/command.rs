@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::prepared::{Metadata, Prepared};
 use crate::readings::Reading;
 use crate::reason::Own;
+use crate::resting::passes_unseen;
 use crate::serving::{Asked, Served};
 use crate::session::Session;
 use crate::surface;
@@ -17,7 +18,18 @@ impl Session {
     pub fn on_command(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
         self.settle(engine);
         let payload = &packet[4..];
-        match payload.first().and_then(|byte| Command::from_byte(*byte)) {
+        let command = payload.first().and_then(|byte| Command::from_byte(*byte));
+        let body = payload.get(1..).unwrap_or_default();
+        if self.loses_track(engine, command, body) {
+            if let Some(first) = self.before_pieces(engine) {
+                return Decision::Inject(first);
+            }
+            self.rest(engine);
+        }
+        if self.is_resting() && passes_unseen(command, body) {
+            return Decision::Forward;
+        }
+        match command {
             Some(Command::Query) => self.on_query(engine, packet, &payload[1..], outlet),
             Some(Command::StmtExecute) => self.on_execute(engine, packet, payload, outlet),
             command => self.on_other(engine, packet, command),
@@ -29,6 +41,13 @@ impl Session {
         self.settle(engine);
         let payload = &packet[4..];
         let command = payload.first().and_then(|byte| Command::from_byte(*byte));
+        let body = payload.get(1..).unwrap_or_default();
+        if self.loses_track(engine, command, body) {
+            self.rest(engine);
+        }
+        if self.is_resting() && passes_unseen(command, body) {
+            return;
+        }
         match command {
             Some(Command::Query) => {
                 let statement = Arc::new(sql::classify(&payload[1..], self.variables.mode));
@@ -50,6 +69,9 @@ impl Session {
     /// A command too long to be held: it may be anything.
     pub fn on_oversized(&mut self, engine: &Engine) {
         self.settle(engine);
+        if self.loses_track(engine, None, b"") {
+            self.rest(engine);
+        }
         self.has_temporary_tables = true;
         self.forward(engine, &Reading::opaque().statement, Expect::Query, None);
     }

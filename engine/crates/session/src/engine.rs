@@ -7,6 +7,7 @@ use crate::lasting::Basis;
 use crate::readings::Readings;
 use crate::reason::Reasons;
 use crate::tables::Tables;
+use crate::vigil::Vigil;
 use cache::{Cache, CellId, Counter, Rows, Versions};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -21,6 +22,7 @@ pub struct Engine {
     pub counts: Counts,
     pub reasons: Reasons,
     pub insight: Insight,
+    pub vigil: Vigil,
     pub(crate) readings: Readings,
     /// The cell that every entry depends on: closed by whatever may touch anything (DDL, privileges, globals).
     pub everything: CellId,
@@ -120,6 +122,7 @@ impl Engine {
             counts: Counts::default(),
             reasons: Reasons::default(),
             insight: Insight::default(),
+            vigil: Vigil::default(),
             readings: Readings::default(),
             everything,
             wants_catalogue: AtomicBool::new(false),

@@ -25,7 +25,7 @@ impl Session {
         parameters: &[u8],
     ) -> Option<Recording> {
         let Kind::Read(read) = &reading.statement.kind else { return None };
-        if !self.is_followed(engine) {
+        if !self.is_cached(engine) {
             return None;
         }
         let is_observed = self.cache_type == 0;
@@ -102,8 +102,9 @@ impl Session {
         if !self.transaction.is_open {
             self.transaction.snapshot = Snapshot::Unknown;
         }
-        let mut running = Running::new(Purpose::Client, expect, self.capabilities, engine.versions.now());
-        running.may_run_others = may_run_others(statement);
+        let mut running = Running::new(engine, Purpose::Client, expect, self.capabilities);
+        running.may_run_others = may_run_others(&statement.kind);
+        running.logs_itself |= matches!(statement.kind, Kind::Read(_));
         running.effect = Effect::Statement(statement.clone());
         running.read = read;
         running.replaced = replaced;

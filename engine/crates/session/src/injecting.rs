@@ -14,7 +14,7 @@ use wire::{Command, Expect};
 impl Session {
     /// The server gets this packet; the client does not see its response.
     fn inject(&mut self, engine: &Engine, purpose: Purpose, (packet, expect): (Vec<u8>, Expect)) -> Vec<u8> {
-        self.running = Some(Running::new(purpose, expect, self.capabilities, engine.versions.now()));
+        self.running = Some(Running::new(engine, purpose, expect, self.capabilities));
         packet
     }
 
@@ -77,8 +77,8 @@ impl Session {
     ) -> Option<Decision> {
         let Kind::Begin(begin) = &statement.kind else { return None };
         let can_wait = engine.settings.defers_begin()
-            && engine.settings.is_on()
             && self.cache_type != 0
+            && self.is_cached(engine)
             && self.context(engine, false).is_some()
             && !self.transaction.has_begun()
             && self.transaction.autocommit

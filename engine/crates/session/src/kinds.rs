@@ -1,6 +1,6 @@
 //! What the kinds of statements do: what they close, what they may commit, what they leave as it was.
 
-use sql::{Assignment, DdlScope, Flush, Kind, Statement, Target, Xa};
+use sql::{Assignment, DdlScope, Flush, Kind, Target, Xa};
 
 /// What a statement of a kind closes when it arrives, besides the tables that the server will name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,13 +80,9 @@ pub fn leaves_found_rows(kind: &Kind) -> bool {
     is_data || is_transaction || matches!(kind, Kind::Use(_) | Kind::Set(_) | Kind::SetTransaction(_))
 }
 
-/// Statements inside which the server runs others that must be looked at.
-pub fn may_run_others(statement: &Statement) -> bool {
-    match &statement.kind {
-        Kind::Read(read) => read.refusal == Some(sql::Refusal::UnknownFunction),
-        Kind::Show(_) | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) | Kind::Use(_) | Kind::Empty => false,
-        _ => true,
-    }
+/// Statements inside which the server may run others that must be looked at: any read may name a view that calls a function.
+pub fn may_run_others(kind: &Kind) -> bool {
+    !matches!(kind, Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) | Kind::Use(_) | Kind::Empty)
 }
 
 /// Whether a read would run in another transaction after it, or by other rules, than before.

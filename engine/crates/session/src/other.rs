@@ -85,7 +85,7 @@ impl Session {
                 return None;
             }
         };
-        let mut running = Running::new(Purpose::Client, expect, self.capabilities, engine.versions.now());
+        let mut running = Running::new(engine, Purpose::Client, expect, self.capabilities);
         running.effect = effect;
         running.is_exchange = expect == Expect::ChangeUser;
         self.running = Some(running);
@@ -97,7 +97,7 @@ impl Session {
         let text = rewritten.as_ref().map_or(text, |rewrite| &rewrite.text);
         let reading = engine.readings.read_prepared(text, self.variables.mode);
         let context = self.context(engine, true).unwrap_or(0);
-        let mut running = Running::new(Purpose::Client, Expect::Prepare, self.capabilities, engine.versions.now());
+        let mut running = Running::new(engine, Purpose::Client, Expect::Prepare, self.capabilities);
         running.effect = Effect::Prepare { text: text.into(), reading, context, terms: self.lasting_terms() };
         self.running = Some(running);
         rewritten.map(|rewrite| command_packet(Command::StmtPrepare, &rewrite.text))

@@ -7,6 +7,7 @@ use crate::prepared::Metadata;
 use crate::readings::Reading;
 use crate::reason::{Own, Reason};
 use crate::recording::Recording;
+use crate::resting::keeps_track;
 use crate::rows::{Terms, Wording};
 use crate::session::Session;
 use crate::surface::{Pending, Rendering};
@@ -63,6 +64,7 @@ pub(crate) struct Running {
     pub held: Vec<u8>,
     /// Noted before the server had the command.
     pub moment: Stamp,
+    pub epoch: u64,
     pub may_run_others: bool,
     /// The next statement that the server logs is this one, not one inside it.
     pub logs_itself: bool,
@@ -81,7 +83,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub fn new(purpose: Purpose, expect: Expect, capabilities: u64, moment: Stamp) -> Running {
+    pub fn new(engine: &Engine, purpose: Purpose, expect: Expect, capabilities: u64) -> Running {
         Running {
             tracker: ResponseTracker::new(expect, capabilities),
             purpose,
@@ -89,7 +91,8 @@ impl Running {
             read: None,
             rendering: None,
             held: Vec::new(),
-            moment,
+            moment: engine.versions.now(),
+            epoch: engine.vigil.epoch(),
             may_run_others: false,
             logs_itself: expect == Expect::Query,
             execution: None,
@@ -162,6 +165,7 @@ impl Session {
     fn finish(&mut self, engine: &Engine, outcome: Outcome) -> Reply {
         let Some(running) = self.running.take() else { return Reply::Send };
         let was_open = self.transaction.is_open;
+        self.note_missed(engine, &running);
         if let Some(flags) = outcome.status {
             self.take_flags(&running, flags);
         }
@@ -202,6 +206,12 @@ impl Session {
             self.finished = Some(Finished { recording, outcome });
         }
         reply
+    }
+
+    /// Not all that the server had to tell of it was told.
+    fn note_missed(&mut self, engine: &Engine, running: &Running) {
+        let keeps_track = !matches!(&running.effect, Effect::Statement(statement) if !keeps_track(&statement.kind));
+        self.has_missed |= running.epoch != engine.vigil.epoch() && !keeps_track;
     }
 
     fn take_flags(&mut self, running: &Running, mut flags: u16) {
@@ -420,6 +430,7 @@ impl Session {
     /// The server asks for the next command: whatever ran has ended, even if its response was not understood.
     pub(crate) fn settle(&mut self, engine: &Engine) {
         let Some(running) = self.running.take() else { return };
+        self.note_missed(engine, &running);
         self.end_writes(engine, &running, true);
         if let Effect::Statement(statement) = &running.effect {
             self.apply_statement(engine, statement, true);

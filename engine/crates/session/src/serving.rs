@@ -51,13 +51,13 @@ fn note_outlived(engine: &Engine, entry: &cache::Entry) {
 
 impl Session {
     /// Reads are served and stored, or noted as if they were.
-    pub(crate) fn is_followed(&self, engine: &Engine) -> bool {
-        engine.settings.is_on() && (self.cache_type != 0 || engine.settings.observes())
+    pub(crate) fn is_cached(&self, engine: &Engine) -> bool {
+        engine.settings.is_on() && (self.cache_type != 0 || engine.settings.observes()) && self.is_told(engine)
     }
 
     /// The identity under which reads may be served or stored now.
     pub(crate) fn cacheable_context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
-        if !self.is_followed(engine) {
+        if !self.is_cached(engine) {
             return None;
         }
         self.context(engine, is_binary)

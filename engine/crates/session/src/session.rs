@@ -22,6 +22,8 @@ pub enum Phase {
     /// From the greeting to the end of the authentication.
     Greeting,
     Commands,
+    /// It was at work while the engine slept.
+    Resting,
     /// Not understood, compressed, or older than the plugin: every byte passes, nothing is concluded.
     Foreign,
 }
@@ -59,6 +61,12 @@ pub struct Session {
     pub(crate) database: Vec<u8>,
     pub(crate) database_known: bool,
     pub(crate) cache_type: u8,
+    /// Counted among the sessions that want the cache.
+    pub(crate) wishes: bool,
+    /// When the server last told what is in force here; nothing is served before it has in the present epoch.
+    told_in: u64,
+    /// A statement began before the engine woke, or ended after it went to sleep.
+    pub(crate) has_missed: bool,
     pub(crate) inherited: u64,
     /// What `Settings::inherited` said before the server began to set the session up.
     accepted_under: u64,
@@ -122,6 +130,9 @@ impl Default for Session {
             database: Vec::new(),
             database_known: false,
             cache_type: 0,
+            wishes: false,
+            told_in: 0,
+            has_missed: false,
             inherited: 0,
             accepted_under: 0,
             variables: Variables::new(LexMode::default()),
@@ -190,8 +201,12 @@ impl Session {
         self.begin_anew(engine, self.accepted_under);
         // What the client asked for: the server has not made it the session's own yet.
         let database = std::mem::take(&mut self.database);
-        self.take_facts(&ThreadFacts { database: &database, ..*facts });
+        self.take_facts(engine, &ThreadFacts { database: &database, ..*facts });
         self.phase = Phase::Commands;
+        // What new sessions inherit may change unseen.
+        if !engine.vigil.is_awake() {
+            self.become_private(engine);
+        }
     }
 
     /// Another user or a reset: settings, transaction, temporary tables and prepared statements are gone.
@@ -217,14 +232,15 @@ impl Session {
         self.contexts = None;
     }
 
-    pub fn on_type(&mut self, cache_type: u8) {
+    pub fn on_type(&mut self, engine: &Engine, cache_type: u8) {
         self.cache_type = cache_type;
+        self.wish(engine, cache_type != 0 && !self.is_resting());
         self.contexts = None;
     }
 
     /// At the end of a statement, on the thread that ran it.
     pub fn on_status(&mut self, engine: &Engine, facts: &ThreadFacts) {
-        self.take_facts(facts);
+        self.take_facts(engine, facts);
         if self.running.is_none() && std::mem::take(&mut self.has_failed) {
             self.take_transaction(facts.has_begun);
         }
@@ -250,7 +266,8 @@ impl Session {
         }
     }
 
-    fn take_facts(&mut self, facts: &ThreadFacts) {
+    fn take_facts(&mut self, engine: &Engine, facts: &ThreadFacts) {
+        self.told_in = engine.vigil.epoch();
         self.transaction.is_read_only = facts.is_read_only;
         self.transaction.isolation = Isolation::from_number(facts.isolation);
         self.writes.is_locked |= facts.in_lock_tables;
@@ -260,7 +277,7 @@ impl Session {
             self.contexts = None;
         }
         if self.cache_type != facts.cache_type {
-            self.on_type(facts.cache_type);
+            self.on_type(engine, facts.cache_type);
         }
         if self.is_null_magic != facts.is_null_magic {
             self.is_null_magic = facts.is_null_magic;
@@ -363,6 +380,7 @@ impl Session {
         self.writes.open(engine);
         self.running = None;
         self.phase = Phase::Foreign;
+        self.wish(engine, false);
     }
 
     /// Nothing can be concluded about this connection any more: its bytes pass, and what it holds closed stays closed
@@ -373,6 +391,7 @@ impl Session {
         }
         self.running = None;
         self.phase = Phase::Foreign;
+        self.wish(engine, false);
     }
 
     pub fn is_foreign(&self) -> bool {
@@ -384,8 +403,19 @@ impl Session {
         self.running.is_none()
     }
 
+    /// Past the authentication, and its bytes are understood.
     pub fn is_in_commands(&self) -> bool {
+        matches!(self.phase, Phase::Commands | Phase::Resting)
+    }
+
+    /// What the server tells of its statements is told here.
+    pub fn is_followed(&self) -> bool {
         self.phase == Phase::Commands
+    }
+
+    /// The server has told what is in force here since the engine woke.
+    pub(crate) fn is_told(&self, engine: &Engine) -> bool {
+        self.phase == Phase::Commands && engine.vigil.is_awake() && self.told_in == engine.vigil.epoch()
     }
 
     fn table(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> Arc<Table> {

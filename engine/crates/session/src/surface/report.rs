@@ -47,6 +47,8 @@ fn verdict(session: &Session, engine: &Engine) -> &'static str {
         "OFF: a fault was contained, see the error log; restart the server to use the cache again"
     } else if settings.size() == 0 {
         "OFF: query_cache_size is 0; SET GLOBAL query_cache_size = 67108864"
+    } else if session.is_resting() && engine.is_wanted() {
+        "ON for new connections, but not for this one, which was at work while it was off: connect again"
     } else if session.cache_type == 0 && settings.observes() {
         "OFF, but observed: SHOW GLOBAL STATUS LIKE 'Fqc_observed%' tells what the cache would do"
     } else if session.cache_type == 0 && settings.global_type() == 0 {

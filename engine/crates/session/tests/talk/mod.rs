@@ -36,6 +36,7 @@ pub fn engine_at(clock: fn() -> u64) -> Engine {
     let engine = Engine::new(clock);
     engine.cache.resize(1 << 20);
     engine.settings.switch(true);
+    engine.wake().end(&engine);
     engine.settings.set_limit(1 << 20);
     engine.settings.set_defers_begin(true);
     engine.settings.set_tells_case(true);

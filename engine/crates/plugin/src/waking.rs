@@ -1,0 +1,191 @@
+//! When the engine wakes and when it goes to sleep, and what the server reports meanwhile.
+//!
+//! Asleep, the server need not report statements at all: where this plugin is the only one that it reports to, its mask
+//! of reported classes is cleared of all but connections, and no statement pays for the plugin. Another plugin that comes
+//! sets the bits that it needs itself.
+
+use crate::local::Local;
+use crate::{AUDIT_CLASSES, abi, host, log, server, worker};
+use session::{Engine, Older, Past};
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Sessions older than the plugin are followed by the reports alone: right after a load or a change they are likely to set
+/// the server's own cache, which is taken over at once as long as reports come.
+const DROWSY: Duration = Duration::from_secs(10);
+/// A cache that is switched off and on again keeps what it knows.
+const UNWANTED: Duration = Duration::from_secs(1);
+const LONG: Duration = Duration::from_secs(5);
+
+struct State {
+    /// Statements older than the present waking.
+    past: Option<Past>,
+    since: Instant,
+    /// Nobody has wanted the cache from here on.
+    unwanted: Option<Instant>,
+    has_warned: bool,
+}
+
+static STATE: Mutex<Option<State>> = Mutex::new(None);
+
+fn state() -> MutexGuard<'static, Option<State>> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `work` with the lock of this module held.
+pub fn holding(work: &mut dyn FnMut()) {
+    let _state = state();
+    work();
+}
+
+impl State {
+    fn new(past: Option<Past>) -> State {
+        State { past, since: Instant::now(), unwanted: None, has_warned: false }
+    }
+}
+
+/// Wakes the engine if it is wanted: connections that come after this are followed from their first byte.
+pub fn attend(engine: &Engine) {
+    if engine.vigil.is_awake() || !engine.is_wanted() {
+        return;
+    }
+    let mut state = state();
+    if engine.vigil.is_awake() {
+        return;
+    }
+    report(true);
+    // While the server starts, no session has done anything yet; otherwise the worker asks which sessions there are.
+    host::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
+    *state = Some(State::new(Some(engine.wake())));
+    worker::wake();
+}
+
+/// At the load and the end of the plugin.
+pub fn sleep(engine: &Engine) {
+    let mut state = state();
+    lie_down(engine, &mut state);
+    *state = Some(State::new(None));
+}
+
+fn lie_down(engine: &Engine, state: &mut Option<State>) {
+    if engine.vigil.is_awake() {
+        engine.rest();
+    }
+    if let Some(past) = state.as_mut().and_then(|state| state.past.take()) {
+        past.end(engine);
+    }
+}
+
+/// One of the worker's rounds: what time alone brings.
+pub fn tend(engine: &Engine) {
+    attend(engine);
+    let mut state = state();
+    let Some(present) = state.as_mut().filter(|_| engine.vigil.is_awake()) else { return };
+    if engine.is_wanted() {
+        present.unwanted = None;
+    } else if present.unwanted.get_or_insert_with(Instant::now).elapsed() >= UNWANTED {
+        lie_down(engine, &mut state);
+        *state = Some(State::new(None));
+        drop(state);
+        host::forget_bystanders();
+    }
+}
+
+/// The rest of a round, which asks the server. To be called with the catalogue known.
+pub fn consult(engine: &Engine, link: &mut Local) -> Result<(), String> {
+    if engine.vigil.is_awake() { look_back(engine, link) } else { quieten(link) }
+}
+
+/// The server's own cache may be set by sessions that are not reported.
+pub fn is_deaf() -> bool {
+    reported().is_some_and(|mask| mask.load(Ordering::Relaxed) & STATEMENTS == 0)
+}
+
+fn look_back(engine: &Engine, link: &mut Local) -> Result<(), String> {
+    if state().as_ref().is_none_or(|state| state.past.is_none()) {
+        return Ok(());
+    }
+    if !host::knows_all_sessions() {
+        learn_sessions(link)?;
+    }
+    let running = running(link)?;
+    let mut state = state();
+    let Some(present) = state.as_mut() else { return Ok(()) };
+    let Some(mut past) = present.past.take() else { return Ok(()) };
+    past.look(engine, running);
+    if past.is_over() {
+        past.end(engine);
+        return Ok(());
+    }
+    if present.since.elapsed() > LONG && !std::mem::replace(&mut present.has_warned, true) {
+        log::note(&format!(
+            "nothing is cached yet: statements that began before the cache was switched on still run, in connections {:?}",
+            past.threads()
+        ));
+    }
+    present.past = Some(past);
+    Ok(())
+}
+
+/// Which sessions may have begun before the engine woke.
+fn learn_sessions(link: &mut Local) -> Result<(), String> {
+    let rows = link.query("SELECT MAX(ID) FROM information_schema.PROCESSLIST")?;
+    host::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, worker::number));
+    Ok(())
+}
+
+/// Threads without a client show no statements; the transaction that such a thread has open tells as much.
+fn running(link: &mut Local) -> Result<Vec<Older>, String> {
+    let rows = link.query(
+        "SELECT ID, QUERY_ID, INFO FROM information_schema.PROCESSLIST \
+         WHERE ID <> CONNECTION_ID() AND COMMAND NOT IN ('Sleep', 'Daemon', 'Connect', 'Binlog Dump') \
+         AND COMMAND NOT LIKE 'Slave%' AND NOT (COMMAND = 'Delayed insert' AND STATE = 'Waiting for INSERT') \
+         UNION ALL SELECT P.ID, T.trx_id, NULL FROM information_schema.PROCESSLIST AS P \
+         JOIN information_schema.INNODB_TRX AS T ON T.trx_mysql_thread_id = P.ID WHERE P.COMMAND LIKE 'Slave%'",
+    )?;
+    let older = |row: &Vec<Option<Vec<u8>>>| {
+        let text = row.get(2).cloned().flatten().unwrap_or_default();
+        Some(Older { thread: worker::number(row.first()?), number: worker::number(row.get(1)?), text })
+    };
+    Ok(rows.iter().filter_map(older).collect())
+}
+
+const STATEMENTS: u64 = 1 << abi::GENERAL_CLASS | 1 << abi::TABLE_CLASS;
+
+fn reported() -> Option<&'static std::sync::atomic::AtomicU64> {
+    server::get().reported_classes()
+}
+
+fn report(statements: bool) {
+    let Some(mask) = reported() else { return };
+    // Relaxed: whatever began before a thread sees the change is waited for, or matters to nobody.
+    if statements {
+        mask.fetch_or(AUDIT_CLASSES, Ordering::Relaxed);
+    } else {
+        mask.fetch_and(!STATEMENTS, Ordering::Relaxed);
+    }
+}
+
+/// Nobody needs to hear of statements: the server is told so.
+fn quieten(link: &mut Local) -> Result<(), String> {
+    let is_drowsy = state().as_ref().is_none_or(|state| state.since.elapsed() < DROWSY);
+    if is_drowsy || is_deaf() || has_other_listeners(link)? {
+        return Ok(());
+    }
+    report(false);
+    // One may have come in between.
+    let has_others = has_other_listeners(link);
+    if host::engine().vigil.is_awake() || has_others != Ok(false) {
+        report(true);
+    }
+    has_others.map(drop)
+}
+
+fn has_other_listeners(link: &mut Local) -> Result<bool, String> {
+    let rows = link.query(
+        "SELECT 1 FROM information_schema.PLUGINS \
+         WHERE PLUGIN_TYPE = 'AUDIT' AND PLUGIN_NAME <> 'fqc' AND PLUGIN_STATUS <> 'DISABLED' LIMIT 1",
+    )?;
+    Ok(!rows.is_empty())
+}

@@ -1,0 +1,75 @@
+//! What the server was doing when the engine began to look. Nobody knows which tables those statements have locked, so
+//! nothing is stored until the last of them has ended.
+
+use crate::engine::Engine;
+use crate::kinds::closing;
+use crate::readings::Reading;
+use sql::{Kind, LexMode, Refusal};
+
+/// A statement that the server runs, or a transaction of a thread that shows no statements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Older {
+    pub thread: u64,
+    /// With the thread, names it.
+    pub number: u64,
+    /// Empty if the server does not tell.
+    pub text: Vec<u8>,
+}
+
+pub struct Past {
+    /// None before the first look.
+    running: Option<Vec<Older>>,
+    /// One of them may change what new sessions inherit.
+    is_changing: bool,
+}
+
+impl Past {
+    pub(crate) fn begin(engine: &Engine) -> Past {
+        engine.versions.close(engine.everything);
+        engine.settings.begin_change();
+        Past { running: None, is_changing: true }
+    }
+
+    /// `running`: what runs now. To be called after the catalogue was read, first when every statement that begins is
+    /// followed, and until nothing is left.
+    pub fn look(&mut self, engine: &Engine, running: Vec<Older>) {
+        let is_left = |older: &Older| self.running.as_ref().is_none_or(|known| known.contains(older));
+        // Asked again at every look: what a name stands for may not have been known before.
+        let left: Vec<Older> =
+            running.into_iter().filter(|older| is_left(older) && may_write(engine, &older.text)).collect();
+        if self.is_changing
+            && !left.iter().any(|older| closing(&sql::classify(&older.text, LexMode::default()).kind).everything)
+        {
+            self.is_changing = false;
+            engine.settings.end_change();
+        }
+        self.running = Some(left);
+    }
+
+    /// Whose statements have not ended.
+    pub fn threads(&self) -> Vec<u64> {
+        self.running.iter().flatten().map(|older| older.thread).collect()
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.running.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    pub fn end(self, engine: &Engine) {
+        if self.is_changing {
+            engine.settings.end_change();
+        }
+        engine.versions.open(engine.everything);
+    }
+}
+
+/// All but a read that certainly runs no stored function, neither by its own words nor by a view's. How its session reads
+/// quotes and backslashes is not known here.
+fn may_write(engine: &Engine, text: &[u8]) -> bool {
+    let mode = LexMode::default();
+    let reading = Reading::new(text, mode);
+    let Kind::Read(read) = &reading.statement.kind else { return true };
+    let is_ambiguous = text.iter().any(|byte| matches!(byte, b'"' | b'\\'));
+    let names_view = || engine.catalogue.facts().is_none_or(|facts| reading.names_view(&facts, text, mode));
+    !matches!(read.refusal, None | Some(Refusal::NoTable)) || is_ambiguous || names_view()
+}
