@@ -300,6 +300,7 @@ impl Digests {
 /// Counters wrap.
 fn since(then: Evidence, now: Evidence) -> Evidence {
     Evidence {
+        misses: now.misses.wrapping_sub(then.misses),
         stored: now.stored.wrapping_sub(then.stored),
         hits: now.hits.wrapping_sub(then.hits),
         ended: now.ended.wrapping_sub(then.ended),
@@ -313,7 +314,7 @@ impl Counters {
 
     fn evidence(&self, ended: u32) -> Evidence {
         let low = |count: &AtomicU64| count.load(Ordering::Relaxed) as u32;
-        Evidence { stored: low(&self.stored), hits: low(&self.hits), ended }
+        Evidence { misses: low(&self.misses), stored: low(&self.stored), hits: low(&self.hits), ended }
     }
 
     fn clear(&self) {

@@ -199,10 +199,32 @@ fn a_shape_with_much_reuse_is_always_stored() {
 }
 
 #[test]
-fn nothing_is_held_against_a_shape_while_its_results_live() {
+fn little_is_held_against_a_shape_while_its_results_live() {
     let mut shape = Shape::new();
     assert_eq!(shape.stored_share(2000, |n| n), 1.0);
     assert!((0..2000).all(|n| shape.execute(n)));
+}
+
+#[test]
+fn a_shape_that_is_never_asked_for_again_does_not_fill_the_memory_first() {
+    let mut shape = Shape { cache: Cache::new(1 << 27), ..Shape::new() };
+    shape.stored_share(50_000, |n| n);
+    let share = shape.stored_share(50_000, |n| 50_000 + n);
+    assert!(share < 0.02, "{share}");
+}
+
+#[test]
+fn reuse_that_takes_long_is_found() {
+    let mut shape = Shape { cache: Cache::new(1 << 27), ..Shape::new() };
+    let mut random = 1u64;
+    let mut uniform = |_| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 33) % 40_000
+    };
+    // With every result stored, three in four would be hits after that.
+    shape.stored_share(60_000, &mut uniform);
+    let hits = (0..10_000).filter(|n| shape.execute(uniform(*n))).count();
+    assert!(hits > 5_000, "{hits}");
 }
 
 #[test]
@@ -228,7 +250,7 @@ fn levels_admit_one_in_a_power_of_two() {
 
 #[test]
 fn few_results_that_are_all_stored_need_no_more_misses_to_be_found_useful() {
-    let evidence = policy::Evidence { stored: 0, hits: 100, ended: 0 };
+    let evidence = policy::Evidence { misses: 0, stored: 0, hits: 100, ended: 0 };
     assert_eq!(policy::judge(3, evidence), Some(0));
     assert_eq!(policy::judge(6, policy::Evidence { hits: 10, ..evidence }), None);
 }
