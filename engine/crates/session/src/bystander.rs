@@ -23,9 +23,6 @@ impl Bystander {
         if is_read_only || crate::session::is_server_own(db, name) {
             return;
         }
-        if self.is_past_unknown {
-            self.writes.close_everything(engine, false);
-        }
         self.writes.close_table(engine, &engine.tables.find(&engine.versions, db, name));
         if db == b"mysql" {
             self.writes.close_everything(engine, true);
