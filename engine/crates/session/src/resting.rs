@@ -84,10 +84,7 @@ pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8]) -> bool {
 
 /// A name of ours, a statement of ours, or a local file that will follow.
 fn may_concern_surface(text: &[u8]) -> bool {
-    let word_end = text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
-    let word = &text[..word_end];
-    let is_ours = |ours: &&str| ours.as_bytes().eq_ignore_ascii_case(word);
-    word.is_empty()
-        || ["show", "flush", "reset", "load"].iter().any(|ours| is_ours(&ours))
-        || sql::surface::is_near(text)
+    const FIRST: [&[u8]; 4] = [b"show", b"flush", b"reset", b"load"];
+    let word = &text[..text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len())];
+    word.is_empty() || FIRST.iter().any(|first| first.eq_ignore_ascii_case(word)) || sql::surface::is_near(text)
 }
