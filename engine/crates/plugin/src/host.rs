@@ -6,7 +6,7 @@ use crate::faults::{self, Point};
 use crate::server::{self, Facts};
 use crate::slots::{self, Taken};
 use crate::{hooks, io, log, status, variables, waking, worker};
-use session::{Account, Bystander, Engine, ThreadFacts};
+use session::{Account, Bystander, Engine, Session, ThreadFacts};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint, c_void};
@@ -184,21 +184,25 @@ pub fn settings_changed() {
 pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
     let thread_id = unsafe { Facts::of(thd) }.thread_id();
-    with_connection(thread_id, |connection| Some(connection.session.on_type(engine(), value)));
+    with_connection(thread_id, |_| true, |connection| connection.session.on_type(engine(), value));
     waking::attend(engine());
 }
 
-/// The tracked connection of this server session, if it is the one that this thread works for.
-fn with_connection<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> Option<T>) -> Option<T> {
+/// The tracked connection of this server session, if it is the one that this thread works for and fits.
+fn with_connection<T>(
+    thread_id: u64,
+    fits: impl FnOnce(&Session) -> bool,
+    work: impl FnOnce(&mut Connection) -> T,
+) -> Option<T> {
     let slot = slots::current().filter(|slot| slot.thread_id.load(Ordering::Acquire) == thread_id)?;
     let mut taken = slot.take()?;
     let connection = taken.content().as_mut().filter(|connection| connection.session.is_in_commands())?;
-    work(connection)
+    fits(&connection.session).then(|| work(connection))
 }
 
 /// The same for one whose statements are followed.
 fn with_session<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
-    with_connection(thread_id, |connection| connection.session.is_followed().then(|| work(connection)))
+    with_connection(thread_id, Session::is_followed, work)
 }
 
 fn with_bystander(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
