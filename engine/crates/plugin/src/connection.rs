@@ -340,7 +340,6 @@ impl Connection {
                 let count = io.write(bytes);
                 self.ahead = bytes.len() - count.max(0) as usize;
                 self.session.after_send(engine);
-                self.has_answered = self.session.is_at_rest();
                 count
             }
             Reply::Swallow => bytes.len() as isize,
