@@ -50,7 +50,8 @@ test('a chart is exported as a picture in the colours of the page', async ({ pag
   const picture = await readFile(await file.path());
   expect(picture.subarray(1, 4).toString()).toBe('PNG');
   const { width, height, colours } = await page.evaluate(async (base64) => {
-    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${base64}`)).blob());
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const image = await createImageBitmap(new Blob([bytes]));
     const canvas = new OffscreenCanvas(image.width, image.height);
     const context = canvas.getContext('2d');
     context?.drawImage(image, 0, 0);
