@@ -2,9 +2,11 @@
 //!
 //! All hits are of one shape of statement, as in a benchmark: the threads then count in the same places.
 
-use session::{Account, Decision, Engine, Facts, Outlet, Session, ThreadFacts, Verdict};
+#[path = "../tests/talk/mod.rs"]
+mod talk;
+
+use session::{Decision, Outlet};
 use std::hint::black_box;
-use wire::{status, surface::text_result};
 
 const HITS: u32 = 3_000_000;
 const READ: &str = "SELECT c FROM t WHERE id = 7";
@@ -18,12 +20,12 @@ impl Outlet for Nowhere {
 }
 
 fn main() {
-    let engine = &engine();
-    connect(engine, true);
+    let engine = &talk::engine();
+    talk::connect(engine).read(READ, &"x".repeat(120), talk::AUTOCOMMIT);
     for threads in [1, 2, 4] {
         let hit = measure(threads, || {
-            let mut session = connect(engine, false);
-            let packet = packet();
+            let mut session = talk::connect(engine).session;
+            let packet = talk::packet(READ);
             move || assert_eq!(session.on_command(engine, &packet, &mut Nowhere), Decision::Answered)
         });
         let slot = engine.insight.digests.find(1, || b"SELECT".to_vec());
@@ -38,48 +40,6 @@ fn main() {
         });
         println!("{threads} threads: a hit {hit:.1} ns, of which noting it {noting:.1} ns");
     }
-}
-
-fn engine() -> Engine {
-    let engine = Engine::new(|| 0);
-    engine.cache.resize(1 << 20);
-    engine.settings.switch(true);
-    engine.settings.set_limit(1 << 20);
-    let generation = engine.catalogue.generation();
-    engine.catalogue.publish(Facts { generation, ..Facts::default() });
-    let table = engine.tables.find(&engine.versions, b"d", b"t");
-    table.settle(table.era(generation), Verdict::Snapshot);
-    engine
-}
-
-/// A session for which the read is stored.
-fn connect(engine: &Engine, stores: bool) -> Session {
-    let mut session = Session::accepted(engine.settings.inherited());
-    let facts = ThreadFacts {
-        isolation: 2,
-        in_lock_tables: false,
-        database: b"d",
-        collation: 45,
-        cache_type: 1,
-        is_read_only: false,
-        is_null_magic: false,
-        has_begun: false,
-    };
-    session.on_connected(engine, Account { user: b"u".to_vec(), host: b"%".to_vec() }, &facts);
-    session.on_status(engine, &facts);
-    if stores {
-        session.on_command(engine, &packet(), &mut Nowhere);
-        session.on_table(engine, b"d", b"t", true);
-        session.on_response(engine, &text_result(&["c"], &[vec![Some("x".repeat(120))]], 0, status::AUTOCOMMIT));
-        session.after_send(engine);
-    }
-    session
-}
-
-fn packet() -> Vec<u8> {
-    let mut packet = Vec::new();
-    wire::push_packet(&mut packet, &mut 0, &[b"\x03", READ.as_bytes()].concat());
-    packet
 }
 
 /// Processor time of one call, so that a busy machine disturbs less.

@@ -113,13 +113,12 @@ impl Session {
 
     /// Temporary tables made where no event tells of them: in one of several statements, or by EXECUTE.
     pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
-        let word = b"temporary";
-        let says_temporary = || text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+        let may_say_temporary = || sql::says(text, b"temporary") || text.contains(&b'@');
         match kind {
-            Kind::Prepare => self.prepares_temporary |= says_temporary() || text.contains(&b'@'),
+            Kind::Prepare => self.prepares_temporary |= may_say_temporary(),
             Kind::Execute => self.has_temporary_tables |= self.prepares_temporary,
             kind if may_be_anything(kind) => {
-                self.has_temporary_tables |= self.prepares_temporary || says_temporary() || text.contains(&b'@');
+                self.has_temporary_tables |= self.prepares_temporary || may_say_temporary();
             }
             _ => {}
         }

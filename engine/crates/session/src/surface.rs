@@ -28,9 +28,7 @@ impl Pending {
     /// Whether the server must be told before it runs this statement. After others have run only the number of rows
     /// found is still that of the served result.
     pub fn matters_to(&self, statement: &Statement, text: &[u8]) -> bool {
-        let word = b"found_rows";
-        let asks_rows = || text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
-        statement.reads_diagnostics && (self.is_latest || asks_rows())
+        statement.reads_diagnostics && (self.is_latest || sql::says(text, b"found_rows"))
     }
 
     /// The server must run the statement itself to know the number.

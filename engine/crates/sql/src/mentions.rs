@@ -21,3 +21,10 @@ pub fn mentions(text: &[u8], mode: LexMode, is_in_set: impl Fn(&[u8]) -> bool) -
         }
     }
 }
+
+/// Whether these letters stand anywhere in the text, whatever their case. `word` begins with a letter.
+pub fn says(text: &[u8], word: &[u8]) -> bool {
+    let (lower, upper) = (word[0].to_ascii_lowercase(), word[0].to_ascii_uppercase());
+    memchr::memchr2_iter(lower, upper, text)
+        .any(|at| text[at..].get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)))
+}

@@ -4,7 +4,7 @@
 //! comments stay as they are.
 
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
-use crate::{Charset, LexMode};
+use crate::{Charset, LexMode, says};
 
 /// The names that tools know, and ours.
 pub const ALIASES: [(&str, &str); 6] = [
@@ -162,19 +162,12 @@ fn alias(token: &Token) -> Option<&'static str> {
     found.map(|(_, ours)| *ours)
 }
 
-/// Spares the lexer for nearly every text.
 /// Whether the text may concern the cache's surface, or asks the client for a local file.
 pub fn is_near(text: &[u8]) -> bool {
-    const FILE: &[u8] = b"infile";
-    memchr::memchr2_iter(b'f', b'F', text)
-        .any(|at| text[at.saturating_sub(2)..].get(..FILE.len()).is_some_and(|word| word.eq_ignore_ascii_case(FILE)))
-        || may_mention_alias(text)
+    may_mention_alias(text) || says(text, b"infile")
 }
 
+/// Spares the lexer for nearly every text.
 fn may_mention_alias(text: &[u8]) -> bool {
-    const FIRST: usize = "query".len();
-    memchr::memchr_iter(b'_', text).any(|at| {
-        let name = at.checked_sub(FIRST).and_then(|start| text[start..].get(..COMMON_PREFIX.len()));
-        name.is_some_and(|name| name.eq_ignore_ascii_case(COMMON_PREFIX))
-    })
+    says(text, COMMON_PREFIX)
 }

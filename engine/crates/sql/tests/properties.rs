@@ -1,23 +1,9 @@
 //! What holds for every text.
 
+mod random;
+
+use random::Random;
 use sql::{Kind, LexMode, classify, mentions, surface};
-
-/// SplitMix64: the same cases on every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((bits ^ bits >> 31) % limit as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.next(choices.len())]
-    }
-}
 
 const FRAGMENTS: &[&str] = &[
     "SELECT",
@@ -78,7 +64,7 @@ const FRAGMENTS: &[&str] = &[
 ];
 
 fn random_text(random: &mut Random) -> String {
-    let length = random.next(20);
+    let length = random.below(20);
     (0..length).map(|_| [random.pick(FRAGMENTS), random.pick(&["", " "])].concat()).collect()
 }
 
@@ -108,7 +94,7 @@ fn any_text_has_an_answer() {
 fn any_bytes_have_an_answer() {
     let mut random = Random(2);
     for _ in 0..20_000 {
-        let bytes: Vec<u8> = (0..random.next(60)).map(|_| random.next(256) as u8).collect();
+        let bytes: Vec<u8> = (0..random.below(60)).map(|_| random.below(256) as u8).collect();
         for mode in modes() {
             classify(&bytes, mode);
             surface::rewrite(&bytes, mode);
@@ -156,7 +142,7 @@ const TOKENS: &[&str] = &[
 fn blanks_comments_and_case_change_no_judgement() {
     let mut random = Random(3);
     for _ in 0..20_000 {
-        let tokens: Vec<&str> = (0..random.next(15)).map(|_| random.pick(TOKENS)).collect();
+        let tokens: Vec<&str> = (0..random.below(15)).map(|_| random.pick(TOKENS)).collect();
         let plain = format!("SELECT {}", tokens.join(" "));
         let mut varied = String::from("/* x */ sElEcT\t");
         for token in tokens {
@@ -238,8 +224,8 @@ fn texts_of_one_shape_are_of_one_kind() {
     let mut judged = 0;
     for _ in 0..60_000 {
         let mut text = String::from(random.pick(&["SELECT ", "INSERT INTO t ", "UPDATE t SET a = ", "(SELECT ", ""]));
-        for _ in 0..random.next(12) {
-            let pieces = if random.next(3) == 0 { LITERALS } else { FRAGMENTS };
+        for _ in 0..random.below(12) {
+            let pieces = if random.below(3) == 0 { LITERALS } else { FRAGMENTS };
             text += random.pick(pieces);
             text += random.pick(&["", " ", " "]);
         }

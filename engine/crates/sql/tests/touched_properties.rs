@@ -1,25 +1,11 @@
 //! Random conditions against a naive evaluator: every row for which one holds has a key among those that were told.
 
+mod random;
+
 use footprint::{KeyColumn, Keys};
+use random::Random;
 use sql::LexMode;
 use sql::touched::{self, Text, Written};
-
-/// SplitMix64: the same cases on every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((bits ^ bits >> 31) % limit as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len())]
-    }
-}
 
 /// A row: its key, and one more column.
 type Row = (i64, Option<i64>);
