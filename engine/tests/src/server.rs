@@ -255,7 +255,7 @@ impl Server {
         self.directory.join("plugins")
     }
 
-    fn socket(&self) -> PathBuf {
+    pub fn socket(&self) -> PathBuf {
         self.directory.join("socket")
     }
 }

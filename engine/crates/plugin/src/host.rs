@@ -271,8 +271,7 @@ fn on_unfollowed(class: c_uint, data: *const c_void) {
 }
 
 fn note_native(query: &[u8]) {
-    let word = b"query_cache";
-    if query.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)) {
+    if sql::says(query, b"query_cache") {
         worker::native_touched();
     }
 }
@@ -329,11 +328,17 @@ fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
         GENERAL_LOG => bystander.on_logged(engine, query),
         GENERAL_STATUS => {
             let is_in_transaction = facts.option(OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
-            bystander.on_status(engine, query, is_in_transaction, facts.in_lock_tables());
+            bystander.on_status(engine, executed(event, query), is_in_transaction, facts.in_lock_tables());
             note_native(query);
         }
         _ => {}
     });
+}
+
+/// The end of a PREPARE shows the text that it prepared.
+fn executed<'a>(event: &EventGeneral, query: &'a [u8]) -> &'a [u8] {
+    let command = bytes(event.command, event.command_length as usize);
+    if event.error_code == 0 && matches!(command, b"Query" | b"Execute") { query } else { b"" }
 }
 
 fn on_connection(facts: &Facts, thd: *mut Thd, event: &EventConnection) {

@@ -58,6 +58,8 @@ pub fn attend(engine: &Engine) {
     // While the server starts, no session has done anything yet; otherwise the worker asks which sessions there are.
     host::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
     *state = Some(State::new(Some(engine.wake())));
+    // What those have done that connected meanwhile was not told either.
+    host::forget_bystanders();
     worker::wake();
 }
 
@@ -170,7 +172,12 @@ fn report(statements: bool) {
 /// Nobody needs to hear of statements: the server is told so.
 fn quieten(link: &mut Local) -> Result<(), String> {
     let is_drowsy = state().as_ref().is_none_or(|state| state.since.elapsed() < DROWSY);
-    if is_drowsy || is_deaf() || has_other_listeners(link)? {
+    if is_drowsy || is_deaf() {
+        return Ok(());
+    }
+    if has_other_listeners(link)? {
+        // Not to be asked again at every round.
+        state().iter_mut().for_each(|state| state.since = Instant::now());
         return Ok(());
     }
     report(false);

@@ -42,11 +42,12 @@ impl Bystander {
         }
     }
 
-    /// A command has ended, and its client may have been told already.
-    pub fn on_status(&mut self, engine: &Engine, text: &[u8], is_in_transaction: bool, is_locked: bool) {
+    /// A command has ended, and its client may have been told already. `executed`: the text of what it has done, empty if
+    /// it failed or did something else.
+    pub fn on_status(&mut self, engine: &Engine, executed: &[u8], is_in_transaction: bool, is_locked: bool) {
         self.writes.is_locked = is_locked;
         let ended = !is_in_transaction
-            || matches!(sql::classify(text, LexMode::default()).kind, Kind::Commit(_) | Kind::Rollback(_));
+            || matches!(sql::classify(executed, LexMode::default()).kind, Kind::Commit(_) | Kind::Rollback(_));
         if ended {
             self.is_past_unknown = false;
             self.writes.open(engine);
