@@ -1,25 +1,27 @@
-"""A listener between the control plane and a server that can hold the server's answers back."""
+"""Listeners between the control plane and a server that can hold the server's answers back."""
 
 from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable
 
 
-class HoldingProxy:
-    """Forwards bytes. Once a client has sent `marker`, the answer is kept until `release`.
+class Proxy:
+    """Passes bytes between clients and a server on loopback, through `ask` and `answer`."""
 
-    The server has then done what it was asked, and the client does not know.
-    """
-
-    def __init__(self, port: int, marker: bytes) -> None:
-        self.server_port, self.marker = port, marker
-        self.is_held = threading.Event()
-        self._released = threading.Event()
-        self.seen = 0
+    def __init__(self, port: int) -> None:
+        self.server_port = port
+        self._open: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
+
+    def ask(self, server: socket.socket, data: bytes) -> None:
+        server.sendall(data)
+
+    def answer(self, client: socket.socket, data: bytes) -> None:
+        client.sendall(data)
 
     def _accept(self) -> None:
         while True:
@@ -28,33 +30,80 @@ class HoldingProxy:
             except OSError:
                 return
             server = socket.create_connection(("127.0.0.1", self.server_port))
-            threading.Thread(target=self._ask, args=(client, server), daemon=True).start()
-            threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
+            self._open += [client, server]
+            threading.Thread(target=self._pass, args=(client, server, self.ask), daemon=True).start()
+            threading.Thread(target=self._pass, args=(server, client, self.answer), daemon=True).start()
 
-    def _ask(self, client: socket.socket, server: socket.socket) -> None:
+    def _pass(self, source: socket.socket, target: socket.socket, on: Callable[[socket.socket, bytes], None]) -> None:
         try:
-            while data := client.recv(65536):
-                if self.marker in data:
-                    self.seen += 1
-                    self.is_held.set()
-                server.sendall(data)
+            while data := source.recv(65536):
+                on(target, data)
         except OSError:
             pass
-        server.close()
+        target.close()
 
-    def _answer(self, server: socket.socket, client: socket.socket) -> None:
-        try:
-            while data := server.recv(65536):
-                if self.is_held.is_set():
-                    self._released.wait()
-                client.sendall(data)
-        except OSError:
-            pass
-        client.close()
+    def close(self) -> None:
+        self._listener.close()
+
+
+class HoldingProxy(Proxy):
+    """Forwards bytes. Once a client has sent `marker`, the answer is kept until `release`.
+
+    The server has then done what it was asked, and the client does not know.
+    """
+
+    def __init__(self, port: int, marker: bytes) -> None:
+        self.marker = marker
+        self.is_held, self._released = threading.Event(), threading.Event()
+        self.seen = 0
+        super().__init__(port)
+
+    def ask(self, server: socket.socket, data: bytes) -> None:
+        if self.marker in data:
+            self.seen += 1
+            self.is_held.set()
+        server.sendall(data)
+
+    def answer(self, client: socket.socket, data: bytes) -> None:
+        if self.is_held.is_set():
+            self._released.wait()
+        client.sendall(data)
 
     def release(self) -> None:
         self._released.set()
 
     def close(self) -> None:
         self.release()
-        self._listener.close()
+        super().close()
+
+
+class DribblingProxy(Proxy):
+    """Once a client has sent `marker`, or after `begin`, answers pass byte by byte, none too late."""
+
+    def __init__(self, port: int, marker: bytes, pause_seconds: float) -> None:
+        self.marker, self.pause_seconds = marker, pause_seconds
+        self._is_dribbling, self._has_ended = threading.Event(), threading.Event()
+        super().__init__(port)
+
+    def ask(self, server: socket.socket, data: bytes) -> None:
+        if self.marker in data:
+            self.begin()
+        server.sendall(data)
+
+    def answer(self, client: socket.socket, data: bytes) -> None:
+        if not self._is_dribbling.is_set():
+            client.sendall(data)
+            return
+        for byte in data:
+            client.sendall(bytes([byte]))
+            if self._has_ended.wait(self.pause_seconds):
+                return
+
+    def begin(self) -> None:
+        self._is_dribbling.set()
+
+    def close(self) -> None:
+        self._has_ended.set()
+        super().close()
+        for each in self._open:
+            each.close()
