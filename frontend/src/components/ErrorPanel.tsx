@@ -1,6 +1,6 @@
 import { Button, CopyButton } from '@mantine/core';
 import { ApiError, ConnectionLost } from '@/api/errors';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import { IconAlertTriangle, IconRefresh } from './icons';
 import classes from './ErrorPanel.module.css';
 
@@ -9,10 +9,12 @@ interface ErrorPanelProps {
   onRetry?: () => void;
 }
 
-/** What failed, in the API's own words, with the request id that finds it in the log. */
+/** What failed, its detail in the API's own words, with the request id that finds it in the log. */
 export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
   const t = useT();
+  const told = useTold();
   const isApi = error instanceof ApiError;
+  const title = isApi ? told(`problem.${error.code}`, error.title) : undefined;
   const message =
     error instanceof ConnectionLost
       ? t('error.unreachable')
@@ -23,7 +25,7 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
     <div className={classes.panel} role="alert">
       <IconAlertTriangle size={18} aria-hidden="true" className={classes.icon} />
       <div className={classes.text}>
-        {isApi && error.title !== message && <div className={classes.title}>{error.title}</div>}
+        {title !== undefined && title !== message && <div className={classes.title}>{title}</div>}
         <div>{message}</div>
         {isApi && !isToldBy(message, error) && <FieldErrors error={error} />}
         {isApi && error.requestId && <RequestId id={error.requestId} />}

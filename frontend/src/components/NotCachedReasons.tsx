@@ -1,5 +1,5 @@
 import type { CacheStatus } from '@/api/instances';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold, type Told } from '@/lib/i18n/context';
 import { formatCount } from '@/lib/number';
 import classes from './NotCachedReasons.module.css';
 
@@ -7,9 +7,17 @@ function isFigure(value: string | null | undefined): boolean {
   return /^\d+$/.test(value ?? '');
 }
 
+/** What the engine says; a meaning is known by the name of its reason. */
+function words(reason: CacheStatus['reasons'][number], column: string, told: Told): string | undefined {
+  const said = reason[column];
+  if (isFigure(said)) return formatCount(Number(said));
+  return column === 'Meaning' ? told(`reason.${reason.Reason}`, said ?? '–') : (said ?? undefined);
+}
+
 /** Why statements were not stored, as the engine counts it; the server without the engine does not say. */
 export function NotCachedReasons({ status }: { status: CacheStatus }) {
   const t = useT();
+  const told = useTold();
   if (!status.has_engine) return <p className={classes.hint}>{t('live.noReasons')}</p>;
   if (status.reasons.length === 0) return <p className={classes.hint}>{t('live.reasonsNone')}</p>;
   const [first] = status.reasons;
@@ -21,7 +29,7 @@ export function NotCachedReasons({ status }: { status: CacheStatus }) {
         <tr>
           {names.map((name) => (
             <th key={name} data-figure={isFigure(first?.[name]) || undefined}>
-              {name.toLowerCase().replaceAll('_', ' ')}
+              {told(`column.${name}`, name.toLowerCase().replaceAll('_', ' '))}
             </th>
           ))}
         </tr>
@@ -33,9 +41,9 @@ export function NotCachedReasons({ status }: { status: CacheStatus }) {
               <td
                 key={name}
                 data-figure={isFigure(reason[name]) || undefined}
-                title={reason[name] ?? undefined}
+                title={words(reason, name, told)}
               >
-                {isFigure(reason[name]) ? formatCount(Number(reason[name])) : (reason[name] ?? '–')}
+                {words(reason, name, told) ?? '–'}
               </td>
             ))}
           </tr>

@@ -9,7 +9,7 @@ import { ButtonLink } from '@/components/links';
 import { Moment } from '@/components/Moment';
 import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
-import { incidentQuery, metricDefinitionsQuery, useIncidentAcknowledge, type IncidentDetail } from './api';
+import { incidentQuery, useMetrics, useIncidentAcknowledge, type IncidentDetail } from './api';
 import { IncidentState } from './IncidentList';
 import classes from './alerts.module.css';
 
@@ -31,7 +31,7 @@ function IncidentView({ incident }: { incident: IncidentDetail }) {
   const t = useT();
   const canAct = useCan('operator');
   const acknowledge = useIncidentAcknowledge();
-  const { data: metrics = [] } = useQuery(metricDefinitionsQuery);
+  const metrics = useMetrics();
   const metric = metrics.find(({ name }) => name === incident.metric);
   const show = (value: number | null) => formatValue(value, unitOf(metric?.unit ?? 'count'));
   return (

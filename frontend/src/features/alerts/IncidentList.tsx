@@ -1,5 +1,5 @@
 import { Button, SegmentedControl } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { formatValue, unitOf } from '@/charts/units';
 import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
@@ -9,7 +9,7 @@ import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
-import { incidentsQuery, metricDefinitionsQuery, type Incident, type Metric } from './api';
+import { incidentsQuery, useMetrics, type Incident, type Metric } from './api';
 
 interface IncidentListProps {
   instance?: string;
@@ -21,7 +21,7 @@ interface IncidentListProps {
 export function IncidentList({ instance, isAll, onShow, onOpen }: IncidentListProps) {
   const t = useT();
   const incidents = useInfiniteQuery(incidentsQuery({ instance, is_open: isAll ? undefined : true }));
-  const { data: metrics = [] } = useQuery(metricDefinitionsQuery);
+  const metrics = useMetrics();
   return (
     <ListPanel
       query={incidents}

@@ -1,6 +1,6 @@
 // The rules that watch one instance, with the threshold that holds for it, and the way to override it here.
 import { Button } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Instance } from '@/api/instances';
 import { useCan } from '@/api/session';
@@ -10,15 +10,15 @@ import { IconBell } from '@/components/icons';
 import { StatusBadge } from '@/components/StatusBadge';
 import { ListPanel } from '@/components/ListPanel';
 import { useT, type Translate } from '@/lib/i18n/context';
-import { metricDefinitionsQuery, rulesQuery, type AlertRule, type Metric } from './api';
+import { useMetrics, rulesQuery, type AlertRule, type Metric } from './api';
 import { OverrideForm } from './OverrideForm';
-import { conditionText, isAbout, overrideFor } from './ruleText';
+import { conditionText, formulaText, isAbout, overrideFor } from './ruleText';
 
 export function InstanceRules({ instance }: { instance: Instance }) {
   const t = useT();
   const canChange = useCan('operator');
   const rules = useInfiniteQuery(rulesQuery);
-  const { data: metrics = [] } = useQuery(metricDefinitionsQuery);
+  const metrics = useMetrics();
   const [edited, setEdited] = useState<AlertRule>();
   return (
     <>
@@ -56,7 +56,7 @@ function columnsOf(
       key: 'condition',
       header: t('incidents.condition'),
       render: (row) => (
-        <span title={row.formula}>
+        <span title={formulaText(row, metrics)}>
           {conditionText(row, metrics, t, overrideFor(row, instanceId)?.threshold ?? undefined)}
         </span>
       ),

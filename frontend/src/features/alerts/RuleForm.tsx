@@ -1,7 +1,7 @@
 import { NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core';
 import { fieldMessage } from '@/api/errors';
 import { FormModal } from '@/components/FormModal';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
 import { useKept } from '@/lib/useKept';
 import { useRuleSave, type AlertRule, type Metric } from './api';
@@ -22,6 +22,7 @@ interface RuleFormProps {
 
 export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
   const t = useT();
+  const told = useTold();
   const save = useRuleSave(rule);
   const [draft, setDraft, forget, startOver] = useKept(
     rule ? `rule.${rule.id}.${rule.version}` : 'rule',
@@ -63,7 +64,7 @@ export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
       />
       {metric && (
         <div className={classes.formula}>
-          {metric.formula} · {metric.unit}
+          {metric.formula} · {told(`unit.${metric.unit}`, metric.unit)}
         </div>
       )}
       <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="sm">

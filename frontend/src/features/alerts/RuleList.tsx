@@ -12,9 +12,9 @@ import { ListPanel } from '@/components/ListPanel';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
 import { writeTags } from '@/lib/tags';
-import { metricDefinitionsQuery, rulesQuery, useRuleDelete, type AlertRule, type Metric } from './api';
+import { useMetrics, rulesQuery, useRuleDelete, type AlertRule, type Metric } from './api';
 import { RuleForm } from './RuleForm';
-import { conditionText } from './ruleText';
+import { conditionText, formulaText } from './ruleText';
 
 type Dialog = { kind: 'form'; rule?: AlertRule } | { kind: 'delete'; rule: AlertRule };
 
@@ -22,7 +22,7 @@ export function RuleList() {
   const t = useT();
   const canChange = useCan('operator');
   const rules = useInfiniteQuery(rulesQuery);
-  const { data: metrics = [] } = useQuery(metricDefinitionsQuery);
+  const metrics = useMetrics();
   const remove = useRuleDelete();
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => {
@@ -91,7 +91,7 @@ function columnsOf(t: Translate, metrics: Metric[], open?: (dialog: Dialog) => v
     {
       key: 'condition',
       header: t('incidents.condition'),
-      render: (row) => <span title={row.formula}>{conditionText(row, metrics, t)}</span>,
+      render: (row) => <span title={formulaText(row, metrics)}>{conditionText(row, metrics, t)}</span>,
     },
     {
       key: 'for',

@@ -1,8 +1,9 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import { PAGE_SIZE, pagedQuery, pollPages } from '@/api/pages';
 import type { components } from '@/api/schema.gen';
 import { useActed } from '@/api/useActed';
+import { useToldMetric } from '@/lib/i18n/context';
 
 type Schemas = components['schemas'];
 export type AlertRule = Schemas['AlertRule'];
@@ -38,11 +39,18 @@ export const silencesQuery = pagedQuery<Silence>(['silence'], (cursor) =>
   unwrap(api.GET('/api/v1/silences', { params: { query: { cursor, limit: PAGE_SIZE } } })),
 );
 
-export const metricDefinitionsQuery = queryOptions({
+const metricDefinitionsQuery = queryOptions({
   queryKey: ['metric-definitions'],
   queryFn: () => unwrap(api.GET('/api/v1/metric-definitions')).then(({ items }) => items),
   staleTime: Infinity,
 });
+
+/** What rules can judge, in the viewer's language. */
+export function useMetrics(): Metric[] {
+  const told = useToldMetric();
+  const { data = [] } = useQuery(metricDefinitionsQuery);
+  return data.map(told);
+}
 
 /** Where the rule would have fired over the past day. */
 export function rulePreviewQuery(rule: RuleRequest) {

@@ -17,6 +17,10 @@ export function conditionText(
   return `${metric?.title ?? rule.metric} ${t(`rules.comparison.${rule.comparison}`)} ${limit}`;
 }
 
+export function formulaText(rule: AlertRule, metrics: Metric[]): string {
+  return metrics.find(({ name }) => name === rule.metric)?.formula ?? rule.formula;
+}
+
 export function isAbout(rule: AlertRule, instance: Pick<Instance, 'id' | 'tags'>): boolean {
   if (rule.scope === 'instance') return rule.instance_id === instance.id;
   if (rule.scope === 'all') return true;

@@ -3,7 +3,7 @@ import { Sparkline } from '@/charts/Sparkline';
 import { formatValue, unitOf } from '@/charts/units';
 import { TextLink } from '@/components/links';
 import { StatTile, StatTiles } from '@/components/StatTile';
-import { useT } from '@/lib/i18n/context';
+import { useT, useToldMetric } from '@/lib/i18n/context';
 import { ABSENT } from '@/lib/number';
 import { lastPresent } from '@/lib/series';
 import type { Tone } from '@/lib/tone';
@@ -57,11 +57,13 @@ export function FleetTiles() {
 
 function MetricTile({ label, series }: { label: string; series: FleetSeries | undefined }) {
   const t = useT();
+  const told = useToldMetric();
+  const words = series && told(series);
   const last = lastPresent(series?.values);
   return (
     <StatTile
       label={label}
-      formula={series && `${series.title} = ${series.formula}`}
+      formula={words && `${words.title} = ${words.formula}`}
       value={series && last !== null ? formatValue(last, unitOf(series.unit)) : ABSENT}
       note={
         series && last !== null ? (

@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { instanceQuery, type Instance } from '@/api/instances';
 import { QueryView } from '@/components/QueryView';
-import { useT } from '@/lib/i18n/context';
+import { useT, useToldMetric } from '@/lib/i18n/context';
 import { metricsQuery } from './api';
 import { ChangeMarks } from './ChangeMarks';
 import { MonitoringToolbar } from './MonitoringToolbar';
 import { PanelGrid } from './PanelGrid';
-import { domainOf, type Source } from './panels';
+import { domainOf, toldSource, type Source } from './panels';
 import type { MonitoringSearch } from './search';
 import { useChangeMarks } from './useChangeMarks';
 
@@ -39,6 +39,7 @@ interface ChartsProps {
 }
 
 function Charts({ instance, search, onZoom }: ChartsProps) {
+  const told = useToldMetric();
   const main = useQuery(metricsQuery(instance.id, search));
   const compared = useCompared(search);
   return (
@@ -46,7 +47,7 @@ function Charts({ instance, search, onZoom }: ChartsProps) {
       {(answer) => (
         <MarkedCharts
           instance={instance}
-          sources={[{ label: instance.name, answer }, ...compared]}
+          sources={[{ label: instance.name, answer }, ...compared].map((source) => toldSource(source, told))}
           domain={domainOf(answer)}
           onZoom={onZoom}
         />

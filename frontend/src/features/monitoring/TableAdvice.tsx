@@ -4,7 +4,7 @@ import { EmptyState } from '@/components/EmptyState';
 import { Identifier } from '@/components/Identifier';
 import { Panel } from '@/components/Panel';
 import { StatusBadge } from '@/components/StatusBadge';
-import { useT, type Translate } from '@/lib/i18n/context';
+import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
 import { formatCompact } from '@/lib/number';
 
 type Row = CacheAdvice['tables'][number];
@@ -13,13 +13,14 @@ const TONES = { sql_cache: 'ok', leave_out: 'warn', neutral: 'neutral' } as cons
 
 export function TableAdvice({ tables, note }: { tables: Row[]; note: string }) {
   const t = useT();
+  const told = useTold();
   return (
     <Panel title={t('queries.tables')} description={t('queries.tablesHint')} flush>
       <DataTable
         label={t('queries.tables')}
         rows={tables}
         rowKey={(row) => `${row.schema}.${row.table}`}
-        columns={columnsOf(t)}
+        columns={columnsOf(t, told)}
         empty={<EmptyState title={t('queries.noTables')} hint={note || t('queries.noTablesHint')} />}
       />
     </Panel>
@@ -30,7 +31,7 @@ function ratio(row: Row): number | null {
   return row.rows_changed > 0 ? row.rows_read / row.rows_changed : null;
 }
 
-function columnsOf(t: Translate): Column<Row>[] {
+function columnsOf(t: Translate, told: Told): Column<Row>[] {
   return [
     {
       key: 'table',
@@ -65,11 +66,16 @@ function columnsOf(t: Translate): Column<Row>[] {
       key: 'advice',
       header: t('queries.advice'),
       render: (row) => (
-        <StatusBadge tone={TONES[row.advice]} title={row.explanation}>
+        <StatusBadge tone={TONES[row.advice]} title={told(`advice.${row.advice}`, row.explanation)}>
           {t(`queries.advice.${row.advice}`)}
         </StatusBadge>
       ),
     },
-    { key: 'why', header: t('queries.why'), render: (row) => row.explanation, isSecondary: true },
+    {
+      key: 'why',
+      header: t('queries.why'),
+      render: (row) => told(`advice.${row.advice}`, row.explanation),
+      isSecondary: true,
+    },
   ];
 }

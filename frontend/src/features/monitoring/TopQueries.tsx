@@ -4,7 +4,7 @@ import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold, type Told } from '@/lib/i18n/context';
 import { cacheQueriesQuery } from './queriesApi';
 import {
   columnNames,
@@ -61,6 +61,7 @@ export function TopQueries({ instanceId, ranking, onRank }: TopQueriesProps) {
 
 function QueryTable({ items, ranking }: { items: QueryRow[]; ranking: Ranking }) {
   const t = useT();
+  const told = useTold();
   const rows = items.map((item, index) => ({ ...item, key: String(index) }));
   const column = rankColumn(items, ranking);
   return (
@@ -69,18 +70,18 @@ function QueryTable({ items, ranking }: { items: QueryRow[]; ranking: Ranking })
       label={t('queries.top')}
       rows={ranked(rows, column)}
       rowKey={(row) => row.key ?? ''}
-      columns={columnsOf(items, column)}
+      columns={columnsOf(items, column, told)}
       empty={<EmptyState title={t(items.length ? 'queries.noneRanked' : 'queries.noneYet')} />}
     />
   );
 }
 
-function columnsOf(rows: QueryRow[], first: string | undefined): Column<QueryRow>[] {
+function columnsOf(rows: QueryRow[], first: string | undefined, told: Told): Column<QueryRow>[] {
   return columnNames(rows, first).map((name) => {
     const isNumber = isNumeric(rows, name);
     return {
       key: name,
-      header: readableColumn(name),
+      header: told(`column.${name}`, readableColumn(name)),
       align: isNumber ? ('right' as const) : undefined,
       sortValue: (row: QueryRow) => (isNumber ? Number(row[name] ?? NaN) : row[name]),
       render: (row: QueryRow) => {

@@ -1,4 +1,4 @@
-// Which metrics are plotted together, and in which colour. Titles, units and formulas come from the API. Pure.
+// Which metrics are plotted together, and in which colour. Titles, units and formulas come with the figures. Pure.
 import { unitOf } from '@/charts/units';
 import {
   buildTimeChart,
@@ -37,6 +37,11 @@ export const METRIC_NAMES = [...new Set(PANELS.flatMap(({ metrics }) => metrics)
 export interface Source {
   label: string;
   answer: MetricAnswer;
+}
+
+/** The source with the names and formulas of its metrics in the viewer's language. */
+export function toldSource({ label, answer }: Source, told: (series: MetricSeries) => MetricSeries): Source {
+  return { label, answer: { ...answer, series: answer.series.map(told) } };
 }
 
 function samplesOf(answer: MetricAnswer, series: MetricSeries): Sample[] {

@@ -6,7 +6,7 @@ import { TextLink } from '@/components/links';
 import { PageHeader } from '@/components/PageHeader';
 import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import { templateQuery, versionsQuery, type TemplateDetail } from './api';
 import { ComparePanel } from './ComparePanel';
 import { TemplateActions } from './TemplateActions';
@@ -23,6 +23,7 @@ export function TemplatePage() {
 
 function TemplateView({ template }: { template: TemplateDetail }) {
   const t = useT();
+  const told = useTold();
   const { version } = useSearch({ from: '/console/templates/$templateId' });
   const { data: versions } = useInfiniteQuery(versionsQuery(template.id));
   const [isEditing, setIsEditing] = useState(false);
@@ -32,7 +33,7 @@ function TemplateView({ template }: { template: TemplateDetail }) {
       <PageHeader
         eyebrow={<TextLink to="/templates">{t('templates.title')}</TextLink>}
         title={template.name}
-        description={template.description}
+        description={told(`template.${template.id}`, template.description)}
         status={
           <>
             {template.is_system && <StatusBadge tone="info">{t('templates.system')}</StatusBadge>}

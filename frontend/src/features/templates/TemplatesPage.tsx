@@ -12,12 +12,13 @@ import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
 import { PageHeader } from '@/components/PageHeader';
 import { StatusBadge } from '@/components/StatusBadge';
-import { useT, type Translate } from '@/lib/i18n/context';
+import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
 import { templatesQuery, useTemplateImport, type Template } from './api';
 import { NameForm } from './NameForm';
 
 export function TemplatesPage() {
   const t = useT();
+  const told = useTold();
   const canChange = useCan('operator');
   const templates = useInfiniteQuery(templatesQuery);
   const [isCreating, setIsCreating] = useState(false);
@@ -45,7 +46,7 @@ export function TemplatesPage() {
         isUntitled
         label={t('templates.title')}
         rowKey={(row) => row.id}
-        columns={columnsOf(t)}
+        columns={columnsOf(t, told)}
         empty={<EmptyState icon={<IconTemplate size={20} />} title={t('templates.empty')} />}
       />
       {isCreating && <NameForm onClose={() => setIsCreating(false)} />}
@@ -89,7 +90,7 @@ function ImportButton() {
   );
 }
 
-function columnsOf(t: Translate): Column<Template>[] {
+function columnsOf(t: Translate, told: Told): Column<Template>[] {
   return [
     {
       key: 'name',
@@ -104,7 +105,7 @@ function columnsOf(t: Translate): Column<Template>[] {
     {
       key: 'about',
       header: t('templates.about'),
-      render: (row) => row.description || '–',
+      render: (row) => told(`template.${row.id}`, row.description) || '–',
       isSecondary: true,
     },
     {

@@ -3,7 +3,15 @@ import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react
 import { readPreference, writePreference } from '../storage';
 import { I18nContext, LANGUAGES, type Language } from './context';
 import { en } from './en';
+import { toldBy, type ToldWords } from './told';
 import { interpolate, type Messages, type Params } from './translate';
+
+interface Words {
+  messages: Messages;
+  told: ToldWords;
+}
+
+const ENGLISH: Words = { messages: en, told: {} };
 
 function initialLanguage(): Language {
   const stored = readPreference('language');
@@ -11,22 +19,24 @@ function initialLanguage(): Language {
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh-CN' : 'en';
 }
 
-async function loadMessages(language: Language): Promise<Messages> {
-  return language === 'en' ? en : (await import('./zh')).zh;
+async function loadWords(language: Language): Promise<Words> {
+  if (language === 'en') return ENGLISH;
+  const [{ zh }, { zhTold }] = await Promise.all([import('./zh'), import('./zhTold')]);
+  return { messages: zh, told: zhTold };
 }
 
 export function I18nProvider({ children }: { children: ReactNode }) {
   const [language, setLanguage] = useState(initialLanguage);
-  const [loaded, setLoaded] = useState<{ language: Language; messages: Messages }>({
+  const [loaded, setLoaded] = useState<{ language: Language; words: Words }>({
     language: 'en',
-    messages: en,
+    words: ENGLISH,
   });
 
   useEffect(() => {
     let current = true;
-    void loadMessages(language).then((messages) => {
+    void loadWords(language).then((words) => {
       if (!current) return;
-      setLoaded({ language, messages });
+      setLoaded({ language, words });
       document.documentElement.lang = language;
     });
     return () => {
@@ -44,7 +54,8 @@ export function I18nProvider({ children }: { children: ReactNode }) {
       language: loaded.language,
       setLanguage: choose,
       t: (key: keyof Messages, params: Params = {}) =>
-        interpolate(loaded.messages[key], params, loaded.language),
+        interpolate(loaded.words.messages[key], params, loaded.language),
+      told: toldBy(loaded.words.told, loaded.language),
     }),
     [loaded, choose],
   );

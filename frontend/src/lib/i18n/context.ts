@@ -1,5 +1,8 @@
-import { createContext, useContext } from 'react';
+import { createContext, useCallback, useContext } from 'react';
 import { en, type MessageKey } from './en';
+import { toldBy, toldMetric, type Told } from './told';
+
+export type { Told };
 import { interpolate, type Params } from './translate';
 
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const;
@@ -11,6 +14,7 @@ export interface I18n {
   language: Language;
   setLanguage: (language: Language) => void;
   t: Translate;
+  told: Told;
 }
 
 export const englishTranslate: Translate = (key, params = {}) => interpolate(en[key], params, 'en');
@@ -19,6 +23,7 @@ export const I18nContext = createContext<I18n>({
   language: 'en',
   setLanguage: () => undefined,
   t: englishTranslate,
+  told: toldBy({}, 'en'),
 });
 
 export function useI18n(): I18n {
@@ -27,4 +32,13 @@ export function useI18n(): I18n {
 
 export function useT(): Translate {
   return useContext(I18nContext).t;
+}
+
+export function useTold(): Told {
+  return useContext(I18nContext).told;
+}
+
+export function useToldMetric(): <M extends Parameters<typeof toldMetric>[1]>(metric: M) => M {
+  const told = useTold();
+  return useCallback((metric) => toldMetric(told, metric), [told]);
 }

@@ -1,0 +1,86 @@
+// What the API and the engine name, the second language names too. Their sources are read: a new name fails here.
+import { expect, test } from 'vitest';
+import { toldBy, toldMetric } from './told';
+import { zhTold } from './zhTold';
+
+const SOURCES = import.meta.glob<string>(
+  [
+    '../../../../backend/openapi.yaml',
+    '../../../../backend/controlplane/parameters/system_templates.yaml',
+    '../../../../backend/controlplane/*/*.py',
+    '!../../../../backend/controlplane/rpc/*.py',
+    '../../../../engine/crates/sql/src/refusal.rs',
+    '../../../../engine/crates/session/src/reason.rs',
+    '../../../../engine/crates/session/src/surface/report.rs',
+    '../../../../engine/crates/session/src/surface/report/queries.rs',
+  ],
+  { query: '?raw', import: 'default', eager: true },
+);
+
+function source(end: string): string {
+  const [, text] = Object.entries(SOURCES).find(([path]) => path.endsWith(end)) ?? [];
+  if (text === undefined) throw new Error(`${end} is not where it was.`);
+  return text;
+}
+
+/** What the first group of the pattern finds, once each. */
+function named(text: string, pattern: RegExp): string[] {
+  return [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))].sort();
+}
+
+function enumOf(name: string): string[] {
+  const [, values = ''] =
+    new RegExp(`\\n    ${name}:\\n      enum:\\n((?:      - .*\\n)+)`).exec(source('openapi.yaml')) ?? [];
+  return named(values, /- (\S+)/g);
+}
+
+function listOf(text: string, start: string): string[] {
+  const from = text.indexOf(start);
+  return named(text.slice(from, text.indexOf(']', from + start.length)), /"(\w+)"/g);
+}
+
+const backend = Object.entries(SOURCES)
+  .filter(([path]) => path.endsWith('.py'))
+  .map(([, text]) => text)
+  .join('\n');
+// A class of problems (`status, code, title = 409, "conflict", ...`), one of them (`code="name_taken"`), or the usual one
+// of a status (`404: ("not_found", ...`).
+const PROBLEM_CODE =
+  /(?:^ {4}(?:status, )?code, title.* = (?:\d+, )?|\bcode=|^ {4}\d{3}: \(|\bcode = (?="csrf))"(\w+)"/gm;
+
+const NAMES: Record<string, () => string[]> = {
+  metric: () => enumOf('MetricEnum'),
+  formula: () => enumOf('MetricEnum'),
+  advice: () => enumOf('AdviceEnum'),
+  unit: () => named(source('metrics/definitions.py'), /"(percent|count|bytes|seconds|[a-z ]*per second)"/g),
+  problem: () => named(backend, PROBLEM_CODE),
+  template: () => named(source('system_templates.yaml'), /^- id: (\S+)/gm),
+  reason: () =>
+    [
+      ...named(source('reason.rs'), /^ {4}\w+ "(\w+)" "/gm),
+      ...named(source('refusal.rs'), /^ {4}\w+, "(\w+)", "/gm),
+    ].sort(),
+  column: () =>
+    [
+      ...listOf(source('queries.rs'), '= ['),
+      ...listOf(source('report.rs'), 'FqcTopic::Reasons => (&['),
+    ].sort(),
+};
+
+test.each(Object.keys(NAMES))('every %s has its Chinese words, and no other', (kind) => {
+  const own = Object.keys(zhTold)
+    .filter((key) => key.startsWith(`${kind}.`))
+    .map((key) => key.slice(kind.length + 1));
+  const names = NAMES[kind]?.() ?? [];
+  expect(names.length).toBeGreaterThan(2);
+  expect(own.sort()).toEqual(names);
+});
+
+test('what has no words of its own stays as it was said', () => {
+  const told = toldBy(zhTold, 'zh-CN');
+  expect(told('unit.percent', 'percent')).toBe('百分比');
+  expect(told('unit.parsecs', 'parsecs')).toBe('parsecs');
+  const metric = { name: 'hits_per_second', title: 'Hits', formula: 'growth of Qcache_hits / seconds' };
+  expect(toldMetric(told, metric).title).toBe('命中');
+  expect(toldMetric(toldBy({}, 'en'), metric)).toEqual(metric);
+});
