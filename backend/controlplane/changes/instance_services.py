@@ -27,6 +27,7 @@ LOCAL_PARAMETERS = {
 
 def instance_create(*, instance_class: str, **facts: Any) -> Instance:
     window = facts.pop("maintenance_window", {})
+    fleet.endpoint_check(facts.get("host", fleet.LOCAL_HOST))
     with transaction.atomic():
         if facts["provider"] == Provider.LOCAL:
             facts |= fleet.local_endpoint(facts["name"])

@@ -14,11 +14,12 @@ from controlplane.core.errors import Conflict, Invalid
 from controlplane.core.events import event_publish
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.states import State
-from controlplane.gateway.endpoint import checked_address
+from controlplane.gateway.endpoint import checked_addresses
 from controlplane.gateway.errors import Unreachable
 from controlplane.gateway.local import is_free
 from controlplane.settings.selectors import settings_get
 
+LOCAL_HOST = "127.0.0.1"
 CLASS_FACTS = ("name", "cpu_count", "memory_bytes", "memory_reserve_bytes", "max_connections", "storage_bytes")
 INSTANCE_FACTS = (
     "name", "provider", "host", "port", "username", "is_tls_required", "engine_line", "proxy_enabled", "tags", "state",
@@ -52,20 +53,19 @@ def class_delete(row: InstanceClass) -> None:
     row.delete()
 
 
-def _refuse_endpoint(host: str, port: int) -> None:
-    """Before it is kept; every connection checks again."""
+def endpoint_check(host: str) -> None:
+    """Before it is kept; every connection checks again. Outside transactions: a resolver takes its time."""
     try:
-        checked_address(host, port, settings_get().endpoint_networks)
+        checked_addresses(host, settings_get().endpoint_networks, settings.CONNECT_TIMEOUT_SECONDS)
     except Unreachable as error:
         raise Invalid.field("host", error.detail) from error
 
 
 @transaction.atomic
 def instance_record(*, password: str = "", **facts: Any) -> Instance:
-    """A new row; its server is made or reached by a change set."""
+    """A new row, its endpoint checked before; its server is made or reached by a change set."""
     if Instance.objects.filter(name=facts["name"]).exists():
         raise Conflict(f"There is an instance {facts['name']} already: choose another name.", code="name_taken")
-    _refuse_endpoint(facts["host"], facts["port"])
     instance = Instance(**facts)
     instance.password = password
     instance.save()
@@ -73,19 +73,23 @@ def instance_record(*, password: str = "", **facts: Any) -> Instance:
     return instance
 
 
-@transaction.atomic
 def instance_update(instance: Instance, changes: dict[str, Any]) -> Instance:
-    instance = Instance.objects.select_for_update().get(pk=instance.pk)
-    before = instance_facts(instance)
     if instance.provider == "local" and changes.keys() & {"host", "port", "username", "password"}:
         raise Conflict("The endpoint and account of a local instance are its own.", code="local_endpoint")
+    if "host" in changes:
+        endpoint_check(changes["host"])
+    return _instance_update(instance, changes)
+
+
+@transaction.atomic
+def _instance_update(instance: Instance, changes: dict[str, Any]) -> Instance:
+    instance = Instance.objects.select_for_update().get(pk=instance.pk)
+    before = instance_facts(instance)
     taken = Instance.objects.filter(name=changes.get("name", "")).exclude(pk=instance.pk)
     if taken.exists():
         raise Conflict(f"There is an instance {changes['name']} already: choose another name.", code="name_taken")
     for name, value in {**changes.pop("maintenance_window", {}), **changes}.items():
         setattr(instance, name, value)
-    if changes.keys() & {"host", "port"}:
-        _refuse_endpoint(instance.host, instance.port)
     instance.version += 1
     instance.save()
     audit_record("instance.updated", instance, before=before, after=instance_facts(instance))
@@ -120,4 +124,4 @@ def local_endpoint(name: str) -> dict[str, Any]:
     """Where a local server of this name will listen, and its account."""
     used = set(Instance.objects.filter(provider="local").values_list("port", flat=True))
     port = next(port for port in range(settings.LOCAL_PORT_BASE, 65536) if port not in used and is_free(port))
-    return {"host": "127.0.0.1", "port": port, "username": "fqc", "password": secrets.token_urlsafe(24)}
+    return {"host": LOCAL_HOST, "port": port, "username": "fqc", "password": secrets.token_urlsafe(24)}

@@ -1,24 +1,23 @@
 """Which addresses may be connected to.
 
-A name is resolved here, every address it has is checked against the operator's networks, and the connection goes to the
+A name is resolved here, every address it has is checked against the operator's networks, and the connection goes to a
 checked address: a name that resolves differently a moment later changes nothing. Checked again at every connection.
 """
 
 from __future__ import annotations
 
 import ipaddress
-import socket
 from collections.abc import Iterable
 
 from controlplane.gateway.errors import RefusedEndpoint, Unreachable
+from controlplane.gateway.look_up import look_up
 
 
-def resolve(host: str, port: int) -> list[str]:
+def resolve(host: str, seconds: float) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
+        return look_up(host, seconds)
+    except OSError as error:
         raise Unreachable(f"{host}: the name does not resolve ({error}). Check the spelling and the DNS.") from error
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 def is_allowed(address: str, networks: Iterable[str]) -> bool:
@@ -27,14 +26,14 @@ def is_allowed(address: str, networks: Iterable[str]) -> bool:
     return any(mapped in ipaddress.ip_network(network) for network in networks)
 
 
-def checked_address(host: str, port: int, networks: Iterable[str]) -> str:
-    """The address to connect to; refuses if any address of the name is outside the networks."""
+def checked_addresses(host: str, networks: Iterable[str], seconds: float) -> list[str]:
+    """The addresses to connect to; refuses if any address of the name is outside the networks."""
     allowed = list(networks)
-    addresses = resolve(host, port)
+    addresses = resolve(host, seconds)
     for address in addresses:
         if not is_allowed(address, allowed):
             raise RefusedEndpoint(
                 f"{host} is {address}, outside the allowed networks {', '.join(allowed) or '(none)'}: "
                 "an admin may add its network in the settings."
             )
-    return addresses[0]
+    return addresses

@@ -1,23 +1,28 @@
-"""Handing one message to an SMTP server.
+"""Handing one message to an SMTP server, within a time.
 
-Three ways to fail, since a mail must never arrive twice: refused for good; not taken now (a repeat is right); and lost
-after the text was sent, when nobody can say whether it will arrive (a repeat would be wrong).
+Ways to fail, since a mail must never arrive twice: refused for good; not taken now (a repeat is right), by a server
+that says so or by one that says nothing; and lost after the text was sent, when nobody can say whether it will arrive
+(a repeat would be wrong).
 """
 
 from __future__ import annotations
 
 import smtplib
+import socket
 import ssl
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
 from email.policy import SMTP
+from threading import Timer
 
+from controlplane.gateway.dial import dial
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.look_up import look_up
 
-SECURITIES = ("none", "starttls", "tls")
-TIMEOUT_SECONDS = 20.0
+TIMEOUT_SECONDS = 30.0  # from looking up the server's name to its last word
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,10 @@ class MailDelayed(GatewayError):
     status, code, title = 503, "mail_delayed", "The mail server did not take the message"
 
 
+class MailServerFailed(MailDelayed):
+    """It cannot be reached, says nothing or does not want to talk: another message would fare no better."""
+
+
 class MailUncertain(GatewayError):
     code, title, is_permanent = "mail_uncertain", "The mail server went away after the text was sent", True
 
@@ -51,45 +60,87 @@ def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer
     with _session(server) as session:
         _expect(session.mail(message["From"]), "MAIL FROM", server)
         answers = {recipient: session.rcpt(recipient) for recipient in recipients}
-        refused = [recipient for recipient, (code, _) in answers.items() if code >= 400]
+        refused = [recipient for recipient, (code, _) in answers.items() if not 200 <= code < 400]
         if len(refused) == len(answers):
             _expect(min(answers.values()), f"RCPT TO {', '.join(recipients)}", server)
-        try:
-            answer = session.data(message.as_bytes(policy=SMTP))
-        except smtplib.SMTPDataError as error:
-            answer = error.smtp_code, _bytes(error.smtp_error)
-        except (smtplib.SMTPServerDisconnected, OSError) as error:
-            raise MailUncertain(f"{server.place}: {error}. The message may arrive; it is not sent again.") from error
-        _expect(answer, "the text", server)
+        _expect(_answer_to_text(session, message, server), "the text", server)
         return refused
+
+
+def _answer_to_text(session: smtplib.SMTP, message: EmailMessage, server: MailServer) -> tuple[int, bytes]:
+    try:
+        code, said = session.data(message.as_bytes(policy=SMTP))
+    except smtplib.SMTPDataError as error:
+        return error.smtp_code, _bytes(error.smtp_error)
+    except (smtplib.SMTPServerDisconnected, OSError) as error:
+        raise MailUncertain(f"{server.place}: {error}. The message may arrive; it is not sent again.") from error
+    if not _is_code(code):
+        raise MailUncertain(f"{server.place}: {said!r} is no answer. The message may arrive; it is not sent again.")
+    return code, said
 
 
 @contextmanager
 def _session(server: MailServer) -> Iterator[smtplib.SMTP]:
+    until = time.monotonic() + server.timeout_seconds
     try:
-        session = _connected(server)
+        with dial(look_up(server.host, server.timeout_seconds), server.port, until) as sock, _ended_by(until, sock):
+            session = _opened(sock, server)
+            try:
+                yield session
+            finally:
+                _quit(session)
     except smtplib.SMTPAuthenticationError as error:
         raise MailRefused(f"{server.place}: the server denied the account {server.username!r} ({error}).") from error
     except smtplib.SMTPNotSupportedError as error:
         raise MailRefused(f"{server.place}: {error} Choose another security or leave the account out.") from error
-    except (smtplib.SMTPException, OSError) as error:
-        raise MailDelayed(f"{server.place}: {error}. Is the address right and the server up?") from error
-    try:
-        yield session
     except UnicodeError as error:
         raise MailRefused(f"{server.place}: an address has letters that SMTP cannot carry ({error}).") from error
     except (smtplib.SMTPException, OSError) as error:
-        raise MailDelayed(f"{server.place}: {error}") from error
+        why = f"not done within {server.timeout_seconds:g} s" if time.monotonic() >= until else error
+        raise MailServerFailed(f"{server.place}: {why}. Is the address right and the server up?") from error
+
+
+@contextmanager
+def _ended_by(until: float, sock: socket.socket) -> Iterator[None]:
+    """A socket's timeout begins anew with every byte that arrives: this ends the whole, whoever waits for more."""
+    line = sock.dup()  # TLS takes the socket itself away
+    timer = Timer(max(until - time.monotonic(), 0), _hang_up, [line])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
     finally:
-        _quit(session)
+        timer.cancel()
+        line.close()
 
 
-def _connected(server: MailServer) -> smtplib.SMTP:
+def _hang_up(line: socket.socket) -> None:
+    with suppress(OSError):  # it was closed at this moment
+        line.shutdown(socket.SHUT_RDWR)
+
+
+class _Session(smtplib.SMTP):
+    """On a connection that is there already."""
+
+    def __init__(self, sock: socket.socket, server: MailServer) -> None:
+        self._given = sock
+        super().__init__(server.host, server.port, local_hostname=_own_name(sock))
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        return self._given
+
+
+def _own_name(sock: socket.socket) -> str:
+    """Without asking a resolver, as smtplib would."""
+    name, address = socket.gethostname(), sock.getsockname()[0]
+    if "." in name:
+        return name
+    return f"[IPv6:{address}]" if ":" in address else f"[{address}]"
+
+
+def _opened(sock: socket.socket, server: MailServer) -> smtplib.SMTP:
     tls = ssl.create_default_context()
-    if server.security == "tls":
-        session: smtplib.SMTP = smtplib.SMTP_SSL(server.host, server.port, timeout=server.timeout_seconds, context=tls)
-    else:
-        session = smtplib.SMTP(server.host, server.port, timeout=server.timeout_seconds)
+    session = _Session(tls.wrap_socket(sock, server_hostname=server.host) if server.security == "tls" else sock, server)
     try:
         if server.security == "starttls":
             session.starttls(context=tls)
@@ -109,12 +160,19 @@ def _quit(session: smtplib.SMTP) -> None:
         session.close()
 
 
+def _is_code(code: int) -> bool:
+    """To smtplib an answer that breaks off is one, too: of fewer digits, or -1."""
+    return 200 <= code < 600
+
+
 def _bytes(said: bytes | str) -> bytes:
     return said.encode() if isinstance(said, str) else said
 
 
 def _expect(answer: tuple[int, bytes], step: str, server: MailServer) -> None:
     code, said = answer
+    if not _is_code(code):
+        raise MailServerFailed(f"{server.place}: {said!r} is no answer to {step}. Does it speak SMTP?")
     if code < 400:
         return
     kind = MailRefused if code >= 500 else MailDelayed

@@ -22,7 +22,8 @@ import pymysql
 from pymysql.constants import CR, ER
 
 from controlplane.gateway.bounded import BoundedConnection
-from controlplane.gateway.endpoint import checked_address
+from controlplane.gateway.dial import dial
+from controlplane.gateway.endpoint import checked_addresses
 from controlplane.gateway.errors import AccessDenied, GatewayError, RefusedStatement, Unreachable
 from controlplane.gateway.names import ENGINE_NAMES
 
@@ -175,16 +176,16 @@ def _tls(endpoint: Endpoint) -> ssl.SSLContext | None:
 def open_server(endpoint: Endpoint, limits: Limits) -> Server:
     """A connection that the caller closes; the poller keeps its own open."""
     place = f"{endpoint.host}:{endpoint.port}"
-    address = checked_address(endpoint.host, endpoint.port, limits.networks)
+    until = time.monotonic() + limits.connect_seconds
+    addresses = checked_addresses(endpoint.host, limits.networks, limits.connect_seconds)
     try:
-        return Server(_connection(endpoint, address, limits), place, limits.statement_seconds)
+        return Server(_connection(endpoint, addresses, until), place, limits.statement_seconds)
     except (pymysql.MySQLError, OSError) as error:
         raise translate(error, place) from error
 
 
-def _connection(endpoint: Endpoint, address: str, limits: Limits) -> BoundedConnection:
-    """To the checked address, under the endpoint's name: TLS verifies the name, and nothing resolves it again."""
-    until = time.monotonic() + limits.connect_seconds
+def _connection(endpoint: Endpoint, addresses: list[str], until: float) -> BoundedConnection:
+    """To a checked address, under the endpoint's name: TLS verifies the name, and nothing resolves it again."""
     tls = _tls(endpoint)
     connection = BoundedConnection(
         host=endpoint.host,
@@ -198,7 +199,7 @@ def _connection(endpoint: Endpoint, address: str, limits: Limits) -> BoundedConn
         local_infile=False,
         defer_connect=True,
     )
-    sock = socket.create_connection((address, endpoint.port), limits.connect_seconds)
+    sock = dial(addresses, endpoint.port, until)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     connection.end_by(until)

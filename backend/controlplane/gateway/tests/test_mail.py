@@ -7,7 +7,15 @@ from email.message import EmailMessage
 
 import pytest
 
-from controlplane.gateway.mail import MailDelayed, MailRefused, MailServer, MailUncertain, deliver
+from controlplane.gateway.mail import (
+    MailDelayed,
+    MailRefused,
+    MailServer,
+    MailServerFailed,
+    MailUncertain,
+    deliver,
+)
+from controlplane.gateway.tests.dribble import dribbling
 from controlplane.gateway.tests.smtp import smtp_server
 
 
@@ -77,10 +85,59 @@ def test_a_server_that_goes_away_after_the_text_leaves_it_uncertain() -> None:
             deliver(message(), ["dba@example.com"], server(port))
 
 
+def impatient(port: int, security: str = "none", seconds: float = 1) -> MailServer:
+    return MailServer("127.0.0.1", port, security, timeout_seconds=seconds)
+
+
+@pytest.mark.parametrize("security", ["none", "starttls", "tls"])
+def test_a_server_that_accepts_and_says_nothing_is_given_up(security: str) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,  # the system accepts, nobody speaks
+        pytest.raises(MailServerFailed, match="not done within 1 s"),
+    ):
+        deliver(message(), ["dba@example.com"], impatient(silent.getsockname()[1], security))
+
+
+def test_a_server_that_greets_byte_by_byte_is_given_up() -> None:
+    with smtp_server() as (port, mailbox), dribbling(port) as proxy:
+        proxy.begin()
+        with pytest.raises(MailServerFailed, match="not done within 1 s"):
+            deliver(message(), ["dba@example.com"], impatient(proxy.port))
+        assert not mailbox.messages
+
+
+def test_a_server_that_takes_the_text_and_does_not_get_round_to_saying_so_leaves_it_uncertain() -> None:
+    with smtp_server() as (port, mailbox), dribbling(port, b"\r\n.\r\n", pause_seconds=60) as proxy:
+        with pytest.raises(MailUncertain, match="may arrive"):
+            deliver(message(), ["dba@example.com"], impatient(proxy.port, seconds=8))
+        assert len(mailbox.messages) == 1
+
+
+def test_what_is_no_answer_to_the_text_leaves_it_uncertain() -> None:
+    with smtp_server() as (port, mailbox):
+        mailbox.answer_to_data = "well, well"
+        with pytest.raises(MailUncertain, match="no answer"):
+            deliver(message(), ["dba@example.com"], server(port))
+
+
+def test_what_is_no_answer_to_a_recipient_sends_nothing() -> None:
+    with smtp_server() as (port, mailbox):
+        mailbox.answer_to_recipient = "well, well"
+        with pytest.raises(MailServerFailed, match="Does it speak SMTP"):
+            deliver(message(), ["dba@example.com"], server(port))
+        assert not mailbox.messages
+
+
+def test_a_server_that_does_not_take_leave_has_taken_the_message_all_the_same() -> None:
+    with smtp_server() as (port, mailbox), dribbling(port, b"QUIT", pause_seconds=60) as proxy:
+        deliver(message(), ["dba@example.com"], impatient(proxy.port, seconds=8))
+        assert len(mailbox.messages) == 1
+
+
 def test_no_server_is_a_delay() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound but not listening: connections are refused
-        with pytest.raises(MailDelayed, match="Is the address right"):
+        with pytest.raises(MailServerFailed, match="Is the address right"):
             deliver(message(), ["dba@example.com"], server(taken.getsockname()[1]))
 
 

@@ -1,0 +1,54 @@
+"""The addresses of a name, within a time.
+
+The system's own look-up takes as long as its resolver likes, and nothing ends it. So each has a thread, which is left
+to itself once nobody waits any more; while too many of those are at it, a new one waits its turn.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import threading
+import time
+from concurrent.futures import Future
+
+MOST_AT_ONCE = 64
+
+_turns = threading.BoundedSemaphore(MOST_AT_ONCE)
+
+
+def look_up(host: str, seconds: float) -> list[str]:
+    """Raises OSError. What is an address already is not looked up."""
+    if _is_address(host):
+        return [host]
+    until = time.monotonic() + seconds
+    if not _turns.acquire(timeout=seconds):
+        raise TimeoutError(f"{MOST_AT_ONCE} other names are being looked up for longer than {seconds:g} s")
+    found: Future[list[str]] = Future()
+    threading.Thread(target=_ask, args=(host, found), name=f"look up {host}", daemon=True).start()
+    try:
+        return found.result(max(until - time.monotonic(), 0))
+    except TimeoutError as error:
+        if found.done():
+            raise  # the system's own
+        raise TimeoutError(f"no answer within {seconds:g} s") from error
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _ask(host: str, found: Future[list[str]]) -> None:
+    try:
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        found.set_result(list(dict.fromkeys(str(entry[4][0]) for entry in entries)))
+    except UnicodeError as error:
+        found.set_exception(OSError(f"it cannot be a name: {error}"))
+    except Exception as error:  # whatever it is, it belongs to who asked
+        found.set_exception(error)
+    finally:
+        _turns.release()
