@@ -9,7 +9,7 @@ left to them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
@@ -18,7 +18,7 @@ from django.db.models import F
 
 from controlplane.alerts.incidents import Told, incident_tell, incidents_abandon
 from controlplane.alerts.judging import Sums, columns_of, condition_of, judged
-from controlplane.alerts.models import AlertRule, RuleOverride, Standing
+from controlplane.alerts.models import AlertRule, Incident, RuleOverride, Standing
 from controlplane.alerts.phases import OPEN, RESOLVED, Stand, step
 from controlplane.alerts.selectors import rule_instances, rule_list
 from controlplane.alerts.vocabulary import Phase
@@ -71,7 +71,7 @@ def evaluate(now: float) -> int:
     interval = settings_get().poll_interval_seconds
     recent = _recent(_columns(rule for rule in rules if rule.is_enabled), now, interval)
     moves = [move for rule in rules for move in _moves(rule, recent, interval)]
-    _wait_on(move for move in moves if move.is_waiting)
+    _wait_on([move for move in moves if move.is_waiting])
     return sum(_make(move, now) for move in moves if not move.is_waiting)
 
 
@@ -149,9 +149,26 @@ def _stand(standing: Standing | None) -> Stand:
 
 
 @transaction.atomic
-def _wait_on(moves: Iterable[Move]) -> None:
-    for move in moves:
-        _stand_moved(move)
+def _wait_on(moves: Collection[Move]) -> None:
+    """In one go, since thousands may wait."""
+    if not moves:
+        return
+    names = [*_facts(next(iter(moves)))]
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"UPDATE {Standing._meta.db_table} SET version = version + 1, {' = %s, '.join(names)} = %s"  # noqa: S608
+            " WHERE id = %s AND version = %s",
+            [(*_facts(move).values(), move.standing.pk, move.standing.version) for move in moves if move.standing],
+        )
+        cursor.executemany(
+            f"UPDATE {Incident._meta.db_table} SET last_value = %s"  # noqa: S608
+            " WHERE rule_id = %s AND instance_id = %s AND resolved_at IS NULL",
+            [
+                (move.value, move.rule.pk, move.instance.pk)
+                for move in moves
+                if move.next.phase == Phase.OPEN and move.value is not None
+            ],
+        )
 
 
 def _make(move: Move, now: float) -> bool:

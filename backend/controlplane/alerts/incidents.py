@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from django.conf import settings as process_settings
 from django.db import transaction
 
 from controlplane.alerts import letters
-from controlplane.alerts.mailing import mail_queue
+from controlplane.alerts.mailing import incidents_page, mail_queue
 from controlplane.alerts.models import AlertRule, Incident, IncidentEvent
 from controlplane.alerts.phases import OPENED, REMINDED, RESOLVED
 from controlplane.alerts.selectors import silence_in_force
@@ -112,6 +111,6 @@ def _letter(incident: Incident, told: Told) -> letters.Letter:
             for_seconds=told.rule.for_seconds,
             opened_at=incident.opened_at,
             at=told.at,
-            link=f"{process_settings.PUBLIC_URL}/incidents/{incident.pk}",
+            link=f"{incidents_page()}?incident={incident.pk}",
         )
     )

@@ -6,6 +6,7 @@ or servers is escaped.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from email.message import EmailMessage
@@ -21,6 +22,8 @@ ROW = (
 )
 COLOURS = {"opened": "#c2410c", "critical": "#b91c1c", "reminded": "#c2410c", "resolved": "#15803d", "test": "#1d4ed8"}
 HEADINGS = {"opened": "Alert", "reminded": "Still open", "resolved": "Resolved"}
+BUNDLED = {"opened": "opened within moments", "reminded": "are still open", "resolved": "are resolved"}
+MOST_LISTED = 50
 UNITS = {"percent": "%", "count": ""}
 COMPARED = {"lt": "below", "le": "at or below", "gt": "above", "ge": "at or above"}
 
@@ -52,32 +55,60 @@ class Letter:
     html: str
 
 
+@dataclass(frozen=True)
+class Line:
+    """One incident among many that a mail tells of."""
+
+    instance: str
+    rule: str
+    severity: str
+    value: float | None
+    unit: str
+
+
 def incident_letter(facts: Facts) -> Letter:
-    heading = HEADINGS[facts.transition]
-    subject = f"[{heading}] {facts.rule}: {facts.instance}"
-    sentence = _sentence(facts)
-    rows = _rows(facts)
+    subject = f"[{HEADINGS[facts.transition]}] {facts.rule}: {facts.instance}"
+    is_critical = facts.severity == "critical"
+    return _letter(facts.transition, is_critical, subject, facts.rule, _sentence(facts), _rows(facts), facts.link)
+
+
+def bundle_letter(transition: str, lines: list[Line], link: str) -> Letter:
+    """What so many mails of the same would say: the critical ones first, and of very many the number."""
+    count = f"{len(lines):,} incidents"
+    rules = ", ".join(f"{rule} ({number:,})" for rule, number in Counter(line.rule for line in lines).most_common())
+    ordered = sorted(lines, key=lambda line: (line.severity != "critical", line.rule, line.instance))
+    rows = [(line.instance, f"{line.rule}, {_amount(line.value, line.unit)}") for line in ordered[:MOST_LISTED]]
+    if len(lines) > MOST_LISTED:
+        rows.append((f"{len(lines) - MOST_LISTED:,} more", "in the console"))
+    subject = f"[{HEADINGS[transition]}] {count}: {rules}"
+    is_critical = any(line.severity == "critical" for line in lines)
+    return _letter(transition, is_critical, subject, count, f"{count} {BUNDLED[transition]}: {rules}.", rows, link)
+
+
+def _letter(
+    transition: str, is_critical: bool, subject: str, title: str, sentence: str, rows: list[tuple[str, str]], link: str
+) -> Letter:
     text = "\n".join(
         [
             subject,
             "",
             sentence,
             "",
-            *(f"{name + ':':<12}{value}" for name, value in rows),
+            *_columns(rows),
             "",
-            f"Open in the console: {facts.link}",
+            f"Open in the console: {link}",
             "",
         ]
     )
-    colour = COLOURS["critical" if facts.transition == "opened" and facts.severity == "critical" else facts.transition]
-    return Letter(_one_line(subject), text, _page(colour, heading, facts.rule, sentence, rows, facts.link))
+    colour = COLOURS["critical" if transition == "opened" and is_critical else transition]
+    return Letter(_one_line(subject), text, _page(colour, HEADINGS[transition], title, sentence, rows, link))
 
 
 def test_letter(place: str, public_url: str, at: datetime) -> Letter:
     subject = "[Test] Fast Query Cache can send mail"
     sentence = f"This message came through {place}. Incidents will reach you the same way."
     rows = [("Sent", _when(at)), ("From", public_url)]
-    text = "\n".join([sentence, "", *(f"{name + ':':<12}{value}" for name, value in rows), ""])
+    text = "\n".join([sentence, "", *_columns(rows), ""])
     return Letter(subject, text, _page(COLOURS["test"], "Test", "Mail works", sentence, rows, public_url))
 
 
@@ -93,6 +124,11 @@ def message_of(
     message.set_content(letter.text)
     message.add_alternative(letter.html, subtype="html")
     return message
+
+
+def _columns(rows: list[tuple[str, str]]) -> list[str]:
+    width = max(10, *(len(name) for name, _ in rows)) + 2
+    return [f"{name + ':':<{width}}{value}" for name, value in rows]
 
 
 def _sentence(facts: Facts) -> str:

@@ -1,25 +1,33 @@
 """The outbox: a mail is written with the transition it tells of, and sent by whoever claims it.
 
 A claim is a conditional update: two senders, one mail. A sender that dies with a claim in hand leaves a mail that is
-never sent again, because it may have arrived; the incident's timeline says so.
+never sent again, because it may have arrived; the incident's timeline says so. One process sends at a time, and after
+the mail server has failed none for a while: it costs one worker one wait. Where many mails would say the same to the
+same people at once, one says it for all of them.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from datetime import timedelta
+from email.message import EmailMessage
 
 from django.conf import settings as process_settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from controlplane.alerts.letters import Letter, message_of, test_letter
+from controlplane.alerts.letters import Letter, Line, bundle_letter, message_of, test_letter
 from controlplane.alerts.models import Incident, IncidentEvent, Mail
 from controlplane.alerts.vocabulary import EventKind, MailState
+from controlplane.core import clock
 from controlplane.core.errors import Conflict
 from controlplane.core.ids import new_id
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.mail import MailServer, deliver
+from controlplane.gateway.mail import MailServer, MailServerFailed, MailUncertain, deliver
+from controlplane.metrics.definitions import METRICS
+from controlplane.metrics.turns import turn_claim, turn_end
 from controlplane.settings.models import Settings
 from controlplane.settings.selectors import settings_get, smtp_password
 
@@ -27,6 +35,9 @@ MOST_ATTEMPTS = 10
 FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=30), timedelta(hours=1)
 STUCK_AFTER = timedelta(minutes=10)
 KEPT_FOR = timedelta(days=30)
+TURN, LEASE_SECONDS, PAUSE_SECONDS = "mail", 120.0, 60.0
+MOST_ALONE = 10  # mails of one kind to the same people; more than these become one
+BUNDLE = 1000
 MESSAGE_DOMAIN = "fast-query-cache.invalid"
 
 
@@ -34,6 +45,11 @@ def mail_server(row: Settings) -> MailServer | None:
     if not row.smtp_host:
         return None
     return MailServer(row.smtp_host, row.smtp_port, row.smtp_security, row.smtp_username, smtp_password(row))
+
+
+def incidents_page() -> str:
+    """Of the console."""
+    return f"{process_settings.PUBLIC_URL}/alerts"
 
 
 def test_mail_send(*, to: str) -> str:
@@ -60,17 +76,35 @@ def mail_queue(*, incident: Incident, transition: str, letter: Letter, recipient
 
 
 def mails_send() -> int:
-    """Sends what is due; returns how many were taken by the server."""
+    """Sends what is due; returns how many mails the server took."""
     _abandon_stuck()
     row = settings_get()
     server = mail_server(row)
-    if server is None:
+    if server is None or not turn_claim(TURN, clock.shared_time(), LEASE_SECONDS):
         return 0
+    sent, pause = 0, 0.0
+    try:
+        for bundle in list(_due_bundles()):
+            sent += _send(bundle, server, row.mail_from)
+    except (MailServerFailed, MailUncertain):
+        pause = PAUSE_SECONDS  # what is left waits in the outbox
+    finally:
+        turn_end(TURN, clock.shared_time() + pause)
+    return sent
+
+
+def _due_bundles() -> Iterator[list[str]]:
+    """Keys of mails that are sent as one."""
     now = timezone.now()
     # Further ahead than any delay: the clock was set back since.
     is_due = Q(due_at__lte=now) | Q(due_at__gt=now + 2 * LONGEST_DELAY)
     due = Mail.objects.filter(is_due, state=MailState.QUEUED).order_by("due_at", "pk")
-    return sum(_send(pk, server, row.mail_from) for pk in list(due.values_list("pk", flat=True)))
+    alike = defaultdict(list)
+    for mail in due.only("pk", "transition", "recipients"):
+        alike[mail.kind, *mail.recipients].append(mail.pk)
+    for pks in alike.values():
+        size = 1 if len(pks) <= MOST_ALONE else BUNDLE
+        yield from (pks[first : first + size] for first in range(0, len(pks), size))
 
 
 def mails_expire() -> None:
@@ -79,50 +113,77 @@ def mails_expire() -> None:
     ended.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
 
 
-def _send(pk: str, server: MailServer, sender: str) -> bool:
-    mail = _claimed(pk)
-    if mail is None:
-        return False
-    letter = Letter(mail.subject, mail.text, mail.html)
-    thread_id = _message_id(f"{mail.incident_id}.opened") if mail.incident_id else None
-    message = message_of(
-        letter, sender=sender, recipients=mail.recipients, message_id=_message_id(mail.transition),
-        thread_id=thread_id, at=mail.created_at,
-    )  # fmt: skip
+def _send(pks: list[str], server: MailServer, sender: str) -> int:
+    mails = _claimed(pks)
+    if not mails:
+        return 0
     try:
-        refused = deliver(message, mail.recipients, server)
+        refused = deliver(_message(mails, sender), mails[0].recipients, server)
     except GatewayError as error:
-        _failed(mail, error)
-        return False
-    _sent(mail, refused)
-    return True
+        _failed(mails, error)
+        if isinstance(error, MailServerFailed | MailUncertain):
+            raise
+        return 0
+    _sent(mails, refused)
+    return len(mails)
 
 
-def _claimed(pk: str) -> Mail | None:
-    claimed = Mail.objects.filter(pk=pk, state=MailState.QUEUED).update(
+@transaction.atomic
+def _claimed(pks: list[str]) -> list[Mail]:
+    mails = Mail.objects.select_for_update(of=("self",)).select_related("incident").order_by("due_at", "pk")
+    claimed = list(mails.filter(pk__in=pks, state=MailState.QUEUED))
+    Mail.objects.filter(pk__in=[mail.pk for mail in claimed]).update(
         state=MailState.SENDING, claimed_at=timezone.now(), attempts=F("attempts") + 1
     )
-    return Mail.objects.get(pk=pk) if claimed else None
+    for mail in claimed:
+        mail.attempts += 1
+    return claimed
+
+
+def _message(mails: list[Mail], sender: str) -> EmailMessage:
+    first = mails[0]
+    return message_of(
+        _letter(mails), sender=sender, recipients=first.recipients, message_id=_message_id(first.transition),
+        thread_id=_message_id(f"{first.incident_id}.opened") if len(mails) == 1 else None, at=first.created_at,
+    )  # fmt: skip
+
+
+def _letter(mails: list[Mail]) -> Letter:
+    if len(mails) == 1:
+        return Letter(mails[0].subject, mails[0].text, mails[0].html)
+    lines = [_line(mail.incident) for mail in mails if mail.incident]
+    return bundle_letter(mails[0].kind, lines, incidents_page())
+
+
+def _line(incident: Incident) -> Line:
+    unit = METRICS[incident.metric].unit
+    return Line(incident.instance_name, incident.rule_name, incident.severity, incident.last_value, unit)
 
 
 @transaction.atomic
-def _sent(mail: Mail, refused: list[str]) -> None:
+def _sent(mails: list[Mail], refused: list[str]) -> None:
     error = f"the server did not take it for {', '.join(refused)}" if refused else ""
-    Mail.objects.filter(pk=mail.pk).update(state=MailState.SENT, sent_at=timezone.now(), error=error[:500])
-    _note(mail, EventKind.MAILED, ", ".join(to for to in mail.recipients if to not in refused))
+    taken = ", ".join(to for to in mails[0].recipients if to not in refused)
+    _move(mails, state=MailState.SENT, sent_at=timezone.now(), error=error[:500])
+    _note(mails, EventKind.MAILED, taken)
     if refused:
-        _note(mail, EventKind.MAIL_FAILED, error)
+        _note(mails, EventKind.MAIL_FAILED, error)
 
 
 @transaction.atomic
-def _failed(mail: Mail, error: GatewayError) -> None:
+def _failed(mails: list[Mail], error: GatewayError) -> None:
     detail = error.detail[:500]
-    if error.is_permanent or mail.attempts >= MOST_ATTEMPTS:
-        Mail.objects.filter(pk=mail.pk).update(state=MailState.FAILED, error=detail)
-        _note(mail, EventKind.MAIL_FAILED, detail)
-        return
-    delay = min(FIRST_DELAY * 2 ** (mail.attempts - 1), LONGEST_DELAY)
-    Mail.objects.filter(pk=mail.pk).update(state=MailState.QUEUED, due_at=timezone.now() + delay, error=detail)
+    over = [mail for mail in mails if error.is_permanent or mail.attempts >= MOST_ATTEMPTS]
+    _move(over, state=MailState.FAILED, error=detail)
+    _note(over, EventKind.MAIL_FAILED, detail)
+    again = [mail for mail in mails if mail not in over]
+    attempts = max((mail.attempts for mail in again), default=1)
+    delay = min(FIRST_DELAY * 2 ** (attempts - 1), LONGEST_DELAY)
+    _move(again, state=MailState.QUEUED, due_at=timezone.now() + delay, error=detail)
+
+
+def _move(mails: list[Mail], **facts: object) -> None:
+    Mail.objects.filter(pk__in=[mail.pk for mail in mails]).update(**facts)
 
 
 @transaction.atomic
@@ -130,18 +191,19 @@ def _abandon_stuck() -> None:
     now = timezone.now()
     # Later than now: the clock was set back.
     is_old = Q(claimed_at__lt=now - STUCK_AFTER) | Q(claimed_at__gt=now + STUCK_AFTER)
-    stuck = Mail.objects.filter(is_old, state=MailState.SENDING)
-    for mail in list(stuck):
-        detail = "the process that was sending it died: it may have arrived, and is not sent again"
-        if Mail.objects.filter(pk=mail.pk, state=MailState.SENDING).update(state=MailState.FAILED, error=detail):
-            _note(mail, EventKind.MAIL_FAILED, detail)
+    detail = "the process that was sending it died: it may have arrived, and is not sent again"
+    stuck = list(Mail.objects.select_for_update().filter(is_old, state=MailState.SENDING))
+    _move(stuck, state=MailState.FAILED, error=detail)
+    _note(stuck, EventKind.MAIL_FAILED, detail)
 
 
-def _note(mail: Mail, kind: EventKind, detail: str) -> None:
-    if mail.incident_id:
-        IncidentEvent.objects.create(
-            incident_id=mail.incident_id, at=timezone.now(), kind=kind, detail=f"{mail.subject}: {detail}"[:500]
-        )
+def _note(mails: list[Mail], kind: EventKind, detail: str) -> None:
+    now = timezone.now()
+    IncidentEvent.objects.bulk_create(
+        IncidentEvent(incident_id=mail.incident_id, at=now, kind=kind, detail=f"{mail.subject}: {detail}"[:500])
+        for mail in mails
+        if mail.incident_id
+    )
 
 
 def _message_id(name: str) -> str:

@@ -148,3 +148,8 @@ class Mail(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["state", "due_at"], name="mail_due")]
+
+    @property
+    def kind(self) -> str:
+        """opened, reminded or resolved"""
+        return self.transition.split(".")[1]

@@ -70,6 +70,34 @@ def test_the_shipped_rule_opens_after_ten_bad_minutes_and_resolves() -> None:
     assert not Standing.objects.exists()
 
 
+def test_an_open_incident_tells_the_newest_value() -> None:
+    instance = instance_make()
+    watch(instance, 11, hits=10, lookups=100)
+    look(instance, T + 660, hits=30, lookups=100)
+    assert (Incident.objects.get().opened_value, Incident.objects.get().last_value) == (10.0, 30.0)
+    look(instance, T + 720, hits=0, lookups=0)  # nothing to judge by: the last that was known stays
+    assert Incident.objects.get().last_value == 30.0
+
+
+def test_a_mail_leads_to_its_incident(settings: Any) -> None:
+    settings.PUBLIC_URL = "https://fqc.example"
+    watch(instance_make(), 11, hits=10, lookups=100)
+    assert f"https://fqc.example/alerts?incident={Incident.objects.get().pk}" in Mail.objects.get().text
+
+
+def test_a_look_at_many_open_incidents_takes_as_many_queries_as_at_few(django_assert_max_num_queries: Any) -> None:
+    AlertRule.objects.update(for_seconds=0)
+    instances = [instance_make() for _ in range(30)]
+    for instance in instances:
+        sampled(instance, T, hits=10, lookups=100)
+    assert evaluate(T) == 30
+    for instance in instances:
+        sampled(instance, T + 60, hits=20, lookups=100)
+    with django_assert_max_num_queries(13):
+        evaluate(T + 60)
+    assert set(Incident.objects.values_list("last_value", flat=True)) == {20.0}
+
+
 def test_little_traffic_opens_nothing() -> None:
     assert watch(instance_make(), 12, hits=0, lookups=10) == 0  # 0.67 lookups/s
 

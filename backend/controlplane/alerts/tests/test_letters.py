@@ -8,13 +8,13 @@ from html.parser import HTMLParser
 
 import pytest
 
-from controlplane.alerts.letters import Facts, incident_letter, message_of
+from controlplane.alerts.letters import MOST_LISTED, Facts, Line, bundle_letter, incident_letter, message_of
 
 AT = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 FACTS = Facts(
     transition="opened", rule="low hit ratio", severity="warning", instance="shop-1", metric="Hit ratio",
     formula="hits / lookups", unit="percent", comparison="lt", threshold=50, value=12.345, for_seconds=600,
-    opened_at=AT, at=AT, link="https://fqc.example/incidents/inc-1",
+    opened_at=AT, at=AT, link="https://fqc.example/alerts?incident=inc-1",
 )  # fmt: skip
 
 
@@ -105,3 +105,26 @@ def test_mails_of_one_incident_are_a_thread() -> None:
     assert later["In-Reply-To"] == later["References"] == "<inc.opened@x>"
     assert later["Auto-Submitted"] == "auto-generated"
     assert [part.get_content_type() for part in later.iter_parts()] == ["text/plain", "text/html"]
+
+
+def test_one_letter_tells_of_many_the_critical_ones_first() -> None:
+    lines = [Line(f"shop-production-{number}", "low hit ratio", "warning", 12.5, "percent") for number in (2, 1)]
+    letter = bundle_letter("opened", [*lines, Line("web", "errors", "critical", None, "count")], "https://fqc.example")
+    assert letter.subject == "[Alert] 3 incidents: low hit ratio (2), errors (1)"
+    assert letter.text.splitlines()[2:8] == [
+        "3 incidents opened within moments: low hit ratio (2), errors (1).",
+        "",
+        "web:               errors, unknown",
+        "shop-production-1: low hit ratio, 12.5 %",
+        "shop-production-2: low hit ratio, 12.5 %",
+        "",
+    ]
+    assert "low hit ratio, 12.5 %" in " ".join(Structure(letter.html).text)
+
+
+def test_of_very_many_the_letter_tells_the_number() -> None:
+    lines = [Line(f"i-{number}", "low hit ratio", "warning", 1.0, "percent") for number in range(1000)]
+    letter = bundle_letter("resolved", lines, "https://fqc.example")
+    assert letter.subject == "[Resolved] 1,000 incidents: low hit ratio (1,000)"
+    assert f"{1000 - MOST_LISTED} more:" in letter.text
+    assert letter.text.count("low hit ratio, 1 %") == MOST_LISTED

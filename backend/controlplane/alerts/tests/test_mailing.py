@@ -11,10 +11,13 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from controlplane.alerts import mailing
 from controlplane.alerts.letters import Letter
-from controlplane.alerts.mailing import STUCK_AFTER, mail_queue, mails_expire, mails_send
-from controlplane.alerts.models import Incident, Mail
+from controlplane.alerts.mailing import MOST_ALONE, STUCK_AFTER, mail_queue, mails_expire, mails_send
+from controlplane.alerts.models import Incident, IncidentEvent, Mail
+from controlplane.gateway.mail import MailServer
 from controlplane.gateway.tests.smtp import smtp_server
+from controlplane.metrics.models import Clock
 from controlplane.settings.selectors import settings_get
 
 LETTER = Letter("[Alert] low hit ratio: shop-1", "text", "<p>html</p>")
@@ -27,11 +30,19 @@ def mail_through(port: int) -> None:
 
 
 def queued(transition: str = "opened") -> Mail:
-    incident = Incident.objects.create(
-        rule_name="low hit ratio", instance_name="shop-1", metric="hit_ratio", comparison="lt", threshold=50,
-        severity="warning", opened_at=timezone.now(),
-    )  # fmt: skip
-    return mail_queue(incident=incident, transition=transition, letter=LETTER, recipients=["dba@example.com"])
+    return many(1, transition)[0]
+
+
+def many(count: int, transition: str = "opened") -> list[Mail]:
+    facts = {"rule_name": "low hit ratio", "instance_name": "shop-1", "metric": "hit_ratio", "comparison": "lt"}
+    facts |= {"threshold": 50, "severity": "warning", "opened_at": timezone.now()}
+    incidents = Incident.objects.bulk_create(Incident(**facts) for _ in range(count))
+    told = {"transition": transition, "letter": LETTER, "recipients": ["dba@example.com"]}
+    return [mail_queue(incident=incident, **told) for incident in incidents]
+
+
+def states() -> list[str]:
+    return sorted(set(Mail.objects.values_list("state", flat=True)))
 
 
 def state_of(mail: Mail) -> str:
@@ -107,6 +118,7 @@ def test_a_refusal_or_an_uncertain_end_is_final_and_on_the_timeline(hangs_up: bo
         mailbox.hangs_up, mailbox.answer_to_data = hangs_up, "250 taken" if hangs_up else "550 no"
         mails_send()
         Mail.objects.update(due_at=timezone.now())
+        Clock.objects.update(due_at=0)
         mails_send()
         assert len(mailbox.messages) == (1 if hangs_up else 0)
     assert state_of(mail) == "failed"
@@ -140,3 +152,65 @@ def test_letters_go_after_a_month_but_never_unsent(state: str, days: int, kept: 
 def test_without_a_server_mail_waits() -> None:
     mail = queued()
     assert (mails_send(), state_of(mail)) == (0, "queued")
+
+
+@pytest.mark.django_db
+def test_a_few_mails_are_sent_each_and_more_as_one() -> None:
+    with smtp_server() as (port, mailbox):
+        mail_through(port)
+        many(MOST_ALONE)
+        assert (mails_send(), len(mailbox.messages)) == (MOST_ALONE, MOST_ALONE)
+        many(MOST_ALONE + 1)
+        assert (mails_send(), len(mailbox.messages)) == (MOST_ALONE + 1, MOST_ALONE + 1)
+    assert mailbox.messages[-1]["Subject"] == f"[Alert] {MOST_ALONE + 1} incidents: low hit ratio ({MOST_ALONE + 1})"
+    assert states() == ["sent"]
+    assert set(IncidentEvent.objects.values_list("kind", flat=True)) == {"mailed"}
+    assert IncidentEvent.objects.count() == 2 * MOST_ALONE + 1
+
+
+@pytest.mark.django_db
+def test_only_what_is_alike_for_the_same_people_becomes_one() -> None:
+    opened, resolved = many(MOST_ALONE), many(MOST_ALONE + 1, "resolved")
+    Mail.objects.filter(pk=resolved[0].pk).update(recipients=["boss@example.com"])
+    with smtp_server() as (port, mailbox):
+        mail_through(port)
+        assert mails_send() == len(opened) + len(resolved)
+        assert len(mailbox.messages) == len(opened) + len(resolved)
+
+
+@pytest.mark.django_db
+def test_a_thousand_incidents_are_told_in_one_mail() -> None:
+    many(1000)
+    with smtp_server() as (port, mailbox):
+        mail_through(port)
+        assert (mails_send(), mails_send()) == (1000, 0)
+    [message] = mailbox.messages
+    assert message["Subject"].startswith("[Alert] 1,000 incidents")
+
+
+@pytest.mark.django_db
+def test_what_was_not_taken_for_many_is_tried_again_for_all_of_them() -> None:
+    mails = many(MOST_ALONE + 1)
+    with smtp_server() as (port, mailbox):
+        mail_through(port)
+        mailbox.answer_to_data = "451 later"
+        assert (mails_send(), states()) == (0, ["queued"])
+        mailbox.answer_to_data = "250 taken"
+        Mail.objects.update(due_at=timezone.now())
+        assert (mails_send(), states()) == (len(mails), ["sent"])
+        assert len(mailbox.messages) == 1
+
+
+@pytest.mark.django_db
+def test_a_server_that_hangs_costs_one_wait_and_not_one_for_each_mail(monkeypatch: pytest.MonkeyPatch) -> None:
+    many(5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hanging = MailServer("127.0.0.1", silent.getsockname()[1], timeout_seconds=1)
+        monkeypatch.setattr(mailing, "mail_server", lambda row: hanging)
+        assert (mails_send(), mails_send()) == (0, 0)  # the second does not even try
+    monkeypatch.undo()
+    assert sorted(Mail.objects.values_list("attempts", flat=True)) == [0, 0, 0, 0, 1]
+    with smtp_server() as (port, _):
+        mail_through(port)
+        Clock.objects.update(due_at=0)
+        assert mails_send() == 4  # the first waits for its own time
