@@ -65,3 +65,4 @@ class SessionSerializer(serializers.Serializer[User]):
     user = UserSerializer(allow_null=True)
     role = serializers.ChoiceField(choices=Role.choices, allow_null=True, help_text="In force for this caller.")
     csrf_token = serializers.CharField(help_text="Send as X-CSRFToken with every write of a session.")
+    token_lifetime_days = serializers.IntegerField(help_text="The longest that a token may be good for.")

@@ -20,6 +20,7 @@ from controlplane.accounts.roles import Role, covers
 from controlplane.accounts.selectors import secret_hash
 from controlplane.audit.services import audit_record
 from controlplane.core.errors import Conflict, Denied, FieldError, Invalid
+from controlplane.core.request_context import caller_is
 
 FAILURES_ALLOWED = 5
 LOCK = timedelta(minutes=15)
@@ -143,4 +144,10 @@ def _count_failure(username: str, address: str) -> None:
 @transaction.atomic
 def _log_in(user: User, address: str) -> None:
     LoginFailure.objects.filter(username=user.username, address=address).delete()
+    caller_is(user.username, user.pk)
     audit_record("login.succeeded", user)
+
+
+@transaction.atomic
+def logout_record(user: User) -> None:
+    audit_record("login.ended", user)

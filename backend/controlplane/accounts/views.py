@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import login, logout
 from django.middleware.csrf import get_token
 from drf_spectacular.utils import extend_schema
@@ -45,6 +46,7 @@ class SessionView(ApiView):
             "user": user and UserSerializer(user).data,
             "role": role_in_force(request),
             "csrf_token": get_token(request._request),
+            "token_lifetime_days": settings.TOKEN_LIFETIME_DAYS,
         }
 
     @extend_schema(responses=SessionSerializer)
@@ -66,6 +68,8 @@ class SessionView(ApiView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request) -> Response:
         """Log out."""
+        if isinstance(request.user, User):
+            services.logout_record(request.user)
         logout(request._request)
         return Response(status=204)
 

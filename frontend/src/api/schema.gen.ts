@@ -2707,6 +2707,8 @@ export interface components {
             role: components["schemas"]["Role"];
             /** @description Send as X-CSRFToken with every write of a session. */
             csrf_token: string;
+            /** @description The longest that a token may be good for. */
+            token_lifetime_days: number;
         };
         Settings: {
             /** @description A second person approves restarts. */

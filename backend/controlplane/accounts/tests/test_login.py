@@ -79,8 +79,29 @@ def test_failed_and_successful_log_ins_are_on_record_without_passwords(alice):
     login(client, "wrong-secret-password")
     login(client)
     events = AuditEvent.objects.filter(action__startswith="login.")
-    assert {event.action for event in events} == {"login.failed", "login.succeeded"}
+    client.delete(SESSION)
+    assert [(event.action, event.actor, event.actor_id) for event in events.order_by("created_at", "id")] == [
+        ("login.failed", "anonymous", ""),
+        ("login.succeeded", "alice", alice.pk),
+        ("login.ended", "alice", alice.pk),
+    ]
     assert "wrong-secret-password" not in str(list(events.values()))
+
+
+def test_who_logs_out_without_being_logged_in_leaves_no_record(alice):
+    client = browser()
+    assert client.delete(SESSION).status_code == 204
+    assert not AuditEvent.objects.filter(action="login.ended").exists()
+
+
+def test_the_longest_that_a_token_may_be_good_for_is_told_and_kept(operator, settings):
+    settings.TOKEN_LIFETIME_DAYS = 7
+    assert operator.get(SESSION).json()["token_lifetime_days"] == 7
+    for days, status in ((6, 201), (8, 400)):
+        until = (timezone.now() + timedelta(days=days)).isoformat()
+        made = operator.post("/api/v1/tokens", {"name": "ci", "scope": "viewer", "expires_at": until})
+        assert made.status_code == status
+    assert made.json()["errors"][0]["field"] == "expires_at"
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(operator):

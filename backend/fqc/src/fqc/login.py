@@ -20,13 +20,15 @@ from fqc.token import Scope
 if TYPE_CHECKING:
     from fqc.api import Api
 
+USUAL_DAYS = 30
+
 
 def login(
     call: Call,
     username: Annotated[str, typer.Option("--username", "-u", help="Who you are.", prompt=True)],
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
     scope: Annotated[Scope | None, typer.Option(help="The most it may do; default: what you may.")] = None,
-    days: Annotated[int, typer.Option(min=1, help="How long it is good for.")] = 30,
+    days: Annotated[int | None, typer.Option(min=1, help="Days it is good for; default: 30 or fewer.")] = None,
 ) -> None:
     """Log in with a password; a token is kept.
 
@@ -39,7 +41,7 @@ def login(
     if not url:
         raise Failure("Which control plane?", Exit.USAGE, hint="Say --url http://host:port")
     if call.is_dry_run:
-        call.would("POST", "tokens", _wanted(scope.value if scope else "what you may", days))
+        call.would("POST", "tokens", _wanted(scope.value if scope else "what you may", days or USUAL_DAYS))
         return
     password = secret(f"Password of {username} at {url}", from_stdin=password_stdin)
     token = _token(url, username, password, scope, days)
@@ -58,7 +60,7 @@ def login(
     )
 
 
-def _token(url: str, username: str, password: str, scope: Scope | None, days: int) -> Any:
+def _token(url: str, username: str, password: str, scope: Scope | None, days: int | None) -> Any:
     """A session as the console's, for as long as it takes to make the token."""
     from fqc.api import Api
 
@@ -66,6 +68,7 @@ def _token(url: str, username: str, password: str, scope: Scope | None, days: in
     begun = api.get("auth/session")
     given = {"username": username, "password": password}
     session = _post(api, "auth/session", given, begun["csrf_token"])
+    days = days or min(USUAL_DAYS, session["token_lifetime_days"])
     body = _wanted(scope.value if scope else session["role"], days)
     token = _post(api, "tokens", body, session["csrf_token"])
     api.request("DELETE", "auth/session", headers=_proof(api, session["csrf_token"]))

@@ -43,11 +43,12 @@ def create(
     call: Call,
     name: Annotated[str, typer.Argument(help="What it is for.", show_default=False)],
     scope: Annotated[Scope, typer.Option(help="The most it may do.")] = Scope.VIEWER,
-    days: Annotated[int, typer.Option(min=1, help="How long it is good for.")] = 90,
+    days: Annotated[int | None, typer.Option(min=1, help="Days it is good for; default: the most.")] = None,
 ) -> None:
     """Make a token. It is shown this once."""
-    expires = (datetime.now(UTC) + timedelta(days=days)).isoformat()
-    body = {"name": name, "scope": scope.value, "expires_at": expires}
+    body = {"name": name, "scope": scope.value}
+    if days:
+        body["expires_at"] = (datetime.now(UTC) + timedelta(days=days)).isoformat()
     if call.is_dry_run:
         call.would("POST", "tokens", body)
     else:

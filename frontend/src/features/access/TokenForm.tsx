@@ -1,18 +1,23 @@
 import { Select } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { fieldMessage } from '@/api/errors';
+import { sessionQuery } from '@/api/session';
 import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
 import { useTokenCreate } from './api';
 import { CredentialFields, type Credential } from './CredentialFields';
 import { ShownOnce } from './ShownOnce';
-import { expiryOf, LIFETIMES_DAYS } from './tokenLifetime';
+import { expiryOf, lifetimesUpTo, usualLifetime } from './tokenLifetime';
 
 export function TokenForm({ onClose }: { onClose: () => void }) {
   const t = useT();
   const create = useTokenCreate();
   const [credential, setCredential] = useState<Credential>({ name: '', scope: 'viewer' });
-  const [days, setDays] = useState<number>(90);
+  const { data: session } = useQuery(sessionQuery);
+  const most = session?.token_lifetime_days ?? 1;
+  const [chosen, setChosen] = useState<number>();
+  const days = chosen ?? usualLifetime(most);
   if (create.data)
     return (
       <ShownOnce
@@ -32,13 +37,13 @@ export function TokenForm({ onClose }: { onClose: () => void }) {
       <CredentialFields credential={credential} error={create.error} onChange={setCredential} />
       <Select
         label={t('access.tokenDays')}
-        data={LIFETIMES_DAYS.map((value) => ({
+        data={lifetimesUpTo(most).map((value) => ({
           value: String(value),
           label: t('access.days', { days: value }),
         }))}
         value={String(days)}
         error={fieldMessage(create.error, 'expires_at')}
-        onChange={(next) => setDays(LIFETIMES_DAYS.find((value) => String(value) === next) ?? days)}
+        onChange={(next) => setChosen(Number(next ?? days))}
       />
     </FormModal>
   );
