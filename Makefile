@@ -133,8 +133,8 @@ bench: engine ready-bench ## The five published tables on this machine (long)
 	@engine/bench/run full
 bench-quick: engine ready-bench ## A few minutes of the same
 	@engine/bench/run quick
-bench-backend: backend ready-test ## Polls, charts and lists of the control plane on 10 000 instances
-	@cd backend && $(PYTHON) -m bench --instances 10000 --keep ../.run/bench
+bench-backend: backend ready-test ## Polls, alerts, changes, charts and lists of the control plane on 10 000 instances
+	@cd backend && $(PYTHON) -m bench --instances 10000
 
 ready-%:
 	@scripts/bootstrap $*

@@ -1,6 +1,6 @@
-"""Measures everything on a private PostgreSQL cluster and keeps the numbers as JSON and Markdown.
+"""Measures everything on a private PostgreSQL cluster, and keeps the numbers as JSON and Markdown in bench/runs.
 
-python -m bench --instances 10000 --rounds 3 --keep bench/runs/2026-11-20-laptop
+python -m bench --instances 10000
 """
 
 from __future__ import annotations
@@ -8,24 +8,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench import machine
 from testing import postgres
 
-
-def machine() -> dict[str, Any]:
-    model = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
-                  if line.startswith("model name")), platform.machine())  # fmt: skip
-    return {
-        "cpu": model,
-        "cores": os.cpu_count(),
-        "load_before": [round(each, 1) for each in os.getloadavg()],
-        "python": platform.python_version(),
-    }
+RUNS = Path(__file__).parent / "runs"
 
 
 def measured(instances: int, rounds: int, minute_instances: int) -> dict[str, Any]:
@@ -34,25 +26,30 @@ def measured(instances: int, rounds: int, minute_instances: int) -> dict[str, An
     django.setup()
     from django.core.management import call_command
 
-    from bench import applying, expressions, polling, reading
+    from bench import alerting, applying, expressions, polling, reading
 
     call_command("migrate", verbosity=0)
     polling.make_fleet(instances)
-    return {
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": machine(),
-        "expressions": expressions.measure(),
-        "polling": polling.measure(instances, rounds),
-        "applying": applying.measure(instances),
-        "reading": reading.measure(minute_instances),
+    parts: dict[str, Callable[[], dict[str, Any]]] = {
+        "machine": machine.machine,
+        "expressions": expressions.measure,
+        "polling": lambda: polling.measure(instances, rounds),
+        "alerting": lambda: alerting.measure(instances),
+        "applying": lambda: applying.measure(instances),
+        "reading": lambda: reading.measure(minute_instances),
     }
+    found: dict[str, Any] = {"at": datetime.now(UTC).isoformat(timespec="seconds")}
+    for name, measure in parts.items():
+        found[name] = measure()
+        print(as_markdown({name: found[name]}), flush=True)  # noqa: T201 - the result
+    return {**found, "machine": {**found["machine"], "load_after": machine.load()}}
 
 
-def as_markdown(found: dict[str, Any]) -> str:
-    lines = [f"# Control plane, {found['at']}", ""]
-    for part in ("machine", "expressions", "polling", "applying", "reading"):
+def as_markdown(parts: dict[str, Any]) -> str:
+    lines = []
+    for part, rows in parts.items():
         lines += [f"## {part}", "", "| what | measured |", "|---|---|"]
-        lines += [f"| {name} | {_cell(value)} |" for name, value in found[part].items()] + [""]
+        lines += [f"| {name} | {_cell(value)} |" for name, value in rows.items()] + [""]
     return "\n".join(lines)
 
 
@@ -65,9 +62,9 @@ def _cell(value: Any) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--instances", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--minute-instances", type=int, default=20, help="how many have 30 days of minutes too")
-    parser.add_argument("--keep", type=Path, help="folder for result.json and summary.md")
+    parser.add_argument("--keep", type=Path, default=RUNS / machine.run_name(), help="folder of the results")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fqc-bench-") as folder, postgres.cluster() as cluster:
         os.environ |= {"FQC_RUN_DIR": folder, "FQC_DATABASE_URL": cluster.url, "FQC_LOG_LEVEL": "CRITICAL"}
@@ -76,11 +73,15 @@ def main() -> None:
         from django.db import connection
 
         connection.close()
-    print(as_markdown(found))  # noqa: T201 - the result
-    if options.keep:
-        options.keep.mkdir(parents=True, exist_ok=True)
-        (options.keep / "result.json").write_text(json.dumps(found, indent=2) + "\n")
-        (options.keep / "summary.md").write_text(as_markdown(found))
+    keep(found, options.keep)
+
+
+def keep(found: dict[str, Any], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "result.json").write_text(json.dumps(found, indent=2) + "\n")
+    parts = {name: rows for name, rows in found.items() if name != "at"}
+    (folder / "summary.md").write_text(f"# Control plane, {found['at']}\n\n{as_markdown(parts)}")
+    print(f"kept in {folder}")  # noqa: T201 - the result
 
 
 if __name__ == "__main__":

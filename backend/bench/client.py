@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from rest_framework.test import APIClient
 
 from controlplane.accounts.services import token_create, user_create
 from controlplane.core.request_context import acting_as
 
 
+@cache
 def client_as(role: str) -> APIClient:
     with acting_as("bench"):
         user = user_create(username=f"bench-{role}", password="correct horse battery", role=role)  # noqa: S106

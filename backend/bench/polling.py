@@ -8,11 +8,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from bench.simulator import PORT, addresses, allow_files
+from bench.spread import seconds_of, spread
 from controlplane.alerts import evaluation
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.metrics import polling, rollups
@@ -66,26 +67,20 @@ def measure(count: int, rounds: int) -> dict[str, Any]:
     with simulated(count):
         at = int(time.time()) // 15 * 15
         opening = polling.poll_round(at, connections)
-        wall, cpu = time.perf_counter(), time.process_time()
+        cpu = time.process_time()
         done = [polling.poll_round(at + 15 * number, connections) for number in range(1, rounds + 1)]
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        cpu = time.process_time() - cpu
         connections.keep_only(())
     now = float(at + 15 * (rounds + 5))
-    polled = sum(each.answered_count for each in done)
+    wall, polled = [each.seconds for each in done], sum(each.answered_count for each in done)
     return {
         "instances": count,
-        "rounds": rounds,
         "failed": sum(each.failed_count for each in done),
         "opening_round_seconds": round(opening.seconds, 2),
-        "slowest_round_seconds": round(max(each.seconds for each in done), 2),
-        "polls_per_second": round(polled / wall),
+        "a round of all": spread(wall, "seconds"),
+        "cpu_seconds_of_a_round": round(cpu / rounds, 2),
+        "polls_per_second": round(polled / sum(wall)),
         "polls_per_second_per_core": round(polled / cpu),
-        "rollup_seconds": _seconds(lambda: rollups.rollup(now)),
-        "alert_evaluation_seconds": _seconds(lambda: evaluation.evaluate(now - 60)),
+        "rollup_seconds": round(seconds_of(lambda: rollups.rollup(now)), 2),
+        "alert_evaluation_seconds": round(seconds_of(lambda: evaluation.evaluate(now - 60)), 2),
     }
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return round(time.perf_counter() - started, 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +10,7 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from bench.client import client_as
+from bench.spread import timed
 from controlplane.fleet.models import Instance
 from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
 from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup
@@ -49,14 +49,11 @@ def _generate(table: str, instances: str | None, first: int, last: int, step: in
 
 
 def _milliseconds(client: APIClient, path: str, query: dict[str, Any]) -> dict[str, float]:
-    taken = []
-    for _ in range(REPEATS + 2):
-        started = time.perf_counter()
+    def ask() -> None:
         response = client.get(path, query)
-        taken.append((time.perf_counter() - started) * 1000)
         assert response.status_code == 200, response.content  # noqa: S101 - else nothing is measured
-    taken = sorted(taken[2:])
-    return {"median_ms": round(statistics.median(taken), 1), "p95_ms": round(taken[int(len(taken) * 0.95)], 1)}
+
+    return timed(ask, REPEATS)
 
 
 def measure(minute_instances: int) -> dict[str, Any]:
