@@ -11,6 +11,7 @@ from collections.abc import Callable
 from django.conf import settings
 
 from controlplane.catalogue.definition import Definition
+from controlplane.catalogue.line import Line
 from controlplane.catalogue.sameness import is_same
 from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
 from controlplane.core.errors import Conflict, Problem
@@ -18,7 +19,7 @@ from controlplane.fleet.connection import address_of, limits
 from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.local import local_server
 from controlplane.fleet.models import Instance
-from controlplane.fleet.observation import learn_line, note_identity, read_identity
+from controlplane.fleet.observation import Identity, learn_line, note_identity, read_identity
 from controlplane.fleet.states import Provider
 from controlplane.gateway.engine import install_engine
 from controlplane.gateway.server import Server, open_server
@@ -51,6 +52,7 @@ class Run:
         self.has_restarted = False
         self.running: dict[str, str] | None = None  # by name, as it was at the end; None: the server was not asked
         self._server: Server | None = None
+        self._line: Line | None = None  # of the server as it was noted last
 
     @property
     def server(self) -> Server:
@@ -76,8 +78,13 @@ class Run:
         if self._server is not None:
             self.running = self._server.variables()
 
+    def note(self, identity: Identity, *, is_new_start: bool = False) -> None:
+        note_identity(self.instance, identity, is_new_start=is_new_start)
+        self._line = None
+
     def definition(self, name: str) -> Definition:
-        found = instance_line(self.instance).get(name)
+        self._line = self._line or instance_line(self.instance)
+        found = self._line.get(name)
         if found is None:
             raise StepFailed(f"{name} is not in the catalogue of {self.instance.name}.")
         return found
@@ -95,12 +102,14 @@ class Run:
         if step.old is None:
             step.old = running  # the preview could not read it; what is taken back is what is found now
             step.save(update_fields=["old"])
-        elif not self.reads(step.name, step.old):
+        elif not self._is(step.name, step.old, running):
             raise Conflict(f"{step.name} was {step.old} at the preview and is {running} now.", code="instance_moved")
 
     def reads(self, name: str, value: str) -> bool:
         """Whether the server runs `value`, give or take its rounding."""
-        found = self.server.variable(name)
+        return self._is(name, value, self.server.variable(name))
+
+    def _is(self, name: str, value: str, found: str | None) -> bool:
         return found is not None and is_same(self.definition(name), value, found, self._rounding(name))
 
     def _rounding(self, name: str) -> dict[str, str]:
@@ -183,7 +192,7 @@ def _restart(run: Run, step: ChangeStep) -> None:
     run.has_restarted = True
     local_server(run.instance).restart()
     run.renew()
-    note_identity(run.instance, read_identity(run.server), is_new_start=True)
+    run.note(read_identity(run.server), is_new_start=True)
 
 
 def _nothing(run: Run, step: ChangeStep) -> None:
@@ -210,8 +219,8 @@ def _install_engine(run: Run, step: ChangeStep) -> None:
 
 def _connect(run: Run, step: ChangeStep) -> None:
     identity = read_identity(run.server)
-    note_identity(run.instance, identity)
     learn_line(run.server, identity.engine_version)
+    run.note(identity)
     step.new = identity.engine_version
 
 
