@@ -246,6 +246,11 @@ impl Digests {
         level == 0 || policy::admits(level, counters.chances.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// Whether the `n`th request of a session is to be looked up if it is of this shape.
+    pub fn looks_up(&self, slot: Slot, n: u32) -> bool {
+        policy::looks_up(self.of(slot).level.load(Ordering::Relaxed), n)
+    }
+
     /// Judges all shapes anew; to be called several times a second. `ended` tells how many results of a slot have ended so
     /// far; it may wrap.
     pub fn judge(&self, ended: impl Fn(Slot) -> u32) {

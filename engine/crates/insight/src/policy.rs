@@ -20,6 +20,9 @@ const ONE_IN: u32 = 64;
 const POOR: f64 = 1.0 / 16.0;
 const RICH: f64 = 1.0 / 2.0;
 
+/// At the highest level only one request in so many is looked up: fewer than one in a hundred would be a hit.
+const LOOKED_UP: u32 = 4;
+
 /// What happened to a shape's results since the last judgement that changed its level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
@@ -33,6 +36,7 @@ pub struct Evidence {
 /// The next level, and with it a new collection of evidence; none: there is not enough of it.
 pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
     let Evidence { misses, stored, hits, ended } = evidence;
+    let hits = if level == HIGHEST { hits.saturating_mul(LOOKED_UP) } else { hits };
     let gain = f64::from(hits) / f64::from(stored.max(ended).max(1));
     let is_settled = ended >= ENDS && ended >= stored / 2;
     // Had all results been stored, there would be so many hits.
@@ -50,4 +54,10 @@ pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
 /// Whether the `n`th result of a shape at this level is to be stored.
 pub fn admits(level: u8, n: u32) -> bool {
     n & ((1 << level) - 1) == 0
+}
+
+/// Whether the `n`th request of a session is to be looked up if its shape is at this level. Scattered, since sessions ask
+/// for the same shapes in the same order again and again.
+pub fn looks_up(level: u8, n: u32) -> bool {
+    level < HIGHEST || n.wrapping_mul(0x9E37_79B9) < u32::MAX / LOOKED_UP
 }

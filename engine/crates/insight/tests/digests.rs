@@ -252,5 +252,16 @@ fn levels_admit_one_in_a_power_of_two() {
 fn few_results_that_are_all_stored_need_no_more_misses_to_be_found_useful() {
     let evidence = policy::Evidence { misses: 0, stored: 0, hits: 100, ended: 0 };
     assert_eq!(policy::judge(3, evidence), Some(0));
-    assert_eq!(policy::judge(6, policy::Evidence { hits: 10, ..evidence }), None);
+    assert_eq!(policy::judge(5, policy::Evidence { hits: 10, ..evidence }), None);
+}
+
+#[test]
+fn where_few_are_looked_up_a_hit_stands_for_several() {
+    let evidence = policy::Evidence { misses: 0, stored: 0, hits: 10, ended: 0 };
+    assert_eq!(policy::judge(policy::HIGHEST, evidence), Some(policy::HIGHEST - 3));
+    let looked_up = |level, step| (0..6400).step_by(step).filter(|n| policy::looks_up(level, *n)).count();
+    assert_eq!(looked_up(policy::HIGHEST - 1, 1), 6400);
+    for step in [1, 2, 4, 5, 8, 10] {
+        assert!((1500..1700).contains(&(looked_up(policy::HIGHEST, step) * step)), "every {step}th");
+    }
 }

@@ -316,9 +316,14 @@ fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
     if event.subclass == GENERAL_LOG && query.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"show")) {
         status::refresh(engine);
     }
+    if !matches!(event.subclass, GENERAL_LOG | GENERAL_STATUS) {
+        return;
+    }
     let found = with_session(event.thread_id, |connection| match event.subclass {
         GENERAL_LOG => connection.session.on_logged(engine, query),
-        GENERAL_STATUS => connection.session.on_status(engine, &thread_facts(facts, thd, text(&event.database))),
+        GENERAL_STATUS if connection.session.expects_facts(engine) => {
+            connection.session.on_status(engine, &thread_facts(facts, thd, text(&event.database)));
+        }
         _ => {}
     });
     if found.is_some() {

@@ -2,9 +2,12 @@
 //!
 //! All hits are of one shape of statement, as in a benchmark: the threads then count in the same places.
 
+#[path = "measure/mod.rs"]
+mod measure;
 #[path = "../tests/talk/mod.rs"]
 mod talk;
 
+use measure::measure;
 use session::{Decision, Outlet};
 use std::hint::black_box;
 
@@ -23,13 +26,13 @@ fn main() {
     let engine = &talk::engine();
     talk::connect(engine).read(READ, &"x".repeat(120), talk::AUTOCOMMIT);
     for threads in [1, 2, 4] {
-        let hit = measure(threads, || {
+        let hit = measure(threads, HITS, || {
             let mut session = talk::connect(engine).session;
             let packet = talk::packet(READ);
             move || assert_eq!(session.on_command(engine, &packet, &mut Nowhere), Decision::Answered)
         });
         let slot = engine.insight.digests.find(1, || b"SELECT".to_vec());
-        let noting = measure(threads, || {
+        let noting = measure(threads, HITS, || {
             || {
                 engine.counts.hits.add(1);
                 engine.counts.saved_ns.add(20_000);
@@ -40,25 +43,4 @@ fn main() {
         });
         println!("{threads} threads: a hit {hit:.1} ns, of which noting it {noting:.1} ns");
     }
-}
-
-/// Processor time of one call, so that a busy machine disturbs less.
-fn measure<F: FnMut()>(threads: u32, make: impl Fn() -> F + Sync) -> f64 {
-    let spent: i64 = std::thread::scope(|scope| {
-        let work = || {
-            let mut call = make();
-            let start = cpu_nanoseconds();
-            (0..HITS).for_each(|_| call());
-            cpu_nanoseconds() - start
-        };
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().map(|worker| worker.join().expect("every read is a hit")).sum()
-    });
-    spent as f64 / f64::from(threads) / f64::from(HITS)
-}
-
-/// Of this thread, to a few milliseconds.
-fn cpu_nanoseconds() -> i64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells it");
-    told.split(' ').next().and_then(|first| first.parse().ok()).expect("a number comes first")
 }

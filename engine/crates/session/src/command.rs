@@ -78,14 +78,17 @@ impl Session {
 
     fn on_query(&mut self, engine: &Engine, packet: &[u8], text: &[u8], outlet: &mut dyn Outlet) -> Decision {
         let context = self.cacheable_context(engine, false);
+        // A hit needs no reading; after a read that was passed over none is expected.
+        let early = std::mem::take(&mut self.has_passed_over).then(|| self.read(engine, text));
         if let Some(context) = context {
-            match self.serve(engine, &Asked { context, text, parameters: &[], packet }, outlet) {
+            let is_hopeless = early.as_ref().is_some_and(|reading| self.is_hopeless(engine, reading));
+            match self.serve(engine, &Asked { context, text, parameters: &[], packet, is_hopeless }, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
                 Served::No => {}
             }
         }
-        let reading = self.read(engine, text);
+        let reading = early.unwrap_or_else(|| self.read(engine, text));
         if let Some(decision) = self.before_server(engine, &reading, text, packet, outlet) {
             return decision;
         }
@@ -113,7 +116,8 @@ impl Session {
         let keeps_metadata = self.capabilities & capability::MARIADB_CACHE_METADATA != 0;
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
         if let (Some(context), Some(parameters), None, true) = (context, &parameters, refusal, has_metadata) {
-            match self.serve(engine, &Asked { context, text: &text, parameters, packet }, outlet) {
+            let is_hopeless = self.is_hopeless(engine, &reading);
+            match self.serve(engine, &Asked { context, text: &text, parameters, packet, is_hopeless }, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
                 Served::No => {}
@@ -172,7 +176,7 @@ impl Session {
 
     /// While it is not certain how texts are to be read, only the plainest kinds are believed.
     pub(crate) fn read(&mut self, engine: &Engine, text: &[u8]) -> Arc<Reading> {
-        let reading = engine.readings.read(text, self.variables.mode, &mut self.shape);
+        let reading = engine.readings.read(text, self.variables.mode, &mut self.recent);
         let is_plain = matches!(
             reading.statement.kind,
             Kind::Read(_)

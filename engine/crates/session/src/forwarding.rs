@@ -15,7 +15,8 @@ use std::sync::Arc;
 use wire::Expect;
 
 impl Session {
-    /// Notes what is needed to store the result of a read; none if it is no read, or reads are off here.
+    /// Notes what is needed to store the result of a read; none if it is no read, or reads are off here, or nobody needs to
+    /// know what becomes of it.
     pub(crate) fn recording(
         &mut self,
         engine: &Engine,
@@ -40,7 +41,14 @@ impl Session {
         let slot = reading.slot(&engine.insight.digests);
         let is_passed_over = refusal.is_none() && verification.is_none() && self.passes_over(engine, slot);
         if is_passed_over {
+            self.has_passed_over = true;
             engine.insight.passed_over(engine, &Key { context: context.unwrap_or(0), parts: [text, parameters] });
+            if !self.transaction.heeds_reads() {
+                engine.insight.missed(slot, Some(Own::NotReused.into()), 0);
+                engine.note_refusal(Own::NotReused);
+                self.is_uneventful = true;
+                return None;
+            }
         }
         let keeps = refusal.is_none() && !is_passed_over;
         Some(Recording {
@@ -67,6 +75,16 @@ impl Session {
             omits_metadata: false,
             response: std::mem::take(&mut self.scratch),
         })
+    }
+
+    /// Results of this shape are hardly ever found, and this one is not among the few that are looked for nevertheless.
+    pub(crate) fn is_hopeless(&mut self, engine: &Engine, reading: &Reading) -> bool {
+        if self.cache_type == 0 || !engine.settings.adapts() {
+            return false;
+        }
+        self.requests = self.requests.wrapping_add(1);
+        let digests = &engine.insight.digests;
+        !digests.looks_up(reading.slot(digests), self.requests)
     }
 
     /// Results of this shape are hardly reused, and this one is not among the few that are stored nevertheless.

@@ -29,7 +29,7 @@ enum Scan {
 pub struct Reading {
     pub statement: Arc<Statement>,
     /// What texts of this shape are counted under; none if literals could not be told from the rest.
-    digest: Option<Digest>,
+    digest: Option<Arc<Digest>>,
     scan: Scan,
     /// Its LIMIT may skip rows, which FOUND_ROWS() counts and the result does not show.
     may_skip_rows: bool,
@@ -58,6 +58,12 @@ impl Reading {
         Reading { statement: Arc::new(statement), digest: None, scan: Scan::Other, may_skip_rows: false, names_view }
     }
 
+    fn copy(&self) -> Reading {
+        let (statement, digest) = (Arc::new((*self.statement).clone()), self.digest.clone());
+        let names_view = AtomicU64::new(self.names_view.load(Ordering::Relaxed));
+        Reading { statement, digest, names_view, ..*self }
+    }
+
     pub fn is_single_scan(&self) -> bool {
         self.scan == Scan::Single
     }
@@ -74,6 +80,11 @@ impl Reading {
             Scan::Grouped => rows > 0,
             Scan::Other => false,
         }
+    }
+
+    /// What other kinds say depends on their literals.
+    fn holds_for_shape(&self) -> bool {
+        matches!(self.statement.kind, Kind::Read(_) | Kind::Write)
     }
 
     pub fn slot(&self, digests: &Digests) -> Slot {
@@ -94,6 +105,40 @@ impl Reading {
     }
 }
 
+/// The readings that one session used last. From its second use on a reading is a copy of its own: who shares one counts
+/// its users, which costs more than all else when many sessions do it.
+#[derive(Default)]
+pub struct Recent {
+    /// That of the text which is read now.
+    shape: Vec<u8>,
+    kept: [Option<Kept>; RECENT],
+}
+
+const RECENT: usize = 16;
+
+struct Kept {
+    shape: Box<[u8]>,
+    reading: Arc<Reading>,
+    is_own: bool,
+}
+
+impl Recent {
+    fn find(&mut self, hash: usize) -> Option<Arc<Reading>> {
+        let kept = self.kept[hash / SHARDS % RECENT].as_mut().filter(|kept| *kept.shape == *self.shape)?;
+        if !std::mem::replace(&mut kept.is_own, true) {
+            kept.reading = Arc::new(kept.reading.copy());
+        }
+        Some(kept.reading.clone())
+    }
+
+    fn keep(&mut self, hash: usize, reading: &Arc<Reading>) {
+        if reading.holds_for_shape() {
+            let (shape, reading) = (self.shape.as_slice().into(), reading.clone());
+            self.kept[hash / SHARDS % RECENT] = Some(Kept { shape, reading, is_own: false });
+        }
+    }
+}
+
 type ByShape = HashMap<Box<[u8]>, Arc<Reading>, RandomState>;
 
 /// Readings by shape, for all sessions.
@@ -109,28 +154,37 @@ impl Default for Readings {
 }
 
 impl Readings {
-    /// `scratch` is used for the shape.
-    pub fn read(&self, text: &[u8], mode: LexMode, scratch: &mut Vec<u8>) -> Arc<Reading> {
-        scratch.clear();
-        if !sql::shape(text, mode, scratch) {
+    /// `recent`: those of the session that asks.
+    pub fn read(&self, text: &[u8], mode: LexMode, recent: &mut Recent) -> Arc<Reading> {
+        recent.shape.clear();
+        if !sql::shape(text, mode, &mut recent.shape) {
             return Arc::new(Reading::new(text, mode));
         }
-        let shard = &self.shards[self.seed.hash_one(&scratch) as usize % SHARDS];
-        if let Some(reading) = shard.read().unwrap_or_else(|e| e.into_inner()).get(scratch.as_slice()) {
+        let hash = self.seed.hash_one(&recent.shape) as usize;
+        if let Some(reading) = recent.find(hash) {
+            return reading;
+        }
+        let reading = self.find(text, mode, &recent.shape, hash);
+        recent.keep(hash, &reading);
+        reading
+    }
+
+    fn find(&self, text: &[u8], mode: LexMode, shape: &[u8], hash: usize) -> Arc<Reading> {
+        let shard = &self.shards[hash % SHARDS];
+        if let Some(reading) = shard.read().unwrap_or_else(|e| e.into_inner()).get(shape) {
             return reading.clone();
         }
         let mut reading = Reading::new(text, mode);
         if matches!(reading.statement.kind, Kind::Read(_)) {
-            reading.digest = Some(Digest::new(&scratch[1..]));
+            reading.digest = Some(Arc::new(Digest::new(&shape[1..])));
         }
         let reading = Arc::new(reading);
-        // What others say depends on their literals.
-        if matches!(reading.statement.kind, Kind::Read(_) | Kind::Write) {
+        if reading.holds_for_shape() {
             let mut shard = shard.write().unwrap_or_else(|e| e.into_inner());
             if shard.len() >= KEPT {
                 shard.clear();
             }
-            shard.insert(scratch.as_slice().into(), reading.clone());
+            shard.insert(shape.into(), reading.clone());
         }
         reading
     }
@@ -143,7 +197,7 @@ impl Readings {
     /// Of a statement that is prepared: its literals are part of its shape.
     pub fn read_prepared(&self, text: &[u8], mode: LexMode) -> Arc<Reading> {
         let mut reading = Reading::new(text, mode);
-        reading.digest = matches!(reading.statement.kind, Kind::Read(_)).then(|| Digest::new(text));
+        reading.digest = matches!(reading.statement.kind, Kind::Read(_)).then(|| Arc::new(Digest::new(text)));
         Arc::new(reading)
     }
 }

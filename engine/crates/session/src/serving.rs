@@ -21,6 +21,8 @@ pub(crate) struct Asked<'a> {
     pub parameters: &'a [u8],
     /// The whole command.
     pub packet: &'a [u8],
+    /// It need not be looked for.
+    pub is_hopeless: bool,
 }
 
 impl Asked<'_> {
@@ -69,8 +71,12 @@ impl Session {
             return Served::No;
         }
         let key = asked.key();
-        let pin = cache::pin();
         let hash = engine.cache.hash(&key);
+        if asked.is_hopeless {
+            engine.insight.requested(engine, hash, None);
+            return Served::No;
+        }
+        let pin = cache::pin();
         let found = engine.cache.get(hash, &key, &pin);
         engine.insight.requested(engine, hash, found.as_ref());
         if self.cache_type == 0 {

@@ -5,6 +5,7 @@ use crate::context::Identity;
 use crate::engine::Engine;
 use crate::kinds::may_be_anything;
 use crate::prepared::Statements;
+use crate::readings::Recent;
 use crate::response::{Finished, Running};
 use crate::surface::Pending;
 use crate::tables::{Table, Verdict};
@@ -96,7 +97,13 @@ pub struct Session {
     /// The last tables met, to spare the registry a look-up.
     met: Vec<Arc<Table>>,
     pub(crate) scratch: Vec<u8>,
-    pub(crate) shape: Vec<u8>,
+    pub(crate) recent: Recent,
+    /// The last read was of a shape whose results are hardly reused.
+    pub(crate) has_passed_over: bool,
+    /// Reads of which it was asked whether they are to be looked for.
+    pub(crate) requests: u32,
+    /// The server has run nothing since its last report but a plain read: there is nothing new to report.
+    pub(crate) is_uneventful: bool,
 }
 
 const MET: usize = 16;
@@ -153,7 +160,10 @@ impl Default for Session {
             contexts: None,
             met: Vec::new(),
             scratch: Vec::new(),
-            shape: Vec::new(),
+            recent: Recent::default(),
+            has_passed_over: false,
+            requests: 0,
+            is_uneventful: false,
         }
     }
 }
@@ -238,6 +248,11 @@ impl Session {
         self.contexts = None;
     }
 
+    /// Whether the facts at the end of the statement that has just run may differ from those before it.
+    pub fn expects_facts(&mut self, engine: &Engine) -> bool {
+        !std::mem::take(&mut self.is_uneventful) || self.has_failed || !self.is_told(engine)
+    }
+
     /// At the end of a statement, on the thread that ran it.
     pub fn on_status(&mut self, engine: &Engine, facts: &ThreadFacts) {
         self.take_facts(engine, facts);
@@ -295,14 +310,16 @@ impl Session {
         if is_server_own(db, name) {
             return;
         }
-        let table = self.table(engine, db, name);
+        let at = self.meet(engine, db, name);
+        let table = &self.met[at];
         table.count(is_read_only);
         if !is_read_only {
-            self.on_write(engine, &table);
+            self.on_write(engine, &table.clone());
         }
+        let table = &self.met[at];
         let verdict = table.verdict(engine.catalogue.generation());
         if verdict == Verdict::Unknown {
-            engine.tables.ask(&table);
+            engine.tables.ask(table);
             engine.want_catalogue();
         }
         if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
@@ -314,12 +331,13 @@ impl Session {
                 if engine.insight.has_rules() {
                     recording.tables.push(table.clone());
                 }
-                recording.depend_on(&table, verdict);
+                recording.depend_on(table, verdict);
             }
         }
     }
 
     fn on_write(&mut self, engine: &Engine, table: &Arc<Table>) {
+        self.is_uneventful = false;
         self.running.iter_mut().for_each(|running| running.is_inert = false);
         self.close_written_table(engine, table);
         if table.db == b"mysql" {
@@ -329,8 +347,8 @@ impl Session {
 
     /// A table is created, dropped, renamed or altered.
     pub fn on_table_defined(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
-        let table = self.table(engine, db, name);
-        self.writes.close_defined(engine, table);
+        let at = self.meet(engine, db, name);
+        self.writes.close_defined(engine, self.met[at].clone());
         self.running.iter_mut().for_each(|running| running.is_inert = false);
         if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
             recording.refuse(Own::WroteTable);
@@ -344,6 +362,7 @@ impl Session {
             return;
         }
         running.is_inert = false;
+        self.is_uneventful = false;
         let statement = sql::classify(text, self.variables.mode);
         self.close_for(engine, &statement.kind);
         match statement.kind {
@@ -418,16 +437,16 @@ impl Session {
         self.phase == Phase::Commands && engine.vigil.is_awake() && self.told_in == engine.vigil.epoch()
     }
 
-    fn table(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> Arc<Table> {
-        if let Some(table) = self.met.iter().find(|table| table.name == name && table.db == db) {
-            return table.clone();
-        }
-        let table = engine.tables.find(&engine.versions, db, name);
-        if self.met.len() == MET {
-            self.met.remove(0);
-        }
-        self.met.push(table.clone());
-        table
+    /// Where the table is among those met.
+    fn meet(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> usize {
+        let known = self.met.iter().position(|table| table.name == name && table.db == db);
+        known.unwrap_or_else(|| {
+            if self.met.len() == MET {
+                self.met.remove(0);
+            }
+            self.met.push(engine.tables.find(&engine.versions, db, name));
+            self.met.len() - 1
+        })
     }
 
     /// The identity's number for the text (false) or binary (true) protocol; none if the session must not be cached.

@@ -134,6 +134,12 @@ impl Transaction {
         }
     }
 
+    /// Whether it matters here what the next read has read.
+    pub fn heeds_reads(&self) -> bool {
+        let opens = if self.is_open { self.snapshot == Snapshot::NotYet } else { !self.autocommit };
+        opens || self.is_set_once
+    }
+
     /// A read has run. `moment` was noted before; `certainly_opened`: it read rows from InnoDB.
     pub fn after_read(&mut self, moment: Stamp, certainly_opened: bool) {
         if self.is_open && self.isolation == Isolation::RepeatableRead && self.snapshot == Snapshot::NotYet {

@@ -186,3 +186,57 @@ fn a_read_under_set_transaction_runs_on_the_server() {
     a.read(READ, "one", AUTOCOMMIT);
     assert!(a.is_served(READ), "the read has used it up");
 }
+
+/// Asks what never repeats until hardly anything of its shape is stored.
+fn grow_poor(talk: &mut Talk) {
+    talk.engine.settings.set_adapts(true);
+    for number in 0..40_000 {
+        talk.read(&format!("SELECT v FROM t WHERE w = {number}"), "1", AUTOCOMMIT);
+        if number % 10_000 == 0 {
+            talk.engine.insight.tick(talk.engine);
+        }
+    }
+    talk.engine.insight.tick(talk.engine);
+}
+
+#[test]
+fn of_a_shape_that_is_hardly_found_some_are_not_even_looked_up() {
+    let engine = engine();
+    let mut talk = connect(&engine);
+    grow_poor(&mut talk);
+    let mut cold = 1_000_000..;
+    let mut served = |talk: &mut Talk| {
+        talk.read(&format!("SELECT v FROM t WHERE w = {}", cold.next().unwrap()), "1", AUTOCOMMIT);
+        let is_served = talk.is_served("SELECT v FROM t WHERE w = 7");
+        if !is_served {
+            talk.session.on_table(talk.engine, b"d", b"t", true);
+            talk.reply(&rows("1", AUTOCOMMIT));
+        }
+        is_served
+    };
+    assert!((0..1000).any(|_| served(&mut talk)), "a few are stored and looked up");
+    let hits = (0..400).filter(|_| served(&mut talk)).count();
+    assert!((50..350).contains(&hits), "{hits}");
+    assert_eq!(engine.counts.misses.sum(), engine.counts.not_cached.sum() + engine.counts.inserts.sum());
+}
+
+#[test]
+fn a_read_that_is_passed_over_changes_no_facts_unless_something_ran_inside() {
+    let engine = engine();
+    let mut talk = connect(&engine);
+    grow_poor(&mut talk);
+    let mut number = 1_000_000;
+    let mut told = |inside: &[&str]| {
+        number += 1;
+        let text = format!("SELECT v FROM t WHERE w = {number}");
+        assert_eq!(talk.ask(&text), Decision::Forward);
+        talk.session.on_logged(&engine, text.as_bytes());
+        inside.iter().for_each(|text| talk.session.on_logged(&engine, text.as_bytes()));
+        talk.session.on_table(&engine, b"d", b"t", true);
+        talk.reply(&rows("1", AUTOCOMMIT));
+        talk.session.expects_facts(&engine)
+    };
+    let plain = (0..200).filter(|_| told(&[])).count();
+    assert!((1..20).contains(&plain), "only those that are stored: {plain}");
+    assert_eq!((0..200).filter(|_| told(&["SET @a = 1"])).count(), 200);
+}

@@ -57,14 +57,10 @@ pub struct Talk<'a> {
     pub client: Client,
 }
 
-pub fn connect(engine: &Engine) -> Talk<'_> {
-    connect_at(engine, REPEATABLE_READ)
-}
-
-pub fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
-    let mut session = Session::accepted(engine.settings.inherited());
-    let facts = ThreadFacts {
-        isolation,
+/// What the server tells at the end of a statement.
+pub fn facts() -> ThreadFacts<'static> {
+    ThreadFacts {
+        isolation: REPEATABLE_READ,
         in_lock_tables: false,
         database: b"d",
         collation: 45,
@@ -72,7 +68,16 @@ pub fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
         is_read_only: false,
         is_null_magic: false,
         has_begun: false,
-    };
+    }
+}
+
+pub fn connect(engine: &Engine) -> Talk<'_> {
+    connect_at(engine, REPEATABLE_READ)
+}
+
+pub fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
+    let mut session = Session::accepted(engine.settings.inherited());
+    let facts = ThreadFacts { isolation, ..facts() };
     session.on_connected(engine, Account { user: b"u".to_vec(), host: b"%".to_vec() }, &facts);
     session.on_status(engine, &facts);
     Talk { engine, session, client: Client::default() }
