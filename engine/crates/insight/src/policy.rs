@@ -3,7 +3,8 @@
 //! At level 0 every result is stored, at level n one in 2^n, so that a shape whose results are not reused before they end
 //! costs next to nothing and still shows when that changes. While results live little is held against a shape: only when
 //! they end, outdated or evicted, must they have been worth it. But a shape that was asked for many times and hardly ever
-//! twice, as far as its stored results can tell, need not fill the memory first.
+//! twice, as far as its stored results can tell, need not fill the memory first. At the highest level most requests are not
+//! even looked up.
 
 /// One result in 64 is always stored.
 pub const HIGHEST: u8 = 6;
@@ -20,7 +21,7 @@ const ONE_IN: u32 = 64;
 const POOR: f64 = 1.0 / 16.0;
 const RICH: f64 = 1.0 / 2.0;
 
-/// At the highest level only one request in so many is looked up: fewer than one in a hundred would be a hit.
+/// At the highest level one request in so many is looked up: of the rest, fewer than one in a hundred would be a hit.
 const LOOKED_UP: u32 = 4;
 
 /// What happened to a shape's results since the last judgement that changed its level.
