@@ -21,8 +21,9 @@ from controlplane.alerts.judging import Sums, columns_of, condition_of, judged
 from controlplane.alerts.models import AlertRule, Incident, RuleOverride, Standing
 from controlplane.alerts.phases import OPEN, RESOLVED, Stand, step
 from controlplane.alerts.selectors import rule_instances, rule_list
-from controlplane.alerts.vocabulary import Phase
+from controlplane.alerts.vocabulary import Phase, Scope
 from controlplane.fleet.models import Instance
+from controlplane.fleet.selectors import instance_list
 from controlplane.metrics.definitions import aggregate_of
 from controlplane.metrics.models import Sample
 from controlplane.settings.selectors import settings_get
@@ -43,6 +44,9 @@ class Recent:
         if self.newest_at <= judged_at - WINDOW_SECONDS:
             return min(self.count, 1) * interval
         return max(0, min(self.newest_at - judged_at, self.count * interval))
+
+
+NOTHING = Recent({})
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,8 @@ def evaluate(now: float) -> int:
     rules = list(rule_list())
     interval = settings_get().poll_interval_seconds
     recent = _recent(_columns(rule for rule in rules if rule.is_enabled), now, interval)
-    moves = [move for rule in rules for move in _moves(rule, recent, interval)]
+    instances = _instances()
+    moves = [move for rule in rules for move in _moves(rule, instances, recent, interval)]
     _wait_on([move for move in moves if move.is_waiting])
     return sum(_make(move, now) for move in moves if not move.is_waiting)
 
@@ -102,16 +107,31 @@ def _number(cell: object) -> float | None:
     return None if cell is None else float(cell)  # type: ignore[arg-type]
 
 
-def _moves(rule: AlertRule, recent: Mapping[str, Recent], interval: int) -> Iterable[Move]:
+def _instances() -> dict[str, Instance]:
+    """All, read once for all rules, and of each what telling of it takes."""
+    return {each.pk: each for each in instance_list().select_related(None).only("name", "tags")}
+
+
+def _covered(rule: AlertRule, instances: Mapping[str, Instance]) -> Iterable[Instance]:
+    if not rule.is_enabled:
+        return []
+    if rule.scope == Scope.ALL:
+        return instances.values()
+    pks = rule_instances(rule).values_list("pk", flat=True)
+    return [instances[pk] for pk in pks if pk in instances]  # one may have come since
+
+
+def _moves(
+    rule: AlertRule, instances: Mapping[str, Instance], recent: Mapping[str, Recent], interval: int
+) -> Iterable[Move]:
     standings = {standing.instance_id: standing for standing in rule.standings.select_related("instance")}
     overrides: dict[str, RuleOverride] = {override.instance_id: override for override in rule.overrides.all()}
-    covered = rule_instances(rule) if rule.is_enabled else Instance.objects.none()
-    for instance in covered:
+    for instance in _covered(rule, instances):
         override = overrides.get(instance.pk)
         if override and override.is_exempt:
             continue
         standing = standings.pop(instance.pk, None)
-        found = recent.get(instance.pk, Recent({}))
+        found = recent.get(instance.pk, NOTHING)
         move = _move(rule, instance, standing, override and override.threshold, found, interval)
         if move:
             yield move
