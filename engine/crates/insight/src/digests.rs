@@ -1,16 +1,19 @@
 //! What is known of each shape of statement: a bounded number of slots with counters, found by the shape's digest.
 //!
-//! A hit adds to counters through the slot's number, which the stored result carries: no search, no lock. A slot whose
+//! A hit adds to counters through the slot's number, which the stored result carries: no search, no lock, and no line that
+//! other threads write. A slot whose
 //! shape is rarely asked for is given to another one; results that still carry its number then count for that one, which is
 //! harmless. Slot 0 stands for every shape that has none of its own, also while there are more new shapes than `judge` makes
 //! room for.
 
 mod index;
+mod stripes;
 
 use crate::policy::{self, Evidence};
 use index::Index;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
+use stripes::{Stripe, Stripes};
 
 /// Tables of a shape that are remembered.
 pub const TABLES: usize = 4;
@@ -35,19 +38,12 @@ pub enum Outcome {
     Refused { reason: usize },
 }
 
+/// What is seldom counted; the rest is in the stripes.
 #[derive(Default)]
 #[repr(align(64))]
 struct Counters {
-    hits: AtomicU64,
     stale_hits: AtomicU64,
-    saved_us: AtomicU64,
-    saved_bytes: AtomicU64,
     outdated: AtomicU64,
-    misses: AtomicU64,
-    stored: AtomicU64,
-    stored_bytes: AtomicU64,
-    /// Chances to store a result: see `policy::admits`.
-    chances: AtomicU32,
     level: AtomicU8,
     tables: [AtomicU32; TABLES],
     reasons: Reasons,
@@ -100,6 +96,7 @@ impl Digest {
 
 pub struct Digests {
     counters: Box<[Counters]>,
+    stripes: Stripes,
     index: Index,
     /// No slot is free.
     is_full: AtomicBool,
@@ -129,6 +126,7 @@ impl Default for Digests {
         owners[0] = Some(Owner { text: b"(other statements)".to_vec(), ..Owner::default() });
         Digests {
             counters: (0..SLOTS).map(|_| Counters::default()).collect(),
+            stripes: Stripes::default(),
             index: Index::default(),
             is_full: AtomicBool::new(false),
             book: Mutex::new(Book { owners, free }),
@@ -155,7 +153,8 @@ impl Digests {
         self.is_full.store(book.free.is_empty(), Ordering::Relaxed);
         let mut text = text();
         text.truncate(TEXT_BYTES);
-        self.of(slot).clear();
+        self.zero(slot);
+        self.of(slot).level.store(0, Ordering::Relaxed);
         book.owners[usize::from(slot.0)] = Some(Owner { id, text, ..Owner::default() });
         if let Some(other) = self.index.insert(id, slot) {
             book.owners[usize::from(other.0)] = None;
@@ -169,9 +168,10 @@ impl Digests {
         let mut worth = Vec::with_capacity(SLOTS);
         for (at, owner) in book.owners.iter_mut().enumerate().skip(1) {
             let Some(owner) = owner else { continue };
-            let executions = self.counters[at].executions();
+            let slot = Slot(at as u16);
+            let executions = self.sum(slot, |stripe| &stripe.hits) + self.sum(slot, |stripe| &stripe.misses);
             let lately = executions.saturating_sub(std::mem::replace(&mut owner.executions, executions));
-            worth.push((lately, self.counters[at].saved_us.load(Ordering::Relaxed), at));
+            worth.push((lately, self.sum(slot, |stripe| &stripe.saved_us), at));
         }
         worth.sort_unstable();
         for (_, _, at) in worth.into_iter().take(GIVEN_UP) {
@@ -199,10 +199,10 @@ impl Digests {
 
     #[inline]
     pub fn hit(&self, slot: Slot, saved_us: u64, bytes: u64) {
-        let counters = self.of(slot);
-        counters.hits.fetch_add(1, Ordering::Relaxed);
-        counters.saved_us.fetch_add(saved_us, Ordering::Relaxed);
-        counters.saved_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let own = self.stripes.own(slot);
+        own.hits.fetch_add(1, Ordering::Relaxed);
+        own.saved_us.fetch_add(saved_us, Ordering::Relaxed);
+        own.saved_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// A hit was that of an outdated result.
@@ -217,15 +217,15 @@ impl Digests {
 
     /// The server has answered.
     pub fn missed(&self, slot: Slot, outcome: Outcome) {
-        let counters = self.of(slot);
-        counters.misses.fetch_add(1, Ordering::Relaxed);
+        let own = self.stripes.own(slot);
+        own.misses.fetch_add(1, Ordering::Relaxed);
         match outcome {
             Outcome::Stored { bytes } => {
-                counters.stored.fetch_add(1, Ordering::Relaxed);
-                counters.stored_bytes.fetch_add(bytes, Ordering::Relaxed);
+                own.stored.fetch_add(1, Ordering::Relaxed);
+                own.stored_bytes.fetch_add(bytes, Ordering::Relaxed);
             }
             Outcome::Refused { reason } => {
-                counters.reasons.0.get(reason).map(|count| count.fetch_add(1, Ordering::Relaxed));
+                self.of(slot).reasons.0.get(reason).map(|count| count.fetch_add(1, Ordering::Relaxed));
             }
         }
     }
@@ -241,9 +241,8 @@ impl Digests {
 
     /// Whether the next result of this shape is to be stored.
     pub fn admits(&self, slot: Slot) -> bool {
-        let counters = self.of(slot);
-        let level = counters.level.load(Ordering::Relaxed);
-        level == 0 || policy::admits(level, counters.chances.fetch_add(1, Ordering::Relaxed))
+        let level = self.of(slot).level.load(Ordering::Relaxed);
+        level == 0 || policy::admits(level, self.stripes.own(slot).chances.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Whether the `n`th request of a session is to be looked up if it is of this shape.
@@ -261,12 +260,11 @@ impl Digests {
         }
         for (at, owner) in book.owners.iter_mut().enumerate() {
             let Some(owner) = owner else { continue };
-            let counters = &self.counters[at];
-            let now = counters.evidence(ended(Slot(at as u16)));
-            let level = counters.level.load(Ordering::Relaxed);
+            let (slot, known) = (Slot(at as u16), &self.counters[at].level);
+            let now = self.evidence(slot, ended(slot));
             let then = *owner.judged.get_or_insert(now);
-            if let Some(next) = policy::judge(level, since(then, now)) {
-                counters.level.store(next, Ordering::Relaxed);
+            if let Some(next) = policy::judge(known.load(Ordering::Relaxed), since(then, now)) {
+                known.store(next, Ordering::Relaxed);
                 owner.judged = Some(now);
             }
         }
@@ -284,7 +282,7 @@ impl Digests {
         let book = self.book();
         let numbered = book.owners.iter().enumerate();
         let known = numbered.filter_map(|(at, owner)| Some((at, owner.as_ref()?)));
-        let told = known.map(|(at, owner)| self.counters[at].told(at, owner.id, &owner.text));
+        let told = known.map(|(at, owner)| self.told(Slot(at as u16), owner));
         let mut list: Vec<_> = told.filter(|digest| digest.executions() > 0).collect();
         list.sort_by_key(|digest| std::cmp::Reverse((digest.saved_us, digest.executions())));
         list
@@ -293,11 +291,51 @@ impl Digests {
     /// Sets what is shown to zero.
     pub fn flush(&self) {
         let mut book = self.book();
-        for (at, counters) in self.counters.iter().enumerate() {
-            counters.zero();
-            if let Some(owner) = &mut book.owners[at] {
+        for (at, owner) in book.owners.iter_mut().enumerate() {
+            self.zero(Slot(at as u16));
+            if let Some(owner) = owner {
                 (owner.executions, owner.judged) = (0, None);
             }
+        }
+    }
+
+    fn sum(&self, slot: Slot, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
+        self.stripes.sum(slot, count)
+    }
+
+    fn evidence(&self, slot: Slot, ended: u32) -> Evidence {
+        Evidence {
+            misses: self.sum(slot, |stripe| &stripe.misses) as u32,
+            stored: self.sum(slot, |stripe| &stripe.stored) as u32,
+            hits: self.sum(slot, |stripe| &stripe.hits) as u32,
+            ended,
+        }
+    }
+
+    fn zero(&self, slot: Slot) {
+        self.stripes.zero(slot);
+        self.of(slot).zero();
+    }
+
+    fn told(&self, slot: Slot, owner: &Owner) -> Digest {
+        let counters = self.of(slot);
+        let reasons = counters.reasons.0.iter().map(|count| count.load(Ordering::Relaxed)).enumerate();
+        let tables = counters.tables.iter().map(|table| table.load(Ordering::Relaxed));
+        Digest {
+            slot,
+            id: owner.id,
+            text: owner.text.clone(),
+            hits: self.sum(slot, |stripe| &stripe.hits),
+            stale_hits: counters.stale_hits.load(Ordering::Relaxed),
+            saved_us: self.sum(slot, |stripe| &stripe.saved_us),
+            saved_bytes: self.sum(slot, |stripe| &stripe.saved_bytes),
+            outdated: counters.outdated.load(Ordering::Relaxed),
+            misses: self.sum(slot, |stripe| &stripe.misses),
+            stored: self.sum(slot, |stripe| &stripe.stored),
+            stored_bytes: self.sum(slot, |stripe| &stripe.stored_bytes),
+            level: counters.level.load(Ordering::Relaxed),
+            tables: tables.filter(|table| *table > 0).collect(),
+            reasons: reasons.filter(|(_, count)| *count > 0).collect(),
         }
     }
 }
@@ -313,45 +351,8 @@ fn since(then: Evidence, now: Evidence) -> Evidence {
 }
 
 impl Counters {
-    fn executions(&self) -> u64 {
-        self.hits.load(Ordering::Relaxed) + self.misses.load(Ordering::Relaxed)
-    }
-
-    fn evidence(&self, ended: u32) -> Evidence {
-        let low = |count: &AtomicU64| count.load(Ordering::Relaxed) as u32;
-        Evidence { misses: low(&self.misses), stored: low(&self.stored), hits: low(&self.hits), ended }
-    }
-
-    fn clear(&self) {
-        self.zero();
-        self.level.store(0, Ordering::Relaxed);
-    }
-
     fn zero(&self) {
-        let counts = [&self.hits, &self.saved_us, &self.saved_bytes, &self.outdated, &self.misses];
-        let counts = counts.into_iter().chain([&self.stored, &self.stored_bytes, &self.stale_hits]);
-        counts.for_each(|count| count.store(0, Ordering::Relaxed));
+        [&self.stale_hits, &self.outdated].into_iter().for_each(|count| count.store(0, Ordering::Relaxed));
         self.reasons.0.iter().for_each(|count| count.store(0, Ordering::Relaxed));
-    }
-
-    fn told(&self, at: usize, id: u128, text: &[u8]) -> Digest {
-        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let reasons = self.reasons.0.iter().map(|count| count.load(Ordering::Relaxed)).enumerate();
-        Digest {
-            slot: Slot(at as u16),
-            id,
-            text: text.to_vec(),
-            hits: read(&self.hits),
-            stale_hits: read(&self.stale_hits),
-            saved_us: read(&self.saved_us),
-            saved_bytes: read(&self.saved_bytes),
-            outdated: read(&self.outdated),
-            misses: read(&self.misses),
-            stored: read(&self.stored),
-            stored_bytes: read(&self.stored_bytes),
-            level: self.level.load(Ordering::Relaxed),
-            tables: self.tables.iter().map(|table| table.load(Ordering::Relaxed)).filter(|table| *table > 0).collect(),
-            reasons: reasons.filter(|(_, count)| *count > 0).collect(),
-        }
     }
 }
