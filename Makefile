@@ -129,10 +129,13 @@ generate-check: backend frontend/node_modules/ready ## Fail when a derived file 
 	@.ci/derived
 
 ##@ Measure it
-bench: engine ready-bench ## The five published tables on this machine (long)
+bench: engine ideal ready-bench ## The five published tables on this machine (long)
 	@engine/bench/run full
-bench-quick: engine ready-bench ## A few minutes of the same
+bench-quick: engine ideal ready-bench ## A few minutes of the same
 	@engine/bench/run quick
+ideal: ## Build what a cache can reach at most, into engine/dist/ideal
+	@$(CARGO) build --release --locked --quiet -p fqc-tests --bin ideal
+	@cd engine && install -D -m 755 $(or $(CARGO_TARGET_DIR),target)/release/ideal dist/ideal
 bench-backend: backend ready-test ## Polls, alerts, changes, charts and lists of the control plane on 10 000 instances
 	@cd backend && $(PYTHON) -m bench --instances 10000
 
@@ -143,4 +146,4 @@ help: ## This list
 
 .PHONY: up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
-	test-terraform test-house lint-engine lint-rest lint-python lint-frontend lint-terraform lint-shell generate-check bench-quick bench-backend
+	test-terraform test-house lint-engine lint-rest lint-python lint-frontend lint-terraform lint-shell generate-check bench-quick ideal bench-backend

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from driver import bench, machine, plots, summary
+from driver import bench, ideal, machine, plots, summary
 from driver.configuration import PLUGIN
 from driver.kept import read_folder
 from driver.workload import FOLDER, BadWorkload, read_profile, read_workload
@@ -24,9 +24,10 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if arguments.what == "report":
         return report(arguments.folder)
-    if not PLUGIN.exists():
-        print(f"{PLUGIN} is not there; run `make engine` first", file=sys.stderr)
-        return 2
+    for path, target in {PLUGIN: "engine", ideal.PROGRAM: "ideal"}.items():
+        if not path.exists():
+            print(f"{path} is not there; run `make {target}` first", file=sys.stderr)
+            return 2
     try:
         return measure(arguments)
     except BadWorkload as error:

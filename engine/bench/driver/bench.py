@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from driver import configuration, load, memory, peer, write_cost
+from driver import configuration, ideal, load, memory, peer, write_cost
 from driver.stage import Stage
 from driver.workload import Profile, Workload, axis_value
 
@@ -59,6 +59,8 @@ def fill(stage: Any, workload: Workload, conditions: dict[str, Any]) -> None:
     if workload.kind != "load":
         return
     for name in workload.configurations:
+        if name == ideal.NAME:
+            continue
         configuration.empty_cache(name, stage.servers[name], conditions["cache_mb"])
         load.warm(stage.servers[name], conditions, stage.certificates)
 

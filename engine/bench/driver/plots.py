@@ -30,6 +30,7 @@ STYLES = {
     "DIRECT": {"color": "#111827", "marker": "x"},
     "CACHED": {"color": "#db2777", "marker": "o"},
     "LOADED": {"color": "#059669", "marker": "D"},
+    "IDEAL": {"color": "#7c3aed", "marker": "v"},
 }
 AXES = {
     "threads": "connections",

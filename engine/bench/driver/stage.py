@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from driver import configuration, load
+from driver import configuration, ideal, load
 from driver.certificates import make_certificates
 from driver.server import MARIADBD, SCHEMA, USER, Server
 from driver.workload import Profile
@@ -24,7 +24,7 @@ class Stage:
         self._profile = profile
         self._arguments: Sequence[str] | None = None
         self.certificates = self._folder / "certificates"
-        self.servers: dict[str, Server] = {}
+        self.servers: dict[str, Any] = {}
         # What each server said of itself under each set of arguments.
         self.settings: dict[str, dict[str, Any]] = {}
 
@@ -47,7 +47,8 @@ class Stage:
         """Has all servers running with these further arguments."""
         if arguments == self._arguments:
             return
-        for name, server in self.servers.items():
+        for name in configuration.ALL:
+            server = self.servers[name]
             server.stop()
             configuration.start(name, server, arguments)
             self.settings[" ".join([name, *arguments])] = configuration.settings(name, server)
@@ -68,6 +69,7 @@ class Stage:
         first.stop()
         for name in configuration.ALL[1:]:
             self.servers[name] = first.copy(self._folder / name)
+        self.servers[ideal.NAME] = ideal.Ideal()
 
     def _end(self) -> None:
         for server in self.servers.values():

@@ -22,6 +22,7 @@ CONFIGURATIONS = {
     "NATIVE": "the server's own",
     "FQC": "the plugin",
     "LOADED": "the plugin, switched off",
+    "IDEAL": "no server: every read is answered at once with the same row, by the same calls and threads",
     "DIRECT": "PostgreSQL alone",
     "CACHED": "pgpool-II's cache",
 }

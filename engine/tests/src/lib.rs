@@ -8,5 +8,6 @@ pub mod churn;
 pub mod client;
 pub mod differential;
 pub mod histories;
+pub mod ideal;
 pub mod random;
 pub mod server;
