@@ -131,6 +131,8 @@ generate-check: backend frontend/node_modules/ready ## Fail when a derived file 
 ##@ Measure it
 bench: engine ideal ready-bench ## The five published tables on this machine (long)
 	@engine/bench/run full
+bench-standard: engine ideal ready-bench ## All of that at fewer points and in short runs (half an hour)
+	@engine/bench/run standard
 bench-quick: engine ideal ready-bench ## A few minutes of the same
 	@engine/bench/run quick
 ideal: ## Build what a cache can reach at most, into engine/dist/ideal
@@ -146,4 +148,4 @@ help: ## This list
 
 .PHONY: up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
-	test-terraform test-house lint-engine lint-rest lint-python lint-frontend lint-terraform lint-shell generate-check bench-quick ideal bench-backend
+	test-terraform test-house lint-engine lint-rest lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from driver import bench, ideal, machine, plots, summary
+from driver import bench, ideal, machine, plots, summary, traces
 from driver.configuration import PLUGIN
 from driver.kept import read_folder
 from driver.workload import FOLDER, BadWorkload, read_profile, read_workload
@@ -24,6 +24,9 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if arguments.what == "report":
         return report(arguments.folder)
+    if arguments.what == "traces":
+        traces.record(arguments.folder)
+        return 0
     for path, target in {PLUGIN: "engine", ideal.PROGRAM: "ideal"}.items():
         if not path.exists():
             print(f"{path} is not there; run `make {target}` first", file=sys.stderr)
@@ -40,6 +43,7 @@ def parse() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="what", required=True, metavar="COMMAND")
     for name, purpose in {
         "quick": "the published tables in less than ten minutes",
+        "standard": "the published tables and all beside them at fewer points; half an hour",
         "full": "the published tables and all beside them; hours",
         "pgpool": "another server's query cache: pgpool-II before PostgreSQL",
         "smoke": "show that everything works; the figures mean nothing",
@@ -47,10 +51,12 @@ def parse() -> argparse.Namespace:
         profile = commands.add_parser(name, help=purpose)
         profile.add_argument("--only", type=lambda text: text.split(","), help="these workloads, separated by commas")
         profile.add_argument("--seconds", type=int, help="length of a run, instead of the profile's")
-        profile.add_argument("--rounds", type=int, help="runs of each point, instead of the profile's")
+        profile.add_argument("--rounds", type=int, help="runs of each point, instead of those of profile and workload")
         profile.add_argument("--out", type=Path, help="folder for the results")
     again = commands.add_parser("report", help="write summary and plots of a folder below runs/ again")
     again.add_argument("folder", type=Path)
+    recording = commands.add_parser("traces", help="record which reads the published workloads ask for")
+    recording.add_argument("folder", type=Path)
     return parser.parse_args()
 
 
@@ -59,6 +65,8 @@ def measure(arguments: argparse.Namespace) -> int:
     given = {"seconds": arguments.seconds, "rounds": arguments.rounds, "workloads": arguments.only}
     profile = dataclasses.replace(profile, **{key: value for key, value in given.items() if value})
     workloads = [read_workload(name, profile.name) for name in profile.workloads]
+    if arguments.rounds:
+        workloads = [dataclasses.replace(workload, rounds=None) for workload in workloads]
     facts = machine.describe(bench.STAGES[profile.stage].programs(), PLUGIN)
     folder = arguments.out or fresh_folder(profile.is_kept, machine.slug(facts))
     bench.write_json(folder / "machine.json", facts)

@@ -8,7 +8,7 @@ from typing import Any
 
 from driver import published
 from driver.kept import BASE, Measured
-from driver.statistic import Spread, ratio
+from driver.statistic import FEWEST_ROUNDS, Spread, ratio
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Verdict:
     def words(self) -> str:
         # Noise hides nothing when even the worse end of the range is good enough, or the better end is not.
         is_one_sided = self._is_enough(self.found.low) == self._is_enough(self.found.high)
-        if self.found.doubt and not is_one_sided:
+        if len(self.found.values) < FEWEST_ROUNDS or (self.found.doubt and not is_one_sided):
             return f"{self.found.doubt} to tell"
         return "met" if self._is_enough(self.found.median) else "**not met**"
 

@@ -43,7 +43,7 @@ def measure_workload(stage: Any, workload: Workload, profile: Profile, say: Say)
         # More connections ask for the same results; anything else that varies wants another content.
         if number == 0 or workload.axis != "threads":
             fill(stage, workload, conditions)
-        for turn in range(profile.rounds):
+        for turn in range(workload.rounds or profile.rounds):
             for name in workload.configurations:
                 results = measure(name, stage, workload, conditions)
                 place = f"{workload.axis}={axis_value(conditions, workload.axis)}"
@@ -62,7 +62,7 @@ def fill(stage: Any, workload: Workload, conditions: dict[str, Any]) -> None:
         if name == ideal.NAME:
             continue
         configuration.empty_cache(name, stage.servers[name], conditions["cache_mb"])
-        load.warm(stage.servers[name], conditions, stage.certificates)
+        load.warm(name, stage.servers[name], conditions, stage.certificates)
 
 
 def measure(name: str, stage: Any, workload: Workload, conditions: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,8 @@ LOADED  the plugin in memory, but query_cache_type = 0
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,17 @@ def empty_cache(configuration: str, server: Server, size_mb: float) -> None:
     found = server.rows("SELECT @@GLOBAL.query_cache_type, @@GLOBAL.query_cache_size")[0]
     if found != ("ON", size):
         raise NotAsAsked(f"{configuration} was given query_cache_type=ON, query_cache_size={size}, but reports {found}")
+
+
+@contextmanager
+def storing_all(configuration: str, server: Server) -> Iterator[None]:
+    """While a pass asks every statement once, which is no reason to store any of them."""
+    if configuration != "FQC":
+        yield
+        return
+    server.rows("SET GLOBAL fqc_adaptation = OFF")
+    yield
+    server.rows("SET GLOBAL fqc_adaptation = ON")
 
 
 def settings(configuration: str, server: Server) -> dict[str, Any]:

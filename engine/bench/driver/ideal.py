@@ -1,7 +1,7 @@
-"""The ideal cache: a responder that answers every read at once with the same row, by the server's own calls and threads.
+"""The ideal cache: it answers every read at once with the same row, by the server's own calls and threads.
 
-It knows neither statements nor results, so nothing inside such a server can be faster while the load generator shares its
-processors. Measured like a configuration, but it is no server: what has to do with caches and settings passes it by.
+It knows neither statements nor results, so nothing inside such a server can be faster while the load generator shares
+its processors. Measured like a configuration, but it is no server: what concerns caches and settings passes it by.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from driver import configuration
 from driver.machine import busy_seconds, process_seconds
 from driver.report import read_report
 from driver.server import SCHEMA, USER, Server
@@ -50,17 +51,16 @@ def measure(_name: str, server: Server, conditions: Mapping[str, Any], certifica
     }
 
 
-def warm(server: Server, conditions: Mapping[str, Any], certificates: Path) -> None:
+def warm(name: str, server: Server, conditions: Mapping[str, Any], certificates: Path) -> None:
     """Fills the caches before the first run: by one pass over what may repeat, or by the load itself."""
     recipe = conditions.get("warm")
     if not recipe:
         return
-    command = (
-        run_command(server.port, {**conditions, "seconds": recipe["seconds"]})
-        if "seconds" in recipe
-        else warm_command(server.port, conditions)
-    )
-    _run(command, certificates)
+    if "seconds" in recipe:
+        _run(run_command(server.port, {**conditions, "seconds": recipe["seconds"]}), certificates)
+        return
+    with configuration.storing_all(name, server):
+        _run(warm_command(server.port, conditions), certificates)
 
 
 def prepare(server: Server, tables: int, rows: int, folder: Path) -> None:

@@ -23,7 +23,7 @@ def measure(name: str, server: Server, conditions: Mapping[str, Any], certificat
     payload = _payload_bytes(server, SPELLINGS[statement])
     before, resident = _held(server), server.resident_bytes()
     recipe = {"script": "sweep", "percent": 100, "statements": [statement]}
-    load.warm(server, {**conditions, "warm": recipe}, certificates)
+    load.warm(name, server, {**conditions, "warm": recipe}, certificates)
     after = _held(server)
     entries = after["entries"] - before["entries"]
     used = before["free"] - after["free"]

@@ -167,7 +167,7 @@ def _write_cost(measured: Measured) -> Figure:
         _line(axes, measured, name, _of(measured, "write_ms"))
     axes.set_yscale("log")
     axes.legend()
-    _label(axes, measured, "milliseconds for one write")
+    _label(axes, measured, "milliseconds for the first write")
     return figure
 
 

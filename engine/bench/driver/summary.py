@@ -26,10 +26,18 @@ CONFIGURATIONS = {
     "DIRECT": "PostgreSQL alone",
     "CACHED": "pgpool-II's cache",
 }
+# An aim for so many small entries; among fewer, the room that nothing was put into yet counts for too much.
+MANY_ENTRIES = 1_000_000
+MOST_OVERHEAD_BYTES = 64
 # Share of all processor time that processes beside server and load generator may take before the summary warns.
 FOREIGN = 0.05
 SPECIAL: dict[str, dict[str, str]] = {
-    "write_cost": {"write_ms": "milliseconds for a write", "entries_after": "entries left"},
+    "write_cost": {
+        "write_ms": "first write, ms",
+        "further_us": "further writes, us",
+        "entries_before": "entries",
+        "entries_after": "entries left",
+    },
     "memory": {
         "bytes_per_entry": "bytes per entry",
         "payload_bytes": "payload",
@@ -111,7 +119,10 @@ def _workload(measured: Measured) -> str:
     workload = measured.workload
     tables = TABLES[workload["kind"]](measured)
     plot = "" if workload["kind"] == "memory" else f"![{workload['title']}](plots/{workload['name']}.png)\n\n"
-    return f"## {workload['title']}\n\n{workload['about'].strip()}\n\n{plot}{tables}"
+    if workload["kind"] == "load":
+        plot += f"[Distribution of latency](plots/{workload['name']}-latency.png)\n\n"
+    rounds = f"Rounds: {workload['rounds']}.\n\n" if workload.get("rounds") else ""
+    return f"## {workload['title']}\n\n{workload['about'].strip()}\n\n{rounds}{plot}{tables}"
 
 
 def _load_tables(measured: Measured) -> str:
@@ -167,6 +178,22 @@ def _special_table(measured: Measured) -> str:
     return table(header, rows)
 
 
+def _memory(measured: Measured) -> str:
+    verdicts = filter(None, (_overhead(measured, value) for value in measured.axis_values))
+    return "\n".join([_special_table(measured), *verdicts])
+
+
+def _overhead(measured: Measured, value: Any) -> str | None:
+    found, entries = (_spread(measured, "FQC", value, name) for name in ("overhead_bytes", "entries"))
+    if found is None or entries is None or entries.median < MANY_ENTRIES * 0.99:
+        return None
+    verdict = "met" if found.high <= MOST_OVERHEAD_BYTES else "**not met**"
+    return (
+        f"Aim: at most {MOST_OVERHEAD_BYTES} bytes beyond statement and answer for each of the"
+        f" {figure(entries.median)} {value}; found {figure(found.median)}: {verdict}.\n"
+    )
+
+
 def _break_even(measured: Measured) -> Iterator[str]:
     for name in measured.configurations:
         if name == BASE:
@@ -197,5 +224,5 @@ TABLES: dict[str, Callable[[Measured], str]] = {
     "load": _load_tables,
     "peer": _speed,
     "write_cost": _special_table,
-    "memory": _special_table,
+    "memory": _memory,
 }

@@ -60,6 +60,8 @@ class Workload:
     # How many times larger the published measurement's axis is.
     scale: int = 1
     targets: tuple[Mapping[str, Any], ...] = field(default=())
+    # Runs of each point, where a profile's would take too long.
+    rounds: int | None = None
 
     def points(self, profile: Profile) -> list[dict[str, Any]]:
         return [self._point(value, profile) for value in self.values]

@@ -61,6 +61,12 @@ def test_a_noisy_ratio_is_no_result(tmp_path):
     assert "+220.0 %" not in text
 
 
+def test_too_few_rounds_are_no_verdict(tmp_path):
+    text = summary_of(tmp_path, fqc=(110, 110), off=(100, 100))
+    assert "too few rounds to tell" in text
+    assert "not met" not in text
+
+
 def test_no_summary_compares_runs_under_different_conditions(tmp_path):
     with pytest.raises(DifferentConditions, match="cache_mb"):
         summary_of(tmp_path, fqc=(300, 300, 300), fqc_conditions={"threads": 8, "cache_mb": 16})
@@ -68,3 +74,24 @@ def test_no_summary_compares_runs_under_different_conditions(tmp_path):
 
 def test_a_machine_that_did_other_work_is_named(tmp_path):
     assert "do not trust" in summary_of(tmp_path, fqc=(300, 300, 300), foreign=1.0)
+
+
+def memory_summary(tmp_path, entries, overhead):
+    figures = {"entries": entries, "payload_bytes": 230, "overhead_bytes": overhead, "bytes_per_entry": 230 + overhead}
+    found = {**figures, "resident_bytes_per_entry": 300}
+    workload = {**WORKLOAD, "kind": "memory", "axis": "statement", "published": None, "targets": []}
+    conditions = {"statement": "point_selects"}
+    runs = [{"configuration": "FQC", "conditions": conditions, "round": 1, "results": found}]
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "machine.json").write_text(json.dumps(MACHINE))
+    (tmp_path / "raw" / "one.json").write_text(json.dumps({"workload": workload, "profile": PROFILE, "runs": runs}))
+    return render(read_folder(tmp_path))
+
+
+@pytest.mark.parametrize(("overhead", "verdict"), [(60, "found 60: met"), (83, "found 83: **not met**")])
+def test_what_a_million_entries_take_is_held_against_its_aim(tmp_path, overhead, verdict):
+    assert verdict in memory_summary(tmp_path, 1_000_000, overhead)
+
+
+def test_few_entries_tell_nothing_of_what_many_take(tmp_path):
+    assert "Aim:" not in memory_summary(tmp_path, 10_000, 600)

@@ -3,8 +3,7 @@
 //!
 //! Each row is a trace and a size, each column the share of hits when a miss is always stored. The simulators hold as many
 //! entries as fit into the budget if nothing but keys and values counted, so they flatter themselves by the bookkeeping.
-//! The generated traces are the requests of the published workloads; a file holds those of a real one, a key in each 4
-//! bytes.
+//! Without files the traces are generated; a file holds recorded requests, a key in each 4 bytes.
 
 use std::collections::HashMap;
 
@@ -23,8 +22,9 @@ const ENTRY_BYTES: u64 = (8 + TEXT.len() + 8 + VALUE.len()) as u64;
 fn main() {
     println!("| Trace | Memory | the cache (S3-FIFO) | SIEVE | W-TinyLFU | LRU |");
     println!("|---|---|---|---|---|---|");
-    let files = std::env::args().skip(1).map(|path| (name_of(&path), read(&path)));
-    for (name, trace) in traces().into_iter().map(|(name, trace)| (name.to_owned(), trace)).chain(files) {
+    let files: Vec<_> = std::env::args().skip(1).map(|path| (name_of(&path), read(&path))).collect();
+    let generated = || traces().map(|(name, trace)| (name.to_owned(), trace)).into();
+    for (name, trace) in if files.is_empty() { generated() } else { files } {
         let keys = trace.iter().collect::<std::collections::HashSet<_>>().len() as u64;
         for percent in [1, 5, 10, 25, 50] {
             let entries = keys.min(KEYS) * percent / 100;

@@ -1,0 +1,46 @@
+"""Records which reads the published workloads ask for: files on which the cache's example `replay` compares evictions.
+
+The ideal cache answers and writes down. What is recorded is what sysbench sends by the workloads' own files, from
+100,000 rows; writes are not in it, so that table 4's trace has its reads alone.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from driver import ideal, load
+from driver.workload import Profile, read_profile, read_workload
+
+TRACES = {
+    "table 1, every one a hit": "point_hits",
+    "table 2, read-only, 85 % of it hot": "read_only_hits",
+    "table 3, read-only, 14 % of it hot": "read_only_misses",
+    "table 4, read-write": "read_write",
+    "table 5, a hot fifth": "cache_sizes",
+}
+READS = 1_000_000
+ROWS = 4000
+# Always the same trace.
+ORDER = ("--rand-seed=1",)
+READS_OF_AN_EVENT = {"oltp_point_select": 1, "oltp_read_only": 14, "oltp_read_write": 14}
+
+
+def record(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    profile = read_profile("full")
+    for title, name in TRACES.items():
+        print(title, flush=True)
+        _record(folder / title, name, profile)
+
+
+def _record(path: Path, name: str, profile: Profile) -> None:
+    point = read_workload(name, profile.name).points(profile)[0]
+    responder = ideal.Ideal("--record", str(path))
+    try:
+        command = load.run_command(responder.port, {**point, "threads": 1, "rows": ROWS, "seconds": 0})
+        events = READS // READS_OF_AN_EVENT[point["script"]]
+        command[-1:] = [*ORDER, f"--events={events}", "run"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    finally:
+        responder.stop()
