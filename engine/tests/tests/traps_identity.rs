@@ -2,8 +2,10 @@
 
 mod traps;
 
+use std::sync::Arc;
+
 use fqc_tests::client::{Client, Login, Param, capability};
-use traps::{Arena, all, said, said_binary, small_table};
+use traps::{Arena, all, said, said_binary, small_table, start};
 
 /// One text, two settings: neither session ever sees the other's result, and equal settings share theirs.
 #[track_caller]
@@ -598,4 +600,42 @@ fn a_routine_may_set_what_results_depend_on() {
         let expected = format!("3.{}", "0".repeat(increment));
         (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), expected));
     }
+}
+
+#[test]
+fn a_mode_that_new_sessions_inherit() {
+    let server = Arc::new(start(&[]));
+    let mut arena = Arena::on(server.clone(), "i_mode");
+    small_table(&mut arena.client(), "t", "InnoDB");
+    let mut admin = server.admin().unwrap();
+    all(&mut admin, &["CREATE USER u IDENTIFIED BY 'pw'", "GRANT ALL ON i_mode.* TO u"]);
+    let login = Login { database: Some("i_mode".into()), ..Login::user("u", "pw") };
+    let read = "SELECT v FROM t WHERE id = 1";
+    for mode in ["SET GLOBAL sql_mode = 'ORACLE'", "SET GLOBAL init_connect = 'SET sql_mode = ORACLE'"] {
+        admin.must(mode).unwrap();
+        let mut session = arena.client_as(&login);
+        for _ in 0..4 {
+            arena.miss(&mut session, read, "10");
+            // Only there it is a function.
+            let (response, is_hit) = arena.ask(&mut session, "SELECT SYSDATE, v FROM t WHERE id = 1");
+            assert!(response.failure().is_none() && !is_hit, "{mode}: {}", said(&response));
+        }
+        admin.must("SET GLOBAL sql_mode = DEFAULT").unwrap();
+    }
+    // What leaves it alone costs nothing.
+    admin.must("SET GLOBAL init_connect = 'SET NAMES utf8mb4'").unwrap();
+    let mut session = arena.client_as(&login);
+    arena.warm(&mut session, read);
+    let mut other = arena.client_as(&login);
+    arena.hit(&mut other, read, "10");
+    // A session that is reset has nothing of it any more.
+    admin.must("SET GLOBAL init_connect = 'SET NAMES latin1'").unwrap();
+    let length = "CHAR_LENGTH('\u{e4}'), v FROM t WHERE id = 1";
+    let (mut begun, mut reset) = (arena.client_as(&login), arena.client_as(&login));
+    reset.reset_connection().unwrap();
+    reset.must("USE i_mode").unwrap();
+    let read = format!("SELECT {length}");
+    assert_eq!(arena.warm(&mut begun, &read), "2,10");
+    assert_eq!(said(&reset.query(format!("SELECT SQL_NO_CACHE {length}")).unwrap()), "1,10");
+    assert_eq!(said(&reset.query(&read).unwrap()), "1,10");
 }

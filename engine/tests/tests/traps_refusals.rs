@@ -2,8 +2,8 @@
 
 mod traps;
 
-use fqc_tests::client::Client;
-use traps::{Arena, all, said, small_table};
+use fqc_tests::client::{Client, command};
+use traps::{Arena, all, said, small_table, until};
 
 const CONTROL: &str = "SELECT v FROM t WHERE id = 1";
 
@@ -363,5 +363,29 @@ fn a_temporary_table_made_by_the_function_of_a_view() {
         assert_eq!(arena.warm(&mut client, "SELECT MIN(v) FROM t"), "10");
         client.must(call).unwrap();
         arena.miss(&mut client, "SELECT MIN(v) FROM t", "7");
+    }
+}
+
+#[test]
+fn a_time_that_is_bound_is_completed_with_todays_date() {
+    let (mut arena, mut client) = with_table("r_time");
+    all(&mut client, &["CREATE TABLE d (a DATETIME)", "INSERT INTO d VALUES ('2020-01-01 10:00:00')"]);
+    let prepared = client.prepare("SELECT a FROM d WHERE a < ?").unwrap().1.unwrap();
+    // Eight bytes: no sign, no days, ten hours.
+    const TIME: [u8; 9] = [8, 0, 0, 0, 0, 0, 10, 0, 0];
+    const TEXT: [u8; 11] = *b"\x0a2100-01-01";
+    let mut ask = |kind: u8, value: &[u8]| {
+        let body = [&prepared.id.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, 1, kind, 0], value].concat();
+        let ask = || {
+            client.send(command::STMT_EXECUTE, &body).unwrap();
+            client.read_response().unwrap()
+        };
+        let (response, hits) = arena.counted(ask);
+        assert!(response.failure().is_none(), "{:?}", response.failure());
+        hits > 0
+    };
+    until("a hit with a text", || ask(0xfd, &TEXT));
+    for _ in 0..4 {
+        assert!(!ask(0x0b, &TIME), "a result of today was kept");
     }
 }

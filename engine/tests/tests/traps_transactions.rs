@@ -2,8 +2,10 @@
 
 mod traps;
 
-use fqc_tests::client::Client;
-use traps::{Arena, all, said, small_table};
+use std::sync::Arc;
+
+use fqc_tests::client::{Client, Login};
+use traps::{Arena, all, said, small_table, start};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
@@ -434,4 +436,64 @@ fn what_a_failed_statement_did_to_the_transaction_is_known() {
         let told = flags(&mut reader);
         assert!(told.contains(expected), "after {procedure}: {told}");
     }
+}
+
+#[test]
+fn a_failed_statement_may_have_opened_a_snapshot() {
+    let (mut arena, mut writer, mut reader) = with_table("x_doubt");
+    let mut session = arena.client_with(&["SET autocommit = 0"]);
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut reader, read);
+    let failing = "SELECT (SELECT id FROM t WHERE v > o.v) FROM t AS o ORDER BY id";
+    for value in 100..103 {
+        let old = arena.truth(read);
+        assert_eq!(said(&session.query(failing).unwrap()), "error 1242");
+        set_v(&mut writer, value);
+        // Twice: what is kept at the first read is served at the second.
+        sees(&mut session, read, &old);
+        sees(&mut reader, read, &value.to_string());
+        sees(&mut session, read, &old);
+        all(&mut session, &["COMMIT"]);
+        sees(&mut session, read, &value.to_string());
+        all(&mut session, &["COMMIT"]);
+    }
+    arena.warm(&mut reader, read);
+}
+
+/// With autocommit off from its first statement on, a read opens a transaction.
+fn has_a_snapshot(arena: &mut Arena, writer: &mut Client, mut session: Client, value: i32) {
+    let read = "SELECT v FROM t WHERE id = 1";
+    let old = arena.warm(writer, read);
+    let first = session.query(read).unwrap();
+    assert_eq!((said(&first), first.status().unwrap() & 3), (old.clone(), 1));
+    set_v(writer, value);
+    sees(&mut session, read, &old);
+    all(&mut session, &["COMMIT"]);
+    sees(&mut session, read, &value.to_string());
+}
+
+#[test]
+fn autocommit_off_from_the_beginning() {
+    let server = Arc::new(start(&[]));
+    let mut arena = Arena::on(server.clone(), "x_begin");
+    small_table(&mut arena.client(), "t", "InnoDB");
+    let mut admin = server.admin().unwrap();
+    all(&mut admin, &["CREATE USER u IDENTIFIED BY 'pw'", "GRANT ALL ON x_begin.* TO u"]);
+    let login = Login { database: Some("x_begin".into()), ..Login::user("u", "pw") };
+    admin.must("SET GLOBAL autocommit = OFF").unwrap();
+    let mut writer = arena.client_as(&login);
+    writer.must("SET autocommit = 1").unwrap();
+    let session = arena.client_as(&login);
+    has_a_snapshot(&mut arena, &mut writer, session, 101);
+    let mut session = arena.client_as(&login);
+    session.reset_connection().unwrap();
+    has_a_snapshot(&mut arena, &mut writer, session, 102);
+    let mut session = arena.client_as(&login);
+    session.change_user(&login).unwrap();
+    has_a_snapshot(&mut arena, &mut writer, session, 103);
+    all(&mut admin, &["SET GLOBAL autocommit = ON", "SET GLOBAL init_connect = 'SET autocommit = 0'"]);
+    let mut writer = arena.client_as(&login);
+    writer.must("SET autocommit = 1").unwrap();
+    let session = arena.client_as(&login);
+    has_a_snapshot(&mut arena, &mut writer, session, 104);
 }

@@ -307,3 +307,98 @@ fn another_listener_is_told_of_everything() {
         begun.elapsed() > Duration::from_secs(13)
     });
 }
+
+/// A server that is awake, and sessions that do not keep it so.
+fn awake(sessions: usize) -> (Arc<Server>, Vec<Client>) {
+    let server = asleep();
+    server.admin().unwrap().must(ON).unwrap();
+    let mut clients: Vec<_> = (0..sessions).map(|_| client(&server)).collect();
+    clients.iter_mut().for_each(|one| all(one, &["SET SESSION fqc_type = OFF", "SELECT 1"]));
+    (server, clients)
+}
+
+#[test]
+fn what_is_inherited_by_a_reset_while_asleep() {
+    let (server, mut clients) = awake(3);
+    let [before, reset, unseen] = &mut clients[..] else { unreachable!() };
+    fall_asleep(&server);
+    all(unseen, &["SELECT v FROM t", "SET GLOBAL sql_mode = 'PIPES_AS_CONCAT', GLOBAL old_mode = ''"]);
+    reset.reset_connection().unwrap();
+    all(reset, &["USE d", "SET SESSION fqc_type = OFF"]);
+    server.admin().unwrap().must(ON).unwrap();
+    let mut arena = Arena::on(server.clone(), "a");
+    for one in [&mut *before, &mut *reset] {
+        all(one, &["SET SESSION fqc_type = ON", "DO 1"]);
+    }
+    let read = "SELECT v || '1' FROM t WHERE id = 1";
+    assert_eq!(arena.warm(before, read), "1");
+    assert_eq!(arena.warm(reset, read), "101");
+}
+
+#[test]
+fn a_default_that_is_set_while_asleep() {
+    let (server, mut clients) = awake(3);
+    let [before, meanwhile, unseen] = &mut clients[..] else { unreachable!() };
+    before.must("SET SESSION old_mode = DEFAULT").unwrap();
+    fall_asleep(&server);
+    all(unseen, &["SELECT v FROM t", "SET GLOBAL old_mode = 'ZERO_DATE_TIME_CAST'"]);
+    all(meanwhile, &["SET SESSION old_mode = DEFAULT"]);
+    server.admin().unwrap().must(ON).unwrap();
+    let mut arena = Arena::on(server.clone(), "a");
+    all(unseen, &["CREATE TABLE x (a DATETIME)", "INSERT INTO x VALUES ('2020-01-01')"]);
+    for one in [&mut *before, &mut *meanwhile] {
+        all(one, &["SET SESSION fqc_type = ON", "DO 1"]);
+    }
+    arena.warm(before, READ);
+    arena.miss(meanwhile, READ, "10");
+}
+
+#[test]
+fn tables_locked_before_the_waking() {
+    let server = asleep();
+    let mut locker = client(&server);
+    let family = [
+        "CREATE TABLE p (id INT PRIMARY KEY)",
+        "INSERT INTO p VALUES (1)",
+        "CREATE TABLE c (k INT PRIMARY KEY, id INT, FOREIGN KEY (id) REFERENCES p (id) ON UPDATE CASCADE)",
+        "INSERT INTO c VALUES (1, 1)",
+        "LOCK TABLES p WRITE",
+    ];
+    all(&mut locker, &family);
+    server.admin().unwrap().must(ON).unwrap();
+    let mut arena = Arena::on(server.clone(), "a");
+    let mut reader = client(&server);
+    locker.must("SELECT id FROM p").unwrap();
+    let child = "SELECT id FROM c WHERE k = 1";
+    arena.warm(&mut reader, child);
+    locker.must("UPDATE p SET id = 5").unwrap();
+    assert_eq!(said(&reader.query(child).unwrap()), "5");
+    locker.must("UNLOCK TABLES").unwrap();
+    arena.warm(&mut reader, child);
+}
+
+#[test]
+fn a_database_that_was_chosen_while_asleep() {
+    let (server, mut clients) = awake(2);
+    let [writer, other] = &mut clients[..] else { unreachable!() };
+    let foreign = [
+        "CREATE DATABASE e",
+        "CREATE TABLE e.t (id INT PRIMARY KEY, v INT)",
+        "INSERT INTO e.t VALUES (2, 2)",
+        "CREATE TRIGGER e.x AFTER UPDATE ON e.t FOR EACH ROW UPDATE d.t SET v = v + 1 WHERE id = 1",
+    ];
+    all(other, &foreign);
+    fall_asleep(&server);
+    writer.must("USE e").unwrap();
+    server.admin().unwrap().must(ON).unwrap();
+    let mut arena = Arena::on(server.clone(), "a");
+    let mut reader = client(&server);
+    arena.warm(&mut reader, READ);
+    until("rows that are told apart", || {
+        other.must("UPDATE d.t SET v = v + 1 WHERE id = 3").unwrap();
+        arena.ask(&mut reader, READ).1
+    });
+    // It is its first statement since the waking, and names another table of that name.
+    writer.must("UPDATE t SET v = 77 WHERE id = 2").unwrap();
+    assert_eq!(said(&reader.query(READ).unwrap()), "11");
+}

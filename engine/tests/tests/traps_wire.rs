@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use fqc_tests::client::{Client, Endpoint, command};
 use fqc_tests::server::Server;
-use traps::{Arena, all, said, small_table, start, until};
+use traps::{Arena, all, said, said_binary, small_table, start, until};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
@@ -232,4 +232,35 @@ fn tls_connections_are_served() {
         format!("SELECT id, REPEAT('w', 200000) FROM l_tls.t; {read}; SELECT id, REPEAT('w', 200000) FROM l_tls.t;");
     assert_eq!(client(&server, &tls, &wide).len(), client(&server, &["--skip-ssl"], &wide).len());
     fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn types_of_parameters_that_came_in_pieces() {
+    let (mut arena, mut writer, mut reader) = with_table("l_types");
+    const NUMBER: u32 = u32::from_le_bytes(*b"\x03abc");
+    writer.must("CREATE TABLE s (id INT PRIMARY KEY, a VARCHAR(20))").unwrap();
+    writer.must(&format!("INSERT INTO s VALUES (1, 'abc'), (2, '{NUMBER}')")).unwrap();
+    let prepared = reader.prepare("SELECT id FROM s WHERE a = ?").unwrap().1.unwrap();
+    let body = |types: &[u8]| {
+        let head = [&prepared.id.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, u8::from(!types.is_empty())], types].concat();
+        [&head[..], b"\x03abc"].concat()
+    };
+    let (text, number) = (body(&[0xfd, 0]), body(&[0x03, 0]));
+    until("a hit", || {
+        let ask = || {
+            reader.send(command::STMT_EXECUTE, &text).unwrap();
+            reader.read_response().unwrap()
+        };
+        arena.counted(ask).1 > 0
+    });
+    // The same bytes as a number. What comes together with a ping is there before the rest.
+    let mut bytes = vec![1, 0, 0, 0, command::PING, number.len() as u8 + 1, 0, 0, 0, command::STMT_EXECUTE];
+    bytes.extend(&number);
+    reader.send_raw(&bytes[..12]).unwrap();
+    reader.read_response().unwrap();
+    reader.send_raw(&bytes[12..]).unwrap();
+    assert_eq!(said_binary(&reader.read_response().unwrap()), "2");
+    reader.ping().unwrap();
+    reader.send(command::STMT_EXECUTE, &body(&[])).unwrap();
+    assert_eq!(said_binary(&reader.read_response().unwrap()), "2");
 }

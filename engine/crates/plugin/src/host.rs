@@ -390,6 +390,7 @@ fn thread_facts<'a>(facts: &Facts, thd: *mut Thd, database: &'a [u8]) -> ThreadF
         is_read_only: facts.is_read_only(),
         is_null_magic: facts.option(OPTION_AUTO_IS_NULL),
         has_begun: facts.option(OPTION_BEGIN),
+        autocommit: !facts.option(OPTION_NOT_AUTOCOMMIT),
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::local::{self, Local};
 use crate::{host, keys, log, server, status, variables, waking};
 use session::{Engine, Facts, Table, Verdict};
+use sql::{Assignment, Kind, LexMode, Target, Value};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -187,6 +188,9 @@ impl Worker {
             self.native = Some(adopt(engine, &mut link, self.native)?);
             apply_settings(engine);
         }
+        if engine.vigil.is_awake() && !engine.settings.knows_beginnings() {
+            look_up_beginnings(engine, &mut link)?;
+        }
         if engine.catalogue.facts().is_none() {
             publish_facts(engine, &mut link)?;
         }
@@ -278,6 +282,31 @@ pub fn number(value: &Option<Vec<u8>>) -> u64 {
     value.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()).unwrap_or(0)
 }
 
+/// How the texts of new sessions are read.
+fn look_up_beginnings(engine: &Engine, link: &mut Local) -> Result<(), String> {
+    let inherited = engine.settings.inherited();
+    let rows = link.query("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect")?;
+    if let Some([Some(mode), Some(first)]) = rows.first().map(|row| row.as_slice()) {
+        engine.settings.note_beginnings(inherited, !first.is_empty(), is_usual(mode) && leaves_mode(first));
+    }
+    Ok(())
+}
+
+fn is_usual(mode: &[u8]) -> bool {
+    let usual = LexMode::default();
+    usual.with_sql_mode(&Value::Text(mode.to_vec())) == Some(usual)
+}
+
+/// Whether what sessions run at their beginning leaves `sql_mode` alone.
+fn leaves_mode(text: &[u8]) -> bool {
+    let is_mode = |assignment: &Assignment| matches!(&assignment.target, Target::Session(name) if name == b"sql_mode");
+    match sql::classify(text, LexMode::default()).kind {
+        Kind::Empty => true,
+        Kind::Set(assignments) => !assignments.iter().any(is_mode),
+        _ => false,
+    }
+}
+
 fn publish_facts(engine: &Engine, link: &mut Local) -> Result<(), String> {
     let generation = engine.catalogue.generation();
     let mut views = HashSet::new();
@@ -344,7 +373,7 @@ fn judge(link: &mut Local, db: &[u8], name: &[u8]) -> Result<Verdict, String> {
 /// Whether a generated column has the same value at every read.
 fn is_deterministic(expression: Option<&[u8]>) -> bool {
     let text = [b"SELECT ", expression.unwrap_or_default(), b" FROM t"].concat();
-    matches!(sql::classify(&text, sql::LexMode::default()).kind, sql::Kind::Read(read) if read.refusal.is_none())
+    matches!(sql::classify(&text, LexMode::default()).kind, Kind::Read(read) if read.refusal.is_none())
 }
 
 /// A name as a literal that no setting can change the meaning of.

@@ -49,7 +49,8 @@ impl Bystander {
         let ended = !is_in_transaction
             || matches!(sql::classify(executed, LexMode::default()).kind, Kind::Commit(_) | Kind::Rollback(_));
         if ended {
-            self.is_past_unknown = false;
+            // What was locked before anybody looked may be written without a word, and what hangs on it.
+            self.is_past_unknown &= is_locked;
             self.writes.open(engine);
         } else {
             self.writes.open_everything(engine);

@@ -3,13 +3,13 @@
 use crate::engine::Engine;
 use crate::prepared::{Metadata, Prepared};
 use crate::readings::Reading;
-use crate::reason::Own;
+use crate::reason::{Own, Reason};
 use crate::resting::passes_unseen;
 use crate::serving::{Asked, Served};
 use crate::session::Session;
 use crate::surface;
 use crate::{Decision, Outlet};
-use sql::Kind;
+use sql::{Kind, Refusal};
 use std::sync::Arc;
 use wire::{Command, Execute, Expect, capability};
 
@@ -55,8 +55,11 @@ impl Session {
                 self.forward(engine, &statement, Expect::Query, None);
             }
             Some(Command::StmtExecute) => {
-                let prepared = Execute::parse(payload).and_then(|execute| self.statements.get_mut(execute.id));
-                let reading = prepared.map_or_else(Reading::opaque, |prepared| prepared.reading.clone());
+                let execute = Execute::parse(payload);
+                let prepared = execute.as_ref().and_then(|execute| self.statements.get_mut(execute.id));
+                let reading = prepared.as_ref().map_or_else(Reading::opaque, |prepared| prepared.reading.clone());
+                // Types are told once, for later executions too.
+                prepared.zip(execute).map(|(prepared, execute)| bind(prepared, &execute));
                 self.forward(engine, &reading.statement, Expect::Execute, None);
             }
             command => {
@@ -205,9 +208,15 @@ fn bind(prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn refusal_of_execution(prepared: &Prepared, execute: &Execute, context: Option<u64>) -> Option<Own> {
+fn refusal_of_execution(prepared: &Prepared, execute: &Execute, context: Option<u64>) -> Option<Reason> {
     if prepared.has_long_data || execute.flags != 0 || execute.iterations != 1 {
-        return Some(Own::Cursor);
+        return Some(Own::Cursor.into());
     }
-    context.filter(|context| *context != prepared.context).map(|_| Own::StatementContext)
+    if prepared.types.chunks(2).any(|kind| TIME_TYPES.contains(&kind[0])) {
+        return Some(Reason::Text(Refusal::CurrentDate));
+    }
+    context.filter(|context| *context != prepared.context).map(|_| Own::StatementContext.into())
 }
+
+/// The server completes a TIME with today's date where a date is needed.
+const TIME_TYPES: [u8; 2] = [11, 19];

@@ -54,6 +54,9 @@ pub struct Settings {
     inherited: AtomicU64,
     /// How many such changes are under way.
     changing: AtomicU64,
+    /// The last number of `inherited` for which it was looked up how new sessions begin << 2 | with `init_connect` << 1
+    /// | their texts are read as usual.
+    beginnings: AtomicU64,
 }
 
 /// A count that FLUSH STATUS sets back to zero.
@@ -272,6 +275,25 @@ impl Settings {
     /// Whether nothing that a session inherits has changed since `inherited` gave this number, or is changing.
     pub fn is_unchanged_since(&self, number: u64) -> bool {
         self.changing.load(Ordering::SeqCst) == 0 && self.inherited() == number
+    }
+
+    /// Texts of sessions that inherit this are read as usual: `sql_mode` and `init_connect` say nothing else. Of those that
+    /// were reset, only if there is no `init_connect`, from which they have nothing.
+    pub fn begins_as_usual(&self, inherited: u64, was_reset: bool) -> bool {
+        let known = self.beginnings.load(Ordering::Relaxed);
+        known == inherited << 2 | 1 || known == inherited << 2 | 3 && !was_reset
+    }
+
+    pub fn knows_beginnings(&self) -> bool {
+        self.beginnings.load(Ordering::Relaxed) >> 2 == self.inherited()
+    }
+
+    /// `inherited`: the number from before it was looked up.
+    pub fn note_beginnings(&self, inherited: u64, with_first: bool, as_usual: bool) {
+        if self.is_unchanged_since(inherited) {
+            let noted = inherited << 2 | u64::from(with_first) << 1 | u64::from(as_usual);
+            self.beginnings.store(noted, Ordering::Relaxed);
+        }
     }
 
     pub fn begin_change(&self) {

@@ -52,11 +52,12 @@ impl Session {
         self.transaction.deferred_begin.is_some() || self.running.as_ref().is_some_and(Running::is_kept_back)
     }
 
-    /// Before a read that could be stored, the server is asked for the settings that are not certain.
+    /// Before a read that could be stored or a write of rows, the server is asked for the settings that are not certain.
     pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement) -> Option<Vec<u8>> {
         let is_worth_it = self.variables.is_uncertain
             && self.transaction.deferred_begin.is_none()
-            && matches!(&statement.kind, Kind::Read(read) if read.refusal.is_none())
+            && (matches!(&statement.kind, Kind::Read(read) if read.refusal.is_none())
+                || self.may_tell_rows(engine, statement))
             && !statement.reads_diagnostics;
         if !is_worth_it {
             return None;
@@ -64,6 +65,10 @@ impl Session {
         // The question is about the number of rows found, too.
         let unseen = self.tell_unseen(engine, |_| true);
         unseen.or_else(|| Some(self.inject(engine, Purpose::Ask, (surface::question(), Expect::Query))))
+    }
+
+    fn may_tell_rows(&self, engine: &Engine, statement: &Statement) -> bool {
+        statement.kind == Kind::Write && engine.settings.is_on() && engine.settings.tells_rows() && self.is_told(engine)
     }
 
     /// Answers a BEGIN without the server, who is told of it with the transaction's first statement. That statement

@@ -164,7 +164,7 @@ impl Session {
 
     fn finish(&mut self, engine: &Engine, outcome: Outcome) -> Reply {
         let Some(running) = self.running.take() else { return Reply::Send };
-        let was_open = self.transaction.is_open;
+        let was_open = self.transaction.is_open || self.transaction.is_doubtful;
         self.note_missed(engine, &running);
         if let Some(flags) = outcome.status {
             self.take_flags(&running, flags);
@@ -188,7 +188,7 @@ impl Session {
             self.unseen = running.replaced;
         }
         if matches!(running.purpose, Purpose::Ask) {
-            self.learn(&running.held);
+            self.learn(engine, &running.held);
         }
         let reply = match (&running.purpose, &running.rendering) {
             (Purpose::Client, None) => Reply::Send,
@@ -222,6 +222,7 @@ impl Session {
         }
         self.status = flags;
         self.transaction.is_open = flags & status::IN_TRANS != 0;
+        self.transaction.is_doubtful = false;
         self.transaction.autocommit = flags & status::AUTOCOMMIT != 0;
         self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
         self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
@@ -355,12 +356,12 @@ impl Session {
             },
             Effect::ChangeUser { charset, inherited } => {
                 self.charset = charset.unwrap_or(self.charset);
-                self.begin_anew(engine, *inherited);
+                self.begin_again(engine, *inherited);
                 if has_failed {
                     self.abandon(engine);
                 }
             }
-            Effect::Reset { inherited } => self.begin_anew(engine, *inherited),
+            Effect::Reset { inherited } => self.begin_again(engine, *inherited),
         }
     }
 
@@ -370,6 +371,11 @@ impl Session {
             Kind::Set(assignments) if has_failed => self.lose_settings(engine, assignments),
             Kind::Set(assignments) => self.apply_settings(engine, assignments),
             Kind::CreateTemporary => self.has_temporary_tables = true,
+            // Told at the end of the statement, but not while the engine sleeps.
+            Kind::Use(_) if !has_failed => {
+                self.database_known = false;
+                self.forget_contexts();
+            }
             // Anything may have been set inside.
             kind if may_be_anything(kind) => self.become_private(engine),
             Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
@@ -394,7 +400,7 @@ impl Session {
             sql::Target::Names { .. } => true,
             _ => false,
         };
-        self.variables.is_uncertain = true;
+        self.variables.doubt();
         self.has_set_role |= assignments.iter().any(|a| a.target == sql::Target::Role);
         self.forget_contexts();
         if !assignments.iter().all(is_askable) {
@@ -402,10 +408,13 @@ impl Session {
         }
     }
 
-    fn learn(&mut self, response: &[u8]) {
+    fn learn(&mut self, engine: &Engine, response: &[u8]) {
         match crate::surface::answer(response, self.capabilities).as_deref() {
-            Some([found, values @ ..]) => {
+            Some([found, first, values @ ..]) => {
                 self.variables.learn(values);
+                if self.was_reset && !first.is_empty() {
+                    self.become_private(engine);
+                }
                 let rows = std::str::from_utf8(found).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
                 self.unseen = Some(Pending { rows, is_latest: false, is_owed: true, replay: Vec::new() });
             }

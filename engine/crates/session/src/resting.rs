@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::session::{Phase, Session};
 use crate::transaction::Transaction;
 use crate::variables::Knowledge;
-use sql::{Kind, Refusal, Statement, Value};
+use sql::{Kind, Refusal, Statement};
 use wire::Command;
 
 impl Session {
@@ -63,7 +63,7 @@ impl Session {
 /// What a statement of this kind does is known from its text and its response alone.
 pub(crate) fn keeps_track(kind: &Kind) -> bool {
     match kind {
-        Kind::Set(assignments) => assignments.iter().all(|assignment| assignment.value != Value::Complex),
+        Kind::Set(assignments) => assignments.iter().all(|assignment| assignment.value.plain().is_some()),
         Kind::Read(read) => read.refusal == Some(Refusal::NoTable),
         Kind::Show(_) | Kind::Use(_) | Kind::SetTransaction(_) | Kind::Empty | Kind::Kill => true,
         _ => false,

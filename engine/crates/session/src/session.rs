@@ -51,6 +51,7 @@ pub struct ThreadFacts<'a> {
     pub is_null_magic: bool,
     /// A transaction that was begun explicitly is open.
     pub has_begun: bool,
+    pub autocommit: bool,
 }
 
 pub struct Session {
@@ -78,6 +79,8 @@ pub struct Session {
     pub(crate) status: u16,
     pub(crate) has_temporary_tables: bool,
     is_null_magic: bool,
+    /// It has begun again without what `init_connect` says.
+    pub(crate) was_reset: bool,
     /// A role may have been set: it outlives a reset and a change of user.
     pub(crate) has_set_role: bool,
     /// A statement prepared in SQL may make some when it is executed.
@@ -149,6 +152,7 @@ impl Default for Session {
             status: status::AUTOCOMMIT,
             has_temporary_tables: false,
             is_null_magic: false,
+            was_reset: false,
             has_set_role: false,
             prepares_temporary: false,
             verification: None,
@@ -213,14 +217,10 @@ impl Session {
         let database = std::mem::take(&mut self.database);
         self.take_facts(engine, &ThreadFacts { database: &database, ..*facts });
         self.phase = Phase::Commands;
-        // What new sessions inherit may change unseen.
-        if !engine.vigil.is_awake() {
-            self.become_private(engine);
-        }
     }
 
     /// Another user or a reset: settings, transaction, temporary tables and prepared statements are gone.
-    pub(crate) fn begin_anew(&mut self, engine: &Engine, accepted_under: u64) {
+    fn begin_anew(&mut self, engine: &Engine, accepted_under: u64) {
         self.inherited = accepted_under;
         let ignore_space = self.capabilities & capability::IGNORE_SPACE != 0;
         let charset = Charset::of_collation(self.charset);
@@ -231,9 +231,18 @@ impl Session {
         self.prepares_temporary = false;
         self.unseen = None;
         self.contexts = None;
-        if self.has_set_role || !engine.settings.is_unchanged_since(accepted_under) {
+        // While the engine sleeps, what new sessions inherit may change unseen.
+        if self.has_set_role || !engine.settings.is_unchanged_since(accepted_under) || !engine.vigil.is_awake() {
             self.become_private(engine);
         }
+        let is_read = engine.vigil.is_awake() && engine.settings.begins_as_usual(accepted_under, self.was_reset);
+        (self.variables.is_uncertain, self.variables.is_unread) = (!is_read, !is_read);
+    }
+
+    /// The same in the course of a session: what `init_connect` has set is gone, too.
+    pub(crate) fn begin_again(&mut self, engine: &Engine, inherited: u64) {
+        self.was_reset = true;
+        self.begin_anew(engine, inherited);
     }
 
     /// COM_CHANGE_USER has succeeded; its response is still to come.
@@ -269,7 +278,10 @@ impl Session {
 
     /// What failed may have begun a transaction before, or ended one.
     fn take_transaction(&mut self, has_begun: bool) {
-        if !self.transaction.autocommit || has_begun == self.transaction.is_open {
+        if !self.transaction.autocommit {
+            return self.transaction.is_doubtful = !self.transaction.is_open;
+        }
+        if has_begun == self.transaction.is_open {
             return;
         }
         self.transaction.is_open = has_begun;
@@ -283,6 +295,8 @@ impl Session {
 
     fn take_facts(&mut self, engine: &Engine, facts: &ThreadFacts) {
         self.told_in = engine.vigil.epoch();
+        self.transaction.autocommit = facts.autocommit;
+        self.status = self.status & !status::AUTOCOMMIT | if facts.autocommit { status::AUTOCOMMIT } else { 0 };
         self.transaction.is_read_only = facts.is_read_only;
         self.transaction.isolation = Isolation::from_number(facts.isolation);
         self.writes.is_locked |= facts.in_lock_tables;

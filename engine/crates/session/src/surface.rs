@@ -59,11 +59,11 @@ impl Pending {
 }
 
 /// Asks the server for the settings that a session changed by an expression, and first for the number of rows found,
-/// which the question itself replaces.
+/// which the question itself replaces, and for what sessions run at their beginning.
 pub(crate) fn question() -> Vec<u8> {
     let names: Vec<String> =
         ASKABLE.iter().map(|name| format!("@@SESSION.{}", String::from_utf8_lossy(name))).collect();
-    query_packet(format!("SELECT FOUND_ROWS(), {}", names.join(", ")).as_bytes())
+    query_packet(format!("SELECT FOUND_ROWS(), @@GLOBAL.init_connect, {}", names.join(", ")).as_bytes())
 }
 
 /// The values of the one row of a text result.

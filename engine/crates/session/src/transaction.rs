@@ -55,6 +55,8 @@ pub struct Transaction {
     /// It may be a branch of an XA transaction, in which the server refuses reads after XA END.
     pub is_branch: bool,
     pub snapshot: Snapshot,
+    /// With autocommit off a statement has failed, and nothing was told since: it may have opened a snapshot.
+    pub is_doubtful: bool,
     /// Tables that the open transaction has written.
     pub written: Vec<CellId>,
     /// A BEGIN that was answered but not yet passed on: its packet.
@@ -71,6 +73,7 @@ impl Default for Transaction {
             is_set_once: false,
             is_branch: false,
             snapshot: Snapshot::Unknown,
+            is_doubtful: false,
             written: Vec::new(),
             deferred_begin: None,
         }
@@ -126,6 +129,7 @@ impl Transaction {
             Isolation::Serializable => Err(crate::Own::Isolation),
             Isolation::ReadCommitted => Ok(now),
             Isolation::RepeatableRead => match self.snapshot {
+                _ if self.is_doubtful => Err(crate::Own::Snapshot),
                 _ if !self.is_open => Ok(now),
                 Snapshot::NotYet => Ok(now),
                 Snapshot::Open(stamp) => Ok(stamp),

@@ -86,6 +86,8 @@ pub struct Variables {
     pub knowledge: Knowledge,
     /// One of `ASKABLE` was set by an expression: the server is to be asked before the next read.
     pub is_uncertain: bool,
+    /// Nothing was set that way, but it is not known how texts are read from the beginning on.
+    pub is_unread: bool,
 }
 
 /// Whether an assignment changed the identity, and how far it was understood.
@@ -99,7 +101,7 @@ pub enum Effect {
 
 impl Variables {
     pub fn new(mode: LexMode) -> Variables {
-        Variables { set: BTreeMap::new(), mode, knowledge: Knowledge::Shared, is_uncertain: false }
+        Variables { set: BTreeMap::new(), mode, knowledge: Knowledge::Shared, is_uncertain: false, is_unread: false }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
@@ -137,13 +139,13 @@ impl Variables {
             self.set.insert(RESULTS_NAMED.to_vec(), vec![u8::from(is_default)]);
         }
         if ASKABLE.contains(&name) && matches!(value, Value::Complex | Value::Default) {
-            self.is_uncertain = true;
+            self.doubt();
             return Effect::Changed;
         }
         if name == b"sql_mode" {
             match self.mode.with_sql_mode(value) {
                 Some(mode) => self.mode = mode,
-                None => self.is_uncertain = true,
+                None => self.doubt(),
             }
         }
         if name == b"character_set_client" {
@@ -162,17 +164,25 @@ impl Variables {
         Effect::Changed
     }
 
+    /// What was set is to be asked for.
+    pub fn doubt(&mut self) {
+        (self.is_uncertain, self.is_unread) = (true, false);
+    }
+
     /// The server has told the values of `ASKABLE`, in that order.
     pub fn learn(&mut self, values: &[Vec<u8>]) {
+        self.is_uncertain = false;
+        if let Some(mode) = values.first() {
+            self.mode = self.mode.with_sql_mode(&Value::Text(mode.clone())).unwrap_or(self.mode);
+        }
+        // All who inherit the same have the same.
+        if std::mem::take(&mut self.is_unread) {
+            return;
+        }
         self.forget_character_sets();
         for (name, value) in ASKABLE.iter().zip(values) {
-            let value = Value::Text(value.clone());
-            if *name == b"sql_mode" {
-                self.mode = self.mode.with_sql_mode(&value).unwrap_or(self.mode);
-            }
-            self.set_plain(name, &value, 0);
+            self.set_plain(name, &Value::Text(value.clone()), 0);
         }
-        self.is_uncertain = false;
     }
 
     /// SET NAMES replaces what was set for the four character sets one by one.

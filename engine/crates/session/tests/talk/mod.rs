@@ -68,6 +68,7 @@ pub fn facts() -> ThreadFacts<'static> {
         is_read_only: false,
         is_null_magic: false,
         has_begun: false,
+        autocommit: true,
     }
 }
 
@@ -76,6 +77,7 @@ pub fn connect(engine: &Engine) -> Talk<'_> {
 }
 
 pub fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
+    engine.settings.note_beginnings(engine.settings.inherited(), false, true);
     let mut session = Session::accepted(engine.settings.inherited());
     let facts = ThreadFacts { isolation, ..facts() };
     session.on_connected(engine, Account { user: b"u".to_vec(), host: b"%".to_vec() }, &facts);
