@@ -8,8 +8,8 @@ use fqc_tests::arguments::Arguments;
 use fqc_tests::histories::{self, Plan};
 use fqc_tests::server::{Options, Server};
 
-const USAGE: &str = "histories [--seed N] [--seconds S] [--threads N] [--reinstalls 0|1] [--redefines 0|1] [--plugin PATH] \
-    [--mariadbd PATH] [--option k=v]...";
+const USAGE: &str = "histories [--seed N] [--seconds S] [--threads N] [--reinstalls 0|1] [--redefines 0|1] [--naps 0|1] \
+    [--plugin PATH] [--mariadbd PATH] [--option k=v]...";
 
 fn main() -> ExitCode {
     match judge() {
@@ -30,6 +30,7 @@ fn judge() -> io::Result<ExitCode> {
         threads: arguments.number("threads", default.threads as u64)? as usize,
         reinstalls: arguments.number("reinstalls", 0)? == 1,
         redefines: arguments.number("redefines", 1)? == 1,
+        naps: arguments.number("naps", 0)? == 1,
         through: None,
     };
     let has_counter = !plan.reinstalls;

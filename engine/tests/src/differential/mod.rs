@@ -43,8 +43,11 @@ pub const ARGUMENTS: &[&str] = &[
 
 /// Brings back what a history may have changed for the whole server.
 const RESTORING: &[&str] = &[
-    "SET SESSION lock_wait_timeout = 20, SESSION foreign_key_checks = 0, SESSION group_concat_max_len = 1000000, SESSION sql_mode = ''",
+    "SET SESSION autocommit = 1, SESSION lock_wait_timeout = 20, SESSION foreign_key_checks = 0, SESSION group_concat_max_len = 1000000, SESSION sql_mode = ''",
     "SET GLOBAL sql_mode = DEFAULT",
+    "SET GLOBAL autocommit = DEFAULT",
+    "SET GLOBAL tx_isolation = DEFAULT",
+    "SET GLOBAL init_connect = DEFAULT",
     "SET GLOBAL time_zone = '+00:00'",
     "SET GLOBAL group_concat_max_len = DEFAULT",
     "SET GLOBAL div_precision_increment = DEFAULT",

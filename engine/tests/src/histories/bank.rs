@@ -14,6 +14,7 @@ pub fn setup() -> Vec<String> {
         "CREATE TABLE bank (id INT PRIMARY KEY, balance BIGINT NOT NULL)".into(),
         format!("INSERT INTO bank VALUES {}", rows.join(", ")),
         // Both sides of a pair are always written together.
+        "CREATE PROCEDURE commits() COMMIT".into(),
         "CREATE TABLE left_side (id INT PRIMARY KEY, n BIGINT)".into(),
         "CREATE TABLE right_side (id INT PRIMARY KEY, n BIGINT)".into(),
         format!("INSERT INTO left_side SELECT id, 0 FROM bank"),
@@ -76,12 +77,24 @@ fn begin(voice: &mut Voice) -> &'static str {
 }
 
 fn finish(voice: &mut Voice) -> Outcome<()> {
-    match voice.random.below(20) {
+    match voice.random.below(24) {
         0 | 1 => voice.all(&["ROLLBACK", "SET autocommit = 1"]),
         2 => voice.send_and_die("COMMIT").map_err(|_| super::voice::Trouble::Lost),
         // Commits by the way.
         3 => voice.all(&["BEGIN", "COMMIT", "SET autocommit = 1"]),
         4 => voice.all(&["SET autocommit = 1", "COMMIT"]),
+        5 => voice.all(&["COMMIT AND CHAIN", "COMMIT", "SET autocommit = 1"]),
+        6 => voice.all(&["CALL commits()", "COMMIT", "SET autocommit = 1"]),
+        7 => {
+            voice.text("DO 1; COMMIT; DO 2")?;
+            voice.run("SET autocommit = 1")
+        }
+        8 => {
+            voice.text("SET completion_type = CHAIN")?;
+            voice.run("COMMIT")?;
+            voice.text("SET completion_type = NO_CHAIN")?;
+            voice.all(&["COMMIT", "SET autocommit = 1"])
+        }
         _ => voice.all(&["COMMIT", "SET autocommit = 1"]),
     }
 }

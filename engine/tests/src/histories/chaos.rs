@@ -48,6 +48,7 @@ fn stir(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     match voice.random.below(60) {
         0..=15 => kill(voice, stage, "QUERY"),
         16..=25 => kill(voice, stage, "CONNECTION"),
+        38 if stage.plan.naps => nap(voice, stage),
         26.. if !stage.plan.redefines => voice.text("SELECT SLEEP(0.01)").map(drop),
         26..=28 => voice.text("ALTER TABLE register_direct COMMENT = 'altered'").map(drop),
         29 => voice.text("ALTER TABLE bank ADD COLUMN extra INT DEFAULT 5").map(drop),
@@ -68,6 +69,32 @@ fn kill(voice: &mut Voice, stage: &Stage, what: &str) -> Outcome<()> {
     // The victim may be gone already.
     let _ = voice.text(&format!("KILL {what} {victim}"));
     Ok(())
+}
+
+/// Puts the engine to sleep under sessions that go on, and wakes it for those that come afterwards.
+fn nap(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+    stage.count("naps");
+    voice.text("SET GLOBAL fqc_type = OFF")?;
+    voice.text("SET SESSION fqc_type = OFF")?;
+    // Sessions that were begun with the cache on keep the engine awake.
+    kill_some(voice, stage, 100);
+    let awake = "SHOW GLOBAL STATUS LIKE 'Fqc_awake'";
+    while stage.goes_on() && voice.text(awake)?[0][1].as_deref() == Some(b"1") {
+        voice.text("DO SLEEP(0.05)")?;
+    }
+    voice.text("DO SLEEP(0.3)")?;
+    voice.text("SET GLOBAL fqc_type = ON")?;
+    kill_some(voice, stage, 60);
+    Ok(())
+}
+
+fn kill_some(voice: &mut Voice, stage: &Stage, percent: u64) {
+    let victims = stage.victims.lock().unwrap().clone();
+    for victim in victims {
+        if victim != voice.thread() && voice.random.percent(percent) {
+            let _ = voice.text(&format!("KILL CONNECTION {victim}"));
+        }
+    }
 }
 
 fn reinstall(voice: &mut Voice, stage: &Stage) -> Outcome<()> {

@@ -39,13 +39,23 @@ pub struct Plan {
     pub reinstalls: bool,
     /// Whether tables, views and routines change on the way; where they do, little can be kept.
     pub redefines: bool,
+    /// Whether the engine is put to sleep on the way: who works through that is followed no more.
+    pub naps: bool,
     /// Where sessions connect, when not to the server itself.
     pub through: Option<Endpoint>,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { seed: 1, time: Duration::from_secs(60), threads: 40, reinstalls: false, redefines: true, through: None }
+        Self {
+            seed: 1,
+            time: Duration::from_secs(60),
+            threads: 40,
+            reinstalls: false,
+            redefines: true,
+            naps: false,
+            through: None,
+        }
     }
 }
 

@@ -47,6 +47,10 @@ impl<'a> Voice<'a> {
         Ok(thread)
     }
 
+    pub fn thread(&self) -> u32 {
+        self.client.thread_id
+    }
+
     pub fn run(&mut self, statement: &str) -> Outcome<()> {
         self.rows(statement).map(drop)
     }
@@ -63,8 +67,9 @@ impl<'a> Voice<'a> {
     }
 
     pub fn rows(&mut self, statement: &str) -> Outcome<Vec<Row>> {
-        let can_prepare =
-            ["SELECT", "UPDATE", "INSERT", "DELETE", "CALL"].iter().any(|verb| statement.starts_with(verb));
+        const VERBS: [&str; 9] =
+            ["SELECT", "UPDATE", "INSERT", "DELETE", "CALL", "COMMIT", "ROLLBACK", "BEGIN", "SET autocommit"];
+        let can_prepare = VERBS.iter().any(|verb| statement.starts_with(verb));
         if !can_prepare || self.random.percent(60) {
             return self.text(statement);
         }

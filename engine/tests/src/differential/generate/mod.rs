@@ -90,6 +90,8 @@ pub struct Generator {
     session: usize,
     /// Little happens that outdates everything: most reads that repeat are hits.
     is_calm: bool,
+    /// What every history needs at its beginning has been decided on.
+    is_begun: bool,
 }
 
 /// Places in the list of weights whose statements outdate everything, or end caching for a session.
@@ -108,8 +110,10 @@ impl Generator {
             bound: None,
             session: 0,
             is_calm,
+            is_begun: false,
         };
         generator.prelude();
+        generator.is_begun = true;
         generator
     }
 
@@ -167,6 +171,7 @@ impl Generator {
             };
         }
         let (kind, deed) = self.step(session);
+        let deed = self.prepared_at_times(kind, deed);
         if matches!(kind, Kind::Read | Kind::Repeat) {
             self.aftermath(session);
         }
@@ -268,6 +273,15 @@ impl Generator {
         if text.matches('?').count() == params.len() { Deed::Run(text, params) } else { Deed::Query(write(self)) }
     }
 
+    /// Whatever can be prepared has the same effect as its text. (Definitions are asked for again as texts alone.)
+    fn prepared_at_times(&mut self, kind: Kind, deed: Deed) -> Deed {
+        let kinds = [Kind::Transaction, Kind::Xa, Kind::Setting, Kind::Temporary, Kind::Connection, Kind::Account];
+        match deed {
+            Deed::Query(text) if kinds.contains(&kind) && self.random.percent(25) => Deed::Run(text, Vec::new()),
+            deed => deed,
+        }
+    }
+
     fn text_prepared(&mut self, session: usize) -> String {
         let body = if self.random.percent(60) { self.read() } else { self.write() };
         let text = format!("PREPARE q FROM '{}'", body.replace('\\', "\\\\").replace('\'', "''"));
@@ -313,6 +327,7 @@ impl Generator {
     }
 
     fn later(&mut self, session: usize, kind: Kind, deed: Deed) {
+        let deed = if self.is_begun { self.prepared_at_times(kind, deed) } else { deed };
         self.queue.push_back(Action { session, kind, deed });
     }
 
@@ -343,7 +358,7 @@ impl Generator {
         }
         match &action.deed {
             Deed::InitDb(database) if database != "nowhere" => standing.database = database.clone(),
-            Deed::Query(text) if text.starts_with("USE d") => standing.database = text[4..].into(),
+            Deed::Query(text) | Deed::Run(text, _) if text.starts_with("USE d") => standing.database = text[4..].into(),
             Deed::ChangeUser(account) | Deed::Reconnect(account, _) => {
                 standing.database = account.database.clone().unwrap_or("d0".into());
                 standing.in_transaction = false;
