@@ -86,7 +86,7 @@ fn finish(voice: &mut Voice) -> Outcome<()> {
         5 => voice.all(&["COMMIT AND CHAIN", "COMMIT", "SET autocommit = 1"]),
         6 => voice.all(&["CALL commits()", "COMMIT", "SET autocommit = 1"]),
         7 => {
-            voice.text("DO 1; COMMIT; DO 2")?;
+            voice.text("COMMIT; SELECT n FROM left_side WHERE id = 1")?;
             voice.run("SET autocommit = 1")
         }
         8 => {
