@@ -497,3 +497,27 @@ fn autocommit_off_from_the_beginning() {
     let session = arena.client_as(&login);
     has_a_snapshot(&mut arena, &mut writer, session, 104);
 }
+
+#[test]
+fn a_begin_that_is_prepared_and_closed_is_not_lost() {
+    let (mut arena, mut writer, mut reader) = with_table("x_closed");
+    let begin = writer.prepare("BEGIN").unwrap().1.unwrap();
+    arena.warm(&mut reader, READ);
+    writer.execute(&begin, &[]).unwrap();
+    writer.close(&begin).unwrap();
+    set_v(&mut writer, 11);
+    sees(&mut reader, READ, "10");
+    writer.must("ROLLBACK").unwrap();
+    sees(&mut writer, READ, "10");
+}
+
+#[test]
+fn the_rows_found_by_a_read_that_is_closed() {
+    let (mut arena, _, mut reader) = with_table("x_found");
+    let read = reader.prepare("SELECT v FROM t ORDER BY id LIMIT 1, 2").unwrap().1.unwrap();
+    arena.warm_prepared(&mut reader, &read, &[]);
+    reader.must("SELECT SQL_NO_CACHE v FROM t").unwrap();
+    assert!(arena.ask_prepared(&mut reader, &read, &[]).1);
+    reader.close(&read).unwrap();
+    assert_eq!(said(&reader.query("SELECT FOUND_ROWS()").unwrap()), "3");
+}

@@ -190,7 +190,7 @@ impl Session {
                 | Kind::Commit(_)
                 | Kind::Rollback(_)
         );
-        if self.variables.is_uncertain && !is_plain { Reading::opaque() } else { reading }
+        if self.variables.is_uncertain && !self.variables.is_unread && !is_plain { Reading::opaque() } else { reading }
     }
 }
 

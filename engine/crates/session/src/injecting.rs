@@ -95,7 +95,9 @@ impl Session {
         if !can_wait {
             return None;
         }
-        self.transaction.deferred_begin = Some(packet.to_vec());
+        // One that is prepared may be closed before the server is told.
+        let is_text = packet.get(4) == Some(&(Command::Query as u8));
+        self.transaction.deferred_begin = Some(if is_text { packet.to_vec() } else { query_packet(b"BEGIN") });
         if let Some(pending) = &mut self.unseen {
             pending.is_latest = false;
         }

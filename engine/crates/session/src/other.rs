@@ -6,6 +6,7 @@ use crate::injecting::command_packet;
 use crate::readings::Reading;
 use crate::response::{Effect, Purpose, Running};
 use crate::session::Session;
+use crate::surface::Pending;
 use wire::{Command, Expect};
 
 impl Session {
@@ -18,6 +19,12 @@ impl Session {
             if let Some(first) = self.tell_begin(engine).or_else(|| unseen(self)) {
                 return Decision::Inject(first);
             }
+        }
+        // What is closed cannot be run again.
+        if command == Some(Command::StmtClose)
+            && let Some(first) = self.tell_unseen(engine, Pending::is_replayed)
+        {
+            return Decision::Inject(first);
         }
         if command == Some(Command::StmtPrepare) {
             let reading = self.read(engine, &packet[5..]);
