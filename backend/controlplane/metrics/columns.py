@@ -18,6 +18,8 @@ COUNTERS: dict[str, tuple[str, ...]] = {
     "lowmem_prunes": ("Qcache_lowmem_prunes",),
     "misses": ("Fqc_misses",),
     "invalidations": ("Fqc_invalidations",),
+    "invalidations_avoided": ("Fqc_invalidations_avoided",),
+    "stale_hits": ("Fqc_stale_hits",),
     "evictions": ("Fqc_evictions",),
     "saved_bytes": ("Fqc_bytes_saved",),
     "saved_microseconds": ("Fqc_time_saved_us",),

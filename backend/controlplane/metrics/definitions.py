@@ -108,6 +108,11 @@ _ALL = (
     _rate("not_cached_per_second", "not_cached", "Not cached", "Qcache_not_cached"),
     _rate("prunes_per_second", "lowmem_prunes", "Evictions for memory", "Qcache_lowmem_prunes"),
     _rate("invalidations_per_second", "invalidations", "Invalidations", "Fqc_invalidations"),
+    _rate(
+        "invalidations_avoided_per_second", "invalidations_avoided", "Invalidations avoided",
+        "Fqc_invalidations_avoided",
+    ),
+    _rate("stale_hits_per_second", "stale_hits", "Outdated results served by a rule", "Fqc_stale_hits"),
     _rate("evictions_per_second", "evictions", "Evictions", "Fqc_evictions"),
     _rate("saved_bytes_per_second", "saved_bytes", "Bytes from the cache", "Fqc_bytes_saved", "bytes per second"),
     _rate("saved_time", "saved_microseconds", "Server time saved", "Fqc_time_saved_us", "microseconds per second"),

@@ -38,6 +38,9 @@ class CacheStatusSerializer(serializers.Serializer[Any]):
     hit_ratio = serializers.FloatField(allow_null=True, help_text="hits / (hits + inserts + not_cached), since start")
     counters = serializers.DictField(child=serializers.CharField(), help_text="Qcache_* and Fqc_* as the server says.")
     reasons = serializers.ListField(child=serializers.DictField(child=serializers.CharField(allow_null=True)))
+    rules = serializers.CharField(
+        allow_null=True, allow_blank=True, help_text="fqc_rules as JSON; empty: none. null: an engine without rules."
+    )
 
 
 class SizeProposalSerializer(serializers.Serializer[Any]):
@@ -72,6 +75,27 @@ class CacheQueriesSerializer(serializers.Serializer[Any]):
     is_available = serializers.BooleanField(help_text="Whether the engine offers figures per statement.")
     note = serializers.CharField(allow_blank=True)
     items = serializers.ListField(child=serializers.DictField(child=serializers.CharField(allow_null=True)))
+
+
+class CacheTableSerializer(serializers.Serializer[Any]):
+    """Figures are null where an older engine does not count them."""
+
+    schema = serializers.CharField()
+    table = serializers.CharField()
+    entries = serializers.IntegerField(allow_null=True, help_text="Results kept that read this table.")
+    stored_bytes = serializers.IntegerField(allow_null=True)
+    reads_cached = serializers.IntegerField(allow_null=True, help_text="Reads that the cache answered.")
+    reads_server = serializers.IntegerField(allow_null=True, help_text="Reads that the server answered.")
+    writes = serializers.IntegerField(allow_null=True)
+    invalidations_avoided = serializers.IntegerField(
+        allow_null=True, help_text="Results served after a write of other rows of the table, each counted once."
+    )
+
+
+class CacheTablesSerializer(serializers.Serializer[Any]):
+    is_available = serializers.BooleanField(help_text="Whether the engine offers figures per table.")
+    note = serializers.CharField(allow_blank=True)
+    items = CacheTableSerializer(many=True)
 
 
 class TrialRequestSerializer(serializers.Serializer[Any]):

@@ -20,7 +20,7 @@ def cache_status(instance: Instance) -> dict[str, Any]:
         counters = server.status("Qcache%") | server.status("Fqc%")
         kind, size, limit = (server.variable(name) for name in SETTINGS)
         reasons = report(server, "REASONS") or []
-        version = server.variable("fqc_version")
+        version, rules = server.variable("fqc_version"), server.variable("fqc_rules")
     has_engine = instance.minor_version is not None
     return {
         "has_engine": has_engine,
@@ -33,6 +33,7 @@ def cache_status(instance: Instance) -> dict[str, Any]:
         "hit_ratio": hit_ratio(counters),
         "counters": counters,
         "reasons": reasons,
+        "rules": rules,
     }
 
 
@@ -53,7 +54,33 @@ def report(server: Server, name: str) -> list[dict[str, str | None]] | None:
 def cache_queries(instance: Instance) -> dict[str, Any]:
     with connected(instance) as server:
         items = report(server, "QUERIES")
-    return {"is_available": items is not None, "note": "" if items is not None else NO_REPORT, "items": items or []}
+    return _reported(items, items or [])
+
+
+def cache_tables(instance: Instance) -> dict[str, Any]:
+    with connected(instance) as server:
+        rows = report(server, "TABLES")
+    return _reported(rows, [_table(row) for row in rows or []])
+
+
+def _reported(rows: list[dict[str, str | None]] | None, items: list[Any]) -> dict[str, Any]:
+    return {"is_available": rows is not None, "note": "" if rows is not None else NO_REPORT, "items": items}
+
+
+def _table(row: dict[str, str | None]) -> dict[str, str | int | None]:
+    def number(name: str) -> int | None:
+        return None if row.get(name) is None else int(row[name] or 0)
+
+    return {
+        "schema": row.get("Table_schema") or "",
+        "table": row.get("Table_name") or "",
+        "entries": number("Entries"),
+        "stored_bytes": number("Bytes"),
+        "reads_cached": number("Reads_cached"),
+        "reads_server": number("Reads_server"),
+        "writes": number("Writes"),
+        "invalidations_avoided": number("Invalidations_avoided"),
+    }
 
 
 def cache_curve(instance: Instance) -> list[tuple[int, float]]:

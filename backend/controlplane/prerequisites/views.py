@@ -14,6 +14,7 @@ from controlplane.prerequisites.serializers import (
     CacheAdviceSerializer,
     CacheQueriesSerializer,
     CacheStatusSerializer,
+    CacheTablesSerializer,
     MinorVersionsSerializer,
     PrerequisitesSerializer,
     TrialRequestSerializer,
@@ -54,6 +55,13 @@ class CacheQueriesView(ApiView):
     def get(self, request: Request, pk: str) -> Response:
         """The engine's figures per shape of statement, as far as it offers them."""
         return Response(CacheQueriesSerializer(status.cache_queries(instance_get(pk))).data)
+
+
+class CacheTablesView(ApiView):
+    @extend_schema(operation_id="instances_cache_tables", responses=CacheTablesSerializer)
+    def get(self, request: Request, pk: str) -> Response:
+        """The engine's figures per table: what is kept of it, who answered its reads, what writes left valid."""
+        return Response(CacheTablesSerializer(status.cache_tables(instance_get(pk))).data)
 
 
 class CacheTrialView(ApiView):

@@ -751,6 +751,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/instances/{id}/cache/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The engine's figures per table: what is kept of it, who answered its reads, what writes left valid. */
+        get: operations["instances_cache_tables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/instances/{id}/cache/trial": {
         parameters: {
             query?: never;
@@ -1589,6 +1606,29 @@ export interface components {
             reasons: {
                 [key: string]: string | null;
             }[];
+            /** @description fqc_rules as JSON; empty: none. null: an engine without rules. */
+            rules: string | null;
+        };
+        /** @description Figures are null where an older engine does not count them. */
+        CacheTable: {
+            schema: string;
+            table: string;
+            /** @description Results kept that read this table. */
+            entries: number | null;
+            stored_bytes: number | null;
+            /** @description Reads that the cache answered. */
+            reads_cached: number | null;
+            /** @description Reads that the server answered. */
+            reads_server: number | null;
+            writes: number | null;
+            /** @description Results served after a write of other rows of the table, each counted once. */
+            invalidations_avoided: number | null;
+        };
+        CacheTables: {
+            /** @description Whether the engine offers figures per table. */
+            is_available: boolean;
+            note: string;
+            items: components["schemas"]["CacheTable"][];
         };
         /**
          * @description * `1` - 1
@@ -2261,6 +2301,7 @@ export interface components {
          *     * `hit_ratio` - hit_ratio
          *     * `hits_per_second` - hits_per_second
          *     * `inserts_per_second` - inserts_per_second
+         *     * `invalidations_avoided_per_second` - invalidations_avoided_per_second
          *     * `invalidations_per_second` - invalidations_per_second
          *     * `lookups_per_second` - lookups_per_second
          *     * `memory_used_ratio` - memory_used_ratio
@@ -2275,13 +2316,14 @@ export interface components {
          *     * `select_hit_ratio` - select_hit_ratio
          *     * `selects_per_second` - selects_per_second
          *     * `slow_queries_per_second` - slow_queries_per_second
+         *     * `stale_hits_per_second` - stale_hits_per_second
          *     * `uptime_seconds` - uptime_seconds
          *     * `used_bytes` - used_bytes
          *     * `write_share` - write_share
          *     * `writes_per_second` - writes_per_second
          * @enum {string}
          */
-        MetricEnum: "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "connections" | "contained_errors_per_second" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "not_cached_per_second" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "slow_queries_per_second" | "uptime_seconds" | "used_bytes" | "write_share" | "writes_per_second";
+        MetricEnum: "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "connections" | "contained_errors_per_second" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "not_cached_per_second" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "uptime_seconds" | "used_bytes" | "write_share" | "writes_per_second";
         MetricSeries: {
             name: string;
             title: string;
@@ -5138,6 +5180,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CacheStatus"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_tables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CacheTables"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

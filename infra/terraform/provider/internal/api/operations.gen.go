@@ -236,37 +236,39 @@ func (e InstanceState) Valid() bool {
 
 // Defines values for MetricEnum.
 const (
-	MetricEnumBufferPoolHitRatio          MetricEnum = "buffer_pool_hit_ratio"
-	MetricEnumBufferPoolReadsPerSecond    MetricEnum = "buffer_pool_reads_per_second"
-	MetricEnumBufferPoolRequestsPerSecond MetricEnum = "buffer_pool_requests_per_second"
-	MetricEnumCacheSizeBytes              MetricEnum = "cache_size_bytes"
-	MetricEnumCachedQueries               MetricEnum = "cached_queries"
-	MetricEnumConnections                 MetricEnum = "connections"
-	MetricEnumContainedErrorsPerSecond    MetricEnum = "contained_errors_per_second"
-	MetricEnumEvictionsPerSecond          MetricEnum = "evictions_per_second"
-	MetricEnumFragmentation               MetricEnum = "fragmentation"
-	MetricEnumFreeMemoryBytes             MetricEnum = "free_memory_bytes"
-	MetricEnumHitRatio                    MetricEnum = "hit_ratio"
-	MetricEnumHitsPerSecond               MetricEnum = "hits_per_second"
-	MetricEnumInsertsPerSecond            MetricEnum = "inserts_per_second"
-	MetricEnumInvalidationsPerSecond      MetricEnum = "invalidations_per_second"
-	MetricEnumLookupsPerSecond            MetricEnum = "lookups_per_second"
-	MetricEnumMemoryUsedRatio             MetricEnum = "memory_used_ratio"
-	MetricEnumNotCachedPerSecond          MetricEnum = "not_cached_per_second"
-	MetricEnumPoolSizeBytes               MetricEnum = "pool_size_bytes"
-	MetricEnumPruneRatio                  MetricEnum = "prune_ratio"
-	MetricEnumPrunesPerSecond             MetricEnum = "prunes_per_second"
-	MetricEnumQuestionsPerSecond          MetricEnum = "questions_per_second"
-	MetricEnumRunningThreads              MetricEnum = "running_threads"
-	MetricEnumSavedBytesPerSecond         MetricEnum = "saved_bytes_per_second"
-	MetricEnumSavedTime                   MetricEnum = "saved_time"
-	MetricEnumSelectHitRatio              MetricEnum = "select_hit_ratio"
-	MetricEnumSelectsPerSecond            MetricEnum = "selects_per_second"
-	MetricEnumSlowQueriesPerSecond        MetricEnum = "slow_queries_per_second"
-	MetricEnumUptimeSeconds               MetricEnum = "uptime_seconds"
-	MetricEnumUsedBytes                   MetricEnum = "used_bytes"
-	MetricEnumWriteShare                  MetricEnum = "write_share"
-	MetricEnumWritesPerSecond             MetricEnum = "writes_per_second"
+	MetricEnumBufferPoolHitRatio            MetricEnum = "buffer_pool_hit_ratio"
+	MetricEnumBufferPoolReadsPerSecond      MetricEnum = "buffer_pool_reads_per_second"
+	MetricEnumBufferPoolRequestsPerSecond   MetricEnum = "buffer_pool_requests_per_second"
+	MetricEnumCacheSizeBytes                MetricEnum = "cache_size_bytes"
+	MetricEnumCachedQueries                 MetricEnum = "cached_queries"
+	MetricEnumConnections                   MetricEnum = "connections"
+	MetricEnumContainedErrorsPerSecond      MetricEnum = "contained_errors_per_second"
+	MetricEnumEvictionsPerSecond            MetricEnum = "evictions_per_second"
+	MetricEnumFragmentation                 MetricEnum = "fragmentation"
+	MetricEnumFreeMemoryBytes               MetricEnum = "free_memory_bytes"
+	MetricEnumHitRatio                      MetricEnum = "hit_ratio"
+	MetricEnumHitsPerSecond                 MetricEnum = "hits_per_second"
+	MetricEnumInsertsPerSecond              MetricEnum = "inserts_per_second"
+	MetricEnumInvalidationsAvoidedPerSecond MetricEnum = "invalidations_avoided_per_second"
+	MetricEnumInvalidationsPerSecond        MetricEnum = "invalidations_per_second"
+	MetricEnumLookupsPerSecond              MetricEnum = "lookups_per_second"
+	MetricEnumMemoryUsedRatio               MetricEnum = "memory_used_ratio"
+	MetricEnumNotCachedPerSecond            MetricEnum = "not_cached_per_second"
+	MetricEnumPoolSizeBytes                 MetricEnum = "pool_size_bytes"
+	MetricEnumPruneRatio                    MetricEnum = "prune_ratio"
+	MetricEnumPrunesPerSecond               MetricEnum = "prunes_per_second"
+	MetricEnumQuestionsPerSecond            MetricEnum = "questions_per_second"
+	MetricEnumRunningThreads                MetricEnum = "running_threads"
+	MetricEnumSavedBytesPerSecond           MetricEnum = "saved_bytes_per_second"
+	MetricEnumSavedTime                     MetricEnum = "saved_time"
+	MetricEnumSelectHitRatio                MetricEnum = "select_hit_ratio"
+	MetricEnumSelectsPerSecond              MetricEnum = "selects_per_second"
+	MetricEnumSlowQueriesPerSecond          MetricEnum = "slow_queries_per_second"
+	MetricEnumStaleHitsPerSecond            MetricEnum = "stale_hits_per_second"
+	MetricEnumUptimeSeconds                 MetricEnum = "uptime_seconds"
+	MetricEnumUsedBytes                     MetricEnum = "used_bytes"
+	MetricEnumWriteShare                    MetricEnum = "write_share"
+	MetricEnumWritesPerSecond               MetricEnum = "writes_per_second"
 )
 
 // Valid indicates whether the value is a known member of the MetricEnum enum.
@@ -298,6 +300,8 @@ func (e MetricEnum) Valid() bool {
 		return true
 	case MetricEnumInsertsPerSecond:
 		return true
+	case MetricEnumInvalidationsAvoidedPerSecond:
+		return true
 	case MetricEnumInvalidationsPerSecond:
 		return true
 	case MetricEnumLookupsPerSecond:
@@ -325,6 +329,8 @@ func (e MetricEnum) Valid() bool {
 	case MetricEnumSelectsPerSecond:
 		return true
 	case MetricEnumSlowQueriesPerSecond:
+		return true
+	case MetricEnumStaleHitsPerSecond:
 		return true
 	case MetricEnumUptimeSeconds:
 		return true
@@ -707,6 +713,7 @@ type AlertRuleWriteRequest struct {
 	// * `hit_ratio` - hit_ratio
 	// * `hits_per_second` - hits_per_second
 	// * `inserts_per_second` - inserts_per_second
+	// * `invalidations_avoided_per_second` - invalidations_avoided_per_second
 	// * `invalidations_per_second` - invalidations_per_second
 	// * `lookups_per_second` - lookups_per_second
 	// * `memory_used_ratio` - memory_used_ratio
@@ -721,6 +728,7 @@ type AlertRuleWriteRequest struct {
 	// * `select_hit_ratio` - select_hit_ratio
 	// * `selects_per_second` - selects_per_second
 	// * `slow_queries_per_second` - slow_queries_per_second
+	// * `stale_hits_per_second` - stale_hits_per_second
 	// * `uptime_seconds` - uptime_seconds
 	// * `used_bytes` - used_bytes
 	// * `write_share` - write_share
@@ -827,9 +835,12 @@ type CacheStatus struct {
 	LimitBytes   *int                 `json:"limit_bytes"`
 	MinorVersion *int                 `json:"minor_version"`
 	Reasons      []map[string]*string `json:"reasons"`
-	SizeBytes    *int                 `json:"size_bytes"`
-	Type         *string              `json:"type"`
-	Version      *string              `json:"version"`
+
+	// Rules fqc_rules as JSON; empty: none. null: an engine without rules.
+	Rules     *string `json:"rules"`
+	SizeBytes *int    `json:"size_bytes"`
+	Type      *string `json:"type"`
+	Version   *string `json:"version"`
 }
 
 // CacheType * `1` - 1
@@ -1224,6 +1235,7 @@ type InstanceState string
 // * `hit_ratio` - hit_ratio
 // * `hits_per_second` - hits_per_second
 // * `inserts_per_second` - inserts_per_second
+// * `invalidations_avoided_per_second` - invalidations_avoided_per_second
 // * `invalidations_per_second` - invalidations_per_second
 // * `lookups_per_second` - lookups_per_second
 // * `memory_used_ratio` - memory_used_ratio
@@ -1238,6 +1250,7 @@ type InstanceState string
 // * `select_hit_ratio` - select_hit_ratio
 // * `selects_per_second` - selects_per_second
 // * `slow_queries_per_second` - slow_queries_per_second
+// * `stale_hits_per_second` - stale_hits_per_second
 // * `uptime_seconds` - uptime_seconds
 // * `used_bytes` - used_bytes
 // * `write_share` - write_share

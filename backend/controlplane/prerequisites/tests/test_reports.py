@@ -1,0 +1,64 @@
+"""What the engine reports of itself, on a server that has just done it."""
+
+import pytest
+
+from testing.changes import changed
+from testing.workers import until
+
+pytestmark = pytest.mark.django_db
+
+RULES = '[{"table": "reports.ranking", "cache": "always", "ttl": 30}]'
+
+
+@pytest.fixture
+def client(shared_server):
+    """A session of an application, on a database of its own."""
+    server = shared_server.connect()
+    server.run("CREATE OR REPLACE DATABASE reports")
+    server.run("CREATE TABLE reports.items (id INT PRIMARY KEY, name VARCHAR(20))")
+    server.run("INSERT INTO reports.items VALUES (1, 'one'), (2, 'two')")
+    yield server
+    server.run("DROP DATABASE reports")
+    server.close()
+
+
+def report(viewer, instance, name):
+    return viewer.get(f"/api/v1/instances/{instance.pk}/cache/{name}").json()
+
+
+def test_a_table_tells_what_a_write_of_another_row_left_valid(viewer, instance, client, shared_server):
+    changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
+    session = shared_server.connect()  # the engine follows it from its first byte on
+
+    def is_served() -> bool:
+        before = int(session.status("Qcache_hits")["Qcache_hits"])
+        session.rows("SELECT name FROM reports.items WHERE id = 1")
+        return int(session.status("Qcache_hits")["Qcache_hits"]) > before
+
+    until(is_served, "the read is served from the cache")
+    session.run("UPDATE reports.items SET name = 'other' WHERE id = 2")
+    assert is_served()
+    session.close()
+    answer = report(viewer, instance, "tables")
+    assert answer["is_available"]
+    [table] = [item for item in answer["items"] if (item["schema"], item["table"]) == ("reports", "items")]
+    assert (table["entries"], table["writes"], table["invalidations_avoided"]) == (1, 1, 1)
+    assert table["reads_cached"] >= 2 and table["stored_bytes"] > 0
+
+
+def test_the_status_tells_the_rules_and_whether_the_engine_is_awake(viewer, instance, client):
+    changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
+    client.run("SET GLOBAL fqc_rules = %s", [RULES])
+    status = report(viewer, instance, "status")
+    client.run("SET GLOBAL fqc_rules = DEFAULT")
+    assert status["rules"] == RULES and status["counters"]["Fqc_awake"] == "1"
+    assert report(viewer, instance, "status")["rules"] == ""
+
+
+def test_tables_of_the_sequence_engine_get_no_advice(viewer, instance, client):
+    client.run("SET GLOBAL userstat = ON")
+    client.rows("SELECT COUNT(*) FROM reports.items")
+    client.rows("SELECT COUNT(*) FROM reports.seq_1_to_500")
+    found = report(viewer, instance, "advice")["tables"]
+    names = {table["table"] for table in found if table["schema"] == "reports"}
+    assert names == {"items"}
