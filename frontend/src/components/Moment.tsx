@@ -2,12 +2,19 @@ import { useI18n } from '@/lib/i18n/context';
 import { formatLocal, formatRelative, formatUtc } from '@/lib/time';
 import { useNow } from './useNow';
 
+interface MomentProps {
+  at: string | number | null | undefined;
+  relative?: boolean;
+  /** To the second, where the order of what happened in one minute matters. */
+  isExact?: boolean;
+}
+
 /** A time in the viewer's zone; UTC is on hover. */
-export function Moment({ at, relative }: { at: string | number | null | undefined; relative?: boolean }) {
+export function Moment({ at, relative, isExact }: MomentProps) {
   const { language } = useI18n();
   const now = useNow(relative ? 15_000 : undefined);
   if (!at) return <span>–</span>;
-  const text = relative ? formatRelative(at, now, language) : formatLocal(at, language);
+  const text = relative ? formatRelative(at, now, language) : formatLocal(at, language, isExact);
   return (
     <time
       data-relative={relative}

@@ -12,6 +12,9 @@ test.each([
   [0.0000005, '0.5 µs'],
   [0.00018, '180 µs'],
   [0.0042, '4.2 ms'],
+  [0.1246, '125 ms'],
+  [3.98, '4 s'],
+  [3.44, '3.4 s'],
   [59.9, '59 s'],
   [3600, '1 h'],
   [93784, '1 d 2 h'],
@@ -21,6 +24,6 @@ test.each([
 
 test('rates and percentages keep what matters', () => {
   expect(formatRate(1284003)).toBe('1.28M/s');
-  expect(formatPercent(99.96)).toBe('100 %');
-  expect(formatPercent(82.44)).toBe('82.4 %');
+  expect(formatPercent(99.96)).toBe('100\u00a0%');
+  expect(formatPercent(82.44)).toBe('82.4\u00a0%');
 });

@@ -23,9 +23,9 @@ export function formatRate(value: Maybe<number>, locale = 'en'): string {
   return isPresent(value) ? `${formatCompact(value, locale)}/s` : ABSENT;
 }
 
-/** A percentage in 0..100. */
+/** A percentage in 0..100. Its sign stays on the line of its figure. */
 export function formatPercent(value: Maybe<number>): string {
-  return isPresent(value) ? `${Number(value.toFixed(1))} %` : ABSENT;
+  return isPresent(value) ? `${Number(value.toFixed(1))}\u00a0%` : ABSENT;
 }
 
 const STEPS: [number, string][] = [
@@ -35,12 +35,13 @@ const STEPS: [number, string][] = [
   [1, 's'],
 ];
 
-/** `93784` seconds -> `1 d 2 h`; below a second `4.2 ms` or `180 µs`. */
+/** `93784` seconds -> `1 d 2 h`; `3.44` -> `3.4 s`; below a second `4.2 ms` or `180 µs`. */
 export function formatDuration(seconds: Maybe<number>): string {
   if (!isPresent(seconds)) return ABSENT;
   if (seconds === 0) return '0 s';
   if (seconds < 0.001) return `${Number((seconds * 1e6).toPrecision(3))} µs`;
-  if (seconds < 1) return `${Number((seconds * 1000).toPrecision(2))} ms`;
+  if (seconds < 1) return `${Number((seconds * 1000).toPrecision(3))} ms`;
+  if (seconds < 9.95) return `${Number(seconds.toFixed(1))} s`;
   const index = STEPS.findIndex(([size]) => seconds >= size);
   const [size, unit] = STEPS[index] ?? [1, 's'];
   const next = STEPS[index + 1];

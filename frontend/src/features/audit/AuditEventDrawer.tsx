@@ -32,7 +32,7 @@ function EventFacts({ event }: { event: AuditEvent }) {
           { label: t('audit.action'), value: event.action },
           { label: t('audit.target'), value: target },
           { label: t('audit.actor'), value: event.actor },
-          { label: t('audit.when'), value: <Moment at={event.created_at} /> },
+          { label: t('audit.when'), value: <Moment at={event.created_at} isExact /> },
           { label: t('audit.address'), value: event.address || '–' },
           { label: t('audit.request'), value: <code>{event.request_id || '–'}</code> },
         ]}

@@ -62,7 +62,7 @@ export function AuditPage() {
 
 function columnsOf(t: Translate, open: (id: string) => void): Column<AuditEvent>[] {
   return [
-    { key: 'when', header: t('audit.when'), render: (row) => <Moment at={row.created_at} /> },
+    { key: 'when', header: t('audit.when'), render: (row) => <Moment at={row.created_at} isExact /> },
     { key: 'actor', header: t('audit.actor'), render: (row) => row.actor },
     {
       key: 'action',

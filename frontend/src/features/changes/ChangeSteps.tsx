@@ -3,6 +3,7 @@ import type { Change } from '@/api/changes';
 import { IconArrowRight } from '@/components/icons';
 import { ParameterValue } from '@/components/ParameterValue';
 import { ToneIcon } from '@/components/StatusBadge';
+import { isOver } from './isOver';
 import { useT } from '@/lib/i18n/context';
 import type { Tone } from '@/lib/tone';
 import classes from './changes.module.css';
@@ -35,22 +36,30 @@ export function ChangeSteps({ change }: { change: Change }) {
       </div>
       <ol className={classes.steps}>
         {change.steps.map((step) => (
-          <StepItem key={step.position} step={step} unit={unitOf(step.name)} />
+          <StepItem key={step.position} step={step} unit={unitOf(step.name)} isOver={isOver(change)} />
         ))}
       </ol>
     </>
   );
 }
 
-function StepItem({ step, unit }: { step: Step; unit: string | undefined }) {
+interface StepItemProps {
+  step: Step;
+  unit: string | undefined;
+  /** The change has ended: what waits will not be done. */
+  isOver: boolean;
+}
+
+function StepItem({ step, unit, isOver }: StepItemProps) {
   const t = useT();
+  const state = isOver && step.state === 'pending' ? 'skipped' : step.state;
   return (
     <li className={classes.step} data-state={step.state}>
       {step.state === 'running' ? <Loader size={16} /> : <ToneIcon tone={TONES[step.state]} />}
       <div className={classes.stepText}>
         <div>
           {t(`change.step.${step.kind}`, { name: step.name || (step.new ?? '') })}{' '}
-          <span className={classes.stepState}>{t(`change.stepState.${step.state}`)}</span>
+          <span className={classes.stepState}>{t(`change.stepState.${state}`)}</span>
         </div>
         {step.kind === 'set_global' && (
           <div className={classes.values}>

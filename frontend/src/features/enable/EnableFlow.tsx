@@ -27,7 +27,14 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
   const mayGoOn = [isReady, isSizingComplete(sizing), true, false][step] ?? false;
   return (
     <Panel title={t('enable.title')} description={t('enable.description')}>
-      <Stepper active={step} onStepClick={go} size="xs" mb="md" allowNextStepsSelect={isReady} wrap>
+      <Stepper
+        active={step}
+        onStepClick={go}
+        size="xs"
+        mb="md"
+        allowNextStepsSelect={isReady}
+        classNames={{ steps: classes.steps, separator: classes.separator }}
+      >
         {STEPS.map((name) => (
           <Stepper.Step key={name} label={t(`enable.step.${name}`)} />
         ))}

@@ -15,6 +15,7 @@ import { formatBytes } from '@/lib/bytes';
 import { useT } from '@/lib/i18n/context';
 import { formatCompact, formatPercent, formatRate } from '@/lib/number';
 import { useCacheDisable } from './api';
+import { CacheRules } from './CacheRules';
 import { growth, withReading, type Reading } from './liveHits';
 
 export function LiveCache({ instanceId, status }: { instanceId: string; status: CacheStatus }) {
@@ -86,7 +87,15 @@ export function LiveCache({ instanceId, status }: { instanceId: string; status: 
           formula="Qcache_lowmem_prunes"
           value={formatCompact(counter('Qcache_lowmem_prunes'))}
         />
+        {status.counters.Fqc_invalidations_avoided !== undefined && (
+          <StatTile
+            label={t('live.avoided')}
+            formula={`Fqc_invalidations_avoided: ${t('cache.avoidedHint')}`}
+            value={formatCompact(counter('Fqc_invalidations_avoided'))}
+          />
+        )}
       </StatTiles>
+      <CacheRules instanceId={instanceId} status={status} />
       <NotCachedReasons status={status} />
       {isDisabling && <DisableCache instanceId={instanceId} onClose={() => setIsDisabling(false)} />}
     </Panel>

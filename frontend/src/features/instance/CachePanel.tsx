@@ -2,14 +2,14 @@ import { Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { cacheStatusQuery, type CacheStatus, type Instance } from '@/api/instances';
 import { useCan } from '@/api/session';
-import { FactList } from '@/components/FactList';
+import { FactList, type Fact } from '@/components/FactList';
 import { IconBolt } from '@/components/icons';
 import { ButtonLink } from '@/components/links';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { StatusBadge } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
-import { useT } from '@/lib/i18n/context';
+import { useT, type Translate } from '@/lib/i18n/context';
 import { formatCompact, formatPercent } from '@/lib/number';
 
 export function CachePanel({ instance }: { instance: Instance }) {
@@ -70,7 +70,27 @@ function CacheFacts({ status }: { status: CacheStatus }) {
         { label: 'Qcache_not_cached', value: counter('Qcache_not_cached') },
         { label: 'Qcache_lowmem_prunes', value: counter('Qcache_lowmem_prunes') },
         { label: 'Qcache_queries_in_cache', value: counter('Qcache_queries_in_cache') },
+        ...engineFacts(t, status),
       ]}
     />
   );
+}
+
+/** What only the engine counts; a server without it, or with an older one, does not have them. */
+function engineFacts(t: Translate, { counters }: CacheStatus): Fact[] {
+  const facts = [
+    { label: 'Fqc_invalidations_avoided', hint: t('cache.avoidedHint') },
+    { label: 'Fqc_stale_hits', hint: t('cache.staleHint') },
+  ].filter(({ label }) => counters[label] !== undefined);
+  const counted = facts.map(({ label, hint }) => ({
+    label,
+    value: <span title={hint}>{formatCompact(Number(counters[label]))}</span>,
+  }));
+  if (counters.Fqc_awake === undefined) return counted;
+  const state = counters.Fqc_awake === '1' ? 'awake' : 'asleep';
+  const engine = {
+    label: t('cache.engine'),
+    value: <span title={t(`cache.${state}Hint`)}>{t(`cache.${state}`)}</span>,
+  };
+  return [...counted, engine];
 }

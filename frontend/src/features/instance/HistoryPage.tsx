@@ -56,7 +56,7 @@ function columnsOf(t: Translate, instanceId: string): Column<ChangeSummary>[] {
       ),
     },
     { key: 'state', header: t('fleet.state'), render: (row) => <ChangeStateBadge state={row.state} /> },
-    { key: 'by', header: t('change.by'), render: (row) => row.created_by },
+    { key: 'by', header: t('change.by'), render: (row) => row.created_by, isSecondary: true },
     { key: 'at', header: t('change.created'), render: (row) => <Moment at={row.created_at} /> },
     {
       key: 'note',

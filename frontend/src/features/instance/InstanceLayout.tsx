@@ -12,6 +12,7 @@ import { PageHeader } from '@/components/PageHeader';
 import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
 import { InstanceActions } from './InstanceActions';
+import classes from './instance.module.css';
 
 const ROOMS = ['overview', 'parameters', 'monitoring', 'queries', 'cache', 'history', 'alerts'] as const;
 type Room = (typeof ROOMS)[number];
@@ -63,9 +64,9 @@ function RoomTabs({ instanceId }: { instanceId: string }) {
   const open = (room: Room) => navigate({ to: `/instances/$instanceId/${room}`, params: { instanceId } });
   return (
     <Tabs value={current} onChange={(room) => void open(room as Room)} mb="md" keepMounted={false}>
-      <Tabs.List ref={list} style={{ flexWrap: 'nowrap', overflowX: 'auto', overflowY: 'hidden' }}>
+      <Tabs.List ref={list} className={classes.rooms}>
         {ROOMS.map((room) => (
-          <Tabs.Tab key={room} value={room} style={{ flex: 'none' }}>
+          <Tabs.Tab key={room} value={room}>
             {t(`instance.room.${room}`)}
           </Tabs.Tab>
         ))}

@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import { ChartPanel } from '@/charts/ChartPanel';
 import type { Annotation } from '@/charts/timeChartModel';
 import { useT } from '@/lib/i18n/context';
-import { buildPanel, PANELS, type PanelPlan, type Source } from './panels';
+import { buildPanel, isShown, PANELS, type PanelPlan, type Source } from './panels';
 import classes from './monitoring.module.css';
 
 const REASONS_POLL_MS = 60_000;
@@ -24,7 +24,11 @@ interface PanelGridProps {
 export function PanelGrid({ instanceId, sources, annotations, hasEngine, onZoom }: PanelGridProps) {
   const t = useT();
   const models = useMemo(
-    () => PANELS.map((plan) => ({ plan, model: buildPanel(plan, sources, annotations) })),
+    () =>
+      PANELS.filter((plan) => isShown(plan, sources)).map((plan) => ({
+        plan,
+        model: buildPanel(plan, sources, annotations),
+      })),
     [sources, annotations],
   );
   const hasSamples = models.some(({ model }) => !model.isEmpty);

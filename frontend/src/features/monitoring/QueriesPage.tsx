@@ -12,6 +12,7 @@ import { useFindingActionPage } from '@/components/useFindingAction';
 import { useT } from '@/lib/i18n/context';
 import { CurvePanel } from './CurvePanel';
 import { TableAdvice } from './TableAdvice';
+import { TableFigures } from './TableFigures';
 import { TopQueries } from './TopQueries';
 
 export function QueriesPage() {
@@ -32,6 +33,7 @@ export function QueriesPage() {
               void navigate({ search: { by: next === 'waste' ? next : undefined }, replace: true })
             }
           />
+          <TableFigures instanceId={instanceId} />
           <TableAdvice tables={data.tables} note={data.tables_note} />
         </Stack>
       )}

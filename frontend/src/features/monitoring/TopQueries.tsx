@@ -71,7 +71,13 @@ function QueryTable({ items, ranking }: { items: QueryRow[]; ranking: Ranking })
       rows={ranked(rows, column)}
       rowKey={(row) => row.key ?? ''}
       columns={columnsOf(items, column, told)}
-      empty={<EmptyState title={t(items.length ? 'queries.noneRanked' : 'queries.noneYet')} />}
+      empty={
+        items.length ? (
+          <EmptyState title={t('queries.noneRanked')} />
+        ) : (
+          <EmptyState title={t('queries.noneYet')} hint={t('queries.noneYetHint')} />
+        )
+      }
     />
   );
 }

@@ -13,22 +13,37 @@ export type MetricAnswer = components['schemas']['Series'];
 type MetricSeries = components['schemas']['MetricSeries'];
 
 export interface PanelPlan {
-  key: 'traffic' | 'hitRatio' | 'memory' | 'saved' | 'pruned' | 'notCached' | 'bufferPool' | 'statements';
+  key:
+    | 'traffic'
+    | 'hitRatio'
+    | 'memory'
+    | 'saved'
+    | 'pruned'
+    | 'notCached'
+    | 'bufferPool'
+    | 'statements'
+    | 'stale';
   metrics: string[];
   isFilled?: boolean;
   isHeadline?: boolean;
   /** A whole row of the grid. */
   isWide?: boolean;
+  /** Only shown where there is something to see: most servers never have any. */
+  isOptional?: boolean;
 }
 
 export const PANELS: PanelPlan[] = [
   { key: 'traffic', metrics: ['hits_per_second', 'inserts_per_second'], isFilled: true, isHeadline: true },
   { key: 'hitRatio', metrics: ['hit_ratio', 'select_hit_ratio'] },
   { key: 'memory', metrics: ['used_bytes', 'cache_size_bytes'] },
-  { key: 'pruned', metrics: ['prunes_per_second', 'invalidations_per_second'] },
+  {
+    key: 'pruned',
+    metrics: ['prunes_per_second', 'invalidations_per_second', 'invalidations_avoided_per_second'],
+  },
   { key: 'bufferPool', metrics: ['buffer_pool_hit_ratio'] },
   { key: 'saved', metrics: ['saved_time'], isFilled: true },
   { key: 'statements', metrics: ['questions_per_second', 'selects_per_second', 'writes_per_second'] },
+  { key: 'stale', metrics: ['stale_hits_per_second'], isWide: true, isOptional: true },
   { key: 'notCached', metrics: ['not_cached_per_second'], isWide: true },
 ];
 
@@ -65,6 +80,14 @@ function inputsOf(plan: PanelPlan, source: Source, isCompared: boolean): SeriesI
 
 export function domainOf({ times, step_seconds }: MetricAnswer): [number, number] {
   return [(times[0] ?? 0) * 1000, ((times.at(-1) ?? 0) + step_seconds) * 1000];
+}
+
+export function isShown(plan: PanelPlan, sources: Source[]): boolean {
+  if (!plan.isOptional) return true;
+  const plotted = sources
+    .flatMap(({ answer }) => answer.series)
+    .filter(({ name }) => plan.metrics.includes(name));
+  return plotted.some(({ values }) => values.some(Boolean));
 }
 
 export function buildPanel(plan: PanelPlan, sources: Source[], annotations: Annotation[]): TimeChartModel {

@@ -31,10 +31,24 @@ test('the statement comes first, then what it is ranked by, its digest last', ()
   ]);
 });
 
+test('figures stand before words', () => {
+  const [row] = rows;
+  expect(columnNames([{ ...row, Reasons: 'changed=3', Stale_hits: '0' }])).toEqual([
+    'Query',
+    'Hits',
+    'Bytes_saved',
+    'Time_saved_us',
+    'Wasted',
+    'Stale_hits',
+    'Reasons',
+    'Digest',
+  ]);
+});
+
 test('the unit that a name states is in the values', () => {
   expect(readableColumn('TIME_SAVED_US')).toBe('Time saved');
   expect(readableFigure('TIME_SAVED_US', '1500')).toBe('1.5 ms');
   expect(readableFigure('Bytes_saved', '2048')).toBe('2 KiB');
-  expect(readableFigure('Hit_ratio', '0.973')).toBe('97.3 %');
+  expect(readableFigure('Hit_ratio', '0.973')).toBe('97.3\u00a0%');
   expect(readableFigure('Hits', '12000')).toBe('12K');
 });

@@ -14,13 +14,14 @@ const RANKED: Record<Ranking, RegExp[]> = {
   waste: [/wast/i, /outdated|discarded|unused/i],
 };
 
-/** The statement first, then what it is ranked by; its digest, which is for machines, last. */
+/** The statement first, then what it is ranked by, figures before words; its digest, which is for machines, last. */
 export function columnNames(rows: QueryRow[], first?: string): string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'key');
   const place = (name: string) => {
     if (/^(query|statement)/i.test(name)) return 0;
     if (name === first) return 1;
-    return /digest/i.test(name) ? 3 : 2;
+    if (/digest/i.test(name)) return 4;
+    return isNumeric(rows, name) ? 2 : 3;
   };
   return names.sort((a, b) => place(a) - place(b));
 }

@@ -19,7 +19,12 @@ interface LinesCellProps {
 /** What changes on an instance: the names, unfolded to old and new; or why nothing can. */
 export function LinesCell({ lines, blocking = [], isOpen }: LinesCellProps) {
   const t = useT();
-  if (blocking.length) return blocking.map((reason) => <div key={reason}>{reason}</div>);
+  if (blocking.length)
+    return blocking.map((reason) => (
+      <div key={reason} className={classes.blocking}>
+        {reason}
+      </div>
+    ));
   if (lines.length === 0) return '–';
   return (
     <details className={classes.lines} open={isOpen}>
