@@ -89,6 +89,46 @@ test('why there is no prediction is told: off, or no traffic yet', async ({
   const curve = page.getByRole('region', { name: 'Predicted hit ratio by cache size' });
   await expect(curve).toContainText('No prediction yet');
   await expect(curve).toContainText('The cache is off');
+  await expect(page.getByRole('region', { name: 'Tables in the cache' })).toContainText(
+    'once the cache is on',
+  );
+  await page.getByRole('tab', { name: 'Overview' }).click();
+  await expect(page.getByText('asleep')).toBeVisible();
+});
+
+test('rules are told in words, beside the cache that they are for', async ({
+  page,
+  instances: [, second],
+}) => {
+  const cache = `/instances/${second.id}/cache`;
+  await page.goto(`${cache}?step=3`);
+  await page.getByRole('button', { name: 'Enable Fast Query Cache' }).click();
+  const rules = page.getByRole('region', { name: 'Rules' });
+  await expect(rules).toContainText('none is served outdated');
+
+  await rules.getByRole('link', { name: 'Edit fqc_rules' }).click();
+  await page.getByRole('button', { name: 'Edit fqc_rules' }).click();
+  await page
+    .getByRole('textbox', { name: 'fqc_rules' })
+    .fill('[{"table": "shop.ranking", "cache": "always", "ttl": 10}, {"schema": "shop", "cache": "never"}]');
+  await page.getByRole('button', { name: 'Add to changes' }).click();
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  await page.getByRole('button', { name: 'Apply now' }).click();
+  await expect(page.getByRole('region', { name: /^Parameters on/ })).toContainText('applied');
+
+  await page.goto(cache);
+  await expect(rules).toContainText('table shop.ranking');
+  await expect(rules).toContainText('served for up to 10 s whatever is written');
+  await expect(rules).toContainText('schema shop');
+  await expect(rules).toContainText('never cached');
+  await expect(rules).toContainText('0 outdated results served so far');
+  await expectAccessible(page);
+  await expectToFitPhone(page);
+  await page.getByRole('button', { name: 'Disable' }).click();
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+  await expect(page.getByRole('region', { name: 'Disable the cache' })).toContainText('applied');
 });
 
 test('a trial is given memory and tells what was counted; then the cache is enabled', async ({

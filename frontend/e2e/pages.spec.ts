@@ -56,6 +56,14 @@ test('log-in: accessible, and fits a phone', async ({ browser }) => {
   await expectSound(page, problems);
 });
 
+test('an address that leads nowhere: accessible, and fits a phone', async ({ page }) => {
+  const problems = problemsOf(page);
+  await page.goto('/nothing');
+  await expectSound(page, problems);
+  await page.getByRole('link', { name: 'To the fleet' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Fleet');
+});
+
 test('fleet apply: accessible, and fits a phone, before it is started', async ({
   page,
   instances: [first, second],

@@ -11,6 +11,7 @@ from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.server import Server
 
 NO_REPORT = "The engine on this server does not offer this report: upgrade its minor version."
+SYSTEM_SCHEMAS = ("mysql", "sys", "performance_schema", "information_schema")  # never cached, written by a GRANT
 SETTINGS = ("query_cache_type", "query_cache_size", "query_cache_limit")
 
 
@@ -60,7 +61,7 @@ def cache_queries(instance: Instance) -> dict[str, Any]:
 def cache_tables(instance: Instance) -> dict[str, Any]:
     with connected(instance) as server:
         rows = report(server, "TABLES")
-    return _reported(rows, [_table(row) for row in rows or []])
+    return _reported(rows, [_table(row) for row in rows or [] if row.get("Table_schema") not in SYSTEM_SCHEMAS])
 
 
 def _reported(rows: list[dict[str, str | None]] | None, items: list[Any]) -> dict[str, Any]:

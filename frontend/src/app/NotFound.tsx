@@ -6,11 +6,14 @@ import { useT } from '@/lib/i18n/context';
 export function NotFound() {
   const t = useT();
   return (
-    <EmptyState
-      icon={<IconSearch size={20} />}
-      title={t('notFound.title')}
-      hint={t('notFound.hint')}
-      action={<ButtonLink to="/fleet">{t('notFound.home')}</ButtonLink>}
-    />
+    <main>
+      <EmptyState
+        isPage
+        icon={<IconSearch size={20} />}
+        title={t('notFound.title')}
+        hint={t('notFound.hint')}
+        action={<ButtonLink to="/fleet">{t('notFound.home')}</ButtonLink>}
+      />
+    </main>
   );
 }

@@ -27,6 +27,11 @@ interface TimeChartProps {
   onZoom?: (from: number, to: number) => void;
 }
 
+/** Tick labels break at spaces, and `500 ms/s` does not need to. */
+function unbroken(text: string): string {
+  return text.replaceAll(' ', '\u00a0');
+}
+
 const AXIS = { fontSize: 11, fill: 'var(--fqc-muted)' };
 
 export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: TimeChartProps) {
@@ -76,7 +81,7 @@ export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: Tim
         <YAxis
           ticks={model.valueTicks}
           domain={[0, model.valueTicks.at(-1) ?? 1]}
-          tickFormatter={(tick: number) => formatValue(tick, model.unit)}
+          tickFormatter={(tick: number) => unbroken(formatValue(tick, model.unit))}
           tick={AXIS}
           width={62}
           tickLine={false}

@@ -6,9 +6,12 @@ interface EmptyStateProps {
   title: string;
   hint?: ReactNode;
   action?: ReactNode;
+  /** It is the whole page, and its title the page's heading. */
+  isPage?: boolean;
 }
 
-export function EmptyState({ icon, title, hint, action }: EmptyStateProps) {
+export function EmptyState({ icon, title, hint, action, isPage }: EmptyStateProps) {
+  const Title = isPage ? 'h1' : 'div';
   return (
     <div className={classes.empty}>
       {icon && (
@@ -16,7 +19,7 @@ export function EmptyState({ icon, title, hint, action }: EmptyStateProps) {
           {icon}
         </div>
       )}
-      <div className={classes.title}>{title}</div>
+      <Title className={classes.title}>{title}</Title>
       {hint && <div className={classes.hint}>{hint}</div>}
       {action && <div className={classes.action}>{action}</div>}
     </div>

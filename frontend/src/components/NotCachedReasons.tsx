@@ -7,11 +7,13 @@ function isFigure(value: string | null | undefined): boolean {
   return /^\d+$/.test(value ?? '');
 }
 
-/** What the engine says; a meaning is known by the name of its reason. */
+/** What the engine says; a meaning is known by the name of its reason. Some are sentences, some are not: none ends as one. */
 function words(reason: CacheStatus['reasons'][number], column: string, told: Told): string | undefined {
   const said = reason[column];
   if (isFigure(said)) return formatCount(Number(said));
-  return column === 'Meaning' ? told(`reason.${reason.Reason}`, said ?? '–') : (said ?? undefined);
+  return column === 'Meaning'
+    ? told(`reason.${reason.Reason}`, said?.replace(/\.$/, '') ?? '–')
+    : (said ?? undefined);
 }
 
 /** Why statements were not stored, as the engine counts it; the server without the engine does not say. */

@@ -18,6 +18,8 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   not_cached_per_second: ['未缓存', 'Qcache_not_cached 增量 / 秒数'],
   prunes_per_second: ['内存不足淘汰', 'Qcache_lowmem_prunes 增量 / 秒数'],
   invalidations_per_second: ['失效', 'Fqc_invalidations 增量 / 秒数'],
+  invalidations_avoided_per_second: ['避免的失效', 'Fqc_invalidations_avoided 增量 / 秒数'],
+  stale_hits_per_second: ['按规则返回的过期结果', 'Fqc_stale_hits 增量 / 秒数'],
   evictions_per_second: ['淘汰', 'Fqc_evictions 增量 / 秒数'],
   saved_bytes_per_second: ['缓存返回流量', 'Fqc_bytes_saved 增量 / 秒数'],
   saved_time: ['节省的服务器时间', 'Fqc_time_saved_us 增量 / 秒数'],
