@@ -1,5 +1,6 @@
-// The `test` of every spec: the stack's first two instances are at hand.
+// The `test` of every spec: the stack's first two instances and its API are at hand.
 import { test as base, type APIRequestContext } from '@playwright/test';
+import { Api } from './fleet';
 
 export interface Instance {
   id: string;
@@ -13,8 +14,9 @@ async function instancesOf(api: APIRequestContext): Promise<[Instance, Instance]
   return [first, second];
 }
 
-export const test = base.extend<{ instances: [Instance, Instance] }>({
+export const test = base.extend<{ instances: [Instance, Instance]; api: Api }>({
   instances: async ({ request }, provide) => provide(await instancesOf(request)),
+  api: async ({ request }, provide) => provide(new Api(request)),
 });
 
 export { expect } from '@playwright/test';

@@ -60,3 +60,43 @@ test('settings come back unsaved and without their password', async ({ page }) =
   await expect(page.getByLabel('SMTP server')).not.toHaveValue('mail.example.com');
   await expect(page.getByRole('button', { name: 'Save' })).toBeDisabled();
 });
+
+test('a form that was refused says why and keeps what was typed', async ({ page, instances: [first] }) => {
+  const form = page.getByRole('dialog');
+  await page.goto('/fleet');
+  await page.getByRole('button', { name: 'Add instance' }).click();
+  await form.getByLabel('Name').fill(first.name);
+  await form.getByRole('combobox', { name: 'Class' }).click();
+  await page.getByRole('option', { name: /^fqc\.n1\.small:/ }).click();
+  await form.getByLabel('Host').fill('127.0.0.1');
+  await form.getByLabel('Account').fill('nobody');
+  await form.getByLabel('Password').first().fill('wrong');
+  await form.getByRole('button', { name: 'Add instance' }).click();
+  await expect(form.getByRole('alert')).toContainText('choose another name');
+  await expect(form.getByLabel('Name')).toHaveValue(first.name);
+  await expect(form.getByLabel('Account')).toHaveValue('nobody');
+  await expect(form.getByLabel('Password').first()).toHaveValue('wrong');
+});
+
+test('a form whose request was lost keeps what was typed, and is sent again', async ({ page }) => {
+  const name = `lost ${Date.now()}`;
+  const form = page.getByRole('dialog');
+  await page.goto('/alerts?tab=rules');
+  await page.getByRole('button', { name: 'New rule' }).click();
+  await form.getByLabel('Name').fill(name);
+  await form.getByLabel('Threshold', { exact: true }).fill('42');
+  const isSaved = (url: URL) => url.pathname === '/api/v1/alert-rules';
+  await page.route(isSaved, (route) =>
+    route.request().method() === 'POST' ? route.abort('connectionreset') : route.continue(),
+  );
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(form.getByRole('alert')).toContainText('The control plane cannot be reached');
+  await expect(form.getByLabel('Name')).toHaveValue(name);
+  await expect(form.getByLabel('Threshold', { exact: true })).toHaveValue('42');
+  await page.unroute(isSaved);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(form).toBeHidden();
+  await page.getByRole('button', { name: `Delete rule ${name}?` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page.getByRole('cell', { name, exact: true })).toBeHidden();
+});

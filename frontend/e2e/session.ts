@@ -1,8 +1,20 @@
 // Where the tests find the stack and the log-in that the set-up made. Workers read it from the environment.
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 process.env.FQC_E2E_SESSION ??= join(tmpdir(), `fqc-e2e-session-${process.pid}.json`);
+
+export const BACKEND = resolve(import.meta.dirname, '../../backend');
+export const PYTHON = join(BACKEND, '.venv/bin/python');
+
+/** A server of the fleet with the account of the control plane, as `up --json` tells it. */
+export interface Server {
+  id: string;
+  host: string;
+  port: number;
+  username: string;
+  password: string;
+}
 
 export const SESSION_FILE = process.env.FQC_E2E_SESSION;
 
@@ -16,4 +28,10 @@ export const stack = {
   url: () => fromEnvironment('FQC_E2E_URL'),
   user: () => fromEnvironment('FQC_E2E_USER'),
   password: () => fromEnvironment('FQC_E2E_PASSWORD'),
+  server: (id: string) => {
+    const servers = JSON.parse(fromEnvironment('FQC_E2E_SERVERS')) as Server[];
+    const found = servers.find((server) => server.id === id);
+    if (!found) throw new Error(`FQC_E2E_SERVERS does not name ${id}.`);
+    return found;
+  },
 };

@@ -1,22 +1,22 @@
 // Starts the whole product before the tests and stops it afterwards, through the backend's own supervisor.
-// FQC_E2E_URL, FQC_E2E_USER and FQC_E2E_PASSWORD name a stack that runs already; then nothing is started or stopped.
+// FQC_E2E_URL, FQC_E2E_USER, FQC_E2E_PASSWORD and FQC_E2E_SERVERS (the instances of `up --json`) name a stack that runs
+// already; then nothing is started or stopped.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { request } from '@playwright/test';
-import { SESSION_FILE, stack } from './session';
+import { BACKEND, PYTHON, SESSION_FILE, stack, type Server } from './session';
 
 const run = promisify(execFile);
-const BACKEND = resolve(import.meta.dirname, '../../backend');
-const PYTHON = join(BACKEND, '.venv/bin/python');
 const START_LIMIT_MS = 600_000;
 
 interface Started {
   address?: string;
   url?: string;
   admin: { username: string; password: string };
+  instances: Server[];
 }
 
 async function supervise(command: string[]): Promise<string> {
@@ -67,5 +67,6 @@ async function begin(runDir: string): Promise<void> {
   process.env.FQC_E2E_URL = started.address ?? started.url;
   process.env.FQC_E2E_USER = started.admin.username;
   process.env.FQC_E2E_PASSWORD = started.admin.password;
+  process.env.FQC_E2E_SERVERS = JSON.stringify(started.instances);
   await logIn();
 }

@@ -76,6 +76,9 @@ export function themeIn(t: Translate) {
         styles: { title },
       },
       Drawer: { defaultProps: { position: 'right', ...dialogIn(t) }, styles: { title } },
+      PasswordInput: {
+        defaultProps: { visibilityToggleButtonProps: { 'aria-label': t('login.showPassword') } },
+      },
     },
   });
 }

@@ -62,7 +62,6 @@ function LoginForm() {
           required
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ 'aria-label': t('login.showPassword') }}
         />
         <Button type="submit" size="sm" loading={attempt.isPending} fullWidth mt={4}>
           {t('login.submit')}

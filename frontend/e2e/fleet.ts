@@ -1,0 +1,63 @@
+// What a test needs beside the browser: the API as the administrator, and an application that really reads.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { APIRequestContext } from '@playwright/test';
+import { BACKEND, PYTHON, stack, type Server } from './session';
+
+const ENDED = ['applied', 'rolled_back', 'failed', 'aborted'];
+const LOOK_EVERY_MS = 200;
+
+export class Api {
+  constructor(private readonly request: APIRequestContext) {}
+
+  async get<T>(path: string): Promise<T> {
+    const answer = await this.request.get(`/api/v1/${path}`);
+    if (!answer.ok()) throw new Error(`GET ${path}: ${answer.status()} ${await answer.text()}`);
+    return (await answer.json()) as T;
+  }
+
+  async send<T>(method: string, path: string, data?: unknown): Promise<T> {
+    const { csrf_token } = await this.get<{ csrf_token: string }>('auth/session');
+    const headers = { 'X-CSRFToken': csrf_token, 'If-Match': '*', Referer: stack.url() };
+    const answer = await this.request.fetch(`/api/v1/${path}`, { method, data, headers });
+    if (!answer.ok()) throw new Error(`${method} ${path}: ${answer.status()} ${await answer.text()}`);
+    return (answer.status() === 204 ? undefined : await answer.json()) as T;
+  }
+
+  /** Carries out a change of an instance and waits for its end. */
+  async change(instanceId: string, what: string, body: object = {}): Promise<void> {
+    const made = await this.send<{ id: string }>('POST', `instances/${instanceId}/${what}`, {
+      ...body,
+      apply: true,
+      when: 'now',
+    });
+    const stateOf = async () => (await this.get<{ state: string }>(`changes/${made.id}`)).state;
+    let state = await stateOf();
+    while (!ENDED.includes(state)) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      state = await stateOf();
+    }
+    if (state !== 'applied') throw new Error(`${what} of ${instanceId} ended as ${state}`);
+  }
+}
+
+/** Runs the shop of the demonstration against a server for as long as `during` takes. */
+export async function whileReading(server: Server, during: () => Promise<void>): Promise<void> {
+  const words = ['-m', 'stack.workload', '--user', server.username, `${server.host}:${server.port}`];
+  const shop = spawn(PYTHON, words, {
+    cwd: BACKEND,
+    env: { ...process.env, FQC_DEMO_PASSWORD: server.password },
+    stdio: 'ignore',
+  });
+  const ended = once(shop, 'exit');
+  const failed = ended.then(([code]) => {
+    throw new Error(`The workload ended by itself, with ${code}.`);
+  });
+  try {
+    await Promise.race([during(), failed]);
+  } finally {
+    failed.catch(() => undefined);
+    shop.kill('SIGINT');
+    await ended;
+  }
+}

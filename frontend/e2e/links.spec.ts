@@ -1,0 +1,50 @@
+// An address alone restores what a page was asked to show.
+import { expect, test } from './console';
+
+test('an address restores the filters of the fleet', async ({ page, instances: [first, second] }) => {
+  await page.goto(`/fleet?state=running&search=${first.name}`);
+  const rows = page.getByRole('table', { name: 'Instances' });
+  await expect(page.getByLabel('Search name or host')).toHaveValue(first.name);
+  await expect(page.getByRole('combobox', { name: 'State' })).toHaveValue('running');
+  await expect(rows.getByRole('link', { name: first.name })).toBeVisible();
+  await expect(rows.getByRole('link', { name: second.name })).toBeHidden();
+  await page.goto('/fleet?state=stopped');
+  await expect(page.getByText('No instance matches')).toBeVisible();
+});
+
+test('an address restores the filters of parameters', async ({ page, instances: [first] }) => {
+  await page.goto(`/instances/${first.id}/parameters?filter=cache&search=wlock`);
+  await expect(page.getByRole('radio', { name: /^Cache/ })).toBeChecked();
+  await expect(page.getByPlaceholder('Search name or description')).toHaveValue('wlock');
+  await expect(page.getByText('query_cache_wlock_invalidate', { exact: true })).toBeVisible();
+  await expect(page.getByText('query_cache_size', { exact: true })).toBeHidden();
+});
+
+test('an address restores the filters of the audit and the event that was open', async ({ page }) => {
+  await page.goto('/audit?action=login.succeeded');
+  await expect(page.getByLabel('Action')).toHaveValue('login.succeeded');
+  const events = page.getByRole('table', { name: 'Audit' });
+  await expect(events.getByText('login.succeeded').first()).toBeVisible();
+  await expect(events.getByText(/^change\./)).toBeHidden();
+  await events.getByRole('button').first().click();
+  await expect(page).toHaveURL(/event=/);
+  await page.reload();
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await expect(page.getByLabel('Action')).toHaveValue('login.succeeded');
+});
+
+test('an address restores the order of statements and the span of charts', async ({
+  page,
+  instances: [first],
+}) => {
+  await page.goto(`/instances/${first.id}/queries?by=waste`);
+  await expect(page.getByRole('radio', { name: 'By waste' })).toBeChecked();
+  await page.goto(`/instances/${first.id}/monitoring?range=6h&live=true`);
+  await expect(page.getByRole('radio', { name: '6 h' })).toBeChecked();
+  await expect(page.getByRole('button', { name: 'Live' })).toHaveAttribute('aria-pressed', 'true');
+});
+
+test('an address restores which incidents are shown', async ({ page }) => {
+  await page.goto('/alerts?show=all');
+  await expect(page.getByRole('radio', { name: 'All', exact: true })).toBeChecked();
+});

@@ -1,0 +1,64 @@
+// One template on its way to many instances. They are many names of one server: as many steps as many servers would be.
+import { expect, test } from './console';
+import { stack } from './session';
+
+const MANY = 24;
+const stamp = `${Date.now()}`;
+const template = `many-${stamp}`;
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+test.beforeEach(async ({ api, instances: [first] }) => {
+  await api.send('POST', 'templates', { name: template, values: { wait_timeout: '27182' } });
+  const { host, port, username, password } = stack.server(first.id);
+  for (let number = 1; number <= MANY; number++) {
+    const facts = { name: `${template}-${number}`, provider: 'external', instance_class: 'fqc.n1.small' };
+    const tags = { run: stamp };
+    await api.send('POST', 'instances', { ...facts, host, port, username, password, tags });
+  }
+});
+
+test.afterEach(async ({ api }) => {
+  const { items } = await api.get<{ items: Named[] }>(`instances?search=${template}&limit=100`);
+  for (const { id } of items) await api.send('DELETE', `instances/${id}`);
+});
+
+test('many instances are followed live; what has not begun is paused, resumed and given up', async ({
+  page,
+}) => {
+  await page.goto('/templates/apply');
+  await page.getByRole('combobox', { name: 'Template' }).fill(template);
+  await page.getByRole('option', { name: template }).click();
+  await page.getByText('By tag', { exact: true }).click();
+  await page.getByRole('textbox', { name: 'Tags' }).fill(`run:${stamp}`);
+  await page.getByRole('button', { name: 'Preview', exact: true }).click();
+  await expect(page.getByText(`${MANY} would change`)).toBeVisible();
+  await page.getByLabel('At a time').fill('1');
+  await page.getByRole('button', { name: `Apply to ${MANY} instances` }).click();
+  await expect(page).toHaveURL(/\/fleet-applies\//);
+
+  const counts = page.getByRole('status').first();
+  const shown = async (state: string) => {
+    const told = await counts.getByRole('listitem').filter({ hasText: state }).textContent();
+    return Number(told?.replace(state, ''));
+  };
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await expect(page.getByText('paused', { exact: true })).toBeVisible();
+  // What was at work ends; then nothing moves.
+  await expect(counts.getByText('applied')).toBeVisible();
+  await expect(counts.getByText(/running|starting/)).toBeHidden();
+  const [applied, waiting] = [await shown('applied'), await shown('waiting')];
+  expect(applied + waiting).toBe(MANY);
+  expect(waiting).toBeGreaterThan(1);
+
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await expect.poll(() => shown('applied')).toBeGreaterThan(applied);
+  await page.getByRole('button', { name: 'Abort' }).click();
+  await expect(page.getByText('aborted', { exact: true }).first()).toBeVisible();
+  await expect(counts.getByText('skipped')).toBeVisible();
+  await expect(counts.getByText(/waiting|running|starting/)).toBeHidden();
+  expect(await shown('skipped')).toBeLessThanOrEqual(waiting);
+});
