@@ -13,6 +13,7 @@ PYTHON := .venv/bin/python
 STACK := cd backend && $(PYTHON) -m stack
 CARGO := cd engine && cargo
 PYTHON_CODE := . ../.ci ../engine/bench
+HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider
 # The epoch reclamation that the cache builds on keeps to tree borrows, and never frees its own last garbage.
 MIRI := -Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation
 PLUGIN := $(or $(CARGO_TARGET_DIR),target)/release/libfqc.so
@@ -41,10 +42,11 @@ engine: ## Build the plugin into engine/dist/fqc.so
 backend: backend/.venv/ready ## Install the backend and its pinned dependencies into backend/.venv
 frontend: frontend/dist/index.html ## Build the console into frontend/dist
 cli: backend/fqc/.venv/ready ## Install the `fqc` command into backend/fqc/.venv/bin
+# Without the commit's name: a program changes with its source, and with nothing else.
 sdk-clients: backend/rpc_clients/.venv/ready backend/rpc_clients/node/node_modules/ready ## Install the managed service's official clients
-	@cd backend/rpc_clients/go && go build -o bin/ ./...
+	@cd backend/rpc_clients/go && go build -buildvcs=false -o bin/ ./...
 terraform: ## Build the Terraform provider
-	@cd infra/terraform/provider && go build -o bin/terraform-provider-fqc .
+	@cd infra/terraform/provider && go build -buildvcs=false -o bin/terraform-provider-fqc .
 
 backend/.venv/ready: backend/requirements.lock
 	@echo "backend: installing its dependencies"
@@ -75,7 +77,7 @@ frontend/dist/index.html: frontend/node_modules/ready $(shell find frontend/src 
 	@touch $@
 
 ##@ Check it
-test: ready-test ## Run every suite and every linter to the end; one summary
+test: ready-test ## Run every suite and every linter to the end; one summary. FRESH=1: also those that have not changed
 	@python3 .ci/suites.py
 build-all:
 	@$(MAKE) --jobs=3 build cli terraform sdk-clients
@@ -104,13 +106,14 @@ test-sdk: build sdk-clients ## The managed service's official clients against a 
 	@cd backend/rpc_clients && $(PYTHON) -m pytest -q
 test-terraform: build terraform ## The Terraform provider against a real stack
 	@cd infra/terraform/provider && TF_ACC=1 go test -v -timeout 60m ./...
-test-house: build ## Stack, compose file, documents and this summary
-	@cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider stack/tests ../.ci
-lint: lint-engine lint-rest ## Every linter
+test-stack: build ## What `make up` is made of, against real stacks
+	@$(HOUSE_TESTS) stack/tests
+test-house: build ## Compose file, documents and this summary
+	@$(HOUSE_TESTS) ../.ci
+lint: lint-engine lint-python lint-frontend lint-terraform lint-shell ## Every linter
 lint-engine:
 	@$(CARGO) fmt --all --check
 	@$(CARGO) clippy --locked --quiet --workspace --all-targets -- -D warnings
-lint-rest: lint-python lint-frontend lint-terraform lint-shell
 lint-python: backend
 	@cd backend && $(PYTHON) -m ruff check $(PYTHON_CODE) && $(PYTHON) -m ruff format --check $(PYTHON_CODE)
 	@cd backend && $(PYTHON) -m mypy && $(PYTHON) -m mypy --strict --ignore-missing-imports stack && .venv/bin/lint-imports
@@ -148,4 +151,4 @@ help: ## This list
 
 .PHONY: up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
-	test-terraform test-house lint-engine lint-rest lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend
+	test-terraform test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend

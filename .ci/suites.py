@@ -4,8 +4,10 @@ A suite is a make target; its output goes to one log under .run/test/, and the n
 the test tools themselves printed there. A suite without such numbers counts as one test, so that a linter counts
 too; a suite that failed counts at least one failure, whatever it printed.
 
-Invariant: what a suite started ends with it. Whatever outlives it is ended here and is a failure of the suite; an
-interrupt ends everything. Standard library only: it runs before anything is installed.
+Invariants: what a suite started ends with it. Whatever outlives it is ended here and is a failure of the suite; an
+interrupt ends everything. A suite is spared only if it passed with exactly what it would see now (inputs.py), never
+with CI or FRESH in the environment, and the summary says so. Standard library only: it runs before anything is
+installed.
 """
 
 import os
@@ -27,6 +29,8 @@ sys.path.insert(0, str(ROOT / "backend"))
 from stack import process  # noqa: E402
 from stack.waiting import wait_until  # noqa: E402
 
+import inputs  # noqa: E402
+
 LOGS = Path(os.environ.get("RUN_DIR", ROOT / ".run")) / "test"
 # Twice the processors of a small machine: suites wait a lot, for servers that start and conditions that come.
 WORKERS = 4
@@ -44,29 +48,57 @@ class Suite:
     target: str
     # Suites of one lane never run beside each other: they would only wait for the same folder, or share something.
     lane: str
+    # All of the checkout that it can see; the rest is hidden from it, and no reason to run it again.
+    sees: tuple[str, ...] = (".",)
 
+
+# The console's page is there for the control plane, and empty: of what is built one file is seen.
+CONTROL_PLANE = ("Makefile", "backend/.venv", "backend/config", "backend/controlplane", "backend/manage.py")
+CONTROL_PLANE += ("engine/dist", "backend/stack", "frontend/dist/favicon.svg")
+BACKEND = (*CONTROL_PLANE, "backend/testing", "backend/conftest.py", "backend/pyproject.toml", "backend/openapi.yaml")
+BACKEND += ("docs/reference",)
+ENGINE = ("Cargo.lock", "Cargo.toml", "crates", "dist", "docker", "rustfmt.toml", "target", "tests")
+ENGINE = ("Makefile", *(f"engine/{name}" for name in ENGINE))
+FRONTEND = ("Makefile", "frontend", "backend/openapi.yaml")
+# Where the names come from that the console tells in its second language.
+TOLD = ("backend/controlplane", "engine/crates/sql/src", "engine/crates/session/src")
+# Linters and the copy that is generated anew leave out what git does.
+LISTED = ("Makefile", ".gitignore")
 
 # The lanes that take longest first: what is left to run alone at the end costs most. The browser is the last of its
 # lane, beside light ones, since what a person would see as slow is a failure there.
 SUITES = [
-    Suite("Terraform provider", "test-terraform", "stack"),
-    Suite("backend on PostgreSQL", "test-backend-postgres", "postgresql"),
-    Suite("backend on SQLite", "test-backend", "sqlite"),
-    Suite("engine on real servers", "test-engine-server", "rust"),
-    Suite("engine", "test-engine", "rust"),
-    Suite("engine models (loom)", "test-engine-models", "rust"),
-    Suite("engine lint", "lint-engine", "rust"),
-    Suite("CLI", "test-cli", "clients"),
-    Suite("official SDKs", "test-sdk", "clients"),
-    Suite("browser end to end", "e2e", "stack"),
-    Suite("lint", "lint-rest", "node"),
-    Suite("frontend", "test-frontend", "node"),
-    Suite("bench harness", "test-bench", "node"),
-    Suite("generated files", "generate-check", "node"),
+    Suite("Terraform provider", "test-terraform", "stack", (*CONTROL_PLANE, "backend/openapi.yaml", "infra")),
+    Suite("backend on PostgreSQL", "test-backend-postgres", "postgresql", BACKEND),
+    Suite("backend on SQLite", "test-backend", "sqlite", BACKEND),
+    Suite("engine on real servers", "test-engine-server", "rust", ENGINE),
+    Suite("engine", "test-engine", "rust", ENGINE),
+    Suite("engine models (loom)", "test-engine-models", "rust", ENGINE),
+    Suite("engine lint", "lint-engine", "rust", ENGINE),
+    Suite("CLI", "test-cli", "clients", (*CONTROL_PLANE, "backend/fqc")),
+    Suite(
+        "official SDKs", "test-sdk", "clients", (*CONTROL_PLANE, "backend/rpc_clients", "docs/guides/official-sdks.md")
+    ),
+    Suite("browser end to end", "e2e", "stack", (*CONTROL_PLANE, "frontend")),
+    Suite("Python lint", "lint-python", "node", (*LISTED, "backend", ".ci", "engine/bench")),
+    Suite("frontend lint", "lint-frontend", "node", (*LISTED, *FRONTEND)),
+    Suite("Go lint", "lint-terraform", "node", ("Makefile", "infra", "backend/rpc_clients/go")),
+    Suite("shell lint", "lint-shell", "node", ("Makefile", ".ci", "scripts", "engine/bench/run", "engine/docker")),
+    Suite("frontend", "test-frontend", "node", (*FRONTEND, *TOLD)),
+    Suite("bench harness", "test-bench", "node", ("Makefile", "engine/bench", "engine/dist")),
+    Suite("generated files", "generate-check", "node", (*LISTED, ".ci", "backend", "frontend", "infra")),
+    Suite("stack", "test-stack", "clients", (*CONTROL_PLANE, "frontend/dist")),
     Suite("house", "test-house", "clients"),
 ]
 
 BUILD = Suite("build", "build-all", "build")
+# What that leaves is not looked at again by each suite, which could not see all of its sources.
+BUILT = (
+    "build", "engine", "backend", "frontend", "cli", "sdk-clients", "terraform", "backend/.venv/ready",
+    "backend/fqc/.venv/ready", "backend/rpc_clients/.venv/ready", "backend/rpc_clients/node/node_modules/ready",
+    "frontend/node_modules/ready", "frontend/dist/index.html",
+)  # fmt: skip
+OLD = [f"--assume-old={goal}" for goal in BUILT]
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 # What cargo, pytest, vitest, playwright and `go test -v` (one line per test) print about their tests.
@@ -107,6 +139,8 @@ class Result:
     skipped: int
     cpu_seconds: float = 0.0
     tries: int = 1
+    # When an earlier run with the same inputs passed, in whose place this stands.
+    passed_at: float | None = None
 
     @property
     def log(self) -> Path:
@@ -131,24 +165,26 @@ def judge(suite: Suite, exit_code: int, seconds: float, text: str) -> Result:
     return Result(suite, exit_code, seconds, passed, failed or 1, skipped)
 
 
-def run(suite: Suite) -> Result:
+def run(suite: Suite, *, is_hiding: bool = False) -> Result:
     """On a build machine, shared with others, a failed suite gets a second chance; the summary tells of it."""
-    result = run_once(suite)
+    result = run_once(suite, is_hiding)
     if result.exit_code == 0 or "CI" not in os.environ or IS_INTERRUPTED.is_set():
         return result
     first = log_of(suite).rename(log_of(suite).with_suffix(".first.log"))
     say(f"{suite.name}: {verdict(result)}, once more; {tail(first)}")
-    return replace(run_once(suite), tries=2)
+    return replace(run_once(suite, is_hiding), tries=2)
 
 
-def run_once(suite: Suite) -> Result:
+def run_once(suite: Suite, is_hiding: bool) -> Result:
     begun = time.monotonic()
     # A temporary folder of its own: MariaDB servers of two suites would clean up after each other. A short name, since
     # a socket's path has 107 characters at most.
     with log_of(suite).open("w") as log, own_folder() as own:
         Path(own).chmod(0o711)  # PostgreSQL, which refuses to run as root, has to reach its folder below
-        environment = os.environ | {"TMPDIR": own, MARK: mark_of(suite)}
+        environment = inputs.environment() | {"TMPDIR": own, MARK: mark_of(suite)}
         command = ["make", suite.target]
+        if is_hiding:
+            command = inputs.hiding(inputs.hidden(suite.sees), ["make", *OLD, suite.target], Path(own))
         started = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         exit_code, cpu_seconds = ended(started)
         left = end_leftovers(suite, log)
@@ -193,8 +229,9 @@ def command_of(pid: int) -> str:
 class Board:
     """Hands out suites so that no lane is used twice at once, and tells what happens."""
 
-    def __init__(self, suites: list[Suite]) -> None:
+    def __init__(self, suites: list[Suite], *, is_hiding: bool) -> None:
         self.waiting = list(suites)
+        self.is_hiding = is_hiding
         self.running: dict[str, tuple[Suite, float]] = {}
         self.results: list[Result] = []
         self.changed = threading.Condition()
@@ -222,11 +259,15 @@ class Board:
 
     def work(self) -> None:
         while suite := self.take():
-            self.give_back(run(suite))
+            self.give_back(run(suite, is_hiding=self.is_hiding))
 
 
 def say(words: str) -> None:
     print(f"[{time.strftime('%H:%M:%S')}] {words}", flush=True)
+
+
+def moment(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
 
 
 def verdict(result: Result) -> str:
@@ -243,10 +284,16 @@ def tail(log: Path, lines: int = 25) -> str:
     return f"the end of {log}:\n" + "\n".join("    " + line for line in text.splitlines()[-lines:])
 
 
+def state_of(result: Result) -> str:
+    if result.passed_at is not None:
+        return f"unchanged, passed at {moment(result.passed_at)}"
+    return "FAILED" if result.exit_code else "ok" if result.tries == 1 else "ok, 2nd"
+
+
 def summary(results: list[Result]) -> str:
     rows = [("suite", "result", "passed", "failed", "skipped", "seconds", "CPU", "log")]
     for result in results:
-        state = "FAILED" if result.exit_code else "ok" if result.tries == 1 else "ok, 2nd"
+        state = state_of(result)
         numbers = (str(result.passed), str(result.failed), str(result.skipped), f"{result.seconds:.0f}")
         numbers += (f"{result.cpu_seconds:.0f}",)
         rows.append((result.suite.name, state, *numbers, os.path.relpath(result.log, ROOT)))
@@ -254,6 +301,13 @@ def summary(results: list[Result]) -> str:
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     )
+
+
+def total(results: list[Result]) -> str:
+    passed, failed = sum(each.passed for each in results), sum(each.failed for each in results)
+    spared = sum(each.passed for each in results if each.passed_at is not None)
+    told = f"; {spared} of them earlier, with the same inputs, not in this run: FRESH=1 runs all" if spared else ""
+    return f"{passed} passed, {failed} failed{told}"
 
 
 def heartbeat(board: Board, finished: threading.Event) -> None:
@@ -269,7 +323,17 @@ def run_all() -> list[Result]:
     say(f"build: {verdict(built)} in {built.seconds:.0f} s")
     if built.exit_code:
         say(tail(built.log))
-    board, finished = Board(SUITES), threading.Event()
+    is_hiding = built.exit_code == 0 and inputs.can_hide()
+    before = inputs.Inputs() if is_hiding else None
+    spared = unchanged(before) if before and may_spare() else []
+    results = spared + run_rest([suite for suite in SUITES if suite not in {each.suite for each in spared}], is_hiding)
+    if before:
+        keep(results, before, inputs.Inputs())
+    return [built, *sorted(results, key=lambda result: SUITES.index(result.suite))]
+
+
+def run_rest(suites: list[Suite], is_hiding: bool) -> list[Result]:
+    board, finished = Board(suites, is_hiding=is_hiding), threading.Event()
     threading.Thread(target=heartbeat, args=(board, finished), daemon=True).start()
     workers = [threading.Thread(target=board.work) for _ in range(WORKERS)]
     for worker in workers:
@@ -277,7 +341,41 @@ def run_all() -> list[Result]:
     for worker in workers:
         worker.join()
     finished.set()
-    return [built, *sorted(board.results, key=lambda result: SUITES.index(result.suite))]
+    return board.results
+
+
+def may_spare() -> bool:
+    return not os.environ.get("CI") and not os.environ.get("FRESH")
+
+
+def pass_of(suite: Suite) -> Path:
+    return LOGS / "passes" / f"{suite.target}.json"
+
+
+def unchanged(now: inputs.Inputs) -> list[Result]:
+    """Stands in for the suites that have passed with what they would see now."""
+    found = []
+    for suite in SUITES:
+        last = inputs.last_pass(pass_of(suite))
+        if last and last.is_recent and last.digest == now.digest(suite.sees):
+            found.append(Result(suite, 0, 0, last.passed, 0, last.skipped, passed_at=last.ended_at))
+            say(f"{suite.name}: {state_of(found[-1])}")
+    return found
+
+
+def keep(results: list[Result], before: inputs.Inputs, after: inputs.Inputs) -> None:
+    """Notes what passed at its first try with inputs that stayed as they were all the time."""
+    for result in results:
+        sees, file = result.suite.sees, pass_of(result.suite)
+        if result.passed_at is not None:
+            continue
+        moved = before.seen(sees).items() ^ after.seen(sees).items()
+        if result.exit_code or result.tries > 1 or moved:
+            file.unlink(missing_ok=True)
+            if moved:
+                say(f"{result.suite.name}: will run again; while it ran somebody touched {min(moved)[0]}")
+        else:
+            inputs.keep_pass(file, inputs.Pass(before.digest(sees), time.time(), result.passed, result.skipped))
 
 
 def end_all() -> None:
@@ -296,7 +394,7 @@ def main() -> int:
         end_all()
         return 130
     print("\n" + summary(results))
-    print(f"{sum(result.passed for result in results)} passed, {sum(result.failed for result in results)} failed")
+    print(total(results))
     return 1 if any(result.exit_code for result in results) else 0
 
 
