@@ -430,11 +430,19 @@ fn what_a_failed_statement_did_to_the_transaction_is_known() {
     writer.must("CREATE PROCEDURE ends() BEGIN COMMIT; INSERT INTO u VALUES (1, 1); END").unwrap();
     reader.must("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").unwrap();
     let flags = |client: &mut Client| format!("{:?}", client.query(READ).unwrap().parts.last());
-    for (procedure, expected) in [("begins", "status: 3"), ("ends", "status: 2")] {
+    for (procedure, expected) in [("begins", "status: 3"), ("ends", "status: 2")].repeat(3) {
         arena.warm(&mut reader, READ);
         assert!(reader.query(format!("CALL {procedure}()")).unwrap().failure().is_some());
         let told = flags(&mut reader);
         assert!(told.contains(expected), "after {procedure}: {told}");
+    }
+    // The end of an execution is reported before the client is told of it.
+    for (procedure, expected) in [("begins", "status: 3"), ("ends", "status: 2")].repeat(3) {
+        arena.warm(&mut reader, READ);
+        let call = reader.prepare(&format!("CALL {procedure}()")).unwrap().1.unwrap();
+        assert!(reader.execute(&call, &[]).unwrap().failure().is_some());
+        let told = flags(&mut reader);
+        assert!(told.contains(expected), "after {procedure}, prepared: {told}");
     }
 }
 

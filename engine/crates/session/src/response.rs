@@ -78,6 +78,8 @@ pub(crate) struct Running {
     pub wording: Option<Wording>,
     /// The table that gets one new row, whose key the response tells.
     pub generated: Option<Arc<Table>>,
+    /// Whether a transaction is open after it, if the server has told that already.
+    pub has_begun: Option<bool>,
     /// The client's bytes belong to the response (a local file, an authentication).
     pub is_exchange: bool,
 }
@@ -100,6 +102,7 @@ impl Running {
             is_inert: true,
             wording: None,
             generated: None,
+            has_begun: None,
             is_exchange: false,
         }
     }
@@ -184,6 +187,9 @@ impl Session {
         }
         self.end_writes(engine, &running, has_failed);
         self.note_snapshot(&running, &outcome, was_open, has_failed);
+        if let Some(has_begun) = running.has_begun.filter(|_| std::mem::take(&mut self.has_failed)) {
+            self.take_transaction(has_begun);
+        }
         if has_failed && running.replaced.is_some() {
             self.unseen = running.replaced;
         }

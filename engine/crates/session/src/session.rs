@@ -259,14 +259,17 @@ impl Session {
 
     /// Whether the facts at the end of the statement that has just run may differ from those before it.
     pub fn expects_facts(&mut self, engine: &Engine) -> bool {
-        !std::mem::take(&mut self.is_uneventful) || self.has_failed || !self.is_told(engine)
+        !std::mem::take(&mut self.is_uneventful) || self.has_failed || self.running.is_some() || !self.is_told(engine)
     }
 
     /// At the end of a statement, on the thread that ran it.
     pub fn on_status(&mut self, engine: &Engine, facts: &ThreadFacts) {
         self.take_facts(engine, facts);
-        if self.running.is_none() && std::mem::take(&mut self.has_failed) {
-            self.take_transaction(facts.has_begun);
+        match &mut self.running {
+            // Of what is executed this is told before the response.
+            Some(running) => running.has_begun = Some(facts.has_begun),
+            None if std::mem::take(&mut self.has_failed) => self.take_transaction(facts.has_begun),
+            None => {}
         }
         if self.writes.is_locked && !facts.in_lock_tables {
             self.writes.is_locked = false;
@@ -277,7 +280,7 @@ impl Session {
     }
 
     /// What failed may have begun a transaction before, or ended one.
-    fn take_transaction(&mut self, has_begun: bool) {
+    pub(crate) fn take_transaction(&mut self, has_begun: bool) {
         if !self.transaction.autocommit {
             return self.transaction.is_doubtful = !self.transaction.is_open;
         }
