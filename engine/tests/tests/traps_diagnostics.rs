@@ -372,3 +372,21 @@ fn warnings_from_before_a_served_read_are_gone() {
     }
     arena.hit(&mut client, read, "10");
 }
+
+/// Before a read is prepared the server may be asked for settings; what that replaces is put back before, not after.
+#[test]
+fn errors_of_a_prepare_outlive_a_question_about_settings() {
+    let arena = Arena::enter("g_prepare");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.plain, "t", "InnoDB");
+    for statement in ["SELECT id FROM t WHERE id < 4", "SET SESSION sql_mode = CONCAT(@@sql_mode, '')"] {
+        pair.alike(statement);
+    }
+    for client in [&mut pair.served, &mut pair.plain] {
+        let prepared = client.prepare("SELECT * FROM nowhere WHERE id = ?").unwrap().0;
+        assert_eq!(said(&prepared), "error 1146");
+    }
+    let shown = pair.alike("SHOW ERRORS");
+    assert!(said(&shown).contains("1146"), "{}", said(&shown));
+    pair.alike("SELECT FOUND_ROWS()");
+}

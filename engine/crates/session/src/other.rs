@@ -31,6 +31,10 @@ impl Session {
             if let Some(question) = self.ask(engine, &reading.statement) {
                 return Decision::Inject(question);
             }
+            // What the question has replaced is told now: later it would be in the way of what the prepare leaves behind.
+            if let Some(owed) = self.tell_unseen(engine, |pending| pending.is_owed) {
+                return Decision::Inject(owed);
+            }
         }
         self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
         self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)

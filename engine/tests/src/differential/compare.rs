@@ -90,9 +90,9 @@ fn as_bag(bytes: &[u8]) -> Vec<u8> {
     bag
 }
 
-/// NOT NULL, UNSIGNED and BINARY of a computed column: they hang on the plan, and change between the first execution of a prepared
-/// statement and the next on one and the same server.
-const COLUMN_BY_NATURE: u8 = 0xA1;
+/// NOT NULL, UNSIGNED and BINARY of a computed column, and whether a column is said to be a key: they hang on the plan, and
+/// change between two executions of one prepared statement on one and the same server, also with its statistics.
+const COLUMN_BY_NATURE: [u8; 2] = [0xA3, 0x40];
 
 /// The bytes with what differs by nature blanked out.
 fn canonical(response: &Response) -> Vec<u8> {
@@ -102,7 +102,7 @@ fn canonical(response: &Response) -> Vec<u8> {
         bytes[range.clone()].copy_from_slice(&flags.to_le_bytes());
     }
     for range in &response.column_flags {
-        bytes[range.start] &= !COLUMN_BY_NATURE;
+        range.clone().zip(COLUMN_BY_NATURE).for_each(|(at, nature)| bytes[at] &= !nature);
     }
     if let Some(range) = &response.statement_id {
         bytes[range.clone()].fill(0);
