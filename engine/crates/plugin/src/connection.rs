@@ -331,6 +331,9 @@ impl Connection {
             self.ahead -= self.ahead.min(count.max(0) as usize);
             return count;
         }
+        if self.session.drains(bytes) {
+            return bytes.len() as isize;
+        }
         if !self.session.is_in_commands() {
             self.greet(engine, bytes);
             return io.write(bytes);

@@ -112,7 +112,7 @@ impl Running {
         self.is_hidden() || self.rendering.is_some()
     }
 
-    fn is_hidden(&self) -> bool {
+    pub(crate) fn is_hidden(&self) -> bool {
         !matches!(self.purpose, Purpose::Client)
     }
 }
@@ -153,11 +153,21 @@ impl Session {
             Progress::Confused => {
                 let held = std::mem::take(&mut running.held);
                 self.abandon(engine);
+                self.draining = None;
                 return if is_held { Reply::Replace(held) } else { Reply::Send };
             }
         }
         self.writes.advance(engine);
         if is_kept_back { Reply::Swallow } else { Reply::Send }
+    }
+
+    /// Whether these bytes of a session that was abandoned answer a question of ours: the client must not see them.
+    pub fn drains(&mut self, bytes: &[u8]) -> bool {
+        let Some(tracker) = &mut self.draining else { return false };
+        if !matches!(tracker.feed(bytes), Progress::More) {
+            self.draining = None;
+        }
+        true
     }
 
     /// The server reads what is not a command.

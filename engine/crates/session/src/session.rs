@@ -15,7 +15,7 @@ use crate::verification::Verification;
 use crate::writes::Writes;
 use sql::{Charset, Kind, LexMode};
 use std::sync::Arc;
-use wire::{ClientHello, Greeting, capability, status};
+use wire::{ClientHello, Greeting, ResponseTracker, capability, status};
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +92,8 @@ pub struct Session {
     /// The server's list of warnings is that of an older statement, and may not be empty.
     pub(crate) has_warnings: bool,
     pub(crate) running: Option<Running>,
+    /// Nothing is followed any more, but the client must not see what the server still answers to us.
+    pub(crate) draining: Option<ResponseTracker>,
     pub(crate) finished: Option<Finished>,
     /// The last response was an error, which tells nothing of the transaction.
     pub(crate) has_failed: bool,
@@ -159,6 +161,7 @@ impl Default for Session {
             unseen: None,
             has_warnings: false,
             running: None,
+            draining: None,
             finished: None,
             has_failed: false,
             contexts: None,
@@ -425,7 +428,7 @@ impl Session {
         for cell in std::mem::take(&mut self.transaction.written) {
             self.writes.close(engine, cell);
         }
-        self.running = None;
+        self.draining = self.running.take().filter(Running::is_hidden).map(|running| running.tracker);
         self.phase = Phase::Foreign;
         self.wish(engine, false);
     }
