@@ -112,6 +112,54 @@ fn found_rows_by_every_way_of_asking() {
     assert_eq!(arena.truth("SELECT id FROM t WHERE id > 100"), "103");
 }
 
+/// Found by the differential tester: what such a statement had counted was replaced by the number of an earlier hit.
+#[test]
+fn found_rows_of_statements_that_search_without_a_result() {
+    let mut arena = Arena::enter("g_search");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    let define = [
+        "CREATE TABLE u (id INT PRIMARY KEY, v INT)",
+        "CREATE VIEW both_tables AS SELECT u.id, u.v FROM u JOIN t ON u.id = t.id + 2",
+        "CREATE PROCEDURE search() SET @n = (SELECT COUNT(*) FROM t)",
+    ];
+    all(&mut pair.served, &define);
+    let statements = [
+        "INSERT IGNORE INTO u SELECT id, 1 FROM t LIMIT 2",
+        "REPLACE INTO u SELECT id, 2 FROM t WHERE id < 3",
+        "INSERT INTO u VALUES (7, (SELECT COUNT(*) FROM t)) ON DUPLICATE KEY UPDATE v = (SELECT MAX(v) FROM t)",
+        "UPDATE u, t SET u.v = 3 WHERE u.id = t.id AND t.id < 2",
+        "UPDATE (SELECT 1 AS id) AS one JOIN u USING (id) SET u.v = 4",
+        "UPDATE both_tables SET v = 9",
+        "UPDATE u SET v = (SELECT MAX(v) FROM t)",
+        "UPDATE u SET v = 5",
+        "DELETE u FROM u, t WHERE u.id = t.id AND t.id = 77",
+        "DELETE FROM u USING u JOIN t WHERE u.id = t.id AND t.id = 77",
+        "DELETE FROM u WHERE id IN (SELECT id FROM t WHERE id = 1)",
+        "DELETE FROM u WHERE id = 9",
+        "SET @n = (SELECT COUNT(*) FROM t)",
+        "SET @n = 1",
+        "DO (SELECT COUNT(*) FROM t)",
+        "CALL search()",
+        "SET STATEMENT group_concat_max_len = 8 FOR SELECT COUNT(*) FROM t",
+    ];
+    for statement in statements {
+        for between in ["SELECT v FROM t", "UPDATE u SET v = 6 WHERE id = 6"] {
+            arena.warm(&mut pair.served, "SELECT v FROM t");
+            let mut found = |session: &mut Client| {
+                session.must("BEGIN").unwrap();
+                let is_hit = arena.ask(session, "SELECT v FROM t").1;
+                all(session, &[between, statement]);
+                let found = said(&session.query("SELECT FOUND_ROWS()").unwrap());
+                session.must("ROLLBACK").unwrap();
+                (is_hit, found)
+            };
+            let plain = found(&mut pair.plain).1;
+            assert_eq!(found(&mut pair.served), (true, plain), "after `{between}` and `{statement}`");
+        }
+    }
+}
+
 #[test]
 fn warnings_of_an_earlier_statement_are_gone_after_a_hit() {
     let mut arena = Arena::enter("g_warnings");

@@ -126,18 +126,23 @@ impl Session {
         // An aggregate over nothing leaves the number of rows found as it was.
         let may_leave_found_rows = is_read && !reading.is_single_scan();
         // A read may use no table, and then leaves them.
-        let replaces_warnings = statement.kind == Kind::Write;
+        let is_write = statement.kind == Kind::Write;
+        let may_count = || {
+            let searches = is_write && (reading.searches() || self.may_name_view(engine, reading, text))
+                || matches!(statement.kind, Kind::Set(_)) && reading.searches();
+            searches || !leaves_found_rows(&statement.kind)
+        };
         pending.matters_to(statement, text)
             || pending.is_owed
             || may_leave_found_rows
             || pending.is_replayed() && changes_transaction(&statement.kind, self.transaction.autocommit)
-            || pending.is_latest && !leaves_found_rows(&statement.kind)
-            || pending.is_latest && self.has_warnings && !replaces_warnings
-            || pending.is_latest && is_read && self.may_ask_by_view(engine, reading, text)
+            || may_count()
+            || pending.is_latest && self.has_warnings && !is_write
+            // Which may ask what its statement asks.
+            || pending.is_latest && is_read && self.may_name_view(engine, reading, text)
     }
 
-    /// A view may ask what its statement asks.
-    fn may_ask_by_view(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
+    fn may_name_view(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
         engine.catalogue.facts().is_none_or(|facts| reading.names_view(&facts, text, self.variables.mode))
     }
 

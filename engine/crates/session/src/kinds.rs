@@ -65,7 +65,7 @@ fn may_commit(kind: &Kind) -> bool {
     }
 }
 
-/// Whether the number of rows found is certainly the same after it, or that of its own result.
+/// Whether the number of rows found is certainly the same after it, or that of its own result, unless it searches.
 pub fn leaves_found_rows(kind: &Kind) -> bool {
     let is_data = matches!(kind, Kind::Read(_) | Kind::Write);
     let is_transaction = matches!(

@@ -14,8 +14,10 @@ impl Session {
         // The others have no response that would tell of the transaction.
         if !matches!(command, Some(Command::Quit | Command::StmtClose | Command::StmtSendLongData)) {
             let has_warnings = self.has_warnings;
-            let unseen =
-                |session: &mut Session| session.tell_unseen(engine, |pending| has_warnings && pending.is_latest);
+            let may_be_anything = matches!(command, None | Some(Command::StmtBulkExecute));
+            let unseen = |session: &mut Session| {
+                session.tell_unseen(engine, |pending| may_be_anything || has_warnings && pending.is_latest)
+            };
             if let Some(first) = self.tell_begin(engine).or_else(|| unseen(self)) {
                 return Decision::Inject(first);
             }

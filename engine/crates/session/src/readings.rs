@@ -33,6 +33,8 @@ pub struct Reading {
     scan: Scan,
     /// Its LIMIT may skip rows, which FOUND_ROWS() counts and the result does not show.
     may_skip_rows: bool,
+    /// It may set the number of rows found without a result that shows them.
+    searches: bool,
     /// The catalogue's generation + 1 << 1 | whether a view of it is named; 0 before it was asked.
     names_view: AtomicU64,
 }
@@ -44,6 +46,7 @@ impl Reading {
         Reading {
             scan: if is_read { scan_of(text, mode) } else { Scan::Other },
             may_skip_rows: is_read && may_skip_rows(text),
+            searches: !is_read && sql::may_search(text, mode),
             ..Reading::of(statement)
         }
     }
@@ -55,7 +58,8 @@ impl Reading {
 
     fn of(statement: Statement) -> Reading {
         let names_view = AtomicU64::new(0);
-        Reading { statement: Arc::new(statement), digest: None, scan: Scan::Other, may_skip_rows: false, names_view }
+        let statement = Arc::new(statement);
+        Reading { statement, digest: None, scan: Scan::Other, may_skip_rows: false, searches: true, names_view }
     }
 
     fn copy(&self) -> Reading {
@@ -80,6 +84,10 @@ impl Reading {
             Scan::Grouped => rows > 0,
             Scan::Other => false,
         }
+    }
+
+    pub fn searches(&self) -> bool {
+        self.searches
     }
 
     /// What other kinds say depends on their literals.

@@ -22,6 +22,33 @@ pub fn mentions(text: &[u8], mode: LexMode, is_in_set: impl Fn(&[u8]) -> bool) -
     }
 }
 
+/// Whether a write or SET may do more than look at the rows of one table: then it counts rows found of its own. A view that
+/// it writes to may be of several tables.
+pub fn may_search(text: &[u8], mode: LexMode) -> bool {
+    let mut lexer = Lexer::new(text, mode);
+    let first = lexer.next();
+    if first.is("delete") {
+        while lexer.accept_any(&["low_priority", "quick", "ignore", "history"]) {}
+        if !lexer.peek().is("from") {
+            return true;
+        }
+    }
+    let mut may_list_tables = first.is("update");
+    if !may_list_tables && !first.is_any(&["insert", "replace", "delete", "set"]) {
+        return true;
+    }
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            TokenKind::End => return false,
+            TokenKind::Broken | TokenKind::ExecutableComment | TokenKind::Semicolon => return true,
+            TokenKind::Comma | TokenKind::Open if may_list_tables => return true,
+            _ if token.is_any(&["select", "join", "straight_join", "using", "with", "table"]) => return true,
+            _ => may_list_tables &= !token.is("set"),
+        }
+    }
+}
+
 /// Whether these letters stand anywhere in the text, whatever their case. `word` begins with a letter.
 pub fn says(text: &[u8], word: &[u8]) -> bool {
     let (lower, upper) = (word[0].to_ascii_lowercase(), word[0].to_ascii_uppercase());

@@ -431,3 +431,34 @@ fn statements_that_ask_about_the_one_before_are_known() {
         assert_eq!(classify(text.as_bytes(), LexMode::default()).reads_diagnostics, expected, "{text}");
     }
 }
+
+#[test]
+fn only_plain_writes_of_one_table_certainly_search_nothing() {
+    let searches = |text: &str| sql::may_search(text.as_bytes(), LexMode::default());
+    for plain in [
+        "INSERT INTO t (a, b) VALUES (1, 2) ON DUPLICATE KEY UPDATE a = 3",
+        "REPLACE t SET a = 1, b = 2",
+        "UPDATE t SET a = 1, b = (2) WHERE id IN (1, 2)",
+        "UPDATE LOW_PRIORITY d.t SET a = 'select'",
+        "DELETE QUICK FROM t WHERE `using` = 1",
+        "SET @a = 1, @b = 2",
+    ] {
+        assert!(!searches(plain), "{plain}");
+    }
+    for other in [
+        "INSERT INTO t SELECT 1",
+        "INSERT INTO t VALUES ((SELECT 1))",
+        "UPDATE t, u SET t.a = 1",
+        "UPDATE t JOIN u SET t.a = 1",
+        "UPDATE (SELECT 1) AS x SET a = 1",
+        "DELETE t FROM t",
+        "DELETE FROM t USING t, u",
+        "WITH x AS (SELECT 1) DELETE FROM t",
+        "SET @a = (SELECT 1)",
+        "LOAD DATA INFILE 'f' INTO TABLE t",
+        "INSERT INTO t /*!50000 SELECT 1 */",
+        "INSERT INTO t VALUES ('unfinished",
+    ] {
+        assert!(searches(other), "{other}");
+    }
+}
