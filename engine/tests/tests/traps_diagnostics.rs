@@ -112,6 +112,34 @@ fn found_rows_by_every_way_of_asking() {
     assert_eq!(arena.truth("SELECT id FROM t WHERE id > 100"), "103");
 }
 
+/// The number of rows that a hit found must be told to the server before what changes it, but not between a statement and
+/// the question for its warnings.
+#[test]
+fn warnings_of_a_statement_after_a_hit() {
+    let mut arena = Arena::enter("g_after");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    arena.warm(&mut pair.served, "SELECT v FROM t");
+    let questions = [
+        "SHOW COUNT(*) WARNINGS",
+        "SHOW WARNINGS",
+        "SHOW COUNT(*) ERRORS",
+        "SHOW ERRORS",
+        "GET DIAGNOSTICS @n = NUMBER",
+    ];
+    for question in questions {
+        for between in
+            ["SELECT wrong FROM t", "SET @n = CAST('x' AS INT)", "UPDATE t SET v = 1 WHERE id = CAST('77x' AS INT)"]
+        {
+            arena.warm(&mut pair.served, "SELECT v FROM t");
+            pair.hit(&mut arena, "SELECT v FROM t");
+            pair.alike(between);
+            pair.alike(question);
+            pair.alike("SELECT FOUND_ROWS(), @n");
+        }
+    }
+}
+
 /// Found by the differential tester: what such a statement had counted was replaced by the number of an earlier hit.
 #[test]
 fn found_rows_of_statements_that_search_without_a_result() {

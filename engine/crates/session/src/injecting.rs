@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::surface::{self, Pending};
 use crate::transaction::Isolation;
 use crate::{Decision, Outlet};
-use sql::{Begin, Kind, Statement};
+use sql::{Begin, Kind, Show, Statement};
 use wire::{Command, Expect};
 
 impl Session {
@@ -149,9 +149,9 @@ impl Session {
     /// The number of rows found is replaced by a read that succeeds, and not the latest thing after anything else.
     pub(crate) fn note_forwarded(&mut self, statement: &Statement) -> Option<Pending> {
         self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
-        let has_own_rows = match statement.kind {
+        let has_own_rows = match &statement.kind {
             Kind::Read(_) => true,
-            Kind::Show(_) => !statement.reads_diagnostics,
+            Kind::Show(show) => !matches!(show, Show::Warnings | Show::Errors),
             _ => false,
         };
         self.unseen.take_if(|_| has_own_rows)

@@ -1,6 +1,6 @@
 //! What the kinds of statements do: what they close, what they may commit, what they leave as it was.
 
-use sql::{Assignment, DdlScope, Flush, Kind, Target, Xa};
+use sql::{Assignment, DdlScope, Flush, Kind, Show, Target, Xa};
 
 /// What a statement of a kind closes when it arrives, besides the tables that the server will name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,7 +77,10 @@ pub fn leaves_found_rows(kind: &Kind) -> bool {
             | Kind::RollbackToSavepoint
             | Kind::ReleaseSavepoint
     );
-    is_data || is_transaction || matches!(kind, Kind::Use(_) | Kind::Set(_) | Kind::SetTransaction(_))
+    let looks_back =
+        matches!(kind, Kind::Show(Show::Warnings | Show::Errors | Show::CountWarnings | Show::CountErrors));
+    let is_setting = matches!(kind, Kind::Use(_) | Kind::Set(_) | Kind::SetTransaction(_));
+    is_data || is_transaction || looks_back || is_setting || *kind == Kind::Harmless
 }
 
 /// Statements inside which the server may run others that must be looked at: any read may name a view that calls a function.
