@@ -156,6 +156,31 @@ fn views_with_what_may_not_be_kept() {
 }
 
 #[test]
+fn views_with_names_beyond_ascii() {
+    let (mut arena, mut definer, mut reader) = with_table("d_beyond");
+    let mut latin = arena.client_with(&["SET NAMES latin1"]);
+    all(
+        &mut definer,
+        &[
+            "CREATE VIEW `vä` AS SELECT RAND() AS n FROM t WHERE id = 1",
+            "CREATE TABLE `tä` SELECT 7 AS v",
+            "CREATE DATABASE `d_ö`",
+            "CREATE VIEW `d_ö`.plain AS SELECT RAND() AS n FROM d_beyond.t WHERE id = 1",
+        ],
+    );
+    assert_eq!(arena.warm(&mut reader, "SELECT v FROM `tä`"), "7");
+    for read in ["SELECT n FROM `vä`", "SELECT n FROM `d_ö`.plain", "SELECT n FROM `d_ö`.`plain`"] {
+        (0..6).for_each(|_| assert!(!arena.ask(&mut reader, read).1, "`{read}` was kept"));
+    }
+    let read = b"SELECT n FROM `v\xE4`";
+    for _ in 0..6 {
+        let (response, hits) = arena.counted(|| latin.query(read).unwrap());
+        assert!(response.failure().is_none() && hits == 0, "{response:?}");
+    }
+    definer.must("DROP DATABASE `d_ö`").unwrap();
+}
+
+#[test]
 fn stored_routines_that_are_redefined() {
     let (mut arena, mut definer, mut reader) = with_table("d_routines");
     definer.must("CREATE FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1").unwrap();

@@ -82,6 +82,38 @@ fn many_found_rows() {
     pair.alike("SHOW WARNINGS");
 }
 
+/// Nothing that a session has set is in the way of what the server is told.
+#[test]
+fn found_rows_whatever_is_set() {
+    let mut arena = Arena::enter("g_set");
+    let mut pair = Pair::new(&arena);
+    all(&mut pair.served, &["CREATE TABLE t (a INT)", "INSERT INTO t SELECT seq FROM seq_1_to_600"]);
+    arena.server.admin().unwrap().must("SET GLOBAL max_allowed_packet = 1024").unwrap();
+    let settings = [
+        "SET max_join_size = 1000, sql_big_selects = OFF",
+        "SET sql_select_limit = 7",
+        "SET character_set_connection = utf16",
+        "SET character_set_connection = ucs2, character_set_results = utf32",
+        "SET character_set_connection = binary, character_set_results = binary",
+        "SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,IGNORE_SPACE'",
+        "SET optimizer_switch = 'derived_merge=off', join_cache_level = 0",
+    ];
+    for setting in settings {
+        for read in ["SELECT a FROM t", "SELECT a FROM t WHERE a = 3", "SELECT a FROM t WHERE a < 0"] {
+            // The server knows of no rows found in these sessions, for another one stores the result.
+            let (mut pair, mut storing) = (Pair::new(&arena), arena.client_with(&[setting]));
+            pair.alike(setting);
+            arena.warm(&mut storing, read);
+            pair.alike("SELECT 1 / 0 FROM t LIMIT 1");
+            pair.hit(&mut arena, read);
+            pair.alike("SHOW WARNINGS");
+            pair.alike("SELECT FOUND_ROWS()");
+            pair.alike("SELECT @@sql_big_selects, @@max_join_size, @@sql_mode");
+        }
+    }
+    arena.server.admin().unwrap().must("SET GLOBAL max_allowed_packet = 67108864").unwrap();
+}
+
 #[test]
 fn found_rows_by_every_way_of_asking() {
     let mut arena = Arena::enter("g_ways");

@@ -639,3 +639,75 @@ fn a_mode_that_new_sessions_inherit() {
     assert_eq!(said(&reset.query(format!("SELECT SQL_NO_CACHE {length}")).unwrap()), "1,10");
     assert_eq!(said(&reset.query(&read).unwrap()), "1,10");
 }
+
+/// What a value means hangs on what was set before it: the same settings in another order are others.
+#[test]
+fn the_order_of_settings() {
+    let mut arena = Arena::enter("i_order");
+    texts(&arena);
+    let modern = "SET old_mode = ''; SET NAMES utf8; SET old_mode = 'UTF8_IS_UTF8MB3'";
+    for (read, one, other) in [
+        (
+            "SELECT COLLATION('x') FROM t WHERE id = 1",
+            ("SET collation_connection = latin1_bin, character_set_connection = utf8mb4", "utf8mb4_general_ci"),
+            ("SET character_set_connection = utf8mb4, collation_connection = latin1_bin", "latin1_bin"),
+        ),
+        (
+            "SELECT COLLATION('x') FROM t WHERE id = 2",
+            (modern, "utf8mb4_general_ci"),
+            ("SET old_mode = 'UTF8_IS_UTF8MB3'; SET NAMES utf8", "utf8mb3_general_ci"),
+        ),
+    ] {
+        let session = |arena: &Arena, way: &str| arena.client_with(&way.split("; ").collect::<Vec<_>>());
+        let mut first = session(&arena, one.0);
+        assert_eq!(arena.warm(&mut first, read), one.1, "after `{}`", one.0);
+        let mut second = session(&arena, other.0);
+        assert_eq!(arena.warm(&mut second, read), other.1, "after `{}`", other.0);
+        let mut third = session(&arena, one.0);
+        arena.hit(&mut third, read, one.1);
+    }
+}
+
+#[test]
+fn the_zone_in_which_a_moment_of_history_was_named() {
+    let mut arena = Arena::enter("i_history");
+    let mut client = arena.client_with(&[
+        "SET time_zone = '+00:00'",
+        "CREATE TABLE h (v INT) WITH SYSTEM VERSIONING",
+        "SET timestamp = 1000000000",
+        "INSERT INTO h VALUES (1)",
+        "SET timestamp = 1000003600",
+        "UPDATE h SET v = 2",
+    ]);
+    let (read, moment) = ("SELECT v FROM h", "SET system_versioning_asof = '2001-09-09 02:00:00'");
+    assert_eq!(arena.warm(&mut client, read), "2");
+    for zone in ["SET time_zone = '+05:00'", "SET time_zone = CONCAT('+05', ':00')"] {
+        let mut later = arena.client_with(&["SET time_zone = '+00:00'", moment, zone]);
+        assert_eq!(arena.warm(&mut later, read), "1", "{zone}");
+        let mut sooner = arena.client_with(&[zone, moment]);
+        assert_eq!(arena.warm(&mut sooner, read), "", "{zone}");
+    }
+}
+
+#[test]
+fn notes_that_a_session_does_not_want() {
+    let mut arena = Arena::enter("i_notes");
+    let mut loud = arena.client_with(&["CREATE TABLE t (a VARCHAR(9))", "INSERT INTO t VALUES ('12 ')"]);
+    let mut quiet = arena.client_with(&["SET sql_notes = 0"]);
+    let read = "SELECT a + 0 FROM t";
+    arena.warm(&mut quiet, read);
+    arena.miss(&mut loud, read, "12");
+    assert_eq!(said(&loud.query("SHOW COUNT(*) WARNINGS").unwrap()), "1");
+}
+
+#[test]
+fn switches_of_the_optimizer_add_up() {
+    let mut arena = Arena::enter("i_switches");
+    texts(&arena);
+    let read = "SELECT n FROM t WHERE id = 1";
+    let last = "SET optimizer_switch = 'mrr_cost_based=off'";
+    let (mut one, mut both) =
+        (arena.client_with(&[last]), arena.client_with(&["SET optimizer_switch = 'mrr=on'", last]));
+    arena.warm(&mut one, read);
+    arena.miss(&mut both, read, "10");
+}

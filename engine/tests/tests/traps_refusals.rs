@@ -36,6 +36,10 @@ fn functions_of_time_and_chance() {
             "SELECT /*!50000 NOW() */ + 0 FROM t",
             "SELECT v FROM (SELECT v, NOW() AS n FROM t) AS d",
             "SELECT LOCALTIME FROM t",
+            // Of a TIME the server makes a moment of today.
+            "SELECT CAST(ADDTIME('10:00:00', v) AS DATETIME) FROM t",
+            "SELECT TIMESTAMP(SUBTIME('10:00:00', v)) FROM t",
+            "SELECT COLUMN_GET(COLUMN_CREATE('a', v), 'a' AS DATETIME) IS NULL FROM t",
         ],
     );
 }

@@ -52,8 +52,12 @@ impl Local {
             if handle.is_null() {
                 return Err("out of memory".into());
             }
-            let local = Local { handle, asked: 0 };
-            if (service().connect_local)(handle).is_null() { Err(local.error()) } else { Ok(local) }
+            let mut local = Local { handle, asked: 0 };
+            if (service().connect_local)(handle).is_null() {
+                return Err(local.error());
+            }
+            // Names are told as the server keeps them, whatever it would tell a client by default.
+            local.query("SET NAMES utf8mb4").map(|_| local)
         }
     }
 

@@ -320,7 +320,7 @@ fn publish_facts(engine: &Engine, link: &mut Local) -> Result<(), String> {
             Err(error) => return Err(error),
         }
     }
-    engine.catalogue.publish(Facts { generation, views });
+    engine.catalogue.publish(Facts { generation, views, folds_case: !engine.settings.tells_case() });
     Ok(())
 }
 

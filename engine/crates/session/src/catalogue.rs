@@ -12,6 +12,15 @@ pub struct Facts {
     pub generation: u64,
     /// Names of all views, in ASCII lower case, without their schemas.
     pub views: HashSet<Vec<u8>>,
+    /// The server finds them by names in another case, too, as it folds letters beyond ASCII.
+    pub folds_case: bool,
+}
+
+impl Facts {
+    /// `name`: in ASCII lower case.
+    pub fn may_be_view(&self, name: &[u8]) -> bool {
+        self.views.contains(name) || self.folds_case && !name.is_ascii()
+    }
 }
 
 pub struct Catalogue {

@@ -107,7 +107,7 @@ impl Reading {
         if known & !1 == asked {
             return known & 1 != 0;
         }
-        let answer = sql::mentions(text, mode, |name| facts.views.contains(name));
+        let answer = sql::mentions(text, mode, |name| facts.may_be_view(name));
         self.names_view.store(asked | u64::from(answer), Ordering::Relaxed);
         answer
     }

@@ -45,15 +45,16 @@ impl Pending {
         }
     }
 
-    /// A statement that leaves the server as the served one would have: so many rows found, no warnings. It reads a
-    /// table function, because only a statement with a table clears the warnings of the last one; and its LIMIT is in the
-    /// way of sql_select_limit.
+    /// A statement that leaves the server as the served one would have: so many rows found, no warnings. It reads derived
+    /// tables, because only a statement with a table clears the warnings of the last one, and which no character set or
+    /// length of packets is in the way of; its LIMIT is in the way of sql_select_limit, as its setting is of max_join_size.
     fn statement(&self) -> Vec<u8> {
-        let array = match self.rows {
-            0 => "'[]'".to_owned(),
-            rows => format!("CONCAT('[', REPEAT('1,', {}), '1]')", rows - 1),
-        };
-        format!("SELECT 1 FROM JSON_TABLE({array}, '$[*]' COLUMNS (a INT PATH '$')) AS t LIMIT {}", u64::MAX)
+        const ROWS: u64 = 16;
+        let values = vec!["(1)"; ROWS as usize].join(",");
+        let table = |number: u32| format!("(VALUES {values}) AS t{number}");
+        let enough = (1..=u64::BITS).find(|tables| ROWS.checked_pow(*tables).is_none_or(|rows| rows >= self.rows));
+        let tables: Vec<_> = (0..enough.unwrap_or(1)).map(table).collect();
+        format!("SET STATEMENT sql_big_selects = 1 FOR SELECT 1 FROM {} LIMIT {}", tables.join(", "), self.rows)
             .into_bytes()
     }
 }
@@ -73,7 +74,9 @@ pub(crate) fn answer(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>>
     let skipped = usize::from(columns) + usize::from(capabilities & wire::capability::DEPRECATE_EOF == 0);
     let row = packets.nth(skipped)?;
     let mut reader = wire::lenenc::Reader::new(row.payload);
-    (0..columns).map(|_| reader.string().map(<[u8]>::to_vec)).collect()
+    // What the server is asked for has no zeros but those of a wide character set of results.
+    let narrow = |value: &[u8]| value.iter().copied().filter(|byte| *byte != 0).collect();
+    (0..columns).map(|_| reader.string().map(narrow)).collect()
 }
 
 /// How a response is changed before the client gets it.

@@ -29,7 +29,6 @@ const IGNORED: &[&[u8]] = &[
     b"query_cache_wlock_invalidate",
     b"slow_query_log",
     b"sql_log_bin",
-    b"sql_notes",
     b"sql_safe_updates",
     b"transaction_isolation",
     b"transaction_read_only",
@@ -68,6 +67,25 @@ const RESULTS_NAMED: &[u8] = b"results named";
 
 const CHARACTER_SETS: [&[u8]; 4] =
     [b"character_set_client", b"character_set_connection", b"character_set_results", b"collation_connection"];
+
+/// What a value means hangs on these, as they are when it is set.
+fn bases(name: &[u8]) -> &'static [&'static [u8]] {
+    match name {
+        b"names" | b"character_set_collations" => &[b"old_mode", b"character_set_collations"],
+        b"system_versioning_asof" => &[b"time_zone"],
+        _ if CHARACTER_SETS.contains(&name) => &[b"old_mode", b"character_set_collations"],
+        _ => &[],
+    }
+}
+
+/// What is replaced along with it.
+fn replaced(name: &[u8]) -> Option<&'static [u8]> {
+    match name {
+        b"character_set_connection" => Some(b"collation_connection"),
+        b"collation_connection" => Some(b"character_set_connection"),
+        _ => None,
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Knowledge {
@@ -138,7 +156,9 @@ impl Variables {
             let is_default = matches!(value, Value::Default);
             self.set.insert(RESULTS_NAMED.to_vec(), vec![u8::from(is_default)]);
         }
-        if ASKABLE.contains(&name) && matches!(value, Value::Complex | Value::Default) {
+        // Of the switches of the optimizer it changes those that it names.
+        let is_part = name == b"optimizer_switch";
+        if ASKABLE.contains(&name) && (is_part || matches!(value, Value::Complex | Value::Default)) {
             self.doubt();
             return Effect::Changed;
         }
@@ -160,6 +180,17 @@ impl Variables {
             (Value::Default, _) => format!("default {inherited}").into_bytes(),
             _ => return Effect::NotUnderstood,
         };
+        let bases = bases(name);
+        let is_doubtful = self.is_uncertain && !self.is_unread;
+        if is_doubtful && bases.iter().any(|base| ASKABLE.contains(base)) {
+            return Effect::NotUnderstood;
+        }
+        let own = Some(&value).into_iter();
+        let parts = own.chain(bases.iter().filter_map(|base| self.set.get(*base)));
+        let value = parts.map(Vec::as_slice).collect::<Vec<_>>().join(&b" under "[..]);
+        if let Some(other) = replaced(name) {
+            self.set.remove(other);
+        }
         self.set.insert(name.to_vec(), value);
         Effect::Changed
     }

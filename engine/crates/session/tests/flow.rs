@@ -172,7 +172,7 @@ fn results_with_warnings_and_of_views_are_not_stored() {
     a.reply(&response);
     assert!(!a.is_served(READ));
     let views = [b"v".to_vec()].into_iter().collect();
-    engine.catalogue.publish(Facts { generation: engine.catalogue.generation(), views });
+    engine.catalogue.publish(Facts { generation: engine.catalogue.generation(), views, ..Facts::default() });
     a.reply(&rows("one", AUTOCOMMIT));
     assert!(!a.is_served(READ), "its column has the name of a view");
 }

@@ -4,8 +4,8 @@ use crate::lex::{Lexer, TokenKind, unquoted};
 use crate::{Charset, LexMode};
 
 /// Whether a word or quoted identifier of the text, without its quotes and in ASCII lower case, is in the set.
-/// A text that cannot be split into tokens with certainty mentions everything. Letters beyond ASCII keep their
-/// case: names that have any must be taken as mentioned.
+/// A text that cannot be split into tokens with certainty mentions everything, and so does a name beyond ASCII that is not
+/// in UTF-8. In UTF-8 its letters keep their case.
 pub fn mentions(text: &[u8], mode: LexMode, is_in_set: impl Fn(&[u8]) -> bool) -> bool {
     if mode.oracle || mode.charset == Charset::Unreadable {
         return true;
@@ -16,6 +16,7 @@ pub fn mentions(text: &[u8], mode: LexMode, is_in_set: impl Fn(&[u8]) -> bool) -
         match token.kind {
             TokenKind::End => return false,
             TokenKind::Broken | TokenKind::ExecutableComment => return true,
+            _ if token.is_name() && mode.charset != Charset::Utf8 && !token.text.is_ascii() => return true,
             _ if token.is_name() && is_in_set(&unquoted(&token, false).to_ascii_lowercase()) => return true,
             _ => {}
         }

@@ -16,10 +16,10 @@ pub(super) const SYNTAX: &[&str] = &[
 /// Deterministic, wherever the parenthesis is.
 #[rustfmt::skip]
 pub(super) const SAFE: &[&str] = &[
-    "abs", "acos", "addtime", "aes_decrypt", "aes_encrypt", "area", "asbinary", "ascii", "asin", "astext", "aswkb",
+    "abs", "acos", "aes_decrypt", "aes_encrypt", "area", "asbinary", "ascii", "asin", "astext", "aswkb",
     "aswkt", "atan", "atan2", "avg", "bin", "bit_count", "bit_length", "boundary", "buffer", "ceil", "ceiling",
     "centroid", "char", "char_length", "character_length", "charset", "chr", "coalesce", "coercibility",
-    "collation", "column_check", "column_create", "column_exists", "column_get", "column_json", "column_list",
+    "collation", "column_check", "column_create", "column_exists", "column_json", "column_list",
     "compress", "concat", "concat_operator_oracle", "concat_ws", "contains", "conv", "convert", "convert_tz",
     "convexhull", "cos", "cot", "crc32", "crc32c", "crosses", "database", "date", "datediff", "day", "dayname",
     "dayofmonth", "dayofweek", "dayofyear", "degrees", "dimension", "disjoint", "elt", "endpoint", "envelope",
@@ -56,7 +56,7 @@ pub(super) const SAFE: &[&str] = &[
     "st_linestringfromwkb", "st_numgeometries", "st_numinteriorrings", "st_numpoints", "st_overlaps",
     "st_pointfromtext", "st_pointfromwkb", "st_pointn", "st_pointonsurface", "st_polyfromtext", "st_polyfromwkb",
     "st_polygonfromtext", "st_polygonfromwkb", "st_relate", "st_srid", "st_startpoint", "st_symdifference",
-    "st_touches", "st_union", "st_within", "st_x", "st_y", "startpoint", "strcmp", "substring_index", "subtime",
+    "st_touches", "st_union", "st_within", "st_x", "st_y", "startpoint", "strcmp", "substring_index",
     "tan", "time_format", "time_to_sec", "timestamp", "timestampadd", "timestampdiff", "to_base64", "to_char",
     "to_days", "to_seconds", "touches", "truncate", "ucase", "uncompress", "uncompressed_length", "unhex",
     "updatexml", "upper", "version", "week", "weekday", "weekofyear", "weight_string", "within", "x", "y", "year",
@@ -76,9 +76,11 @@ pub(super) const TIGHT: &[&str] = &[
 
 #[rustfmt::skip]
 pub(super) const REFUSED: &[(&str, Refusal)] = &[
+    ("addtime", CurrentDate),
     ("analyse", Procedure),
     ("benchmark", SideEffect),
     ("binlog_gtid_pos", SideEffect),
+    ("column_get", CurrentDate),
     ("connection_id", SessionState),
     ("curdate", Nondeterministic),
     ("current_date", Nondeterministic),
@@ -114,6 +116,7 @@ pub(super) const REFUSED: &[(&str, Refusal)] = &[
     ("setval", SequenceValue),
     ("sleep", SideEffect),
     ("str_to_date", CurrentDate),
+    ("subtime", CurrentDate),
     ("sys_guid", Nondeterministic),
     ("sysdate", Nondeterministic),
     ("system_user", SessionState),
