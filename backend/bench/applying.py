@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ from typing import Any
 
 from bench.client import client_as
 from bench.polling import simulated
+from bench.processor import postgres_pid, seconds_of_tree
 from bench.spread import spread
 from config.celery import app
 from controlplane.core.request_context import acting_as
@@ -31,20 +31,22 @@ def measure(instances: int) -> dict[str, Any]:
         for name, values in TEMPLATES.items():
             template_create(name=name, engine_line="5.7", values=values)
     names = [f"bench-{number:05}" for number in range(count)]
-    wall, cpu = _previews(client, {"template": "bench-1", "instances": names})
+    wall, preview_cpu = _previews(client, {"template": "bench-1", "instances": names})
     with simulated(count):
-        before = _children_cpu()
-        with _worker():
+        postgres = postgres_pid()
+        with _worker() as worker:
+            before = seconds_of_tree(worker), seconds_of_tree(postgres)
             applied = [_apply(client, {"template": template, "instances": names}) for template in TEMPLATES]
-        worker = (_children_cpu() - before) / len(TEMPLATES)
+            after = seconds_of_tree(worker), seconds_of_tree(postgres)
+        cpu_ms = [1000 * (end - start) / count / len(applied) for start, end in zip(before, after, strict=True)]
     return {
         "instances": count,
         "parameters": 2,
         "a preview of all": spread(wall, "seconds"),
-        "cpu_seconds_of_a_preview": spread(cpu, "s")["median_s"],
+        "cpu_seconds_of_a_preview": spread(preview_cpu, "s")["median_s"],
         "all applied": spread(applied, "seconds", 1),
         "changes_per_second": round(count * len(applied) / sum(applied), 1),
-        "worker_cpu_seconds_for_all_with_its_start": round(worker, 1),
+        "cpu_milliseconds_of_a_change": {"worker": round(cpu_ms[0], 1), "postgresql": round(cpu_ms[1], 1)},
     }
 
 
@@ -65,21 +67,15 @@ def _apply(client: Any, body: dict[str, Any]) -> float:
     return begun + _seconds_until_done(client, answer["id"], len(body["instances"]))
 
 
-def _children_cpu() -> float:
-    """Of those that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 @contextmanager
-def _worker() -> Iterator[None]:
+def _worker() -> Iterator[int]:
     words = [sys.executable, "-m", "celery", "--app", "config.celery", "worker", "--concurrency", "2"]
     words += ["--loglevel", "ERROR", "--without-gossip", "--without-mingle", "--without-heartbeat"]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
         try:
             while not app.control.ping(timeout=1.0):
                 pass
-            yield
+            yield process.pid
         finally:
             process.terminate()
 

@@ -9,10 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from celery import Celery
-from celery.signals import worker_init
+from celery.signals import task_prerun, worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+# A connection to the database serves so many tasks: opening one costs as much as a small task does.
+TASKS_PER_CONNECTION = 1000
 APPS = ["changes", "rollouts", "fleet", "metrics", "alerts", "core", "rpc"]
 
 
@@ -54,6 +56,7 @@ def build() -> Celery:
         task_publish_retry=False,
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
+        CELERY_DB_REUSE_MAX=TASKS_PER_CONNECTION,
         timezone="UTC",
         beat_schedule=beat_schedule(),
         beat_scheduler="config.beat:Scheduler",
@@ -68,6 +71,22 @@ def allow_files(**_: object) -> None:
     """A connection to every server is kept open: as many files as the system lets this process have."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+@worker_init.connect
+def keep_connections(**_: object) -> None:
+    """Of a worker alone: a web process answers every request in a thread of its own."""
+    from django.db import connections
+
+    connections.settings["default"]["CONN_MAX_AGE"] = None
+
+
+@task_prerun.connect
+def check_connections(**_: object) -> None:
+    """The database may have been restarted since the last task: the next statement looks."""
+    from django.db import close_old_connections
+
+    close_old_connections()
 
 
 app = build()

@@ -1,7 +1,8 @@
 """Running a change set: claim it, run its steps, read back, keep the outcome, or undo.
 
 A claim is one conditional update, so of two workers one does nothing. Every step first renews the lease, which fails
-once somebody else has taken over: a worker that slept through its lease stops without touching the server. A change for
+once somebody else has taken over: a worker that slept through its lease stops without touching the server, nor the rows
+of its steps. That a step is done is noted with the beginning of the next: until then it is one to undo. A change for
 the maintenance window that comes late, or after the clock was set forward, waits for the next window.
 """
 
@@ -16,14 +17,13 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from controlplane.changes import outcome
 from controlplane.changes.models import ChangeSet, ChangeStep
-from controlplane.changes.selectors import change_get
 from controlplane.changes.states import AT_WORK, ChangeState, StepState, When
-from controlplane.changes.steps import Run, do_step, undo_step, verify
+from controlplane.changes.steps import Run, do_step, undo_step
 from controlplane.changes.windows import window_opening
 from controlplane.core import clock
 from controlplane.core.errors import Problem
@@ -45,8 +45,8 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"[:100]
 
 
-def lease_end() -> datetime:
-    return clock.shared_now() + timedelta(seconds=settings.CHANGE_LEASE_SECONDS)
+def lease_end(now: datetime | None = None) -> datetime:
+    return (now or clock.shared_now()) + timedelta(seconds=settings.CHANGE_LEASE_SECONDS)
 
 
 def is_due(now: datetime) -> Q:
@@ -54,28 +54,24 @@ def is_due(now: datetime) -> Q:
     return Q(state=ChangeState.APPROVED) & (Q(when=When.NOW) | Q(not_before__lte=now))
 
 
-def claim(change_id: str) -> ChangeSet | None:
-    """The change, if it was due and nobody else had it, and no other change is at work on its instance."""
-    now = clock.shared_now()
-    due = ChangeSet.objects.filter(is_due(now), pk=change_id)
-    if _is_put_off(due.select_related("instance").first(), now):
-        return None
+def claim(change: ChangeSet, now: datetime) -> bool:
+    """Whether it was due, nobody else had it, and no other change is at work on its instance."""
+    due = ChangeSet.objects.filter(is_due(now), pk=change.pk)
+    facts = {"state": ChangeState.APPLYING, "claimed_by": worker_name(), "lease_until": lease_end(now)}
     try:
         with transaction.atomic():
-            won = due.update(
-                state=ChangeState.APPLYING,
-                claimed_by=worker_name(),
-                lease_until=lease_end(),
-                started_at=now,
-                version=F("version") + 1,
-            )
+            won = due.update(**facts, started_at=now, version=F("version") + 1)
+            if won:
+                for name, value in facts.items():
+                    setattr(change, name, value)
+                outcome.begin(change)
     except IntegrityError:
-        return None  # the sweep tries again when the other one has ended
-    return change_get(change_id) if won else None
+        return False  # the sweep tries again when the other one has ended
+    return bool(won)
 
 
-def _is_put_off(change: ChangeSet | None, now: datetime) -> bool:
-    if change is None or change.when != When.WINDOW or change.instance is None:
+def _put_off(change: ChangeSet, now: datetime) -> bool:
+    if change.when != When.WINDOW or change.instance is None:
         return False
     instance = change.instance
     opening = window_opening(now, instance.window_weekday, instance.window_start, instance.window_minutes)
@@ -88,32 +84,46 @@ def _is_put_off(change: ChangeSet | None, now: datetime) -> bool:
 
 
 def renew(change: ChangeSet) -> None:
-    held = ChangeSet.objects.filter(pk=change.pk, claimed_by=change.claimed_by, state__in=AT_WORK)
-    if not held.update(lease_until=lease_end()):
+    if not _held(change).update(lease_until=lease_end()):
         raise LeaseLost(change.pk)
 
 
-def change_run(change_id: str) -> None:
-    change = claim(change_id)
-    if change is None:
-        return
+def _held(change: ChangeSet) -> QuerySet[ChangeSet]:
+    return ChangeSet.objects.filter(pk=change.pk, claimed_by=change.claimed_by, state__in=AT_WORK)
+
+
+def change_run(change_id: str) -> ChangeSet | None:
+    """The change as it ended, if this worker had it to its end."""
+    now = clock.shared_now()
+    found = ChangeSet.objects.filter(is_due(now), pk=change_id)
+    change = found.select_related("instance__instance_class", "template").first()
+    if change is None or _put_off(change, now):
+        return None
     with acting_as(change.approved_by or change.created_by, change.created_by_id):
+        if not claim(change, now):
+            return None
         try:
             _run(change)
         except LeaseLost:
             log.warning("change_taken_over", change=change.pk)
+            return None
+    return change
 
 
 def _run(change: ChangeSet) -> None:
+    if change.instance is None:
+        outcome.instance_gone(change)
+        return
+    prefetch_related_objects([change], "lines", "steps")
     run = Run(change, lambda: renew(change))
     try:
-        outcome.begin(change)
         run.check_unmoved()
+        done: ChangeStep | None = None
         for step in change.steps.all():
-            _refuse_if_aborted(change)
-            _do(run, step)
-        _advance(run)
-        verify(run)
+            _do(run, step, done)
+            done = step
+        _advance(run, done)
+        run.verify()
         outcome.applied(run)
     except Aborted:
         undo(run, "aborted", "Somebody asked for an end.")
@@ -128,29 +138,41 @@ def _run(change: ChangeSet) -> None:
         run.close()
 
 
-def _refuse_if_aborted(change: ChangeSet) -> None:
-    if ChangeSet.objects.filter(pk=change.pk, is_abort_requested=True).exists():
-        raise Aborted
-
-
-def _advance(run: Run) -> None:
+@transaction.atomic
+def _advance(run: Run, done: ChangeStep | None) -> None:
     run.renew()
-    change = run.change
-    change.state = ChangeState.VERIFYING
-    ChangeSet.objects.filter(pk=change.pk).update(state=ChangeState.VERIFYING)
-    outcome.tell(change)
-
-
-def _do(run: Run, step: ChangeStep) -> None:
-    run.renew()
-    _mark(step, StepState.RUNNING, started_at=timezone.now())
+    run.change.state = ChangeState.VERIFYING
+    _held(run.change).update(state=ChangeState.VERIFYING)
+    _keep_done(done)
     outcome.tell(run.change)
+
+
+def _do(run: Run, step: ChangeStep, done: ChangeStep | None) -> None:
+    """`done`: the step before, which is noted with this one."""
+    with transaction.atomic():
+        run.renew()
+        _keep_done(done)
+        _refuse_if_aborted(run.change)
+        _mark(step, StepState.RUNNING, started_at=timezone.now())
+        outcome.tell(run.change)
     try:
         do_step(run, step)
     except Problem as error:
-        _mark(step, StepState.FAILED, detail=error.detail, finished_at=timezone.now())
+        with transaction.atomic():
+            run.renew()
+            _mark(step, StepState.FAILED, detail=error.detail, finished_at=timezone.now())
         raise
-    _mark(step, StepState.DONE, finished_at=timezone.now())
+    step.state, step.finished_at = StepState.DONE, timezone.now()
+
+
+def _keep_done(step: ChangeStep | None) -> None:
+    if step is not None:
+        _mark(step, StepState.DONE)
+
+
+def _refuse_if_aborted(change: ChangeSet) -> None:
+    if ChangeSet.objects.filter(pk=change.pk, is_abort_requested=True).exists():
+        raise Aborted
 
 
 def _mark(step: ChangeStep, state: StepState, **facts: object) -> None:

@@ -12,13 +12,13 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.audit.services import audit_record
-from controlplane.changes.models import ChangeSet
+from controlplane.changes.models import ChangeLine, ChangeSet
 from controlplane.changes.states import ChangeState, Kind
 from controlplane.changes.steps import Run
 from controlplane.core.events import event_publish
 from controlplane.fleet import services as fleet
 from controlplane.fleet.models import Instance, InstanceParameter
-from controlplane.fleet.observation import note_running
+from controlplane.fleet.observation import moved_of, note_running, parameters_store
 from controlplane.fleet.selectors import class_get
 from controlplane.fleet.states import State
 from controlplane.fleet.template_uses import template_use_note, template_uses_end
@@ -42,7 +42,6 @@ def applied(run: Run) -> None:
     change, instance = run.change, run.instance
     if not _end(change, ChangeState.APPLIED):
         return
-    _keep_parameters(run)
     for step in change.steps.all():
         if step.kind == "set_class" and step.new:
             Instance.objects.filter(pk=instance.pk).update(instance_class=class_get(step.new))
@@ -51,15 +50,9 @@ def applied(run: Run) -> None:
     if change.kind == Kind.DELETE:
         fleet.instance_forget(instance)
         return
-    _keep_running(run)
+    _keep_parameters(run)
     _keep_template(change, instance)
-    fleet.instance_version_bump(instance)
-    fleet.instance_state_set(instance, State.RUNNING)
-
-
-def _keep_running(run: Run) -> None:
-    if run.running is not None:
-        note_running(run.instance, run.running, has_restarted=run.has_restarted)
+    fleet.instance_state_set(instance, State.RUNNING, is_version_moved=True)
 
 
 def _keep_template(change: ChangeSet, instance: Instance) -> None:
@@ -70,25 +63,34 @@ def _keep_template(change: ChangeSet, instance: Instance) -> None:
 
 
 def _keep_parameters(run: Run) -> None:
-    """What is configured from now on."""
+    """What is configured from now on, and what runs of it."""
+    gone = [line.name for line in run.lines if line.new_submitted is None]
+    if gone:
+        run.instance.parameters.filter(name__in=gone).delete()
     if run.has_restarted:
         run.instance.parameters.update(is_pending_restart=False)
-    for line in run.lines:
-        if line.new_submitted is None:
-            run.instance.parameters.filter(name=line.name).delete()
-            continue
-        is_pending = line.needs_restart and not run.has_restarted and line.new_value != line.old_value
-        InstanceParameter.objects.update_or_create(
-            instance=run.instance,
-            name=line.name,
-            defaults={
-                "submitted": line.new_submitted,
-                "resolved": line.new_value or "",
-                "running": line.old_value if is_pending else line.new_value,
-                "is_pending_restart": is_pending,
-                "is_drifted": False,
-            },
-        )
+    configured = [_configured(run, line) for line in run.lines if line.new_submitted is not None]
+    if run.running is not None:
+        moved_of(configured, run.line, run.running, has_restarted=run.has_restarted)
+    parameters_store(configured)
+    _keep_running(run)
+
+
+def _keep_running(run: Run) -> None:
+    if run.running is not None:
+        note_running(run.instance, run.line, run.running, has_restarted=run.has_restarted)
+
+
+def _configured(run: Run, line: ChangeLine) -> InstanceParameter:
+    is_pending = line.needs_restart and not run.has_restarted and line.new_value != line.old_value
+    return InstanceParameter(
+        instance=run.instance,
+        name=line.name,
+        submitted=line.new_submitted,
+        resolved=line.new_value or "",
+        running=line.old_value if is_pending else line.new_value,
+        is_pending_restart=is_pending,
+    )
 
 
 @transaction.atomic
@@ -104,13 +106,17 @@ def undone(run: Run, code: str, detail: str, failures: list[str]) -> None:
 
 def _leave_instance(change: ChangeSet, instance: Instance, *, is_lost: bool) -> None:
     """A change moves the version also when it fails: what was planned beside it must be planned anew."""
+    state = State.UNREACHABLE if is_lost else State.RUNNING
     if change.kind == Kind.CREATE:
-        fleet.instance_state_set(instance, State.FAILED, change.outcome_detail)
-    elif is_lost:
-        fleet.instance_state_set(instance, State.UNREACHABLE, change.outcome_detail)
-    else:
-        fleet.instance_state_set(instance, State.RUNNING)
-    fleet.instance_version_bump(instance)
+        state = State.FAILED
+    reason = "" if state == State.RUNNING else change.outcome_detail
+    fleet.instance_state_set(instance, state, reason, is_version_moved=True)
+
+
+@transaction.atomic
+def instance_gone(change: ChangeSet) -> None:
+    """It was deleted while the change waited: there is nothing left to do, and nothing to undo it on."""
+    _end(change, ChangeState.FAILED, "instance_gone", f"{change.instance_name} was deleted. Nothing was changed.")
 
 
 def _end(change: ChangeSet, state: ChangeState, code: str = "", detail: str = "") -> bool:

@@ -63,7 +63,7 @@ def change_make(
         template_version=template and template.number,
         is_replacement=is_replacement,
     )
-    ChangeLine.objects.bulk_create(
+    lines = ChangeLine.objects.bulk_create(
         ChangeLine(
             change=change,
             name=line.name,
@@ -77,14 +77,14 @@ def change_make(
         for line in preview.lines
     )
     ChangeStep.objects.bulk_create(ChangeStep(change=change, **step) for step in preview.steps)
-    audit_record("change.previewed", change, after=change_facts(change))
+    audit_record("change.previewed", change, after=_facts(change, lines))
     publish(change)
     return change
 
 
-def change_facts(change: ChangeSet) -> dict[str, Any]:
-    lines = {line.name: [line.old_submitted, line.new_submitted] for line in change.lines.all()}
-    return {"kind": change.kind, "state": change.state, "instance": change.instance_name, "lines": lines}
+def _facts(change: ChangeSet, lines: list[ChangeLine]) -> dict[str, Any]:
+    texts = {line.name: [line.old_submitted, line.new_submitted] for line in lines}
+    return {"kind": change.kind, "state": change.state, "instance": change.instance_name, "lines": texts}
 
 
 def publish(change: ChangeSet) -> None:
@@ -100,10 +100,16 @@ def change_start(change: ChangeSet, *, apply: bool, when: str, at: datetime | No
 
 
 @transaction.atomic
-def change_approve(
-    change: ChangeSet, when: str = When.NOW, at: datetime | None = None, *, is_delivered: bool = True
-) -> ChangeSet:
+def change_approve(change: ChangeSet, when: str = When.NOW, at: datetime | None = None) -> ChangeSet:
     change = ChangeSet.objects.select_for_update().get(pk=change.pk)
+    change_approve_held(change, when, at)
+    if when == When.NOW:
+        transaction.on_commit(lambda: deliver(change.pk))
+    return change
+
+
+def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | None = None) -> None:
+    """For a transaction in which nobody else can decide about the change: it holds its row, or has just made it."""
     if change.state != ChangeState.PREVIEWED:
         raise Conflict(f"{change.pk} is {change.state}: only a previewed one can be approved.", code="wrong_state")
     if change.needs_second_person and caller().actor_id == change.created_by_id:
@@ -113,12 +119,9 @@ def change_approve(
     change.approved_by = caller().actor
     change.not_before = _not_before(change, when, at)
     change.version += 1
-    change.save()
+    change.save(update_fields=["state", "when", "at", "approved_by", "not_before", "version"])
     audit_record("change.approved", change, after={"when": when, "not_before": change.not_before.isoformat()})
     publish(change)
-    if when == When.NOW and is_delivered:
-        transaction.on_commit(lambda: deliver(change.pk))
-    return change
 
 
 def _refuse_if_moved(change: ChangeSet) -> None:

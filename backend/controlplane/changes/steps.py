@@ -6,7 +6,7 @@ Nothing else in the control plane alters a server.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from django.conf import settings
 
@@ -82,9 +82,13 @@ class Run:
         note_identity(self.instance, identity, is_new_start=is_new_start)
         self._line = None
 
-    def definition(self, name: str) -> Definition:
+    @property
+    def line(self) -> Line:
         self._line = self._line or instance_line(self.instance)
-        found = self._line.get(name)
+        return self._line
+
+    def definition(self, name: str) -> Definition:
+        found = self.line.get(name)
         if found is None:
             raise StepFailed(f"{name} is not in the catalogue of {self.instance.name}.")
         return found
@@ -109,8 +113,22 @@ class Run:
         """Whether the server runs `value`, give or take its rounding."""
         return self._is(name, value, self.server.variable(name))
 
-    def _is(self, name: str, value: str, found: str | None) -> bool:
-        return found is not None and is_same(self.definition(name), value, found, self._rounding(name))
+    def _is(self, name: str, value: str, found: str | None, running: Mapping[str, str] | None = None) -> bool:
+        """`running`: what else runs, if that is known already."""
+        if found is None:
+            return False
+        return is_same(self.definition(name), value, found, self._rounding(name) if running is None else running)
+
+    def verify(self) -> None:
+        """Every line once more, after all steps, in one look: what waits for a restart is left out."""
+        lines = [line for line in self.lines if line.new_value is not None]
+        lines = [line for line in lines if self.has_restarted or not line.needs_restart]
+        if lines or self._server is not None:
+            self.running = self.server.variables()
+        for line in lines:
+            found = (self.running or {}).get(line.name)
+            if not self._is(line.name, str(line.new_value), found, self.running):
+                raise NotVerified(f"{line.name} was set to {line.new_value}, but the server runs {found}.")
 
     def _rounding(self, name: str) -> dict[str, str]:
         parts = [part for part in self.definition(name).rounds_to if isinstance(part, str)]
@@ -128,17 +146,6 @@ def do_step(run: Run, step: ChangeStep) -> None:
 
 def undo_step(run: Run, step: ChangeStep) -> None:
     UNDO[step.kind](run, step)
-
-
-def verify(run: Run) -> None:
-    """Every line once more, after all steps: what waits for a restart is left out."""
-    for line in run.lines:
-        if line.new_value is None or (line.needs_restart and not run.has_restarted):
-            continue
-        if not run.reads(line.name, line.new_value):
-            found = run.server.variable(line.name)
-            raise NotVerified(f"{line.name} was set to {line.new_value}, but the server runs {found}.")
-    run.look()
 
 
 def _set_global(run: Run, step: ChangeStep) -> None:

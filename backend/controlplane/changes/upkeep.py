@@ -12,6 +12,7 @@ from datetime import timedelta
 import structlog
 from django.db.models import F
 
+from controlplane.changes import outcome
 from controlplane.changes.delivery import deliver
 from controlplane.changes.execution import LeaseLost, is_due, lease_end, renew, undo, worker_name
 from controlplane.changes.models import ChangeSet
@@ -59,6 +60,9 @@ def take_over(change_id: str) -> None:
     change = change_get(change_id)
     log.warning("change_orphaned", change=change_id)
     with acting_as("system"):
+        if change.instance is None:
+            outcome.instance_gone(change)
+            return
         run = Run(change, lambda: renew(change))
         try:
             undo(run, "worker_lost", "The worker that ran this change is gone.")

@@ -6,7 +6,7 @@ whoever answers a restart, by setting again what the server forgot, may note a n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,7 +18,6 @@ from controlplane.catalogue.sameness import is_same
 from controlplane.catalogue.selectors import line_list
 from controlplane.catalogue.server_variables import QUERY, line_id
 from controlplane.catalogue.services import engine_line_store
-from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance, InstanceParameter
 from controlplane.gateway.server import Server
 
@@ -91,13 +90,28 @@ def moved_parameters(
     instance: Instance, line: Line, running: Mapping[str, str], *, has_restarted: bool = False
 ) -> list[InstanceParameter]:
     """Of what is configured, the rows that no longer say what runs; set in memory, not yet kept."""
-    rows = instance.parameters.all()
+    return moved_of(instance.parameters.all(), line, running, has_restarted=has_restarted)
+
+
+def moved_of(
+    rows: Iterable[InstanceParameter], line: Line, running: Mapping[str, str], *, has_restarted: bool
+) -> list[InstanceParameter]:
     return [row for row in rows if _compare(row, line, running, has_restarted=has_restarted)]
 
 
-def note_running(instance: Instance, running: Mapping[str, str], *, has_restarted: bool = False) -> None:
+def note_running(instance: Instance, line: Line, running: Mapping[str, str], *, has_restarted: bool = False) -> None:
     """Keep the running values of what is configured, where they moved."""
-    parameters_keep(moved_parameters(instance, instance_line(instance), running, has_restarted=has_restarted))
+    parameters_keep(moved_parameters(instance, line, running, has_restarted=has_restarted))
+
+
+def parameters_store(configured: list[InstanceParameter]) -> None:
+    """What was configured last is what is configured, in one statement however many there are."""
+    InstanceParameter.objects.bulk_create(
+        configured,
+        update_conflicts=True,
+        unique_fields=["instance", "name"],
+        update_fields=["submitted", "resolved", "running", "is_pending_restart", "is_drifted", "updated_at"],
+    )
 
 
 def parameters_keep(moved: list[InstanceParameter]) -> None:

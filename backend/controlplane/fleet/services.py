@@ -96,22 +96,16 @@ def _instance_update(instance: Instance, changes: dict[str, Any]) -> Instance:
     return instance
 
 
-@transaction.atomic
-def instance_state_set(instance: Instance, state: State, reason: str = "", **facts: Any) -> None:
-    """Where a change set or a poll finds the instance; `facts` are further columns that go with it."""
+@transaction.atomic(savepoint=False)
+def instance_state_set(instance: Instance, state: State, reason: str = "", *, is_version_moved: bool = False) -> None:
+    """Where a change set or a poll finds the instance. `is_version_moved`: plans made before no longer hold."""
     before = {"state": instance.state, "reason": instance.state_reason}
-    Instance.objects.filter(pk=instance.pk).update(state=state, state_reason=reason[:500], **facts)
-    for name, value in {"state": state, "state_reason": reason[:500], **facts}.items():
-        setattr(instance, name, value)
+    moved = {"version": F("version") + 1} if is_version_moved else {}
+    Instance.objects.filter(pk=instance.pk).update(state=state, state_reason=reason[:500], **moved)
+    instance.state, instance.state_reason = state, reason[:500]
     if before["state"] != state:
         audit_record("instance.state_changed", instance, before=before, after={"state": state, "reason": reason})
         event_publish("instance", instance.pk, {"state": state, "name": instance.name})
-
-
-def instance_version_bump(instance: Instance) -> None:
-    """Configured state has moved: plans made before no longer hold."""
-    Instance.objects.filter(pk=instance.pk).update(version=F("version") + 1)
-    instance.refresh_from_db(fields=["version"])
 
 
 @transaction.atomic

@@ -24,7 +24,10 @@ def template_use_note(instance: Instance, template: Template, version: int, *, i
     if is_replacement:
         template_uses_end(instance)
     facts = {"version": version, "applied_at": timezone.now(), "applied_by": caller().actor}
-    TemplateUse.objects.update_or_create(template=template, instance=instance, defaults=facts)
+    use = TemplateUse(template=template, instance=instance, **facts)
+    TemplateUse.objects.bulk_create(
+        [use], update_conflicts=True, unique_fields=["template", "instance"], update_fields=list(facts)
+    )
 
 
 def template_uses_end(instance: Instance) -> None:

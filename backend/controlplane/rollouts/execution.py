@@ -1,11 +1,14 @@
 """Running a fleet apply: at most `parallelism` items at a time, the next as soon as one has ended.
 
 Items are handed out under a lock on the fleet apply's row, so two workers do not hand out too many. The worker that
-ends an item hands out the next; the sweep does so for workers that died.
+ends an item hands out the next, and for a while to itself: a message takes longer than many a change. The sweep hands
+out for workers that died.
 """
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from datetime import timedelta
 
 from django.db import transaction
@@ -16,38 +19,46 @@ from controlplane.audit.services import audit_record
 from controlplane.changes.execution import change_run
 from controlplane.changes.models import ChangeSet
 from controlplane.changes.planning import preview_parameters
-from controlplane.changes.services import change_approve, change_make
+from controlplane.changes.services import change_approve_held, change_make
 from controlplane.changes.states import ENDED, ChangeState, Kind
 from controlplane.core.errors import Conflict, Problem
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.template_uses import template_use_note
-from controlplane.parameters.selectors import template_version_get
+from controlplane.parameters.models import TemplateVersion
 from controlplane.rollouts.delivery import deliver_advance, deliver_item
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
 from controlplane.rollouts.services import tell
 from controlplane.rollouts.states import AT_WORK, ApplyState, ItemState
 
 LOST_AFTER = timedelta(seconds=60)
+OWN_SECONDS = 2.0  # then other tasks have their turn, and a worker that is to stop may
 
 
 @transaction.atomic
-def advance(fleet_apply_id: str) -> None:
-    """Hand out as many items as there is room for; end the fleet apply when there is nothing left."""
+def advance(fleet_apply_id: str, *, keeps_one: bool = False) -> int | None:
+    """Hand out as many items as there is room for; end the fleet apply when there is nothing left.
+
+    `keeps_one`: the first of them is the caller's to run, not delivered to anybody.
+    """
     row = FleetApply.objects.select_for_update().filter(pk=fleet_apply_id, state=ApplyState.RUNNING).first()
     if row is None:
-        return
-    if row.items.filter(state=ItemState.FAILED).count() > row.max_failures:
+        return None
+    states = Counter(row.items.filter(state__in=[ItemState.FAILED, *AT_WORK]).values_list("state", flat=True))
+    if states[ItemState.FAILED] > row.max_failures:
         _end(row, ApplyState.STOPPED)
-        return
-    room = row.parallelism - row.items.filter(state__in=AT_WORK).count()
-    chosen = list(row.items.filter(state=ItemState.PENDING)[: max(room, 0)])
-    FleetApplyItem.objects.filter(pk__in=[item.pk for item in chosen]).update(
-        state=ItemState.DISPATCHED, dispatched_at=timezone.now()
-    )
-    for item in chosen:
-        transaction.on_commit(lambda pk=item.pk: deliver_item(pk))
-    if not row.items.filter(state__in=[*AT_WORK, ItemState.PENDING]).exists():
+        return None
+    at_work = sum(states[state] for state in AT_WORK)
+    room = max(row.parallelism - at_work, 0)
+    chosen = list(row.items.filter(state=ItemState.PENDING).values_list("pk", flat=True)[:room])
+    if chosen:
+        handed_out = FleetApplyItem.objects.filter(pk__in=chosen)
+        handed_out.update(state=ItemState.DISPATCHED, dispatched_at=timezone.now())
+    own = chosen.pop(0) if chosen and keeps_one else None
+    for pk in chosen:
+        transaction.on_commit(lambda pk=pk: deliver_item(pk))
+    if not at_work and not chosen and own is None:
         _end(row, ApplyState.DONE)
+    return own
 
 
 def _end(row: FleetApply, state: ApplyState) -> None:
@@ -61,21 +72,29 @@ def _end(row: FleetApply, state: ApplyState) -> None:
     tell(row)
 
 
-def run_item(item_id: int) -> None:
-    """Once per item, whoever comes first."""
+def run_items(first: int) -> None:
+    """This one, and what its end makes room for."""
+    until, item_id = time.monotonic() + OWN_SECONDS, first
+    while (fleet_apply_id := run_item(item_id)) is not None:
+        following = advance(fleet_apply_id, keeps_one=time.monotonic() < until)
+        if following is None:
+            return
+        item_id = following
+
+
+def run_item(item_id: int) -> str | None:
+    """Once per item, whoever comes first; whose fleet apply may be moved on."""
     mine = FleetApplyItem.objects.filter(pk=item_id, state=ItemState.DISPATCHED)
     if not mine.update(state=ItemState.RUNNING):
-        return
+        return None
     item = FleetApplyItem.objects.select_related("fleet_apply__template", "instance__instance_class").get(pk=item_id)
     with acting_as(item.fleet_apply.started_by, item.fleet_apply.started_by_id):
         try:
             change = _change_for(item)
-            if change is not None:
-                change_run(change.pk)
-            record_outcome(item)
+            record_outcome(item, change and change_run(change.pk))
         except Problem as error:
             _finish(item, ItemState.FAILED, error.detail)
-    advance(item.fleet_apply_id)
+    return item.fleet_apply_id
 
 
 def _change_for(item: FleetApplyItem) -> ChangeSet | None:
@@ -84,7 +103,7 @@ def _change_for(item: FleetApplyItem) -> ChangeSet | None:
     if instance is None or instance.version != item.instance_version:
         raise Conflict("The instance has changed since the preview: make a new one.", code="instance_moved")
     preview = preview_parameters(instance, parameters=row.values, allow_restart=row.allow_restart)
-    template = row.template and template_version_get(row.template, row.template_version)
+    template = row.template and TemplateVersion(template=row.template, number=row.template_version)
     if not preview.lines:
         if template:
             template_use_note(instance, template.template, template.number)
@@ -97,11 +116,13 @@ def _change_for(item: FleetApplyItem) -> ChangeSet | None:
             raise Conflict("Restarts take a second person: apply this instance by itself.", code="second_person_needed")
         if not FleetApplyItem.objects.filter(pk=item.pk, state=ItemState.RUNNING).update(change=change):
             raise Conflict("The item was given up meanwhile: nothing was changed.", code="wrong_state")
-        return change_approve(change, is_delivered=False)
+        change_approve_held(change)
+        return change
 
 
-def record_outcome(item: FleetApplyItem) -> None:
-    change = ChangeSet.objects.filter(fleetapplyitem=item).first()
+def record_outcome(item: FleetApplyItem, ended: ChangeSet | None = None) -> None:
+    """`ended`: its change set, for who has just run it; else it is looked up."""
+    change = ended or ChangeSet.objects.filter(fleetapplyitem=item).first()
     if change is None:
         _finish(item, ItemState.UNCHANGED, "")
     elif change.state == ChangeState.APPLIED:

@@ -12,7 +12,7 @@ def fleet_apply_advance(fleet_apply_id: str) -> None:
 
 @shared_task(name="rollouts.item")
 def fleet_apply_item(item_id: int) -> None:
-    execution.run_item(item_id)
+    execution.run_items(item_id)
 
 
 @shared_task(name="rollouts.sweep")

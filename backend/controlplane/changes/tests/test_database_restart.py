@@ -39,3 +39,16 @@ def test_a_change_that_lost_its_database_is_undone_and_the_worker_works_on(held,
     # No sweep: it would take a lease of a second that a loaded machine outlasts for a dead worker's.
     until(lambda: ended(following), "the same worker takes the next one")
     assert following.state == "applied"
+    served_by = backends()
+    third = asked(instance, {"long_query_time": "5"})
+    until(lambda: ended(third), "and one more")
+    assert served_by & backends(), "a worker opens a connection for every task"
+
+
+def backends() -> set[int]:
+    """Of everybody else."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        )
+        return {pid for (pid,) in cursor.fetchall()}

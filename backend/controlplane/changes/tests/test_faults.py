@@ -9,6 +9,7 @@ from controlplane.changes.steps import Run
 from controlplane.changes.upkeep import sweep
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.models import Instance
+from controlplane.fleet.services import instance_forget
 from controlplane.gateway.errors import Unreachable
 from controlplane.gateway.tests.dribble import dribbling
 from testing.changes import asked, run
@@ -130,7 +131,42 @@ def test_a_worker_that_slept_through_its_lease_touches_nothing_more(held, shared
     run(change)
     assert (change.state, change.outcome_code) == ("rolled_back", "worker_lost")
     assert proxy.seen == 0
+    states = {step.name or step.kind: step.state for step in change.steps.all()}
+    assert states == {"long_query_time": "undone", "sort_buffer_size": "pending", "write_configuration": "pending"}
     assert float(running(shared_server, "long_query_time")) == 10
+
+
+def test_a_worker_that_failed_after_its_lease_had_ended_says_nothing_about_its_step(held, monkeypatch):
+    instance, proxy = held
+    proxy.release()
+    change = asked(instance, {"long_query_time": "4"})
+    from controlplane.changes import execution
+
+    def overslept_and_failed(run, step):
+        ChangeSet.objects.filter(pk=change.pk).update(lease_until=change.created_at)
+        sweep()
+        raise Unreachable("the server is away, for this worker")
+
+    monkeypatch.setattr(execution, "do_step", overslept_and_failed)
+    run(change)
+    assert (change.state, change.outcome_code) == ("rolled_back", "worker_lost")
+    assert [step.state for step in change.steps.filter(kind="set_global")] == ["undone"]
+
+
+@pytest.mark.parametrize("had_a_worker", [False, True])
+def test_a_change_whose_instance_was_deleted_meanwhile_ends_and_says_so(held, had_a_worker):
+    instance, _ = held
+    change = asked(instance, {"long_query_time": "4"}, when="window")
+    with acting_as("tester"):
+        if had_a_worker:
+            ChangeSet.objects.filter(pk=change.pk).update(state="applying", lease_until=change.created_at)
+        else:
+            services.change_apply_now(change)
+        instance_forget(instance)
+    sweep() if had_a_worker else run(change)
+    change.refresh_from_db()
+    assert (change.state, change.outcome_code) == ("failed", "instance_gone")
+    assert AuditEvent.objects.filter(action="change.failed", target_id=change.pk).count() == 1
 
 
 def test_a_step_that_can_neither_be_done_nor_undone_ends_the_change_and_is_named(held, settings):

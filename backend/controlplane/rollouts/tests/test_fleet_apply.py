@@ -2,6 +2,7 @@ import pytest
 
 from controlplane.changes import execution as changes_execution
 from controlplane.core.errors import Conflict
+from controlplane.core.request_context import acting_as
 from controlplane.fleet.models import Instance, TemplateUse
 from controlplane.fleet.selectors import class_get
 from controlplane.parameters.services import template_create
@@ -49,7 +50,7 @@ def counts(operator, row):
 
 def work(queue):
     while queue:
-        execution.run_item(queue.pop(0))
+        execution.run_items(queue.pop(0))
 
 
 def test_a_preview_lists_every_instance_and_keeps_nothing(viewer, fleet, template):
@@ -85,6 +86,41 @@ def test_no_more_items_are_handed_out_than_may_run_at_once(operator, fleet, temp
     execution.advance(row)
     execution.advance(row)
     assert len(delivered) == 2
+
+
+def test_a_worker_goes_on_with_the_next_item_by_itself_and_for_no_longer_than_its_turn(
+    operator, fleet, template, delivered, monkeypatch
+):
+    facts = {"parallelism": 1, "max_failures": 10, "start": True}
+    row = operator.post("/api/v1/fleet-applies", body(**facts)).json()["id"]
+    execution.advance(row)
+    first, *more = delivered
+    assert not more
+    execution.run_items(first)
+    assert counts(operator, row) == ("done", {"applied": 1, "failed": 3})
+    assert delivered == [first]
+    row = operator.post("/api/v1/fleet-applies", body(**facts)).json()["id"]
+    monkeypatch.setattr(execution, "OWN_SECONDS", 0.0)
+    execution.advance(row)
+    work(delivered[1:2])
+    assert len(delivered) == 3, "the next one is anybody's"
+
+
+def test_a_change_of_a_fleet_apply_costs_a_known_number_of_statements(
+    operator, fleet, template, delivered, django_assert_max_num_queries
+):
+    """Steps cost some each, and nothing else grows with the number of parameters."""
+    before = 0
+    for values, most in (({"long_query_time": "2"}, 84), ({"long_query_time": "3", "sort_buffer_size": "2M"}, 92)):
+        with acting_as("tester"):
+            template_create(name=f"of-{len(values)}", engine_line="5.7", values=values)
+        asked = {"template": f"of-{len(values)}", "instances": [fleet.pk], "start": True}
+        row = operator.post("/api/v1/fleet-applies", asked).json()["id"]
+        execution.advance(row)
+        with django_assert_max_num_queries(most):
+            work(delivered[before:])
+        assert counts(operator, row) == ("done", {"applied": 1})
+        before = len(delivered)
 
 
 def test_an_item_that_is_delivered_twice_is_applied_once(operator, fleet, template, delivered):
