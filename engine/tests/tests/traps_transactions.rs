@@ -42,6 +42,25 @@ fn repeatable_read_keeps_its_snapshot() {
     arena.hit(&mut reader, READ, "11");
 }
 
+/// Found by the differential tester: the server must know that the transaction has read such a table.
+#[test]
+fn a_transaction_that_read_an_aria_table_has_no_savepoints() {
+    let mut arena = Arena::enter("t_aria");
+    let mut reader = arena.client();
+    small_table(&mut reader, "t", "Aria");
+    for isolation in ["READ-COMMITTED", "REPEATABLE-READ"] {
+        all(&mut reader, &[&format!("SET tx_isolation = '{isolation}'")]);
+        for begin in ["BEGIN", "SET autocommit = 0"] {
+            arena.warm(&mut reader, READ);
+            reader.must(begin).unwrap();
+            arena.miss(&mut reader, READ, "10");
+            assert_eq!(said(&reader.query("SAVEPOINT s").unwrap()), "error 1178", "{isolation}, {begin}");
+            all(&mut reader, &["COMMIT", "SET autocommit = 1"]);
+            arena.hit(&mut reader, READ, "10");
+        }
+    }
+}
+
 #[test]
 fn the_snapshot_is_that_of_the_first_read_not_of_the_begin() {
     let (mut arena, mut writer, mut reader) = with_table("t_first");

@@ -351,7 +351,8 @@ fn judge(link: &mut Local, db: &[u8], name: &[u8]) -> Result<Verdict, String> {
     let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Ok(Verdict::Unfit) };
     let verdict = match engine.as_slice() {
         b"InnoDB" => Verdict::Snapshot,
-        b"MyISAM" | b"Aria" | b"MEMORY" => Verdict::Plain,
+        b"MyISAM" | b"MEMORY" => Verdict::Plain,
+        b"Aria" => Verdict::Joining,
         _ => Verdict::Unfit,
     };
     if !matches!(kind.as_slice(), b"BASE TABLE" | b"SYSTEM VERSIONED") {

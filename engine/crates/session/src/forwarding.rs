@@ -70,6 +70,7 @@ impl Session {
             first_table: None,
             is_by_rows: false,
             all_snapshot: true,
+            joins: false,
             refusal,
             lasts_seconds: None,
             omits_metadata: false,

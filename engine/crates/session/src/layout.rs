@@ -13,8 +13,10 @@ impl Layout {
     pub const OUTLIVED: u32 = 1 << 27;
     /// Of the bits of the offset, the upper ones tell for how many seconds it is served also if it is outdated.
     const LASTS: u32 = 1 << 26;
-    const OFFSET: u32 = Self::LASTS - 1;
-    const SECONDS_AT: u32 = 14;
+    /// Not served in a transaction.
+    const JOINS: u32 = 1 << 25;
+    const OFFSET: u32 = Self::JOINS - 1;
+    const SECONDS_AT: u32 = 13;
     const MOST_SECONDS: u32 = Self::OFFSET >> Self::SECONDS_AT;
 
     /// None if the flags are not where they can be described.
@@ -36,11 +38,20 @@ impl Layout {
         if is_by_rows { Layout(self.0 | Self::BY_ROWS) } else { self }
     }
 
+    /// Whether a transaction that reads it must be known to the engine of its table.
+    pub fn joining(self, joins: bool) -> Layout {
+        if joins { Layout(self.0 | Self::JOINS) } else { self }
+    }
+
+    pub fn joins(self) -> bool {
+        self.0 & Self::JOINS != 0
+    }
+
     pub fn is_by_rows(self) -> bool {
         self.0 & Self::BY_ROWS != 0
     }
 
-    /// A time that does not fit, beside column metadata of more than 16 KiB with a status of their own, is none.
+    /// A time that does not fit, beside column metadata of more than 8 KiB with a status of their own, is none.
     pub fn lasting(self, seconds: Option<u32>) -> Layout {
         let fits = |seconds: &u32| *seconds <= Self::MOST_SECONDS && (self.0 & Self::OFFSET) >> Self::SECONDS_AT == 0;
         seconds.filter(fits).map_or(self, |seconds| Layout(self.0 | Self::LASTS | seconds << Self::SECONDS_AT))
@@ -86,9 +97,9 @@ mod tests {
 
     #[test]
     fn a_time_that_does_not_fit_is_none() {
-        let long = Layout::describe(&[1 << 14, 50_000], 50_004, false, false).expect("two fields");
+        let long = Layout::describe(&[1 << 13, 50_000], 50_004, false, false).expect("two fields");
         assert_eq!(long.lasting(Some(9)).lasts_seconds(), None);
-        assert_eq!(long.lasting(Some(9)).offsets(50_004), [1 << 14, 50_000]);
+        assert_eq!(long.lasting(Some(9)).offsets(50_004), [1 << 13, 50_000]);
         let short = Layout::describe(&[600], 604, false, false).expect("one field");
         assert_eq!(short.lasting(Some(5000)).lasts_seconds(), None);
     }

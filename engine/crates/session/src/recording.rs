@@ -35,6 +35,8 @@ pub struct Recording {
     /// The cells are those of rows, not of their table.
     pub is_by_rows: bool,
     pub all_snapshot: bool,
+    /// Reads a table whose engine takes part in transactions without snapshots or savepoints.
+    pub joins: bool,
     /// Set by the first thing that speaks against storing; the rest is not recorded.
     pub refusal: Option<Reason>,
     /// For how long a rule lets the result outlive writes.
@@ -60,6 +62,7 @@ impl Recording {
         match verdict {
             Verdict::Snapshot => {}
             Verdict::Plain => self.all_snapshot = false,
+            Verdict::Joining => (self.all_snapshot, self.joins) = (false, true),
             Verdict::Unknown => self.refuse(Own::TableUnknown),
             Verdict::Unfit => self.refuse(Own::TableEngine),
         }

@@ -477,7 +477,10 @@ impl Session {
         let verdict = match (recording.refusal, layout) {
             (Some(reason), _) => Err(reason),
             (None, None) => Err(Own::Response.into()),
-            (None, Some(layout)) => Ok(layout.by_rows(recording.is_by_rows).lasting(recording.lasts_seconds)),
+            (None, Some(layout)) => {
+                let layout = layout.by_rows(recording.is_by_rows).joining(recording.joins);
+                Ok(layout.lasting(recording.lasts_seconds))
+            }
         };
         keep(engine, &recording, &outcome, verdict);
         recording.response.clear();

@@ -89,6 +89,9 @@ impl Session {
             return Served::No;
         }
         let layout = Layout(entry.flags());
+        if layout.joins() && (self.transaction.has_begun() || !self.transaction.autocommit) {
+            return Served::No;
+        }
         match self.transaction.admit(&engine.versions, entry.cells(), layout.opens_snapshot()) {
             Admission::Serve => {}
             Admission::OpenSnapshot => return Served::Inject(self.open_snapshot(engine)),

@@ -17,8 +17,10 @@ pub enum Verdict {
     Unknown,
     /// Qualifies, and its reads come from an InnoDB snapshot.
     Snapshot,
-    /// Qualifies; it has no snapshots (MyISAM, Aria, MEMORY).
+    /// Qualifies; it has no snapshots (MyISAM, MEMORY).
     Plain,
+    /// The same, but a transaction that reads it can have no savepoints (Aria): in one, the server must know.
+    Joining,
     Unfit,
 }
 
@@ -41,7 +43,7 @@ pub struct Table {
     defined: AtomicU64,
     /// How many statements are defining it.
     defining: AtomicU64,
-    /// The era it was given in << 2 | verdict.
+    /// The era it was given in << 3 | verdict.
     verdict: AtomicU64,
     key: RwLock<(Era, Option<Arc<KeyColumn>>)>,
 }
@@ -106,13 +108,14 @@ impl Table {
     pub fn verdict(&self, generation: u64) -> Verdict {
         // Acquire: pairs with `settle`.
         let packed = self.verdict.load(Ordering::Acquire);
-        if Era(packed >> 2) != self.era(generation) {
+        if Era(packed >> 3) != self.era(generation) {
             return Verdict::Unknown;
         }
-        match packed & 3 {
+        match packed & 7 {
             1 => Verdict::Snapshot,
             2 => Verdict::Plain,
-            3 => Verdict::Unfit,
+            3 => Verdict::Joining,
+            4 => Verdict::Unfit,
             _ => Verdict::Unknown,
         }
     }
@@ -123,7 +126,7 @@ impl Table {
 
     pub fn settle(&self, era: Era, verdict: Verdict) {
         // Release: pairs with `verdict`.
-        self.verdict.store(era.0 << 2 | verdict as u64, Ordering::Release);
+        self.verdict.store(era.0 << 3 | verdict as u64, Ordering::Release);
     }
 }
 
