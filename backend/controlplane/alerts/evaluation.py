@@ -2,9 +2,9 @@
 
 Values are computed from the samples of the last moments, in one query for all rules. How long a condition holds is what
 those samples cover that were not judged before, at most an interval of polling each: a clock that jumps adds nothing,
-and neither does a look without a new sample. What changes is written one (rule, instance) at a time, each in a
-transaction with the incident, its timeline, its audit event and its mail; a stand that somebody else moved meanwhile is
-left to them.
+and neither does a look without a new sample. What changes is written many (rule, instance) at a time, at a number of
+statements that does not grow with them, in a transaction with the incidents, their timelines, audit events and mails; a
+stand that somebody else moved meanwhile is left to them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F
 
-from controlplane.alerts.incidents import Told, incident_tell, incidents_abandon
+from controlplane.alerts.incidents import Told, incidents_abandon, incidents_tell
 from controlplane.alerts.judging import Sums, columns_of, condition_of, judged
 from controlplane.alerts.models import AlertRule, Incident, RuleOverride, Standing
 from controlplane.alerts.phases import OPEN, RESOLVED, Stand, step
@@ -29,6 +28,7 @@ from controlplane.metrics.models import Sample
 from controlplane.settings.selectors import settings_get
 
 WINDOW_SECONDS = 60
+BATCH = 500
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,8 @@ def evaluate(now: float) -> int:
     instances = _instances()
     moves = [move for rule in rules for move in _moves(rule, instances, recent, interval)]
     _wait_on([move for move in moves if move.is_waiting])
-    return sum(_make(move, now) for move in moves if not move.is_waiting)
+    telling = [move for move in moves if not move.is_waiting]
+    return sum(_make(telling[first : first + BATCH], now) for first in range(0, len(telling), BATCH))
 
 
 def _columns(rules: Iterable[AlertRule]) -> list[str]:
@@ -151,7 +152,7 @@ def _move(
     value, broken = judged(condition, rule.metric, recent.sums)
     stand, seen = _stand(standing), recent.seen_seconds(standing.sampled_at, interval) if standing else 0.0
     following, transition = step(stand, condition, broken, seen)
-    if following == stand:
+    if following == stand and transition is None:  # one that was reminded stands as one that was just opened
         return None
     return Move(rule, instance, standing, following, recent.newest_at, transition, condition.threshold, value)
 
@@ -173,13 +174,8 @@ def _wait_on(moves: Collection[Move]) -> None:
     """In one go, since thousands may wait."""
     if not moves:
         return
-    names = [*_facts(next(iter(moves)))]
+    _stands_set(moves)
     with connection.cursor() as cursor:
-        cursor.executemany(
-            f"UPDATE {Standing._meta.db_table} SET version = version + 1, {' = %s, '.join(names)} = %s"  # noqa: S608
-            " WHERE id = %s AND version = %s",
-            [(*_facts(move).values(), move.standing.pk, move.standing.version) for move in moves if move.standing],
-        )
         cursor.executemany(
             f"UPDATE {Incident._meta.db_table} SET last_value = %s"  # noqa: S608
             " WHERE rule_id = %s AND instance_id = %s AND resolved_at IS NULL",
@@ -191,29 +187,48 @@ def _wait_on(moves: Collection[Move]) -> None:
         )
 
 
-def _make(move: Move, now: float) -> bool:
+def _make(moves: list[Move], now: float) -> int:
     try:
         with transaction.atomic():
-            if not _stand_moved(move):
-                return False
-            if move.transition is None:
-                return False
-            incident_tell(Told(move.rule, move.instance, move.transition, move.threshold, move.value, now))
-            return True
+            told = [
+                Told(move.rule, move.instance, move.transition, move.threshold, move.value, now)
+                for move in _stands_moved(moves)
+                if move.transition
+            ]
+            incidents_tell(told)
+            return len(told)
     except IntegrityError:
-        # Another evaluator created the standing or opened the incident first.
-        return False
+        # Another evaluator created one of the standings or opened one of the incidents first: the others are told.
+        half = len(moves) // 2
+        return _make(moves[:half], now) + _make(moves[half:], now) if half else 0
 
 
-def _stand_moved(move: Move) -> bool:
-    """Conditional on the version that was read: of two evaluators one gets through."""
-    mine = Standing.objects.filter(pk=move.standing.pk, version=move.standing.version) if move.standing else None
-    if mine is None:
-        Standing.objects.create(rule=move.rule, instance=move.instance, **_facts(move))
-        return True
-    if move.next.phase == Phase.OK:
-        return bool(mine.delete()[0])
-    return bool(mine.update(version=F("version") + 1, **_facts(move)))
+def _stands_moved(moves: list[Move]) -> list[Move]:
+    """Those whose stand was as it had been read: of two evaluators one gets through."""
+    read = {move.standing.pk: move.standing.version for move in moves if move.standing}
+    held = Standing.objects.select_for_update().filter(pk__in=read).order_by("pk")
+    mine = {pk for pk, version in held.values_list("pk", "version") if version == read[pk]} if read else set()
+    new = [move for move in moves if move.standing is None]
+    known = [move for move in moves if move.standing and move.standing.pk in mine]
+    Standing.objects.bulk_create(Standing(rule=move.rule, instance=move.instance, **_facts(move)) for move in new)
+    over = [move.standing.pk for move in known if move.standing and move.next.phase == Phase.OK]
+    if over:
+        Standing.objects.filter(pk__in=over).delete()
+    _stands_set([move for move in known if move.next.phase != Phase.OK])
+    return [*new, *known]
+
+
+def _stands_set(moves: Collection[Move]) -> None:
+    """Conditional on the version that was read."""
+    if not moves:
+        return
+    names = [*_facts(next(iter(moves)))]
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"UPDATE {Standing._meta.db_table} SET version = version + 1, {' = %s, '.join(names)} = %s"  # noqa: S608
+            " WHERE id = %s AND version = %s",
+            [(*_facts(move).values(), move.standing.pk, move.standing.version) for move in moves if move.standing],
+        )
 
 
 def _facts(move: Move) -> dict[str, object]:

@@ -1,24 +1,26 @@
-"""Telling of a transition: the incident and its timeline, the audit trail, the browsers, and a mail unless silenced.
+"""Telling of transitions: each incident and its timeline, the audit trail, the browsers, and a mail unless silenced.
 
 Everything happens in the caller's transaction, so none of it exists without the others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.db import transaction
 
 from controlplane.alerts import letters
-from controlplane.alerts.mailing import incidents_page, mail_queue
+from controlplane.alerts.mailing import incidents_page, mail_of, mails_queue
 from controlplane.alerts.models import AlertRule, Incident, IncidentEvent
 from controlplane.alerts.phases import OPENED, REMINDED, RESOLVED
-from controlplane.alerts.selectors import silence_in_force
-from controlplane.alerts.services import incident_resolve
+from controlplane.alerts.selectors import covers, silences_in_force
+from controlplane.alerts.services import incidents_resolve
 from controlplane.alerts.vocabulary import EventKind
-from controlplane.audit.services import audit_record
-from controlplane.core.events import event_publish
+from controlplane.audit.services import audits_record
+from controlplane.core.events import events_publish
 from controlplane.fleet.models import Instance
 from controlplane.metrics.definitions import METRICS
 from controlplane.settings.selectors import settings_get
@@ -38,60 +40,101 @@ class Told:
         return datetime.fromtimestamp(self.now, UTC)
 
 
-def incident_tell(told: Told) -> None:
-    incident = _opened(told) if told.transition == OPENED else _open_incident(told)
-    if incident is None:
-        return
-    if told.transition == REMINDED:
-        _remind(incident, told)
-    elif told.transition == RESOLVED:
-        incident_resolve(incident=incident, at=told.at, value=told.value)
-    event_publish("incident", incident.pk, {"transition": told.transition, "instance_id": told.instance.pk})
-    _mail(incident, told)
+Pairs = list[tuple[Incident, Told]]
+
+
+def incidents_tell(told: Sequence[Told]) -> None:
+    """At so many statements, however many there are."""
+    pairs = _opened([each for each in told if each.transition == OPENED])
+    pairs += _still_open([each for each in told if each.transition != OPENED])
+    _remind([pair for pair in pairs if pair[1].transition == REMINDED])
+    resolved = [(incident, each.value) for incident, each in pairs if each.transition == RESOLVED]
+    if resolved:
+        incidents_resolve(resolved, at=told[0].at)
+    events_publish(
+        "incident",
+        [(incident.pk, {"transition": each.transition, "instance_id": each.instance.pk}) for incident, each in pairs],
+    )
+    _mail(pairs)
 
 
 @transaction.atomic
 def incidents_abandon(at: datetime) -> None:
     """An instance that was deleted can never recover: what is open on it ends, without a mail."""
-    for incident in Incident.objects.select_for_update().filter(instance=None, resolved_at=None):
-        incident_resolve(incident=incident, at=at, detail="the instance was deleted")
+    left = Incident.objects.select_for_update().filter(instance=None, resolved_at=None)
+    resolved = [(incident, None) for incident in left]
+    if resolved:
+        incidents_resolve(resolved, at=at, detail="the instance was deleted")
 
 
-def _opened(told: Told) -> Incident:
-    rule, instance = told.rule, told.instance
-    incident = Incident.objects.create(
-        rule=rule, instance=instance, rule_name=rule.name, instance_name=instance.name, metric=rule.metric,
-        comparison=rule.comparison, threshold=told.threshold, severity=rule.severity,
-        opened_value=told.value, last_value=told.value, opened_at=told.at,
+def _opened(told: list[Told]) -> Pairs:
+    if not told:
+        return []
+    incidents = Incident.objects.bulk_create(
+        Incident(
+            rule=each.rule, instance=each.instance, rule_name=each.rule.name, instance_name=each.instance.name,
+            metric=each.rule.metric, comparison=each.rule.comparison, threshold=each.threshold,
+            severity=each.rule.severity, opened_value=each.value, last_value=each.value, opened_at=each.at,
+        )
+        for each in told
     )  # fmt: skip
-    IncidentEvent.objects.create(incident=incident, at=told.at, kind=EventKind.OPENED, value=told.value)
-    facts = {"rule": rule.name, "instance": instance.name, "value": told.value, "threshold": told.threshold}
-    audit_record("incident.opened", incident, after=facts)
-    return incident
+    pairs = list(zip(incidents, told, strict=True))
+    _note(pairs, EventKind.OPENED)
+    audits_record("incident.opened", [(incident, _facts(each)) for incident, each in pairs])
+    return pairs
 
 
-def _open_incident(told: Told) -> Incident | None:
-    """None: its rule or instance was edited away meanwhile, and it was resolved with it."""
-    return Incident.objects.filter(rule=told.rule, instance=told.instance, resolved_at=None).first()
+def _facts(told: Told) -> dict[str, Any]:
+    return {
+        "rule": told.rule.name, "instance": told.instance.name, "value": told.value, "threshold": told.threshold
+    }  # fmt: skip
 
 
-def _remind(incident: Incident, told: Told) -> None:
-    incident.last_value = told.value
-    incident.save(update_fields=["last_value"])
-    IncidentEvent.objects.create(incident=incident, at=told.at, kind=EventKind.REMINDED, value=told.value)
-    audit_record("incident.reminded", incident, after={"value": told.value})
+def _still_open(told: list[Told]) -> Pairs:
+    """Without those whose rule or instance was edited away meanwhile, and which were resolved with it."""
+    if not told:
+        return []
+    rules, instances = {each.rule.pk for each in told}, {each.instance.pk for each in told}
+    found = Incident.objects.filter(resolved_at=None, rule_id__in=rules, instance_id__in=instances)
+    open_ones = {(incident.rule_id, incident.instance_id): incident for incident in found}
+    keyed = [(open_ones.get((each.rule.pk, each.instance.pk)), each) for each in told]
+    return [(incident, each) for incident, each in keyed if incident is not None]
 
 
-def _mail(incident: Incident, told: Told) -> None:
-    silence = silence_in_force(told.rule, told.instance, told.at)
-    if silence is not None:
-        detail = f"no mail until {silence.ends_at:%Y-%m-%d %H:%M} UTC: {silence.reason}"
-        IncidentEvent.objects.create(incident=incident, at=told.at, kind=EventKind.SILENCED, detail=detail)
+def _remind(pairs: Pairs) -> None:
+    if not pairs:
         return
-    recipients = told.rule.recipients or settings_get().mail_to
-    if recipients and settings_get().smtp_host:
-        name = f"{REMINDED}.{int(told.now)}" if told.transition == REMINDED else told.transition
-        mail_queue(incident=incident, transition=name, letter=_letter(incident, told), recipients=recipients)
+    for incident, told in pairs:
+        incident.last_value = told.value
+    Incident.objects.bulk_update([incident for incident, _ in pairs], ["last_value"])
+    _note(pairs, EventKind.REMINDED)
+    audits_record("incident.reminded", [(incident, {"value": told.value}) for incident, told in pairs])
+
+
+def _note(pairs: Pairs, kind: EventKind) -> None:
+    IncidentEvent.objects.bulk_create(
+        IncidentEvent(incident=incident, at=told.at, kind=kind, value=told.value) for incident, told in pairs
+    )
+
+
+def _mail(pairs: Pairs) -> None:
+    """Unless it is silenced, which the timeline tells."""
+    if not pairs:
+        return
+    silences, settings = silences_in_force(pairs[0][1].at), settings_get()
+    silenced, mails = [], []
+    for incident, told in pairs:
+        silence = next((each for each in silences if covers(each, told.rule, told.instance)), None)
+        recipients = told.rule.recipients or settings.mail_to
+        if silence is not None:
+            detail = f"no mail until {silence.ends_at:%Y-%m-%d %H:%M} UTC: {silence.reason}"
+            silenced.append(IncidentEvent(incident=incident, at=told.at, kind=EventKind.SILENCED, detail=detail))
+        elif recipients and settings.smtp_host:
+            name = f"{REMINDED}.{int(told.now)}" if told.transition == REMINDED else told.transition
+            letter = _letter(incident, told)
+            mails.append(mail_of(incident=incident, transition=name, letter=letter, recipients=recipients))
+    IncidentEvent.objects.bulk_create(silenced)
+    mails_queue(mails)
 
 
 def _letter(incident: Incident, told: Told) -> letters.Letter:

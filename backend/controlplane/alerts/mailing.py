@@ -67,12 +67,16 @@ def test_mail_send(*, to: str) -> str:
     return server.place
 
 
-def mail_queue(*, incident: Incident, transition: str, letter: Letter, recipients: list[str]) -> Mail:
-    """Inside the transition's transaction. `transition` is unique: telling twice fails the second transition."""
-    return Mail.objects.create(
+def mail_of(*, incident: Incident, transition: str, letter: Letter, recipients: list[str]) -> Mail:
+    return Mail(
         incident=incident, transition=f"{incident.pk}.{transition}", recipients=recipients, due_at=timezone.now(),
         subject=letter.subject, text=letter.text, html=letter.html,
     )  # fmt: skip
+
+
+def mails_queue(mails: list[Mail]) -> list[Mail]:
+    """Inside the transitions' transaction. A mail's `transition` is unique: telling twice fails the second one."""
+    return Mail.objects.bulk_create(mails)
 
 
 def mails_send() -> int:

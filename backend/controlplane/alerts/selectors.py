@@ -72,9 +72,14 @@ def _in_force(now: datetime) -> Q:
     return has_begun & Q(ends_at__gt=now)
 
 
-def silence_in_force(rule: AlertRule, instance: Instance, now: datetime) -> Silence | None:
-    """The first silence that covers this rule on this instance; an empty matcher covers everything."""
-    candidates = Silence.objects.filter(
-        Q(rule=None) | Q(rule=rule), Q(instance=None) | Q(instance=instance), _in_force(now)
+def silences_in_force(now: datetime) -> list[Silence]:
+    return list(Silence.objects.filter(_in_force(now)))
+
+
+def covers(silence: Silence, rule: AlertRule, instance: Instance) -> bool:
+    """An empty matcher covers everything."""
+    return (
+        silence.rule_id in (None, rule.pk)
+        and silence.instance_id in (None, instance.pk)
+        and silence.tags.items() <= instance.tags.items()
     )
-    return next((each for each in candidates if each.tags.items() <= instance.tags.items()), None)

@@ -1,7 +1,8 @@
-"""The one way to write the audit trail."""
+"""The one way to write the audit trail, of one thing or of many at once."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
@@ -15,10 +16,26 @@ def audit_record(
     action: str, target: Any, *, before: dict[str, Any] | None = None, after: dict[str, Any] | None = None
 ) -> AuditEvent:
     """Must be called inside the transaction of the change, so that neither exists without the other."""
+    _refuse_outside_transaction(action)
+    event = _event(action, target, before, after)
+    event.save(force_insert=True)
+    return event
+
+
+def audits_record(action: str, outcomes: Iterable[tuple[Any, dict[str, Any]]]) -> None:
+    """The same that was done to many: each target, and what is so afterwards."""
+    _refuse_outside_transaction(action)
+    AuditEvent.objects.bulk_create(_event(action, target, None, after) for target, after in outcomes)
+
+
+def _refuse_outside_transaction(action: str) -> None:
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError(f"audit of {action} outside a transaction: wrap the change and its audit in atomic()")
+
+
+def _event(action: str, target: Any, before: dict[str, Any] | None, after: dict[str, Any] | None) -> AuditEvent:
     who = caller()
-    return AuditEvent.objects.create(
+    return AuditEvent(
         actor=who.actor,
         actor_id=who.actor_id,
         token_prefix=who.token_prefix,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from controlplane.core.models import Event
@@ -9,3 +10,8 @@ from controlplane.core.models import Event
 
 def event_publish(topic: str, subject: str, facts: dict[str, Any]) -> None:
     Event.objects.create(topic=topic, subject=subject, facts=facts)
+
+
+def events_publish(topic: str, told: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    """Subject and facts of many."""
+    Event.objects.bulk_create(Event(topic=topic, subject=subject, facts=facts) for subject, facts in told)

@@ -168,6 +168,13 @@ def test_a_reminder_comes_after_its_time_of_samples_however_often_the_clock_jump
     assert Mail.objects.count() == 2
 
 
+def test_a_reminder_that_is_due_at_every_look_comes_at_every_look() -> None:
+    instance = instance_make()
+    AlertRule.objects.update(for_seconds=0, reminder_seconds=15)
+    assert [look(instance, T + minute * 60, hits=10, lookups=100) for minute in range(3)] == [1, 1, 1]
+    assert [event.kind for event in Incident.objects.get().events.all()] == ["opened", "reminded", "reminded"]
+
+
 def test_a_silence_for_others_changes_nothing() -> None:
     services.silence_create(reason="other", duration_seconds=86400, tags={"stage": "test"})
     watch(instance_make(tags={"stage": "live"}), 11, hits=10, lookups=100)
@@ -240,6 +247,44 @@ def test_a_stand_that_somebody_else_moved_is_left_alone(monkeypatch: pytest.Monk
     monkeypatch.setattr(evaluation, "_moves", after_the_other)
     assert evaluate(T + 600) == 0
     assert (Incident.objects.count(), Mail.objects.count()) == (1, 1)
+
+
+@pytest.mark.parametrize("is_silenced", [False, True])
+def test_a_thousand_incidents_open_remind_and_resolve_at_the_statements_of_a_few(
+    is_silenced: bool, django_assert_max_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every one of them with its timeline, its trail and its mail."""
+    monkeypatch.setattr("controlplane.alerts.evaluation.BATCH", 40)
+    AlertRule.objects.update(for_seconds=0, reminder_seconds=15)
+    if is_silenced:
+        services.silence_create(reason="load test", duration_seconds=86400)
+    instances = [instance_make() for _ in range(30)]
+    for now, hits, most in ((T, 10, 21), (T + 60, 20, 23), (T + 120, 90, 23)):
+        for instance in instances:
+            sampled(instance, now, hits=hits, lookups=100)
+        with django_assert_max_num_queries(most):
+            evaluate(now)
+    assert Incident.objects.exclude(resolved_at=None).count() == 30
+    for incident in Incident.objects.prefetch_related("events", "mails"):
+        kinds = [event.kind for event in incident.events.all() if event.kind != "silenced"]
+        assert kinds == ["opened", "reminded", "resolved"]
+        assert (incident.opened_value, incident.last_value) == (10.0, 90.0)
+        assert sorted(mail.kind for mail in incident.mails.all()) == ([] if is_silenced else kinds)
+        trail = AuditEvent.objects.filter(target_id=incident.pk).values_list("action", flat=True)
+        assert sorted(trail) == [f"incident.{kind}" for kind in kinds]
+    assert not Standing.objects.exists()
+
+
+def test_one_incident_that_somebody_else_opened_keeps_none_of_the_others_back() -> None:
+    AlertRule.objects.update(for_seconds=0)
+    instances = [instance_make() for _ in range(7)]
+    facts = {"rule": shipped(), "threshold": 50, "opened_at": timezone.now(), "instance": instances[4]}
+    Incident.objects.create(**facts)
+    for instance in instances:
+        sampled(instance, T, hits=10, lookups=100)
+    assert evaluate(T) == 6
+    assert {incident.instance_id for incident in Incident.objects.all()} == {each.pk for each in instances}
+    assert Standing.objects.count() == 6
 
 
 def test_one_look_at_many_instances_takes_constant_queries(django_assert_max_num_queries: Any) -> None:

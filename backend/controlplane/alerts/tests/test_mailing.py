@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from controlplane.alerts import mailing
 from controlplane.alerts.letters import Letter
-from controlplane.alerts.mailing import MOST_ALONE, STUCK_AFTER, mail_queue, mails_expire, mails_send
+from controlplane.alerts.mailing import MOST_ALONE, STUCK_AFTER, mail_of, mails_expire, mails_queue, mails_send
 from controlplane.alerts.models import Incident, IncidentEvent, Mail
 from controlplane.gateway.mail import MailServer
 from controlplane.gateway.tests.smtp import smtp_server
@@ -38,7 +38,7 @@ def many(count: int, transition: str = "opened") -> list[Mail]:
     facts |= {"threshold": 50, "severity": "warning", "opened_at": timezone.now()}
     incidents = Incident.objects.bulk_create(Incident(**facts) for _ in range(count))
     told = {"transition": transition, "letter": LETTER, "recipients": ["dba@example.com"]}
-    return [mail_queue(incident=incident, **told) for incident in incidents]
+    return mails_queue([mail_of(incident=incident, **told) for incident in incidents])
 
 
 def states() -> list[str]:
