@@ -3,7 +3,7 @@
 mod traps;
 
 use fqc_tests::client::{Client, Login, Response};
-use traps::{Arena, all, said, small_table};
+use traps::{Arena, all, said, small_table, until};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
@@ -300,6 +300,38 @@ fn granted_and_revoked_privileges() {
     let mut again = arena.client_as(&account(&arena, "ann"));
     (0..2).for_each(|_| arena.miss(&mut again, read, "error 1142"));
     assert_eq!(arena.warm(&mut root, read), "10");
+}
+
+/// A password that has expired with time: until there is another, the server answers nothing.
+#[test]
+fn an_account_whose_password_expires() {
+    const EXPIRED: u16 = 1820;
+    let (mut arena, mut definer, _) = with_table("d_expires");
+    let (login, read) = (account(&arena, "expiring"), "SELECT v FROM d_expires.t WHERE id = 1");
+    let create = "CREATE USER expiring IDENTIFIED BY 'expiring' PASSWORD EXPIRE INTERVAL 1 DAY";
+    all(&mut definer, &[create, "GRANT SELECT ON d_expires.* TO expiring"]);
+    for seconds in [4, 8, 16, 32, 64, 128] {
+        let moment = format!("UNIX_TIMESTAMP() - 86400 + {seconds}");
+        let set = format!("JSON_SET(Priv, '$.password_last_changed', {moment})");
+        all(
+            &mut definer,
+            &[&format!("UPDATE mysql.global_priv SET Priv = {set} WHERE User = 'expiring'"), "FLUSH PRIVILEGES"],
+        );
+        let mut early = arena.client_as(&login);
+        let is_expired = |client: &mut Client| {
+            client.query("SELECT 1").unwrap().failure().is_some_and(|failure| failure.code == EXPIRED)
+        };
+        if is_expired(&mut early) {
+            continue;
+        }
+        assert_eq!(arena.warm(&mut early, read), "10");
+        until("the password has expired", || is_expired(&mut arena.client_as(&login)));
+        let mut late = arena.client_as(&login);
+        arena.miss(&mut late, read, &format!("error {EXPIRED}"));
+        arena.hit(&mut early, read, "10");
+        return drop(definer.must("DROP USER expiring").unwrap());
+    }
+    panic!("the machine is too slow to have a password expire");
 }
 
 #[test]

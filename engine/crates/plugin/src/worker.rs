@@ -282,14 +282,23 @@ pub fn number(value: &Option<Vec<u8>>) -> u64 {
     value.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()).unwrap_or(0)
 }
 
-/// How the texts of new sessions are read.
+/// How the texts of new sessions are read, and whether all of them are.
 fn look_up_beginnings(engine: &Engine, link: &mut Local) -> Result<(), String> {
     let inherited = engine.settings.inherited();
     let rows = link.query("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect")?;
     if let Some([Some(mode), Some(first)]) = rows.first().map(|row| row.as_slice()) {
-        engine.settings.note_beginnings(inherited, !first.is_empty(), is_usual(mode) && leaves_mode(first));
+        let as_usual = is_usual(mode) && leaves_mode(first) && !may_passwords_expire(link);
+        engine.settings.note_beginnings(inherited, !first.is_empty(), as_usual);
     }
     Ok(())
+}
+
+/// With time alone: the server then refuses what a session asks, which nothing else tells than its answer.
+fn may_passwords_expire(link: &mut Local) -> bool {
+    let lasting = "SELECT @@GLOBAL.default_password_lifetime = 0 AND NOT EXISTS \
+                   (SELECT 1 FROM mysql.global_priv WHERE JSON_VALUE(Priv, '$.password_lifetime') > 0)";
+    let answer = link.query(lasting).ok().and_then(|rows| rows.into_iter().next()?.into_iter().next()?);
+    answer.as_deref() != Some(b"1")
 }
 
 fn is_usual(mode: &[u8]) -> bool {
