@@ -8,12 +8,13 @@ use std::time::Instant;
 
 const TEXT: &[u8] = b"SELECT c FROM sbtest1 WHERE id=?";
 const VALUE: [u8; 100] = [1; 100];
+const CONTEXT_BYTES: usize = 6;
 const PARAMETER_BYTES: usize = 8;
 const LOOKUPS: u64 = 2_000_000;
 
 fn main() {
     let entries: u64 = std::env::args().nth(1).map_or(1_000_000, |word| word.parse().expect("a whole number"));
-    let payload = (8 + TEXT.len() + PARAMETER_BYTES + VALUE.len()) as u64;
+    let payload = (CONTEXT_BYTES + TEXT.len() + PARAMETER_BYTES + VALUE.len()) as u64;
     let before = resident_bytes();
     // Room for all, so that nothing is evicted.
     let cache = Cache::new(entries * (payload + 64) * 9 / 8);

@@ -1,6 +1,7 @@
-//! One stored result: a header, and behind it both key parts, the cells (aligned) and the value.
+//! One stored result: a header, and behind it the key, the cells and the value, none of them aligned.
 //!
-//! The key comes first, at a fixed distance, so that a processor fetches it while it still waits for the header.
+//! The key comes first, at a fixed distance, so that a processor fetches it while it still waits for the header. It is the
+//! first part, the second part, and, if there is a second one, its length.
 //!
 //! Written once before anyone can find it, never changed afterwards, so that readers need no synchronisation beyond finding
 //! it. Everything that does change (how often it is used, where it lives) is kept in its slot of the index; but for its flags,
@@ -16,28 +17,69 @@ use crate::hash::Hash;
 use crate::versions::VERSION_MAX;
 use crate::{CellId, Key, Meta, Pin, Stamp, Versions};
 
-/// Entries start at multiples of this, which leaves their addresses three free bits.
-pub(crate) const ALIGN: usize = 8;
+/// Entries start at multiples of this, which leaves their addresses two free bits.
+pub(crate) const ALIGN: usize = 4;
 
 const CELLS_BITS: u32 = 16;
+const OWNER_BITS: u32 = 16;
+/// Numbers of sessions' identities and of moments alike.
+const NUMBER_MAX: u64 = VERSION_MAX;
+const _: () = assert!(NUMBER_MAX == u64::MAX >> CELLS_BITS && NUMBER_MAX == u64::MAX >> OWNER_BITS);
+
+/// A word that is aligned as entries are.
+#[derive(Clone, Copy)]
+#[repr(C, packed(4))]
+struct Word(u64);
 
 #[repr(C)]
 struct Header {
     /// `stamp << 16 | number of cells`
-    stamp_and_cells: u64,
-    context: u64,
+    stamp_and_cells: Word,
+    /// `context << 16 | owner`
+    context_and_owner: Word,
     place: u32,
-    part_bytes: [u32; 2],
+    key: KeySize,
     value_bytes: u32,
     rows: u32,
-    cost: u16,
-    owner: u16,
     flags: AtomicU32,
+    cost: u16,
     // The key begins here, in what would be padding.
 }
 
-const KEY_AT: usize = offset_of!(Header, flags) + size_of::<AtomicU32>();
-const _: () = assert!(align_of::<Header>() == ALIGN);
+const FLAGS_AT: usize = offset_of!(Header, flags);
+const FLAGS_END: usize = FLAGS_AT + size_of::<AtomicU32>();
+const KEY_AT: usize = offset_of!(Header, cost) + size_of::<u16>();
+const _: () = assert!(align_of::<Header>() == ALIGN && size_of::<Header>() == KEY_AT.next_multiple_of(ALIGN));
+
+/// `bytes of both parts << 1 | whether there is a second one`
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct KeySize(u32);
+
+impl KeySize {
+    /// `None`: too large to be written down.
+    fn of(parts: [&[u8]; 2]) -> Option<Self> {
+        let bytes = parts[0].len().checked_add(parts[1].len()).filter(|&bytes| bytes < 1 << 31)?;
+        Some(KeySize((bytes as u32) << 1 | u32::from(!parts[1].is_empty())))
+    }
+
+    fn part_bytes(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    fn has_second(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    fn stored_bytes(self) -> usize {
+        self.part_bytes() + if self.has_second() { size_of::<u32>() } else { 0 }
+    }
+}
+
+/// Bytes of a key in an entry: with the length of its second part, if it has one.
+fn stored_bytes(parts: [&[u8]; 2]) -> usize {
+    let told = if parts[1].is_empty() { 0 } else { size_of::<u32>() };
+    parts[0].len() + parts[1].len() + told
+}
 
 /// Where the parts behind the header begin, and where the next entry can.
 struct Layout {
@@ -48,7 +90,8 @@ struct Layout {
 
 impl Layout {
     fn new(key_bytes: usize, cells: usize, value_bytes: usize) -> Self {
-        let cells_at = (KEY_AT + key_bytes).next_multiple_of(align_of::<CellId>());
+        const { assert!(align_of::<CellId>() == 1) };
+        let cells_at = KEY_AT + key_bytes;
         let value_at = cells_at + cells * size_of::<CellId>();
         Layout { cells_at, value_at, size: (value_at + value_bytes).next_multiple_of(ALIGN) }
     }
@@ -56,7 +99,7 @@ impl Layout {
 
 /// Bytes of an entry with so many cells and so large a value.
 pub fn entry_bytes(key: &Key, cells: usize, value_bytes: usize) -> usize {
-    Layout::new(key.parts[0].len() + key.parts[1].len(), cells, value_bytes).size
+    Layout::new(stored_bytes(key.parts), cells, value_bytes).size
 }
 
 /// What an insertion brings along, checked to be representable.
@@ -66,19 +109,20 @@ pub(crate) struct Draft<'a> {
     meta: Meta,
     cells: &'a [CellId],
     value: &'a [u8],
+    key_size: KeySize,
     layout: Layout,
 }
 
 impl<'a> Draft<'a> {
-    /// `None`: a length that the header cannot hold.
+    /// `None`: a number that the header cannot hold.
     pub fn new(hash: Hash, key: &'a Key<'a>, meta: Meta, cells: &'a [CellId], value: &'a [u8]) -> Option<Self> {
-        let lengths = [key.parts[0].len(), key.parts[1].len(), value.len()];
-        let representable = lengths.iter().all(|&length| u32::try_from(length).is_ok());
+        let key_size = KeySize::of(key.parts)?;
+        let representable = u32::try_from(value.len()).is_ok() && key.context <= NUMBER_MAX;
         if !representable || cells.len() >= 1 << CELLS_BITS {
             return None;
         }
-        let layout = Layout::new(lengths[0] + lengths[1], cells.len(), lengths[2]);
-        Some(Draft { hash, key, meta, cells, value, layout })
+        let layout = Layout::new(key_size.stored_bytes(), cells.len(), value.len());
+        Some(Draft { hash, key, meta, cells, value, key_size, layout })
     }
 
     /// Bytes of the whole entry, a multiple of [`ALIGN`].
@@ -91,23 +135,25 @@ impl<'a> Draft<'a> {
     pub unsafe fn write(&self, at: NonNull<u8>) -> RawEntry {
         let parts = self.key.parts;
         let header = Header {
-            stamp_and_cells: self.meta.stamp.0.min(VERSION_MAX) << CELLS_BITS | self.cells.len() as u64,
-            context: self.key.context,
+            stamp_and_cells: Word(self.meta.stamp.0.min(NUMBER_MAX) << CELLS_BITS | self.cells.len() as u64),
+            context_and_owner: Word(self.key.context << OWNER_BITS | u64::from(self.meta.owner)),
             place: self.hash.place(),
-            part_bytes: parts.map(|part| part.len() as u32),
+            key: self.key_size,
             value_bytes: self.value.len() as u32,
             rows: saturate(self.meta.rows),
-            cost: pack(self.meta.cost_ns / 1000),
-            owner: self.meta.owner,
             flags: AtomicU32::new(self.meta.flags),
+            cost: pack(self.meta.cost_ns / 1000),
         };
         let entry = RawEntry(at.cast());
-        // SAFETY: `CellId` is a transparent `u32`, whose bytes can be read.
+        // SAFETY: `CellId` is a packed `u32`, whose bytes can be read.
         let cells = unsafe { slice::from_raw_parts(self.cells.as_ptr().cast(), size_of_val(self.cells)) };
         let second_at = KEY_AT + parts[0].len();
+        let second_bytes = (parts[1].len() as u32).to_le_bytes();
+        let told = if self.key_size.has_second() { &second_bytes[..] } else { &[] };
         let behind = [
             (KEY_AT, parts[0]),
             (second_at, parts[1]),
+            (second_at + parts[1].len(), told),
             (self.layout.cells_at, cells),
             (self.layout.value_at, self.value),
         ];
@@ -162,11 +208,10 @@ impl RawEntry {
     /// The entry is written and mapped, `bytes` is its size, and `at` is aligned to [`ALIGN`] and has so many writable bytes
     /// that nobody else can see.
     pub unsafe fn copy_to(self, at: NonNull<u8>, bytes: usize) {
-        const FLAGS_AT: usize = offset_of!(Header, flags);
         // SAFETY: the caller's promise; the two pieces and the flags between them make up the entry.
         unsafe {
             at.copy_from_nonoverlapping(self.start(), FLAGS_AT);
-            at.add(KEY_AT).copy_from_nonoverlapping(self.start().add(KEY_AT), bytes - KEY_AT);
+            at.add(FLAGS_END).copy_from_nonoverlapping(self.start().add(FLAGS_END), bytes - FLAGS_END);
             let flags = self.header().flags.load(Ordering::Relaxed);
             at.add(FLAGS_AT).cast().write(AtomicU32::new(flags));
         }
@@ -195,8 +240,7 @@ impl<'g> Entry<'g> {
     }
 
     fn layout(&self) -> Layout {
-        let [first, second] = self.part_bytes();
-        Layout::new(first + second, self.cells_len(), self.header().value_bytes as usize)
+        Layout::new(self.header().key.stored_bytes(), self.cells_len(), self.header().value_bytes as usize)
     }
 
     fn bytes(&self, at: usize, len: usize) -> &'g [u8] {
@@ -205,19 +249,26 @@ impl<'g> Entry<'g> {
     }
 
     fn cells_len(&self) -> usize {
-        (self.header().stamp_and_cells & ((1 << CELLS_BITS) - 1)) as usize
+        (self.header().stamp_and_cells.0 & ((1 << CELLS_BITS) - 1)) as usize
     }
 
-    fn part_bytes(&self) -> [usize; 2] {
-        self.header().part_bytes.map(|bytes| bytes as usize)
-    }
-
+    #[inline]
     pub(crate) fn matches(&self, key: &Key) -> bool {
         let [first, second] = key.parts;
-        self.header().context == key.context
-            && self.part_bytes() == key.parts.map(<[u8]>::len)
+        // A key that is too large for a header is in none. Equal sizes bound what is read by `first` and `second`.
+        self.header().context_and_owner.0 >> OWNER_BITS == key.context
+            && Some(self.header().key) == KeySize::of(key.parts)
             && self.bytes(KEY_AT, first.len()) == first
-            && self.bytes(KEY_AT + first.len(), second.len()) == second
+            && (second.is_empty() || self.second() == second)
+    }
+
+    /// The second part of a key that has one.
+    fn second(&self) -> &'g [u8] {
+        let end = KEY_AT + self.header().key.part_bytes();
+        let mut told = [0; size_of::<u32>()];
+        told.copy_from_slice(self.bytes(end, size_of::<u32>()));
+        let bytes = u32::from_le_bytes(told) as usize;
+        self.bytes(end - bytes, bytes)
     }
 
     /// Bytes of the whole entry, its place in the index not counted.
@@ -236,12 +287,12 @@ impl<'g> Entry<'g> {
 
     pub fn cells(&self) -> &'g [CellId] {
         let at = self.layout().cells_at;
-        // SAFETY: `Draft::write` copied so many cells here, and the layout aligned them.
+        // SAFETY: `Draft::write` copied so many cells here; they need no alignment.
         unsafe { slice::from_raw_parts(self.raw.start().add(at).cast().as_ptr(), self.cells_len()) }
     }
 
     pub fn stamp(&self) -> Stamp {
-        Stamp(self.header().stamp_and_cells >> CELLS_BITS)
+        Stamp(self.header().stamp_and_cells.0 >> CELLS_BITS)
     }
 
     /// Nothing that it depends on has changed, or is changing.
@@ -260,7 +311,7 @@ impl<'g> Entry<'g> {
     }
 
     pub fn owner(&self) -> u16 {
-        self.header().owner
+        self.header().context_and_owner.0 as u16
     }
 
     pub fn flags(&self) -> u32 {

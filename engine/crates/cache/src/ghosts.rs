@@ -2,14 +2,14 @@
 //! and goes straight to the main queue.
 //!
 //! Buckets of eight 16-bit fingerprints, each bucket in order of arrival: the ninth pushes out the first. Forgetting and
-//! mistaking (8 in 65536) are harmless, they only misplace an entry.
+//! mistaking (8 in 32768) are harmless, they only misplace an entry.
 
 pub(crate) const BUCKET: usize = 8;
 pub(crate) type Bucket = [u16; BUCKET];
 
-/// A fingerprint is a tag made odd, so that an empty place (zero) matches none.
+/// A fingerprint is a tag of 15 bits made odd, so that an empty place (zero) matches none.
 fn fingerprint(tag: u16) -> u16 {
-    tag | 1
+    tag << 1 | 1
 }
 
 pub(crate) fn remember(bucket: &mut Bucket, tag: u16) {
@@ -39,11 +39,11 @@ mod tests {
     fn the_oldest_ghost_is_forgotten_first_and_a_recalled_one_at_once() {
         let mut bucket = Bucket::default();
         assert!(!recall(&mut bucket, 0));
-        (0..9).for_each(|n| remember(&mut bucket, n * 2));
+        (0..9).for_each(|n| remember(&mut bucket, n));
         assert!(!recall(&mut bucket, 0), "the ninth pushed it out");
-        assert!(recall(&mut bucket, 2));
-        assert!(!recall(&mut bucket, 2));
+        assert!(recall(&mut bucket, 1));
+        assert!(!recall(&mut bucket, 1));
         remember(&mut bucket, 100);
-        assert!(recall(&mut bucket, 4), "the recalled one had left a place");
+        assert!(recall(&mut bucket, 2), "the recalled one had left a place");
     }
 }

@@ -17,9 +17,9 @@ impl Hash {
         (self.0 >> 16) as u32
     }
 
-    /// Tells most other keys at the same place apart.
+    /// Tells most other keys at the same place apart; 15 bits.
     pub fn tag(self) -> u16 {
-        (self.0 >> 48) as u16
+        (self.0 >> 49) as u16
     }
 }
 

@@ -5,7 +5,9 @@
 pub(crate) const SHARDS: usize = if cfg!(miri) { 4 } else { 64 };
 
 const SHARD_BYTES: u64 = 1 << 20;
-const SEGMENTS_PER_SHARD: u64 = 64;
+pub(crate) const SEGMENTS_PER_SHARD: u64 = 64;
+/// Of segments in a shard that is not full, if its budget allows for so much.
+pub(crate) const LEAST_SEGMENT_BYTES: usize = 64 << 10;
 const MAX_SEGMENT_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

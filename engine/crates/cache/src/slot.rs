@@ -1,6 +1,6 @@
-//! One word of the index: `tag (16 bits) | address of the entry (45 bits) | in main (1) | uses (2)`.
+//! One word of the index: `tag (15 bits) | in main (1) | address of the entry (46 bits) | uses (2)`.
 //!
-//! Entries are aligned to 8 bytes in the lower 48 bits of the address space, so nothing is lost. The word carries all that
+//! Entries are aligned to 4 bytes in the lower 48 bits of the address space, so nothing is lost. The word carries all that
 //! changes about an entry, which keeps the entry itself immutable and lets a hit count its use by one compare-and-swap.
 
 use std::ptr::{NonNull, with_exposed_provenance_mut};
@@ -10,9 +10,10 @@ use crate::entry::{ALIGN, RawEntry};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(pub u64);
 
-const USES: u64 = 0b011;
-const MAIN: u64 = 0b100;
+const USES: u64 = ALIGN as u64 - 1;
 const ADDRESS: u64 = (1 << 48) - ALIGN as u64;
+const MAIN: u64 = 1 << 48;
+const TAG_AT: u32 = 49;
 
 impl Slot {
     /// Never used: a search ends here.
@@ -26,7 +27,8 @@ impl Slot {
         let address = entry.start().as_ptr().expose_provenance() as u64;
         assert_eq!(address & !ADDRESS, 0, "the system maps memory beyond 48 bits");
         debug_assert!(uses <= Self::MAX_USES);
-        Slot(u64::from(tag) << 48 | address | if main { MAIN } else { 0 } | uses)
+        debug_assert!(u64::from(tag) < 1 << (u64::BITS - TAG_AT));
+        Slot(u64::from(tag) << TAG_AT | address | if main { MAIN } else { 0 } | uses)
     }
 
     /// `None`: empty or removed.
@@ -36,7 +38,7 @@ impl Slot {
     }
 
     pub fn tag(self) -> u16 {
-        (self.0 >> 48) as u16
+        (self.0 >> TAG_AT) as u16
     }
 
     pub fn is_main(self) -> bool {
@@ -62,11 +64,11 @@ mod tests {
     fn all_fields_come_back() {
         let word = std::cell::UnsafeCell::new(0u64);
         let entry = RawEntry::at(NonNull::new(word.get().cast()).expect("not null"));
-        let slot = Slot::new(0xfedc, entry, true, 2);
-        assert_eq!((slot.tag(), slot.is_main(), slot.uses()), (0xfedc, true, 2));
+        let slot = Slot::new(0x7edc, entry, true, 2);
+        assert_eq!((slot.tag(), slot.is_main(), slot.uses()), (0x7edc, true, 2));
         assert!(slot.entry() == Some(entry));
         let slot = slot.with_one_use_more();
-        assert_eq!((slot.tag(), slot.is_main(), slot.uses()), (0xfedc, true, 3));
+        assert_eq!((slot.tag(), slot.is_main(), slot.uses()), (0x7edc, true, 3));
         assert!(!Slot::new(0, entry, false, 0).is_main());
         assert!(Slot::EMPTY.entry().is_none() && Slot::REMOVED.entry().is_none());
     }

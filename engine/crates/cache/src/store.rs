@@ -8,7 +8,7 @@ use crate::entry::Draft;
 use crate::fates::{Fate, Fates};
 use crate::hash::{Hash, Seed};
 use crate::memory::{Memory, collect};
-use crate::shape::{SHARDS, Shape};
+use crate::shape::{LEAST_SEGMENT_BYTES, SHARDS, Shape};
 use crate::shard::Shard;
 use crate::writer::{Need, Writer};
 use crate::{CellId, Entry, Key, Meta, Pin, Refusal, Stats};
@@ -136,7 +136,8 @@ impl Cache {
     /// Makes `bytes` of the budget free. It fails when nothing is left to evict, or readers cling to what was evicted.
     fn make_room(&self, bytes: usize, hash: Hash) -> bool {
         let wanted = bytes as u64 + self.spare();
-        let patience = 64 + 4 * bytes / self.segment_bytes.load(Ordering::Relaxed).max(1);
+        let least = self.segment_bytes.load(Ordering::Relaxed).clamp(1, LEAST_SEGMENT_BYTES);
+        let patience = 64 + 4 * bytes / least;
         for _ in 0..patience {
             let limit = self.memory.limit();
             if self.memory.mapped() + wanted <= limit {
@@ -240,18 +241,20 @@ impl Cache {
         }
     }
 
-    /// Looks through up to `max_segments` segments, going on where the last sweep ended; drops the entries that are dead
-    /// (asked under a lock) and gives back segments that hold little else. Returns how many entries it dropped.
+    /// Looks through up to `max_segments` segments, or as many smaller ones as are as large, going on where the last sweep
+    /// ended; drops the entries that are dead (asked under a lock) and gives back segments that hold little else. Returns
+    /// how many entries it dropped.
     pub fn sweep(&self, is_alive: impl Fn(&Entry) -> bool, max_segments: usize) -> usize {
-        let (mut dropped, mut left) = (0, max_segments);
+        let segment_bytes = self.segment_bytes.load(Ordering::Relaxed);
+        let (mut dropped, mut left) = (0, max_segments.saturating_mul(segment_bytes));
         for _ in 0..SHARDS {
             let shard = self.broom.load(Ordering::Relaxed) % SHARDS;
             // One segment per locking, so that nobody waits long.
             while left > 0 {
                 let swept = self.lock_shard(shard).sweep_next(&is_alive);
                 let Some(swept) = swept else { break };
-                dropped += swept;
-                left -= 1;
+                dropped += swept.dropped;
+                left = left.saturating_sub(swept.segment_bytes);
             }
             if left == 0 {
                 break;

@@ -1,11 +1,18 @@
 //! Finding what died without anyone noticing: entries that are dead, and segments that hold little else.
 
 use crate::Entry;
+use crate::segment::Segment;
 use crate::writer::Writer;
 
+/// What the sweep of one segment came to.
+pub(crate) struct Swept {
+    pub dropped: usize,
+    pub segment_bytes: usize,
+}
+
 impl Writer<'_> {
-    /// Sweeps one segment; returns how many entries it dropped, or `None` when all segments have had their turn.
-    pub fn sweep_next(&mut self, is_alive: &impl Fn(&Entry) -> bool) -> Option<usize> {
+    /// Sweeps one segment; `None` when all segments have had their turn.
+    pub fn sweep_next(&mut self, is_alive: &impl Fn(&Entry) -> bool) -> Option<Swept> {
         let cursor = self.state.cursor;
         let small = self.state.small.len();
         let (main, place) = if cursor < small { (false, cursor) } else { (true, cursor - small) };
@@ -14,13 +21,14 @@ impl Writer<'_> {
             self.trim_table();
             return None;
         }
+        let segment_bytes = self.queue(main).get(place).map_or(0, Segment::bytes);
         let (dropped, live_bytes) = self.drop_dead(main, place, is_alive);
         if !self.is_worth_keeping(main, place, live_bytes) {
             self.give_up(main, place);
         } else {
             self.state.cursor += 1;
         }
-        Some(dropped)
+        Some(Swept { dropped, segment_bytes })
     }
 
     /// Drops the dead entries of a segment; returns their number, and the bytes of the others.

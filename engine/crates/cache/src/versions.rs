@@ -16,15 +16,17 @@
 //! So a writer and a reader that do not know of each other need no common order, and nothing here is `SeqCst`.
 //! `tests/loom.rs` explores all interleavings.
 //!
+//! One cell, [`Versions::EVERYTHING`], stands for all others: nothing is fresh that it speaks against.
+//!
 //! Failing closed: a count of writes that would wrap and a sequence that would outgrow its 48 bits close the cell for ever.
 //! Deliberately absent: what a cell stands for, and freeing (cells live as long as their `Versions`).
 
 use crate::cells::Cells;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Names a cell of one [`Versions`].
+/// Names a cell of one [`Versions`]. Packed, so that an entry has no gap before its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(transparent)]
+#[repr(C, packed)]
 pub struct CellId(pub u32);
 
 /// A moment of the global sequence.
@@ -44,8 +46,14 @@ pub struct Versions {
 }
 
 impl Versions {
+    /// What every result depends on, whatever else it depends on; it need not be named.
+    pub const EVERYTHING: CellId = CellId(0);
+
     pub fn new() -> Self {
-        Versions { cells: Cells::new(), sequence: AtomicU64::new(0) }
+        let versions = Versions { cells: Cells::new(), sequence: AtomicU64::new(0) };
+        let first = versions.allocate();
+        debug_assert_eq!(first, Self::EVERYTHING);
+        versions
     }
 
     /// A new cell: never changed, nothing in flight.
@@ -107,18 +115,20 @@ impl Versions {
         update(self.cells.get(cell.0), one_less);
     }
 
-    /// No cell has a write in flight, and none changed after `stamp`.
+    /// None of the cells, nor that of everything, has a write in flight or changed after `stamp`.
     pub fn is_fresh(&self, cells: &[CellId], stamp: Stamp) -> bool {
-        cells.iter().all(|cell| {
-            // Acquire pairs with the Release in `update`: who finds a cell open sees what the writer left.
-            let word = self.cells.get(cell.0).load(Ordering::Acquire);
-            word & IN_FLIGHT_MAX == 0 && word >> IN_FLIGHT_BITS <= stamp.0
-        })
+        self.is_unchanged(Self::EVERYTHING, stamp) && cells.iter().all(|&cell| self.is_unchanged(cell, stamp))
+    }
+
+    fn is_unchanged(&self, cell: CellId, stamp: Stamp) -> bool {
+        // Acquire pairs with the Release in `update`: who finds a cell open sees what the writer left.
+        let word = self.cells.get(cell.0).load(Ordering::Acquire);
+        word & IN_FLIGHT_MAX == 0 && word >> IN_FLIGHT_BITS <= stamp.0
     }
 
     /// Nothing is in flight on the cell.
     pub fn is_open(&self, cell: CellId) -> bool {
-        // Acquire, as in `is_fresh`.
+        // Acquire, as in `is_unchanged`.
         self.cells.get(cell.0).load(Ordering::Acquire) & IN_FLIGHT_MAX == 0
     }
 
@@ -152,7 +162,7 @@ fn raise(word: u64, number: u64) -> u64 {
 }
 
 fn update(cell: &AtomicU64, change: impl Fn(u64) -> u64) {
-    // Release pairs with the Acquire in `is_fresh`, and keeps the draw of the number before the word that carries it.
+    // Release pairs with the Acquire in `is_unchanged`, and keeps the draw of the number before the word that carries it.
     // Acquire keeps what the writer does next (its change, after `close`) behind the new word.
     let change = |word| Some(change(word));
     let _ = cell.fetch_update(Ordering::AcqRel, Ordering::Relaxed, change);
@@ -194,6 +204,18 @@ mod tests {
         versions.advance(cell);
         assert!(!versions.is_fresh(&[cell], versions.now()), "advancing ends no write");
         versions.open(cell);
+        assert!(versions.is_fresh(&[cell], versions.now()));
+    }
+
+    #[test]
+    fn everything_is_a_part_of_every_result() {
+        let versions = Versions::new();
+        let cell = versions.allocate();
+        let before = versions.now();
+        versions.close(Versions::EVERYTHING);
+        assert!(!versions.is_fresh(&[cell], versions.now()) && !versions.is_fresh(&[], versions.now()));
+        versions.open(Versions::EVERYTHING);
+        assert!(!versions.is_fresh(&[cell], before) && !versions.is_fresh(&[], before));
         assert!(versions.is_fresh(&[cell], versions.now()));
     }
 

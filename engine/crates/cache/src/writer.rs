@@ -13,6 +13,7 @@ use crate::ghosts;
 use crate::hash::Hash;
 use crate::memory::Memory;
 use crate::segment::{HEAD, Queue, Segment};
+use crate::shape::{LEAST_SEGMENT_BYTES, SEGMENTS_PER_SHARD};
 use crate::shard::{Shard, State};
 use crate::slot::Slot;
 use crate::table::Table;
@@ -139,10 +140,18 @@ impl<'a> Writer<'a> {
         if let Some(at) = self.queue_mut(main).append(size) {
             return Ok(at);
         }
-        let segment = self.map_segment(self.segment_bytes, false, spare)?;
+        let segment = self.map_segment(self.next_segment_bytes(size), false, spare)?;
         self.queue_mut(main).open(segment);
         self.note_held();
         Ok(self.queue_mut(main).append(size).expect("smaller than a segment"))
+    }
+
+    /// Of a shard that holds little, the unused end of a large segment would be much: no more than a 64th, but room for some
+    /// entries.
+    fn next_segment_bytes(&self, size: usize) -> usize {
+        let held = self.segments_bytes() as usize / SEGMENTS_PER_SHARD as usize;
+        let bytes = held.max(HEAD + 4 * size).max(LEAST_SEGMENT_BYTES);
+        self.memory.round_up(bytes).min(self.segment_bytes)
     }
 
     /// Large entries would leave much of the segment before them unused.

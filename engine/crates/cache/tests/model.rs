@@ -35,6 +35,12 @@ fn every_value_found_is_the_last_one_stored() {
     }
 }
 
+/// Some with a second part.
+fn key_of(context: u64, text: &[u8]) -> Key<'_> {
+    let second = text.len() - usize::from(text[0]) % text.len();
+    key(context, &text[..second], &text[second..])
+}
+
 fn run(budget: u64, seed: u64) {
     let versions = Versions::new();
     versions.allocate_many(CELLS as u32);
@@ -64,7 +70,10 @@ impl Run {
             0..500 => self.look_up(context, &text),
             500..900 => self.insert(context, text),
             900..970 => self.remove(context, text),
-            970..985 => self.versions.advance(CellId(self.random.below(CELLS) as u32)),
+            970..985 => {
+                let cell = self.some_cell();
+                self.versions.advance(cell);
+            }
             985..998 => self.sweep(),
             998 if self.random.below(10) == 0 => self.clear(),
             _ => self.resize(),
@@ -75,8 +84,12 @@ impl Run {
         assert!(stats.entries <= self.model.len() as u64);
     }
 
+    fn some_cell(&mut self) -> CellId {
+        CellId(1 + self.random.below(CELLS) as u32)
+    }
+
     fn look_up(&self, context: u64, text: &[u8]) {
-        let key = key(context, text, b"");
+        let key = key_of(context, text);
         let pin = pin();
         let found = self.cache.get(self.cache.hash(&key), &key, &pin);
         if let Some(found) = found {
@@ -93,9 +106,9 @@ impl Run {
             _ => self.random.below(self.largest.min(400)),
         };
         let value = vec![self.random.next() as u8; length as usize];
-        let cell = CellId(self.random.below(CELLS) as u32);
+        let cell = self.some_cell();
         let stamp = self.versions.now();
-        let key = key(context, &text, b"");
+        let key = key_of(context, &text);
         let meta = Meta { stamp, ..meta(0) };
         let stored = self.cache.insert(self.cache.hash(&key), &key, meta, &[cell], &value);
         match stored {
@@ -109,7 +122,7 @@ impl Run {
     }
 
     fn remove(&mut self, context: u64, text: Vec<u8>) {
-        let key = key(context, &text, b"");
+        let key = key_of(context, &text);
         let removed = self.cache.remove(self.cache.hash(&key), &key);
         let known = self.model.remove(&(context, text)).is_some();
         assert!(known || !removed);
@@ -142,7 +155,7 @@ impl Run {
     fn check_none_is_dead(&self) {
         let pin = pin();
         for ((context, text), stored) in &self.model {
-            let key: Key = key(*context, text, b"");
+            let key: Key = key_of(*context, text);
             if self.cache.get(self.cache.hash(&key), &key, &pin).is_some() {
                 assert!(self.versions.is_fresh(&[stored.cell], stored.stamp));
             }
@@ -152,7 +165,7 @@ impl Run {
     fn check_all(&self) {
         let found = self.model.keys().filter(|(context, text)| {
             self.look_up(*context, text);
-            let key = key(*context, text, b"");
+            let key = key_of(*context, text);
             self.cache.get(self.cache.hash(&key), &key, &pin()).is_some()
         });
         assert_eq!(found.count() as u64, self.cache.stats().entries, "every entry can be found");

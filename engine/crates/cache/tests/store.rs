@@ -45,14 +45,36 @@ fn an_entry_comes_back_with_everything_stored_with_it() {
 
 #[test]
 fn keys_differ_by_context_by_text_and_by_where_the_parts_meet() {
+    let keys = [
+        key(1, b"ab", b"c"),
+        key(2, b"ab", b"c"),
+        key(1 << 47, b"ab", b"c"),
+        key(1, b"a", b"bc"),
+        key(1, b"", b"abc"),
+        key(1, b"abc", b""),
+        key(1, b"abc\x01\0\0\0", b""),
+        key(1, b"ab", b"c\x01\0\0\0"),
+    ];
+    let by_own_hash: fn(&Cache, &Key) -> u64 = Cache::hash;
+    for hash in [by_own_hash, |_, _| 42] {
+        let cache = Cache::new(1 << 20);
+        for (n, key) in keys.iter().enumerate() {
+            cache.insert(hash(&cache, key), key, meta(0), &[], &[n as u8]).expect("fits");
+        }
+        for (n, key) in keys.iter().enumerate() {
+            let pin = pin();
+            let found = cache.get(hash(&cache, key), key, &pin);
+            assert_eq!(found.map(|entry| entry.value()), Some(&[n as u8][..]));
+        }
+    }
+}
+
+#[test]
+fn a_context_of_more_than_48_bits_is_refused() {
     let cache = Cache::new(1 << 20);
-    let keys = [key(1, b"ab", b"c"), key(2, b"ab", b"c"), key(1, b"a", b"bc"), key(1, b"", b"abc")];
-    for (n, key) in keys.iter().enumerate() {
-        put(&cache, key, &[n as u8]).expect("fits");
-    }
-    for (n, key) in keys.iter().enumerate() {
-        assert_eq!(read(&cache, key), Some(vec![n as u8]));
-    }
+    let [largest, larger] = [(1 << 48) - 1, 1 << 48].map(|context| key(context, b"q", b""));
+    assert_eq!((put(&cache, &largest, b"one"), put(&cache, &larger, b"two")), (Ok(()), Err(Refusal::TooLarge)));
+    assert_eq!((read(&cache, &largest).as_deref(), read(&cache, &larger)), (Some(&b"one"[..]), None));
 }
 
 #[test]

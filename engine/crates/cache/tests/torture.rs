@@ -32,6 +32,10 @@ fn check(number: u64, value: &[u8]) {
     }
 }
 
+fn cell_of(number: u64) -> CellId {
+    CellId(1 + number as u32 % 8)
+}
+
 fn work(cache: &Cache, versions: &Versions, thread: u64) {
     let mut random = Random(thread + 1);
     for _ in 0..STEPS {
@@ -44,17 +48,17 @@ fn work(cache: &Cache, versions: &Versions, thread: u64) {
                 let pin = pin();
                 if let Some(entry) = cache.get(hash, &key, &pin) {
                     check(number, entry.value());
-                    assert_eq!(entry.cells(), [CellId(number as u32 % 8)]);
+                    assert_eq!(entry.cells(), [cell_of(number)]);
                 }
             }
             700..970 => {
-                let cells = [CellId(number as u32 % 8)];
+                let cells = [cell_of(number)];
                 let stamp = versions.now();
                 let stored = cache.insert(hash, &key, meta(stamp.0), &cells, &value(number, &mut random));
                 assert!(matches!(stored, Ok(()) | Err(Refusal::Busy)), "{stored:?}");
             }
             970..990 => drop(cache.remove(hash, &key)),
-            990..996 => versions.advance(CellId(number as u32 % 8)),
+            990..996 => versions.advance(cell_of(number)),
             _ => drop(cache.sweep(|entry| entry.is_fresh(versions), 5)),
         }
     }

@@ -8,11 +8,12 @@ use crate::readings::Readings;
 use crate::reason::Reasons;
 use crate::tables::Tables;
 use crate::vigil::Vigil;
-use cache::{Cache, CellId, Counter, Rows, Versions};
+use cache::{Cache, Counter, Rows, Versions};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub struct Engine {
     pub cache: Cache,
+    /// Its cell of everything is closed by whatever may touch anything (DDL, privileges, globals).
     pub versions: Versions,
     pub rows: Rows,
     pub tables: Tables,
@@ -24,8 +25,6 @@ pub struct Engine {
     pub insight: Insight,
     pub vigil: Vigil,
     pub(crate) readings: Readings,
-    /// The cell that every entry depends on: closed by whatever may touch anything (DDL, privileges, globals).
-    pub everything: CellId,
     /// Someone waits for the catalogue to be read, or for a table's verdict.
     wants_catalogue: AtomicBool,
     /// A monotonic clock in nanoseconds, for the cost of misses.
@@ -113,7 +112,6 @@ const BLOCK_BITS: u32 = 17;
 impl Engine {
     pub fn new(clock: fn() -> u64) -> Engine {
         let versions = Versions::new();
-        let everything = versions.allocate();
         Engine {
             cache: Cache::new(0),
             rows: Rows::new(&versions, ROW_BITS, BLOCK_BITS),
@@ -127,7 +125,6 @@ impl Engine {
             insight: Insight::default(),
             vigil: Vigil::default(),
             readings: Readings::default(),
-            everything,
             wants_catalogue: AtomicBool::new(false),
             clock,
         }
@@ -135,7 +132,7 @@ impl Engine {
 
     /// Forgets everything that was known of the server: for a second load into the same process.
     pub fn forget(&self) {
-        self.versions.advance(self.everything);
+        self.versions.advance(Versions::EVERYTHING);
         self.cache.clear();
         self.catalogue.outdate();
     }

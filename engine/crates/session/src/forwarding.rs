@@ -65,7 +65,7 @@ impl Session {
             stamp,
             generation: engine.catalogue.generation(),
             started_ns: (engine.clock)(),
-            cells: vec![engine.everything],
+            cells: Vec::new(),
             tables: Vec::new(),
             first_table: None,
             is_by_rows: false,

@@ -38,9 +38,9 @@ impl<'a> Basis<'a> {
     }
 
     fn is_defined_as_then(self, engine: &Engine) -> bool {
-        let tables = table_cells(self.cells, self.layout.is_by_rows());
-        let definitions = tables.map(definition_of).chain([engine.everything]);
-        definitions.into_iter().all(|cell| engine.versions.is_fresh(&[cell], self.stamp))
+        let is_as_then = |cells: &[CellId]| engine.versions.is_fresh(cells, self.stamp);
+        let mut tables = table_cells(self.cells, self.layout.is_by_rows());
+        is_as_then(&[]) && tables.all(|table| is_as_then(&[definition_of(table)]))
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::engine::Engine;
 use crate::kinds::closing;
 use crate::readings::Reading;
+use cache::Versions;
 use sql::{Kind, LexMode, Refusal};
 
 /// A statement that the server runs, or a transaction of a thread that shows no statements.
@@ -25,7 +26,7 @@ pub struct Past {
 
 impl Past {
     pub(crate) fn begin(engine: &Engine) -> Past {
-        engine.versions.close(engine.everything);
+        engine.versions.close(Versions::EVERYTHING);
         engine.settings.begin_change();
         Past { running: None, is_changing: true }
     }
@@ -59,7 +60,7 @@ impl Past {
         if self.is_changing {
             engine.settings.end_change();
         }
-        engine.versions.open(engine.everything);
+        engine.versions.open(Versions::EVERYTHING);
     }
 }
 

@@ -15,7 +15,7 @@ use crate::tables::{Table, table_cells};
 use crate::transaction::Snapshot;
 use crate::variables::{ASKABLE, Effect as Understood};
 use ::insight::Caching;
-use cache::{Meta, Refusal, Stamp};
+use cache::{Meta, Refusal, Stamp, Versions};
 use sql::{Flush, Kind, Statement};
 use std::sync::Arc;
 use wire::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, status};
@@ -258,7 +258,7 @@ impl Session {
             self.transaction.written.clear();
         } else {
             for cell in self.writes.cells() {
-                if *cell != engine.everything && !self.transaction.written.contains(cell) {
+                if *cell != Versions::EVERYTHING && !self.transaction.written.contains(cell) {
                     self.transaction.written.push(*cell);
                 }
             }
@@ -283,7 +283,7 @@ impl Session {
             }
             kind if may_be_anything(kind) => return self.transaction.is_set_once = true,
             Kind::Commit(_) | Kind::Rollback(_) | Kind::Write => !has_failed,
-            Kind::Read(_) => !has_failed && running.read.as_ref().is_some_and(|recording| recording.cells.len() > 1),
+            Kind::Read(_) => !has_failed && running.read.as_ref().is_some_and(|recording| !recording.cells.is_empty()),
             _ => false,
         };
         if ends_one && !self.transaction.is_open {
@@ -304,7 +304,7 @@ impl Session {
             (_, Purpose::Unseen) => true,
             (Effect::Statement(statement), _) => match statement.kind {
                 Kind::Write => true,
-                Kind::Read(_) => running.read.as_ref().is_some_and(|recording| recording.cells.len() > 1),
+                Kind::Read(_) => running.read.as_ref().is_some_and(|recording| !recording.cells.is_empty()),
                 _ => false,
             },
             _ => false,
@@ -516,7 +516,7 @@ impl Session {
             recording.refuse(Own::Response);
         } else if recording.omits_metadata == outcome.metadata_follows {
             recording.refuse(Own::MetadataCached);
-        } else if recording.cells.len() < 2 {
+        } else if recording.cells.is_empty() {
             recording.refuse(Own::NoTable);
         } else if self.has_temporary_tables {
             recording.refuse(Own::TemporaryTables);
@@ -558,7 +558,7 @@ fn has_read_rows(recording: &Recording, outcome: &Outcome) -> bool {
         && recording.reading.returns_what_it_reads()
         && recording.refusal.is_none()
         && recording.all_snapshot
-        && recording.cells.len() > 1
+        && !recording.cells.is_empty()
 }
 
 /// Stores the result, compares it with the one that is stored, or only notes what would be stored.

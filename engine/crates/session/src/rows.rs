@@ -135,12 +135,12 @@ impl Session {
     }
 
     fn read_cells(&self, engine: &Engine, recording: &Recording) -> Option<Vec<CellId>> {
-        let table = recording.first_table.as_ref().filter(|_| recording.cells.len() == 2)?;
+        let table = recording.first_table.as_ref().filter(|_| recording.cells.len() == 1)?;
         let terms = &recording.terms;
         let key = table.key(engine).filter(|_| terms.is_certain)?;
         let (named, keys) = touched::read(terms.text(&recording.text), &key)?;
         self.is_named(table, &named, terms).then_some(())?;
-        let mut cells = vec![engine.everything, table.whole];
+        let mut cells = vec![table.whole];
         cells.extend(rows_read(engine, table, &keys)?);
         Some(cells)
     }

@@ -39,7 +39,7 @@ pub(crate) enum Served {
 
 /// Counts an entry that a write to its table has left alive, the first time that it is met.
 fn note_outlived(engine: &Engine, entry: &cache::Entry) {
-    let whole = entry.cells()[1];
+    let whole = entry.cells()[0];
     let is_counted = entry.flags() & Layout::OUTLIVED != 0;
     if is_counted || engine.versions.is_fresh(&[any_of(whole)], entry.stamp()) {
         return;

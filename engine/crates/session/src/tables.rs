@@ -95,7 +95,7 @@ impl Table {
 
     /// The column that tells its rows apart, if rows are told apart at all.
     pub fn key(&self, engine: &Engine) -> Option<Arc<KeyColumn>> {
-        let is_settled = self.defining.load(Ordering::Acquire) == 0 && engine.versions.is_open(engine.everything);
+        let is_settled = self.defining.load(Ordering::Acquire) == 0 && engine.versions.is_open(Versions::EVERYTHING);
         // The era comes last: who finds a definition ended finds what it left behind.
         if !is_settled || !engine.settings.tells_rows() || !engine.settings.tells_case() {
             return None;
@@ -140,9 +140,9 @@ pub(crate) fn definition_of(any: CellId) -> CellId {
     CellId(any.0 + 2)
 }
 
-/// The cells of any change to the tables of a result, given all that it depends on; the first is everything's.
+/// The cells of any change to the tables of a result, given all that it depends on.
 pub(crate) fn table_cells(cells: &[CellId], is_by_rows: bool) -> impl Iterator<Item = CellId> {
-    let (of_rows, of_tables) = if is_by_rows { (Some(any_of(cells[1])), &[][..]) } else { (None, &cells[1..]) };
+    let (of_rows, of_tables) = if is_by_rows { (Some(any_of(cells[0])), &[][..]) } else { (None, cells) };
     of_rows.into_iter().chain(of_tables.iter().copied())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::tables::Table;
-use cache::CellId;
+use cache::{CellId, Versions};
 use std::sync::Arc;
 
 #[derive(Default)]
@@ -40,9 +40,9 @@ impl Writes {
     /// The statement may touch anything: privileges, what new sessions inherit, and if it `defines`, the catalogue.
     pub fn close_everything(&mut self, engine: &Engine, defines: bool) {
         self.defines |= defines;
-        if !self.is_closed(engine.everything) {
+        if !self.is_closed(Versions::EVERYTHING) {
             engine.settings.begin_change();
-            self.close(engine, engine.everything);
+            self.close(engine, Versions::EVERYTHING);
         }
     }
 
@@ -95,7 +95,7 @@ impl Writes {
         self.defines = false;
         for cell in self.closed.drain(..) {
             engine.versions.reopen(cell);
-            if cell == engine.everything {
+            if cell == Versions::EVERYTHING {
                 engine.settings.end_change();
             }
         }
@@ -103,12 +103,12 @@ impl Writes {
 
     /// What could touch anything has ended; single tables stay closed.
     pub fn open_everything(&mut self, engine: &Engine) {
-        if let Some(at) = self.closed.iter().position(|cell| *cell == engine.everything) {
+        if let Some(at) = self.closed.iter().position(|cell| *cell == Versions::EVERYTHING) {
             self.closed.swap_remove(at);
             if std::mem::take(&mut self.defines) {
                 engine.outdate_catalogue();
             }
-            engine.versions.open(engine.everything);
+            engine.versions.open(Versions::EVERYTHING);
             engine.settings.end_change();
         }
     }
