@@ -1,6 +1,7 @@
 // A real server with an application that really reads: what the cache does shows up in the console by itself.
+import type { Page } from '@playwright/test';
 import { whileReading } from './fleet';
-import { expect, test } from './console';
+import { expect, test, type Instance } from './console';
 import { stack } from './session';
 
 test.afterEach(async ({ api, instances: [first] }) => {
@@ -26,4 +27,54 @@ test('after enabling in the guided flow the first hits arrive by themselves', as
     await expect(page.getByRole('group', { name: 'Hits per second' })).toContainText(/[1-9].*\/s/);
     await expect(page.getByRole('group', { name: 'Results kept' })).toContainText(/[1-9]/);
   });
+});
+
+const BLOCK_BYTES = 1024;
+
+/** The prepared change is under review; it sets the cache to that size, in the server's own blocks. */
+async function expectPrepared(page: Page, instance: Instance, size: number): Promise<void> {
+  const review = page.getByRole('dialog', { name: `Review changes of ${instance.name}` });
+  await expect(review.getByText('query_cache_size', { exact: true })).toBeVisible();
+  await expect(review).toContainText(String(size));
+}
+
+test('a point of the predicted curve, or its button, leads to a prepared change', async ({
+  page,
+  api,
+  instances: [first],
+}) => {
+  interface Advice {
+    curve: { size_bytes: number }[];
+  }
+  const curveOf = async () => (await api.get<Advice>(`instances/${first.id}/cache/advice`)).curve;
+  const curve = page.getByRole('region', { name: 'Predicted hit ratio by cache size' });
+  const dots = curve.locator('.recharts-line-dot');
+  const buttons = curve.getByRole('button');
+  await api.change(first.id, 'cache/enable');
+  await whileReading(stack.server(first.id), async () => {
+    await expect.poll(async () => (await curveOf()).length).toBeGreaterThan(4);
+  });
+  const sizes = (await curveOf()).map(({ size_bytes }) => Math.floor(size_bytes / BLOCK_BYTES) * BLOCK_BYTES);
+
+  await page.goto(`/instances/${first.id}/queries`);
+  await expect(dots).toHaveCount(sizes.length);
+  await expect(curve).toContainText(/now \d/);
+  // By keyboard, without a pointer anywhere.
+  await buttons.nth(1).focus();
+  await page.keyboard.press('Enter');
+  await expectPrepared(page, first, sizes[1] ?? 0);
+  await page.getByRole('button', { name: 'Back to editing' }).click();
+  await page.getByRole('button', { name: 'Discard', exact: true }).click();
+
+  await page.goto(`/instances/${first.id}/queries`);
+  await expect(dots).toHaveCount(sizes.length);
+  const dot = await dots.nth(4).boundingBox();
+  if (!dot) throw new Error('The point is not drawn.');
+  // Pressed where it lands, as a finger does: the chart has not seen the pointer move before.
+  await page.mouse.click(dot.x + dot.width / 2, dot.y + dot.height / 2);
+  await expectPrepared(page, first, sizes[4] ?? 0);
+  await page.getByRole('button', { name: 'Apply now' }).click();
+  await expect(page.getByRole('region', { name: /^Parameters on/ })).toContainText('applied');
+  const now = await api.get<{ size_bytes: number }>(`instances/${first.id}/cache/status`);
+  expect(now.size_bytes).toBe(sizes[4]);
 });

@@ -12,13 +12,7 @@ export function AnnotationMark({ annotation, viewBox }: AnnotationMarkProps) {
   const { label, open } = annotation;
   const { x = 0, y = 0 } = viewBox ?? {};
   return (
-    <g
-      className={open && classes.mark}
-      // A press on the mark is not the start of a zoom.
-      onMouseDown={(event) => event.stopPropagation()}
-      onClick={open}
-      data-annotation={label}
-    >
+    <g className={open && classes.mark} onClick={open} data-annotation={label}>
       <title>{label}</title>
       <rect x={x - 9} y={y - 8} width={18} height={18} fill="transparent" />
       <path d={`M${x - 5},${y - 4} h10 l-5,7 z`} fill="var(--fqc-series-4)" />

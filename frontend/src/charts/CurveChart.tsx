@@ -12,6 +12,7 @@ import {
   XAxis,
   YAxis,
 } from 'recharts';
+import { ChoiceArea } from './ChoiceArea';
 import classes from './charts.module.css';
 
 export interface CurvePoint {
@@ -43,8 +44,6 @@ export function CurveChart({ points, present, presentLabel, actionLabel, onChoos
             data={rows}
             margin={{ top: 16, right: 16, bottom: 0, left: 0 }}
             accessibilityLayer={false}
-            style={{ cursor: 'pointer' }}
-            onClick={({ activeLabel }) => activeLabel !== undefined && onChoose(Number(activeLabel))}
           >
             <CartesianGrid stroke="var(--fqc-grid)" vertical={false} />
             <XAxis
@@ -96,6 +95,7 @@ export function CurveChart({ points, present, presentLabel, actionLabel, onChoos
                 }}
               />
             )}
+            <ChoiceArea onChoose={onChoose} />
           </ComposedChart>
         </ResponsiveContainer>
       </div>

@@ -1,11 +1,9 @@
 // Draws a time chart model and nothing else: no fetching, no arithmetic on the data.
-import { useState } from 'react';
 import {
   Area,
   CartesianGrid,
   ComposedChart,
   Line,
-  ReferenceArea,
   ReferenceLine,
   ResponsiveContainer,
   Tooltip,
@@ -16,8 +14,9 @@ import { useI18n } from '@/lib/i18n/context';
 import { AnnotationMark } from './AnnotationMark';
 import { ChartTooltip } from './ChartTooltip';
 import { formatTick } from './timeAxis';
-import { zoomRange, type TimeChartModel } from './timeChartModel';
+import type { TimeChartModel } from './timeChartModel';
 import { formatValue } from './units';
+import { ZoomArea } from './ZoomArea';
 
 interface TimeChartProps {
   model: TimeChartModel;
@@ -36,15 +35,7 @@ const AXIS = { fontSize: 11, fill: 'var(--fqc-muted)' };
 
 export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: TimeChartProps) {
   const { language } = useI18n();
-  const [drag, setDrag] = useState<{ start: number; end: number }>();
   const span = model.domain[1] - model.domain[0];
-
-  const finish = () => {
-    const range = drag && zoomRange(drag.start, drag.end, model.domain);
-    if (range) onZoom?.(...range);
-    setDrag(undefined);
-  };
-  const at = (label: string | number | undefined) => (label === undefined ? undefined : Number(label));
 
   return (
     <ResponsiveContainer width="100%" height={height} initialDimension={{ width: 600, height }}>
@@ -54,17 +45,7 @@ export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: Tim
         syncMethod="value"
         margin={{ top: 8, right: 10, bottom: 0, left: 0 }}
         accessibilityLayer={false}
-        style={{ userSelect: 'none', cursor: onZoom ? 'crosshair' : undefined }}
-        onMouseDown={({ activeLabel }) => {
-          const start = at(activeLabel);
-          if (onZoom && start !== undefined) setDrag({ start, end: start });
-        }}
-        onMouseMove={({ activeLabel }) => {
-          const end = at(activeLabel);
-          if (drag && end !== undefined) setDrag({ ...drag, end });
-        }}
-        onMouseUp={finish}
-        onMouseLeave={() => setDrag(undefined)}
+        style={{ userSelect: 'none' }}
       >
         <CartesianGrid stroke="var(--fqc-grid)" vertical={false} />
         <XAxis
@@ -128,9 +109,7 @@ export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: Tim
             label={<AnnotationMark annotation={annotation} />}
           />
         ))}
-        {drag && (
-          <ReferenceArea x1={drag.start} x2={drag.end} fill="var(--fqc-series-1)" fillOpacity={0.15} />
-        )}
+        {onZoom && <ZoomArea domain={model.domain} onZoom={onZoom} />}
       </ComposedChart>
     </ResponsiveContainer>
   );
