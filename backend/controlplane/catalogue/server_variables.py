@@ -25,6 +25,10 @@ _TYPES = {
     "DOUBLE": "decimal",
     "VARCHAR": "string",
 }
+# A setting of the engine has the unit of the one whose place it takes; these have no such other name.
+_ENGINE_UNITS = {"fqc_verify_ppm": "parts per million"}
+# What the engine tells of itself. The server would take an option of that name, as for any variable of a plugin.
+_ENGINE_FACTS = {"fqc_version", "fqc_minor_version", "fqc_compatibility"}
 _RELEASE = re.compile(r"(\d+\.\d+)\.\d+")
 
 
@@ -47,19 +51,24 @@ def _entry(
 ) -> dict[str, Any]:  # fmt: skip
     type_ = _TYPES.get(kind, "integer")
     is_static = read_only == "YES"
-    shipped = shipped_lines()["5.7"].get(name)
     return {
         "name": name,
         "type": type_,
-        "unit": shipped.unit if shipped else "",
+        "unit": _unit(name),
         "default": default,
         "allowed": _allowed(type_, minimum, maximum, choices),
         "rounds_to": [int(block)] if block and int(block) > 1 else [],
         "restart": is_static,
-        # Static and without an option, or of one session only: no template can set it.
-        "readonly": scope == "SESSION ONLY" or (is_static and argument is None),
+        # Static and without an option, of one session only, or no setting at all: no template can set it.
+        "readonly": scope == "SESSION ONLY" or (is_static and argument is None) or name in _ENGINE_FACTS,
         "about": comment,
     }
+
+
+def _unit(name: str) -> str:
+    shipped = shipped_lines()["5.7"]
+    definition = shipped.get(name) or shipped.get(name.replace("fqc_", "query_cache_", 1))
+    return definition.unit if definition else _ENGINE_UNITS.get(name, "")
 
 
 def _allowed(type_: str, minimum: str | None, maximum: str | None, choices: str | None) -> str:

@@ -1,3 +1,4 @@
+import { DefaultZIndexes, ZIndexLayer } from 'recharts';
 import type { Annotation } from './timeChartModel';
 import classes from './charts.module.css';
 
@@ -12,10 +13,12 @@ export function AnnotationMark({ annotation, viewBox }: AnnotationMarkProps) {
   const { label, open } = annotation;
   const { x = 0, y = 0 } = viewBox ?? {};
   return (
-    <g className={open && classes.mark} onClick={open} data-annotation={label}>
-      <title>{label}</title>
-      <rect x={x - 9} y={y - 8} width={18} height={18} fill="transparent" />
-      <path d={`M${x - 5},${y - 4} h10 l-5,7 z`} fill="var(--fqc-series-4)" />
-    </g>
+    <ZIndexLayer zIndex={DefaultZIndexes.label}>
+      <g className={open && classes.mark} onClick={open} data-annotation={label}>
+        <title>{label}</title>
+        <rect x={x - 9} y={y - 8} width={18} height={18} fill="transparent" />
+        <path d={`M${x - 5},${y - 4} h10 l-5,7 z`} fill="var(--fqc-series-4)" />
+      </g>
+    </ZIndexLayer>
   );
 }

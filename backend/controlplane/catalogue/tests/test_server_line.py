@@ -53,6 +53,23 @@ def test_a_running_server_teaches_all_of_its_variables(shared_server) -> None:  
     assert unreadable == {}
 
 
+@pytest.mark.django_db
+def test_settings_of_the_engine_have_units_and_what_it_tells_of_itself_is_none(own_server) -> None:  # type: ignore[no-untyped-def]
+    server = own_server(has_engine=True).connect()
+    row = engine_line_store(server_version=server.value("SELECT @@version"), rows=server.rows(QUERY))
+    server.close()
+    engine = {name: each for name, each in line_get(row.pk).definitions.items() if name.startswith("fqc_")}
+    units = {name: each.unit for name, each in engine.items() if each.type == "integer" and each.is_modifiable}
+    assert units == {
+        "fqc_size": "bytes",
+        "fqc_limit": "bytes",
+        "fqc_min_res_unit": "bytes",
+        "fqc_verify_ppm": "parts per million",
+    }
+    facts = {name for name, each in engine.items() if not each.is_modifiable}
+    assert facts == {"fqc_version", "fqc_minor_version", "fqc_compatibility"}
+
+
 def _readable(line, name: str, value: str) -> bool:  # type: ignore[no-untyped-def]
     try:
         normal(line.definitions[name], value)
