@@ -1,5 +1,5 @@
 // A real server with an application that really reads: what the cache does shows up in the console by itself.
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { whileReading } from './fleet';
 import { expect, test, type Instance } from './console';
 import { stack } from './session';
@@ -38,6 +38,14 @@ async function expectPrepared(page: Page, instance: Instance, size: number): Pro
   await expect(review).toContainText(String(size));
 }
 
+/** Where it is drawn, once it stands still. */
+async function centreOf(drawn: Locator): Promise<{ x: number; y: number }> {
+  await drawn.scrollIntoViewIfNeeded();
+  const box = await drawn.boundingBox();
+  if (!box) throw new Error('It is not drawn.');
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
 test('a point of the predicted curve, or its button, leads to a prepared change', async ({
   page,
   api,
@@ -68,10 +76,9 @@ test('a point of the predicted curve, or its button, leads to a prepared change'
 
   await page.goto(`/instances/${first.id}/queries`);
   await expect(dots).toHaveCount(sizes.length);
-  const dot = await dots.nth(4).boundingBox();
-  if (!dot) throw new Error('The point is not drawn.');
   // Pressed where it lands, as a finger does: the chart has not seen the pointer move before.
-  await page.mouse.click(dot.x + dot.width / 2, dot.y + dot.height / 2);
+  const { x, y } = await centreOf(dots.nth(4));
+  await page.mouse.click(x, y);
   await expectPrepared(page, first, sizes[4] ?? 0);
   await page.getByRole('button', { name: 'Apply now' }).click();
   await expect(page.getByRole('region', { name: /^Parameters on/ })).toContainText('applied');

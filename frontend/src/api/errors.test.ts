@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError, fieldMessage } from './errors';
+import { ApiError, fieldRefusal } from './errors';
 
 test('a problem keeps its message, its fields and its request id', () => {
   const errors = [
@@ -13,15 +13,15 @@ test('a problem keeps its message, its fields and its request id', () => {
   });
   expect(error.message).toBe('one value is wrong');
   expect(error.requestId).toBe('r-1');
-  expect(fieldMessage(error, 'values.query_cache_size')).toBe('must be a multiple of 1024');
-  expect(fieldMessage(error, 'name')).toBeUndefined();
+  expect(fieldRefusal(error, 'values.query_cache_size'))?.detail).toBe('must be a multiple of 1024');
+  expect(fieldRefusal(error, 'name')).toBeUndefined();
 });
 
 test('a refused item of a list is told at the field of the list', () => {
   const errors = [{ field: 'mail_to.1', code: 'invalid', detail: 'not an address' }];
   const error = new ApiError(400, { errors });
-  expect(fieldMessage(error, 'mail_to')).toBe('not an address');
-  expect(fieldMessage(error, 'mail')).toBeUndefined();
+  expect(fieldRefusal(error, 'mail_to'))?.detail).toBe('not an address');
+  expect(fieldRefusal(error, 'mail')).toBeUndefined();
 });
 
 test('an answer without a problem still says what happened', () => {

@@ -43,8 +43,8 @@ export class ConnectionLost extends Error {
 }
 
 /** What was said of a field, or of an item of its list (`mail_to.0`). */
-export function fieldMessage(error: unknown, field: string): string | undefined {
+export function fieldRefusal(error: unknown, field: string): FieldError | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const list = new RegExp(`^${field.replaceAll('.', '\\.')}(\\.\\d+)?$`);
-  return error.fields.find((item) => list.test(item.field))?.detail;
+  return error.fields.find((item) => list.test(item.field));
 }

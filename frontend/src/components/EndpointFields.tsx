@@ -1,5 +1,5 @@
 import { Group, NumberInput, PasswordInput, Switch, TextInput } from '@mantine/core';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { useT } from '@/lib/i18n/context';
 
 export interface Endpoint {
@@ -21,11 +21,12 @@ interface EndpointFieldsProps {
 /** Where a server is reached, and as whom. */
 export function EndpointFields({ endpoint, hasPassword, error, onChange }: EndpointFieldsProps) {
   const t = useT();
+  const said = useFieldMessage();
   const text = (name: 'host' | 'username') => ({
     label: t(`addInstance.${name}`),
     required: true,
     value: endpoint[name],
-    error: fieldMessage(error, name),
+    error: said(error, name),
     onChange: (event: { currentTarget: { value: string } }) =>
       onChange({ [name]: event.currentTarget.value }),
   });
@@ -40,7 +41,7 @@ export function EndpointFields({ endpoint, hasPassword, error, onChange }: Endpo
           max={65535}
           hideControls
           value={endpoint.port}
-          error={fieldMessage(error, 'port')}
+          error={said(error, 'port')}
           onChange={(port) => onChange({ port: Number(port) })}
         />
       </Group>
@@ -51,7 +52,7 @@ export function EndpointFields({ endpoint, hasPassword, error, onChange }: Endpo
         size="xs"
         autoComplete="new-password"
         value={endpoint.password}
-        error={fieldMessage(error, 'password')}
+        error={said(error, 'password')}
         onChange={(event) => onChange({ password: event.currentTarget.value })}
       />
       <Switch

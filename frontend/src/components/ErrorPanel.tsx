@@ -1,7 +1,9 @@
 import { Button, CopyButton } from '@mantine/core';
 import { ApiError, ConnectionLost } from '@/api/errors';
 import { useT, useTold } from '@/lib/i18n/context';
+import { toldField } from '@/lib/i18n/told';
 import { IconAlertTriangle, IconRefresh } from './icons';
+import { Said } from './Said';
 import classes from './ErrorPanel.module.css';
 
 interface ErrorPanelProps {
@@ -14,7 +16,8 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
   const t = useT();
   const told = useTold();
   const isApi = error instanceof ApiError;
-  const title = isApi ? told(`problem.${error.code}`, error.title) : undefined;
+  const own = isApi ? told(`problem.${error.code}`, '') : '';
+  const title = own || (isApi ? error.title : undefined);
   const message =
     error instanceof ConnectionLost
       ? t('error.unreachable')
@@ -26,7 +29,7 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
       <IconAlertTriangle size={18} aria-hidden="true" className={classes.icon} />
       <div className={classes.text}>
         {title !== undefined && title !== message && <div className={classes.title}>{title}</div>}
-        <div>{message}</div>
+        {own ? <Said>{message}</Said> : <div>{message}</div>}
         {isApi && !isToldBy(message, error) && <FieldErrors error={error} />}
         {isApi && error.requestId && <RequestId id={error.requestId} />}
       </div>
@@ -45,11 +48,12 @@ function isToldBy(message: string, { fields }: ApiError): boolean {
 }
 
 function FieldErrors({ error }: { error: ApiError }) {
+  const told = useTold();
   return (
     <ul className={classes.fields}>
       {error.fields.map((item) => (
         <li key={`${item.field}:${item.detail}`}>
-          {item.field && <code>{item.field}</code>} {item.detail}
+          {item.field && <code>{item.field}</code>} {toldField(told, item)}
         </li>
       ))}
     </ul>

@@ -1,8 +1,9 @@
 // Findings of a check or a preview: what was seen, what is needed, what mends it.
 import { Button } from '@mantine/core';
 import type { Finding } from '@/api/changes';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import type { Tone } from '@/lib/tone';
+import { Said } from './Said';
 import { StatusBadge, ToneIcon } from './StatusBadge';
 import classes from './FindingList.module.css';
 
@@ -33,10 +34,15 @@ export function FindingList({ findings, onAct, isBusy }: FindingListProps) {
   );
 }
 
+/** What was seen; where the viewer's language has a title for it, that, and what was seen in the API's words below. */
 function FindingText({ finding }: { finding: Finding }) {
   const t = useT();
+  const told = useTold();
   const tone = toneOf(finding);
-  const isNamed = finding.parameter !== '' && !finding.seen.includes(finding.parameter);
+  const { code, seen, needed, remedy } = finding;
+  const title =
+    told(`${tone === 'ok' ? 'met' : 'finding'}.${code}`, '') || told(`problem.${code}`, '') || undefined;
+  const isNamed = finding.parameter !== '' && !seen.includes(finding.parameter);
   return (
     <div className={classes.text}>
       <div className={classes.seen}>
@@ -45,14 +51,16 @@ function FindingText({ finding }: { finding: Finding }) {
             <code>{finding.parameter}</code>:{' '}
           </>
         )}
-        {finding.seen} {tone === 'danger' && <StatusBadge tone="danger">{t('finding.blocking')}</StatusBadge>}
+        {title ?? seen}{' '}
+        {tone === 'danger' && <StatusBadge tone="danger">{t('finding.blocking')}</StatusBadge>}
       </div>
-      {finding.needed && tone !== 'ok' && (
+      {title !== undefined && <Said>{seen}</Said>}
+      {needed && tone !== 'ok' && (
         <div className={classes.needed}>
-          {t('finding.needed')} {finding.needed}
+          {t('finding.needed')} <span lang="en">{needed}</span>
         </div>
       )}
-      {finding.remedy && <div className={classes.needed}>{finding.remedy}</div>}
+      {remedy && <div className={classes.needed}>{told(`remedy.${code}`, remedy)}</div>}
       {finding.action && finding.action.statements.length > 0 && (
         <pre className={classes.statements}>{finding.action.statements.join('\n')}</pre>
       )}

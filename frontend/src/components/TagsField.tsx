@@ -1,5 +1,5 @@
 import { TextInput, type TextInputProps } from '@mantine/core';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { useT } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
 
@@ -12,12 +12,13 @@ interface TagsFieldProps extends Omit<TextInputProps, 'error' | 'value' | 'onCha
 /** Tags as people write them; what cannot be read is told at once. */
 export function TagsField({ value, error, onChange, ...rest }: TagsFieldProps) {
   const t = useT();
+  const said = useFieldMessage();
   return (
     <TextInput
       label={t('instance.tags')}
       description={t('tags.hint')}
       value={value}
-      error={readTags(value) ? fieldMessage(error, 'tags') : t('tags.wrong')}
+      error={readTags(value) ? said(error, 'tags') : t('tags.wrong')}
       onChange={(event) => onChange(event.currentTarget.value)}
       {...rest}
     />

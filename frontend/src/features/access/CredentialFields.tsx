@@ -1,6 +1,6 @@
 import { Select, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { covers, sessionQuery } from '@/api/session';
 import { useT } from '@/lib/i18n/context';
 import { roleOptions, type RoleName } from './roles';
@@ -19,6 +19,7 @@ interface CredentialFieldsProps {
 /** What a token and an access key have in common: a name, and what it may do at most: no more than its maker. */
 export function CredentialFields({ credential, error, onChange }: CredentialFieldsProps) {
   const t = useT();
+  const said = useFieldMessage();
   const { data: session } = useQuery(sessionQuery);
   return (
     <>
@@ -27,14 +28,14 @@ export function CredentialFields({ credential, error, onChange }: CredentialFiel
         required
         data-autofocus
         value={credential.name}
-        error={fieldMessage(error, 'name')}
+        error={said(error, 'name')}
         onChange={(event) => onChange({ ...credential, name: event.currentTarget.value })}
       />
       <Select
         label={t('access.tokenScope')}
         data={roleOptions(t).filter(({ value }) => covers(session?.role, value))}
         value={credential.scope}
-        error={fieldMessage(error, 'scope')}
+        error={said(error, 'scope')}
         onChange={(next) => onChange({ ...credential, scope: next as RoleName })}
       />
     </>

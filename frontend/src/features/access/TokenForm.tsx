@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { sessionQuery } from '@/api/session';
 import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
@@ -12,6 +12,7 @@ import { expiryOf, lifetimesUpTo, usualLifetime } from './tokenLifetime';
 
 export function TokenForm({ onClose }: { onClose: () => void }) {
   const t = useT();
+  const said = useFieldMessage();
   const create = useTokenCreate();
   const [credential, setCredential] = useState<Credential>({ name: '', scope: 'viewer' });
   const { data: session } = useQuery(sessionQuery);
@@ -42,7 +43,7 @@ export function TokenForm({ onClose }: { onClose: () => void }) {
           label: t('access.days', { days: value }),
         }))}
         value={String(days)}
-        error={fieldMessage(create.error, 'expires_at')}
+        error={said(create.error, 'expires_at')}
         onChange={(next) => setChosen(Number(next ?? days))}
       />
     </FormModal>

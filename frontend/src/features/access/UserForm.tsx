@@ -1,6 +1,6 @@
 import { PasswordInput, Select, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
 import { useUserCreate, useUserUpdate, type User } from './api';
@@ -9,6 +9,7 @@ import { roleOptions, type RoleName } from './roles';
 /** New user, or an existing one: then only what was changed is sent. */
 export function UserForm({ user, onClose }: { user?: User; onClose: () => void }) {
   const t = useT();
+  const said = useFieldMessage();
   const create = useUserCreate();
   const update = useUserUpdate();
   const mutation = user ? update : create;
@@ -38,14 +39,14 @@ export function UserForm({ user, onClose }: { user?: User; onClose: () => void }
         disabled={Boolean(user)}
         autoComplete="off"
         value={username}
-        error={fieldMessage(mutation.error, 'username')}
+        error={said(mutation.error, 'username')}
         onChange={(event) => setUsername(event.currentTarget.value)}
       />
       <TextInput
         label={t('access.email')}
         type="email"
         value={email}
-        error={fieldMessage(mutation.error, 'email')}
+        error={said(mutation.error, 'email')}
         onChange={(event) => setEmail(event.currentTarget.value)}
       />
       <Select
@@ -61,7 +62,7 @@ export function UserForm({ user, onClose }: { user?: User; onClose: () => void }
         required={!user}
         autoComplete="new-password"
         value={password}
-        error={fieldMessage(mutation.error, 'password')}
+        error={said(mutation.error, 'password')}
         onChange={(event) => setPassword(event.currentTarget.value)}
       />
       {user && (

@@ -1,5 +1,5 @@
 import { NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { FormModal } from '@/components/FormModal';
 import { useT, useTold } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
@@ -22,6 +22,7 @@ interface RuleFormProps {
 
 export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
   const t = useT();
+  const said = useFieldMessage();
   const told = useTold();
   const save = useRuleSave(rule);
   const [draft, setDraft, forget, startOver] = useKept(
@@ -52,7 +53,7 @@ export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
         required
         data-autofocus
         value={draft.name}
-        error={fieldMessage(save.error, 'name')}
+        error={said(save.error, 'name')}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
       <Select
@@ -117,7 +118,7 @@ export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
         label={t('rules.recipients')}
         description={t('rules.recipientsHint')}
         value={draft.recipients}
-        error={fieldMessage(save.error, 'recipients')}
+        error={said(save.error, 'recipients')}
         onChange={(event) => set({ recipients: event.currentTarget.value })}
       />
       <Switch

@@ -1,5 +1,5 @@
 import { Select } from '@mantine/core';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { InstanceSelect } from '@/components/InstanceSelect';
 import { TagsField } from '@/components/TagsField';
 import { useT } from '@/lib/i18n/context';
@@ -16,6 +16,7 @@ interface ScopeFieldsProps {
 /** Which instances a rule watches. */
 export function ScopeFields({ draft, error, onChange }: ScopeFieldsProps) {
   const t = useT();
+  const said = useFieldMessage();
   return (
     <>
       <Select
@@ -32,7 +33,7 @@ export function ScopeFields({ draft, error, onChange }: ScopeFieldsProps) {
           label={t('rules.instance')}
           required
           value={draft.instanceId}
-          error={fieldMessage(error, 'instance_id')}
+          error={said(error, 'instance_id')}
           onChange={(instanceId) => onChange({ instanceId })}
         />
       )}

@@ -1,5 +1,5 @@
 import { Select, TextInput } from '@mantine/core';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { FormModal } from '@/components/FormModal';
 import { InstanceSelect } from '@/components/InstanceSelect';
 import { TagsField } from '@/components/TagsField';
@@ -14,6 +14,7 @@ const DURATIONS_SECONDS = [3600, 4 * 3600, 12 * 3600, 86400, 7 * 86400];
 
 export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: () => void }) {
   const t = useT();
+  const said = useFieldMessage();
   const create = useSilenceCreate();
   const [draft, setDraft, forget, startOver] = useKept('silence', () => newSilence);
   const set = (next: Partial<SilenceDraft>) => setDraft((old) => ({ ...old, ...next }));
@@ -37,7 +38,7 @@ export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: (
         required
         data-autofocus
         value={draft.reason}
-        error={fieldMessage(create.error, 'reason')}
+        error={said(create.error, 'reason')}
         onChange={(event) => set({ reason: event.currentTarget.value })}
       />
       <Select
@@ -46,14 +47,14 @@ export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: (
         clearable
         data={rules.map(({ id, name }) => ({ value: id, label: name }))}
         value={draft.ruleId}
-        error={fieldMessage(create.error, 'rule_id')}
+        error={said(create.error, 'rule_id')}
         onChange={(ruleId) => set({ ruleId })}
       />
       <InstanceSelect
         label={t('rules.instance')}
         placeholder={t('silences.everyInstance')}
         value={draft.instanceId}
-        error={fieldMessage(create.error, 'instance_id')}
+        error={said(create.error, 'instance_id')}
         onChange={(instanceId) => set({ instanceId })}
       />
       <TagsField value={draft.tags} error={create.error} onChange={(tags) => set({ tags })} />
@@ -64,7 +65,7 @@ export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: (
           label: formatDuration(seconds),
         }))}
         value={String(draft.durationSeconds)}
-        error={fieldMessage(create.error, 'duration_seconds')}
+        error={said(create.error, 'duration_seconds')}
         onChange={(next) => set({ durationSeconds: Number(next) })}
       />
     </FormModal>

@@ -1,7 +1,8 @@
 import { Alert } from '@mantine/core';
 import type { Change } from '@/api/changes';
 import { IconAlertTriangle, IconClock } from '@/components/icons';
-import { useI18n } from '@/lib/i18n/context';
+import { Said } from '@/components/Said';
+import { useI18n, useTold } from '@/lib/i18n/context';
 import { formatLocal } from '@/lib/time';
 import classes from './changes.module.css';
 
@@ -18,7 +19,7 @@ export function ChangeOutcome({ change }: { change: Change }) {
         icon={<IconAlertTriangle size={18} />}
         c="inherit"
       >
-        {change.outcome_detail}
+        <Outcome change={change} />
       </Alert>
     );
   }
@@ -37,4 +38,15 @@ export function ChangeOutcome({ change }: { change: Change }) {
     );
   }
   return null;
+}
+
+function Outcome({ change }: { change: Change }) {
+  const title = useTold()(`problem.${change.outcome_code}`, '');
+  if (!title) return change.outcome_detail;
+  return (
+    <>
+      {title}
+      <Said>{change.outcome_detail}</Said>
+    </>
+  );
 }

@@ -4,7 +4,7 @@ import type { components } from '@/api/schema.gen';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { IconPlayerPlay } from '@/components/icons';
 import { StatTile, StatTiles } from '@/components/StatTile';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import { useKept } from '@/lib/useKept';
 import { formatDuration } from '@/lib/number';
 import { useTrial, type TrialDraft } from './api';
@@ -75,8 +75,16 @@ export function TrialStep({ instanceId, sizing }: { instanceId: string; sizing: 
   );
 }
 
+/** What the counters say of a trial. An engine without memory sleeps, and counts nothing. */
+function verdictOf({ hits, inserts, not_cached, repetitions }: Trial) {
+  if (hits + inserts + not_cached === 0) return 'no_memory';
+  if (hits >= repetitions) return 'all';
+  return not_cached >= repetitions ? 'none' : 'some';
+}
+
 function TrialResult({ trial }: { trial: Trial }) {
   const t = useT();
+  const told = useTold();
   const time = (microseconds: number) => formatDuration(microseconds * MICROSECOND);
   return (
     <div aria-live="polite">
@@ -101,7 +109,8 @@ function TrialResult({ trial }: { trial: Trial }) {
         <StatTile label="Qcache_not_cached" value={`+${trial.not_cached}`} />
       </StatTiles>
       <p className={classes.hint}>
-        {trial.detail} {trial.is_counting_shared && t('enable.sharedCounters')}
+        {told(`verdict.${verdictOf(trial)}`, trial.detail, { count: trial.repetitions, hits: trial.hits })}{' '}
+        {trial.is_counting_shared && t('enable.sharedCounters')}
       </p>
     </div>
   );

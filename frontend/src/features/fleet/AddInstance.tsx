@@ -1,7 +1,7 @@
 import { SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { EndpointFields } from '@/components/EndpointFields';
 import { FormModal } from '@/components/FormModal';
 import { TagsField } from '@/components/TagsField';
@@ -14,6 +14,7 @@ import { emptyDraft, requestOf, type InstanceDraft } from './instanceDraft';
 
 export function AddInstance({ onClose }: { onClose: () => void }) {
   const t = useT();
+  const said = useFieldMessage();
   const navigate = useNavigate();
   const { data: classList = [] } = useQuery(classesQuery);
   const [draft, setDraft, forget, startOver] = useKept('instance', () => emptyDraft, ['password']);
@@ -52,7 +53,7 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
         required
         data-autofocus
         value={draft.name}
-        error={fieldMessage(add.error, 'name')}
+        error={said(add.error, 'name')}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
       <Select
@@ -68,7 +69,7 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
         }))}
         value={draft.instanceClass}
         onChange={(instanceClass) => set({ instanceClass })}
-        error={fieldMessage(add.error, 'instance_class')}
+        error={said(add.error, 'instance_class')}
       />
       {draft.provider === 'external' && <EndpointFields endpoint={draft} error={add.error} onChange={set} />}
       <TagsField value={draft.tags} error={add.error} onChange={(tags) => set({ tags })} />

@@ -1,5 +1,5 @@
 import { NumberInput, Select, SimpleGrid, TextInput } from '@mantine/core';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import type { Instance } from '@/api/instances';
 import { EndpointFields } from '@/components/EndpointFields';
 import { FormModal } from '@/components/FormModal';
@@ -15,6 +15,7 @@ const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6] as const;
 /** What the control plane knows of an instance; its server is not touched. */
 export function EditInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
   const t = useT();
+  const said = useFieldMessage();
   const update = useInstanceUpdate(instance);
   const [edit, setEdit, forget, startOver] = useKept(
     `instance.${instance.id}.${instance.version}`,
@@ -43,7 +44,7 @@ export function EditInstance({ instance, onClose }: { instance: Instance; onClos
         required
         data-autofocus
         value={edit.name}
-        error={fieldMessage(update.error, 'name')}
+        error={said(update.error, 'name')}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
       <TagsField value={edit.tags} error={update.error} onChange={(tags) => set({ tags })} />
@@ -63,6 +64,7 @@ interface WindowFieldsProps {
 
 function WindowFields({ edit, error, onChange }: WindowFieldsProps) {
   const t = useT();
+  const said = useFieldMessage();
   return (
     <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
       <Select
@@ -72,7 +74,7 @@ function WindowFields({ edit, error, onChange }: WindowFieldsProps) {
           ...WEEKDAYS.map((day) => ({ value: String(day), label: t(`weekday.${day}`) })),
         ]}
         value={edit.weekday}
-        error={fieldMessage(error, 'maintenance_window')}
+        error={said(error, 'maintenance_window')}
         onChange={(next) => onChange({ weekday: next ?? '' })}
       />
       <TextInput
@@ -80,7 +82,7 @@ function WindowFields({ edit, error, onChange }: WindowFieldsProps) {
         label={t('instance.windowStart')}
         required
         value={edit.start}
-        error={fieldMessage(error, 'maintenance_window.start')}
+        error={said(error, 'maintenance_window.start')}
         onChange={(event) => onChange({ start: event.currentTarget.value })}
       />
       <NumberInput
@@ -88,7 +90,7 @@ function WindowFields({ edit, error, onChange }: WindowFieldsProps) {
         min={15}
         max={1440}
         value={edit.minutes}
-        error={fieldMessage(error, 'maintenance_window.minutes')}
+        error={said(error, 'maintenance_window.minutes')}
         onChange={(minutes) => onChange({ minutes: Number(minutes) })}
       />
     </SimpleGrid>

@@ -5,7 +5,7 @@ import { CurveChart } from '@/charts/CurveChart';
 import { EmptyState } from '@/components/EmptyState';
 import { Panel } from '@/components/Panel';
 import { formatBytes } from '@/lib/bytes';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import { cacheQueriesQuery } from './queriesApi';
 
 const BLOCK_BYTES = 1024;
@@ -46,6 +46,7 @@ export function CurvePanel({ instanceId, curve }: { instanceId: string; curve: C
 /** Not offered, switched off, and not sampled enough are three different things. */
 function NoCurve({ instanceId, isOn }: { instanceId: string; isOn: boolean }) {
   const t = useT();
+  const told = useTold();
   const { data: instance } = useQuery(instanceQuery(instanceId));
   // An engine that reports its statements reports its curve.
   const { data: reports } = useQuery(cacheQueriesQuery(instanceId));
@@ -53,7 +54,7 @@ function NoCurve({ instanceId, isOn }: { instanceId: string; isOn: boolean }) {
     return <EmptyState title={t('queries.curveNotOffered')} hint={t('monitoring.needsEngine')} />;
   }
   if (reports?.is_available === false) {
-    return <EmptyState title={t('queries.curveNotOffered')} hint={reports.note} />;
+    return <EmptyState title={t('queries.curveNotOffered')} hint={told('note.no_report', reports.note)} />;
   }
   return (
     <EmptyState title={t('queries.noCurve')} hint={t(isOn ? 'queries.noCurveHint' : 'queries.noCurveOff')} />

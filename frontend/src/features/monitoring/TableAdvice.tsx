@@ -21,7 +21,12 @@ export function TableAdvice({ tables, note }: { tables: Row[]; note: string }) {
         rows={tables}
         rowKey={(row) => `${row.schema}.${row.table}`}
         columns={columnsOf(t, told)}
-        empty={<EmptyState title={t('queries.noTables')} hint={note || t('queries.noTablesHint')} />}
+        empty={
+          <EmptyState
+            title={t('queries.noTables')}
+            hint={note ? told('note.no_statistics', note) : t('queries.noTablesHint')}
+          />
+        }
       />
     </Panel>
   );

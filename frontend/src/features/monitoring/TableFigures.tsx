@@ -6,7 +6,7 @@ import { Identifier } from '@/components/Identifier';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { formatBytes } from '@/lib/bytes';
-import { useT, type Translate } from '@/lib/i18n/context';
+import { useT, useTold, type Translate } from '@/lib/i18n/context';
 import type { MessageKey } from '@/lib/i18n/en';
 import { ABSENT, formatCompact } from '@/lib/number';
 import { cacheTablesQuery } from './queriesApi';
@@ -16,6 +16,7 @@ type Row = components['schemas']['CacheTable'];
 /** What the engine keeps of each table, who answered its reads, and what its writes left valid. */
 export function TableFigures({ instanceId }: { instanceId: string }) {
   const t = useT();
+  const told = useTold();
   const tables = useQuery(cacheTablesQuery(instanceId));
   return (
     <Panel title={t('tables.title')} description={t('tables.hint')} flush>
@@ -30,7 +31,7 @@ export function TableFigures({ instanceId }: { instanceId: string }) {
               empty={<EmptyState title={t('tables.none')} hint={t('tables.noneHint')} />}
             />
           ) : (
-            <EmptyState title={t('tables.notOffered')} hint={data.note} />
+            <EmptyState title={t('tables.notOffered')} hint={told('note.no_report', data.note)} />
           )
         }
       </QueryView>

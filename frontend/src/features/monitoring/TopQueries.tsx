@@ -28,6 +28,7 @@ interface TopQueriesProps {
 /** Statements by what they save or by what they waste, with the columns that the engine reports. */
 export function TopQueries({ instanceId, ranking, onRank }: TopQueriesProps) {
   const t = useT();
+  const told = useTold();
   const queries = useQuery(cacheQueriesQuery(instanceId));
   return (
     <Panel
@@ -51,7 +52,7 @@ export function TopQueries({ instanceId, ranking, onRank }: TopQueriesProps) {
           data.is_available ? (
             <QueryTable items={data.items} ranking={ranking} />
           ) : (
-            <EmptyState title={t('queries.notOffered')} hint={data.note} />
+            <EmptyState title={t('queries.notOffered')} hint={told('note.no_report', data.note)} />
           )
         }
       </QueryView>

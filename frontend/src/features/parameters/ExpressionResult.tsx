@@ -1,7 +1,8 @@
 import type { Instance, InstanceParameter } from '@/api/instances';
+import { ErrorPanel } from '@/components/ErrorPanel';
 import { ToneIcon } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import { useResolved } from './useResolved';
 import classes from './parameters.module.css';
 
@@ -14,8 +15,9 @@ interface ExpressionResultProps {
 /** The expression's value on this class while it is typed, or where it is wrong. */
 export function ExpressionResult({ instance, row, text }: ExpressionResultProps) {
   const t = useT();
+  const told = useTold();
   const { data, isError, error } = useResolved(instance, row.name, text);
-  if (isError) return <div className={classes.bad}>{error.message}</div>;
+  if (isError) return <ErrorPanel error={error} />;
   if (!data) return <div>{t('state.loading')}</div>;
   if (data.error) {
     return (
@@ -35,8 +37,8 @@ export function ExpressionResult({ instance, row, text }: ExpressionResultProps)
       </div>
       {data.findings.map((finding) => (
         <div key={finding.code} className={classes.finding}>
-          <ToneIcon tone={finding.severity === 'blocking' ? 'danger' : 'warn'} size={14} /> {finding.seen}.{' '}
-          {finding.needed}
+          <ToneIcon tone={finding.severity === 'blocking' ? 'danger' : 'warn'} size={14} />{' '}
+          {told(`finding.${finding.code}`, finding.seen)}. {finding.needed}
         </div>
       ))}
     </div>

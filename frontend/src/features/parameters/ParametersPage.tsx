@@ -15,7 +15,7 @@ import { FilterBar, FilterChips, FilterInput } from '@/components/FilterBar';
 import { IconAdjustments } from '@/components/icons';
 import { Panel } from '@/components/Panel';
 import { QueryView, SkeletonLines } from '@/components/QueryView';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import { DraftBar } from './DraftBar';
 import { parameterColumns } from './columns';
 import { countByFilter, filterParameters } from './parameterList';
@@ -56,7 +56,12 @@ function ParameterEditor({
   } = useSearch({ from: '/console/instances/$instanceId/parameters' });
   const draft = useDraft(instance.id, set);
   const [isReviewing, setIsReviewing] = useState(set !== undefined);
-  const shown = filterParameters(rows, filter, search);
+  const told = useTold();
+  const shown = filterParameters(
+    rows.map((row) => ({ ...row, description: told(`parameter.${row.name}`, row.description) })),
+    filter,
+    search,
+  );
   return (
     <>
       <ParameterFilters rows={rows} filter={filter} search={search} />

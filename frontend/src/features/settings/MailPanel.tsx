@@ -1,6 +1,6 @@
 import { Button, Group, NumberInput, PasswordInput, Select, Stack, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { IconMail } from '@/components/icons';
 import { Panel } from '@/components/Panel';
@@ -18,10 +18,11 @@ export function MailPanel({
   hasPassword,
 }: SettingsPanelProps & { hasPassword: boolean }) {
   const t = useT();
+  const said = useFieldMessage();
   const text = (name: 'smtp_host' | 'smtp_username' | 'mail_from') => ({
     label: t(`settings.${name}`),
     value: draft[name],
-    error: fieldMessage(error, name),
+    error: said(error, name),
     onChange: (event: { currentTarget: { value: string } }) =>
       onChange({ [name]: event.currentTarget.value }),
   });
@@ -36,7 +37,7 @@ export function MailPanel({
             max={65535}
             hideControls
             value={draft.smtp_port}
-            error={fieldMessage(error, 'smtp_port')}
+            error={said(error, 'smtp_port')}
             onChange={(value) => onChange({ smtp_port: Number(value) })}
           />
         </Group>
@@ -44,7 +45,7 @@ export function MailPanel({
           label={t('settings.smtp_security')}
           data={SECURITIES.map((value) => ({ value, label: t(`settings.security.${value}`) }))}
           value={draft.smtp_security}
-          error={fieldMessage(error, 'smtp_security')}
+          error={said(error, 'smtp_security')}
           onChange={(next) => onChange({ smtp_security: next ?? '' })}
         />
         <TextInput {...text('smtp_username')} autoComplete="off" />
@@ -54,7 +55,7 @@ export function MailPanel({
           size="xs"
           autoComplete="new-password"
           value={draft.smtp_password}
-          error={fieldMessage(error, 'smtp_password')}
+          error={said(error, 'smtp_password')}
           onChange={(event) => onChange({ smtp_password: event.currentTarget.value })}
         />
         <TextInput {...text('mail_from')} />
@@ -65,7 +66,7 @@ export function MailPanel({
           autosize
           minRows={2}
           value={draft.mail_to}
-          error={fieldMessage(error, 'mail_to')}
+          error={said(error, 'mail_to')}
           onChange={(event) => onChange({ mail_to: event.currentTarget.value })}
         />
         <TestMail />
@@ -76,6 +77,7 @@ export function MailPanel({
 
 function TestMail() {
   const t = useT();
+  const said = useFieldMessage();
   const test = useTestMail();
   const [to, setTo] = useState('');
   return (
@@ -87,7 +89,7 @@ function TestMail() {
           label={t('settings.testTo')}
           description={t('settings.testHint')}
           value={to}
-          error={fieldMessage(test.error, 'to')}
+          error={said(test.error, 'to')}
           onChange={(event) => setTo(event.currentTarget.value)}
         />
         <Button

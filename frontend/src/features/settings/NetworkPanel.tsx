@@ -1,11 +1,12 @@
 import { Stack, Switch, Textarea } from '@mantine/core';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { Panel } from '@/components/Panel';
 import { useT } from '@/lib/i18n/context';
 import type { SettingsPanelProps } from './panelProps';
 
 export function NetworkPanel({ draft, error, onChange }: SettingsPanelProps) {
   const t = useT();
+  const said = useFieldMessage();
   return (
     <Panel title={t('settings.safety')}>
       <Stack gap="md">
@@ -16,7 +17,7 @@ export function NetworkPanel({ draft, error, onChange }: SettingsPanelProps) {
           autosize
           minRows={3}
           value={draft.endpoint_networks}
-          error={fieldMessage(error, 'endpoint_networks')}
+          error={said(error, 'endpoint_networks')}
           onChange={(event) => onChange({ endpoint_networks: event.currentTarget.value })}
         />
         <Switch

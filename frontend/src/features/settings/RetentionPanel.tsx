@@ -1,5 +1,5 @@
 import { NumberInput, SimpleGrid } from '@mantine/core';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { Panel } from '@/components/Panel';
 import { useT } from '@/lib/i18n/context';
 import type { SettingsPanelProps } from './panelProps';
@@ -13,6 +13,7 @@ const FIELDS = [
 
 export function RetentionPanel({ draft, error, onChange }: SettingsPanelProps) {
   const t = useT();
+  const said = useFieldMessage();
   return (
     <Panel title={t('settings.retention')}>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
@@ -22,7 +23,7 @@ export function RetentionPanel({ draft, error, onChange }: SettingsPanelProps) {
             label={t(`settings.${name}`)}
             min={1}
             value={draft[name]}
-            error={fieldMessage(error, name)}
+            error={said(error, name)}
             onChange={(value) => onChange({ [name]: Number(value) })}
           />
         ))}

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
 import { useTemplateClone, useTemplateCreate, type Template } from './api';
@@ -9,6 +9,7 @@ import { useTemplateClone, useTemplateCreate, type Template } from './api';
 /** Names a new template: empty, or a copy of another one. */
 export function NameForm({ source, onClose }: { source?: Template; onClose: () => void }) {
   const t = useT();
+  const said = useFieldMessage();
   const navigate = useNavigate();
   const create = useTemplateCreate();
   const clone = useTemplateClone(source?.id ?? '');
@@ -36,7 +37,7 @@ export function NameForm({ source, onClose }: { source?: Template; onClose: () =
         required
         data-autofocus
         value={name}
-        error={fieldMessage(mutation.error, 'name')}
+        error={said(mutation.error, 'name')}
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <TextInput

@@ -1,7 +1,7 @@
 import { ActionIcon, Autocomplete, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { fieldMessage } from '@/api/errors';
+import { useFieldMessage } from '@/components/useFieldMessage';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { KeptNotice } from '@/components/KeptNotice';
 import { IconPlus, IconTrash } from '@/components/icons';
@@ -14,6 +14,7 @@ import classes from './templates.module.css';
 
 export function TemplateEditor({ template, onClose }: { template: TemplateDetail; onClose: () => void }) {
   const t = useT();
+  const said = useFieldMessage();
   const edit = useTemplateEdit(template);
   const { data: catalogue = [] } = useQuery(parameterNamesQuery(template.engine_line));
   const [draft, setDraft, forget, startOver] = useKept(`template.${template.id}.${template.version}`, () => ({
@@ -46,7 +47,7 @@ export function TemplateEditor({ template, onClose }: { template: TemplateDetail
             label={t('templates.name')}
             required
             value={name}
-            error={fieldMessage(edit.error, 'name')}
+            error={said(edit.error, 'name')}
             onChange={(event) => set({ name: event.currentTarget.value })}
           />
           <TextInput
@@ -71,7 +72,7 @@ export function TemplateEditor({ template, onClose }: { template: TemplateDetail
                 aria-label={t('templates.valueOf', { name: row.name })}
                 placeholder={t('parameters.value')}
                 value={row.value}
-                error={fieldMessage(edit.error, `values.${row.name}`)}
+                error={said(edit.error, `values.${row.name}`)}
                 onChange={(event) => change(row.key, { value: event.currentTarget.value })}
                 classNames={{ input: classes.mono }}
               />

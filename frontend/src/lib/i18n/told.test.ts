@@ -8,6 +8,9 @@ const SOURCES = import.meta.glob<string>(
     '../../../../backend/openapi.yaml',
     '../../../../backend/controlplane/parameters/system_templates.yaml',
     '../../../../backend/controlplane/*/*.py',
+    '../../../../backend/controlplane/parameters/expressions/errors.py',
+    '../../../../backend/controlplane/catalogue/lines/5.7.yaml',
+    '../../../../engine/crates/plugin/src/*.rs',
     '!../../../../backend/controlplane/rpc/*.py',
     '../../../../engine/crates/sql/src/refusal.rs',
     '../../../../engine/crates/session/src/reason.rs',
@@ -43,10 +46,17 @@ const backend = Object.entries(SOURCES)
   .filter(([path]) => path.endsWith('.py'))
   .map(([, text]) => text)
   .join('\n');
-// A class of problems (`status, code, title = 409, "conflict", ...`), one of them (`code="name_taken"`), or the usual one
-// of a status (`404: ("not_found", ...`).
+// A class of problems (`status, code, title = 409, "conflict", ...`), one of them (`code="name_taken"`), the usual one
+// of a status (`404: ("not_found", ...`), or why a change was undone.
 const PROBLEM_CODE =
-  /(?:^ {4}(?:status, )?code, title.* = (?:\d+, )?|\bcode=|^ {4}\d{3}: \(|\bcode = (?="csrf))"(\w+)"/gm;
+  /(?:^ {4}(?:status, )?code, title.* = (?:\d+, )?|\bcode=|^ {4}\d{3}: \(|\bcode = (?="csrf)|\bundo\(run, (?!"internal))"(\w+)"/gm;
+// A finding (`Severity.ADVICE, "memory_tight"`, on one line or two), what a value violates, and what an expression does.
+const FINDING_CODE =
+  /(?:Severity\.\w+(?: if .*)?,\s*|\b_over\(|\bViolation\(|^ {4}code = (?="expression)|\bcode = (?="zero))"(\w+)"/gm;
+const engine = Object.entries(SOURCES)
+  .filter(([path]) => path.includes('/plugin/'))
+  .map(([, text]) => text)
+  .join('\n');
 
 const NAMES: Record<string, () => string[]> = {
   metric: () => enumOf('MetricEnum'),
@@ -54,6 +64,8 @@ const NAMES: Record<string, () => string[]> = {
   advice: () => enumOf('AdviceEnum'),
   unit: () => named(source('metrics/definitions.py'), /"(percent|count|bytes|seconds|[a-z ]*per second)"/g),
   problem: () => named(backend, PROBLEM_CODE),
+  finding: () => named(backend, FINDING_CODE),
+  remedy: () => named(backend, FINDING_CODE),
   template: () => named(source('system_templates.yaml'), /^- id: (\S+)/gm),
   reason: () =>
     [
@@ -74,6 +86,30 @@ test.each(Object.keys(NAMES))('every %s has its Chinese words, and no other', (k
   const names = NAMES[kind]?.() ?? [];
   expect(names.length).toBeGreaterThan(2);
   expect(own.sort()).toEqual(names);
+});
+
+// What has words of its own only in part is listed by what must have them.
+const AT_LEAST: Record<string, () => string[]> = {
+  parameter: () => [
+    ...named(source('5.7.yaml'), /\{name: (query_cache_\w+)/g),
+    ...named(
+      engine,
+      /\b(?:bytes|global_bool|session_bool|header)\(\s*(?:VAR_[^,]*,\s*)?c"(\w+)"|\bname: c"(type)"/g,
+    )
+      .filter((name) => name !== '')
+      .map((name) => `fqc_${name}`),
+  ],
+  field: () => named(backend, /\bFieldError\([^,\n]+, "(\w+)"/g),
+  met: () => ['engine_line', 'minor_version', 'dedicated_proxy', 'buffer_pool_hit_ratio'],
+};
+
+test.each(Object.keys(AT_LEAST))('every %s that must have Chinese words has them', (kind) => {
+  const names = AT_LEAST[kind]?.() ?? [];
+  expect(names.length).toBeGreaterThan(2);
+  // A field may be refused for what a finding has words for.
+  const has = (name: string) =>
+    `${kind}.${name}` in zhTold || (kind === 'field' && `finding.${name}` in zhTold);
+  expect(names.filter((name) => !has(name))).toEqual([]);
 });
 
 test('what has no words of its own stays as it was said', () => {

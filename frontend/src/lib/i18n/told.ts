@@ -28,3 +28,9 @@ export function toldMetric<M extends MetricWords>(told: Told, metric: M): M {
     formula: told(`formula.${metric.name}`, metric.formula),
   };
 }
+
+/** Why a field was refused: a word in the viewer's language, with the sentence that has the limits. */
+export function toldField(told: Told, { code, detail }: { code: string; detail: string }): string {
+  const own = told(`field.${code}`, '') || told(`finding.${code}`, '');
+  return own ? `${own} (${detail})` : detail;
+}
