@@ -35,6 +35,29 @@ test('a change for later is listed, accessible while it waits, and given up', as
   await expect(page.getByRole('row').nth(1)).toContainText('aborted');
 });
 
+test('a change that is refused before its first step was not carried out', async ({
+  page,
+  api,
+  instances: [first],
+}) => {
+  const later = await api.send<{ id: string }>('POST', `instances/${first.id}/changes`, {
+    parameters: { wait_timeout: '28803' },
+    apply: true,
+    when: 'at',
+    at: new Date(Date.now() + 3_600_000).toISOString(),
+  });
+  await api.change(first.id, 'changes', { parameters: { interactive_timeout: '28803' } });
+  await page.goto(`/instances/${first.id}/changes/${later.id}`);
+  await page.getByRole('button', { name: 'Apply now' }).click();
+  await expect(page.getByText('not carried out', { exact: true })).toBeVisible();
+  await expect(page.getByText('The instance has changed since the preview')).toBeVisible();
+  await expect(page.getByText('rolled back')).toBeHidden();
+  await page.getByRole('tab', { name: 'History' }).click();
+  const rows = page.getByRole('row');
+  await expect(rows.filter({ hasText: 'not carried out' }).first()).toBeVisible();
+  await api.change(first.id, 'changes', { parameters: { interactive_timeout: null } });
+});
+
 test('what does not exist says so, with the way back', async ({ page, instances: [first] }) => {
   await page.goto('/instances/rm-never-was/overview');
   await expect(page.getByRole('alert')).toContainText('There is no instance rm-never-was');

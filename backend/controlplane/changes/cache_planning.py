@@ -34,14 +34,12 @@ def preview_enable(
     wanted[SIZE] = str(_size(instance, situation, rule, sizing))
     wanted[TYPE] = str(type)
     findings = tuple(each for each in checked["findings"] if each.severity != "notice")
-    return preview_wanted(
-        instance, situation, wanted, allow_restart=allow_restart, more_findings=_without_gate(findings)
-    )
+    return preview_wanted(instance, situation, wanted, allow_restart=allow_restart, more_findings=_unplanned(findings))
 
 
-def _without_gate(findings: tuple[InstanceFinding, ...]) -> tuple[InstanceFinding, ...]:
-    """The plan brings the gate's findings itself."""
-    return tuple(each for each in findings if not each.is_blocking)
+def _unplanned(findings: tuple[InstanceFinding, ...]) -> tuple[InstanceFinding, ...]:
+    """The plan brings the gate's findings itself, and weighs memory with the values that it sets."""
+    return tuple(each for each in findings if not each.is_blocking and each.code != "memory_tight")
 
 
 def _shrunk_pool(situation: Situation) -> str:

@@ -8,7 +8,7 @@ from controlplane.fleet.models import Instance
 
 
 def change_list() -> QuerySet[ChangeSet]:
-    return ChangeSet.objects.all()
+    return ChangeSet.objects.prefetch_related("steps")
 
 
 def change_get(pk: str) -> ChangeSet:

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
-from controlplane.changes.states import When
+from controlplane.changes.states import StepState, When
 from controlplane.fleet.serializers import MAX_BYTES
 from controlplane.prerequisites.serializers import SIZE_RULES, InstanceFindingSerializer
 
@@ -36,16 +36,20 @@ class ChangeSummarySerializer(serializers.ModelSerializer[ChangeSet]):
     instance = serializers.CharField(source="instance_id", allow_null=True)
     template = serializers.CharField(source="template_id", allow_null=True)
     reverts = serializers.CharField(source="reverts_id", allow_null=True)
+    has_begun = serializers.SerializerMethodField(help_text="Whether any of its steps was tried on the server.")
 
     class Meta:
         model = ChangeSet
         fields = (
-            "id", "instance", "instance_name", "kind", "state", "note", "template", "template_version",
+            "id", "instance", "instance_name", "kind", "state", "has_begun", "note", "template", "template_version",
             "needs_restart", "needs_second_person", "when", "at", "not_before", "created_by", "approved_by", "reverts",
             "is_abort_requested", "outcome_code", "outcome_detail", "version", "created_at", "started_at",
             "finished_at",
         )  # fmt: skip
         read_only_fields = fields
+
+    def get_has_begun(self, change: ChangeSet) -> bool:
+        return any(step.state != StepState.PENDING for step in change.steps.all())
 
 
 class ProgressSerializer(serializers.Serializer[Any]):

@@ -107,7 +107,7 @@ class ChangeFilter(django_filters.FilterSet):
 
 
 class ChangeViewSet(mixins.ListModelMixin, ApiViewSet):
-    queryset = ChangeSet.objects.all()
+    queryset = selectors.change_list()
     serializer_class = ChangeSummarySerializer
     filterset_class = ChangeFilter
 

@@ -1642,6 +1642,8 @@ export interface components {
             readonly instance_name: string;
             readonly kind: components["schemas"]["ChangeKind"];
             readonly state: components["schemas"]["ChangeState"];
+            /** @description Whether any of its steps was tried on the server. */
+            readonly has_begun: boolean;
             readonly note: string;
             template: string | null;
             readonly template_version: number | null;
@@ -1773,6 +1775,8 @@ export interface components {
             readonly instance_name: string;
             readonly kind: components["schemas"]["ChangeKind"];
             readonly state: components["schemas"]["ChangeState"];
+            /** @description Whether any of its steps was tried on the server. */
+            readonly has_begun: boolean;
             readonly note: string;
             template: string | null;
             readonly template_version: number | null;

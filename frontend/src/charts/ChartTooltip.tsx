@@ -13,7 +13,7 @@ interface ChartTooltipProps {
 }
 
 export function ChartTooltip({ model, active, label, payload }: ChartTooltipProps) {
-  const { language } = useI18n();
+  const { locale } = useI18n();
   if (!active || label === undefined || !payload?.length) return null;
   const at = Number(label);
   const near = model.annotations.filter(
@@ -22,7 +22,7 @@ export function ChartTooltip({ model, active, label, payload }: ChartTooltipProp
   return (
     <div className={classes.tooltip}>
       <div className={classes.tooltipTime} title={formatUtc(at)}>
-        {formatLocal(at, language, true)}
+        {formatLocal(at, locale, true)}
       </div>
       {model.series.map((series) => {
         const value = payload.find((item) => item.dataKey === series.key)?.value;

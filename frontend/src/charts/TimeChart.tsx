@@ -31,10 +31,15 @@ function unbroken(text: string): string {
   return text.replaceAll(' ', '\u00a0');
 }
 
+function dashesOf({ isDashed, isDotted }: TimeChartModel['series'][number]): string | undefined {
+  if (isDotted) return isDashed ? '10 6 2 6' : '6 6';
+  return isDashed ? '5 4' : undefined;
+}
+
 const AXIS = { fontSize: 11, fill: 'var(--fqc-muted)' };
 
 export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: TimeChartProps) {
-  const { language } = useI18n();
+  const { locale } = useI18n();
   const span = model.domain[1] - model.domain[0];
 
   return (
@@ -53,7 +58,7 @@ export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: Tim
           type="number"
           domain={model.domain}
           ticks={model.ticks}
-          tickFormatter={(tick: number) => formatTick(tick, span, language)}
+          tickFormatter={(tick: number) => formatTick(tick, span, locale)}
           tick={AXIS}
           tickLine={false}
           axisLine={{ stroke: 'var(--fqc-border)' }}
@@ -83,7 +88,7 @@ export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: Tim
               fill={`var(--fqc-series-${series.color})`}
               fillOpacity={0.14}
               strokeWidth={1.75}
-              strokeDasharray={series.isDashed ? '5 4' : undefined}
+              strokeDasharray={dashesOf(series)}
               dot={false}
               isAnimationActive={false}
             />
@@ -94,7 +99,7 @@ export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: Tim
               name={series.label}
               stroke={`var(--fqc-series-${series.color})`}
               strokeWidth={1.75}
-              strokeDasharray={series.isDashed ? '5 4' : undefined}
+              strokeDasharray={dashesOf(series)}
               dot={false}
               isAnimationActive={false}
             />

@@ -15,7 +15,10 @@ export interface SeriesInput {
   formula?: string;
   /** 1..6, a series colour of the theme. */
   color: number;
+  /** The one compared with. */
   isDashed?: boolean;
+  /** Lies upon another line for long stretches: both stay visible. */
+  isDotted?: boolean;
 }
 
 export interface Annotation {
@@ -83,12 +86,13 @@ export function buildTimeChart(input: TimeChartInput): TimeChartModel {
   const keys = series.map(({ key }) => key);
   return {
     rows,
-    series: series.map(({ key, label, formula, color, isDashed }) => ({
+    series: series.map(({ key, label, formula, color, isDashed, isDotted }) => ({
       key,
       label,
       formula,
       color,
       isDashed,
+      isDotted,
     })),
     unit,
     domain: [from, to],

@@ -13,7 +13,13 @@ const TONES = {
   aborted: 'neutral',
 } as const satisfies Record<string, Tone>;
 
-export function ChangeStateBadge({ state }: { state: keyof typeof TONES }) {
+interface ChangeStateBadgeProps {
+  change: { state: keyof typeof TONES; has_begun: boolean };
+}
+
+/** What was refused before its first step has nothing to roll back. */
+export function ChangeStateBadge({ change: { state, has_begun } }: ChangeStateBadgeProps) {
   const t = useT();
-  return <StatusBadge tone={TONES[state]}>{t(`change.state.${state}`)}</StatusBadge>;
+  const told = state === 'rolled_back' && !has_begun ? 'not_begun' : state;
+  return <StatusBadge tone={TONES[state]}>{t(`change.state.${told}`)}</StatusBadge>;
 }

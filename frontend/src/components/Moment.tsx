@@ -11,15 +11,15 @@ interface MomentProps {
 
 /** A time in the viewer's zone; UTC is on hover. */
 export function Moment({ at, relative, isExact }: MomentProps) {
-  const { language } = useI18n();
+  const { locale } = useI18n();
   const now = useNow(relative ? 15_000 : undefined);
   if (!at) return <span>–</span>;
-  const text = relative ? formatRelative(at, now, language) : formatLocal(at, language, isExact);
+  const text = relative ? formatRelative(at, now, locale) : formatLocal(at, locale, isExact);
   return (
     <time
       data-relative={relative}
       dateTime={new Date(at).toISOString()}
-      title={`${formatLocal(at, language, true)}\n${formatUtc(at)}`}
+      title={`${formatLocal(at, locale, true)}\n${formatUtc(at)}`}
     >
       {text}
     </time>

@@ -15,11 +15,12 @@ export function ParameterValue({ value, unit, resolved, isClipped }: ParameterVa
   if (value === null || value === undefined) return <span className={classes.gloss}>–</span>;
   const result = resolved !== undefined && resolved !== null && resolved !== value ? resolved : undefined;
   const size = unit === 'bytes' ? readable(result ?? value) : undefined;
+  const whole = [value, result].filter((text) => text !== undefined).join(' = ');
   return (
-    <span className={isClipped ? classes.clipped : classes.value} title={isClipped ? value : undefined}>
+    <span className={isClipped ? classes.clipped : classes.value} title={isClipped ? whole : undefined}>
       <code>{value === '' ? "''" : value}</code>
-      {result && <span className={classes.gloss}>= {result}</span>}
-      {size && <span className={classes.gloss}>{size}</span>}
+      {result && !(isClipped && size) && <span className={classes.gloss}>= {result}</span>}
+      {size && <span className={classes.gloss}>{isClipped && result ? `= ${size}` : size}</span>}
     </span>
   );
 }

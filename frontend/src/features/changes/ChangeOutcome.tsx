@@ -8,7 +8,7 @@ import classes from './changes.module.css';
 
 /** Why it ended as it did, or what it waits for. */
 export function ChangeOutcome({ change }: { change: Change }) {
-  const { t, language } = useI18n();
+  const { t, locale } = useI18n();
   const isBad = change.state === 'failed' || change.state === 'rolled_back';
   if (change.outcome_detail) {
     return (
@@ -33,7 +33,7 @@ export function ChangeOutcome({ change }: { change: Change }) {
   if (change.state === 'approved' && change.not_before && change.when !== 'now') {
     return (
       <Alert className={classes.outcome} variant="light" icon={<IconClock size={18} />} c="inherit">
-        {t('change.waiting', { time: formatLocal(change.not_before, language) })}
+        {t('change.waiting', { time: formatLocal(change.not_before, locale) })}
       </Alert>
     );
   }

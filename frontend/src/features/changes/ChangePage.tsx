@@ -29,7 +29,7 @@ function ChangeView({ change }: { change: Change }) {
         title={t('change.title', { kind: t(`change.kind.${change.kind}`), name: change.instance_name })}
         actions={
           <>
-            <ChangeStateBadge state={change.state} />
+            <ChangeStateBadge change={change} />
             <ChangeActions change={change} />
           </>
         }

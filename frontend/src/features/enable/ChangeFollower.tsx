@@ -28,7 +28,7 @@ function Followed({ instanceId, change }: { instanceId: string; change: Change }
       title={t(`change.kind.${change.kind}`)}
       actions={
         <>
-          <ChangeStateBadge state={change.state} />
+          <ChangeStateBadge change={change} />
           <ButtonLink
             variant="default"
             to="/instances/$instanceId/changes/$changeId"

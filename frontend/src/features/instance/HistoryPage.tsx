@@ -55,7 +55,7 @@ function columnsOf(t: Translate, instanceId: string): Column<ChangeSummary>[] {
         </TextLink>
       ),
     },
-    { key: 'state', header: t('fleet.state'), render: (row) => <ChangeStateBadge state={row.state} /> },
+    { key: 'state', header: t('fleet.state'), render: (row) => <ChangeStateBadge change={row} /> },
     { key: 'by', header: t('change.by'), render: (row) => row.created_by, isSecondary: true },
     { key: 'at', header: t('change.created'), render: (row) => <Moment at={row.created_at} /> },
     {

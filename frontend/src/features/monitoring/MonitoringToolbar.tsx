@@ -15,7 +15,7 @@ interface MonitoringToolbarProps {
 }
 
 export function MonitoringToolbar({ instanceId, search, onChange }: MonitoringToolbarProps) {
-  const { t, language } = useI18n();
+  const { t, locale } = useI18n();
   const isZoomed = search.from !== undefined && search.to !== undefined;
   return (
     <FilterBar>
@@ -31,10 +31,10 @@ export function MonitoringToolbar({ instanceId, search, onChange }: MonitoringTo
           variant="default"
           leftSection={<IconZoomReset size={14} />}
           title={t('monitoring.resetZoom')}
-          aria-label={`${t('monitoring.resetZoom')}: ${spanText(search, language)}`}
+          aria-label={`${t('monitoring.resetZoom')}: ${spanText(search, locale)}`}
           onClick={() => onChange({ from: undefined, to: undefined })}
         >
-          {spanText(search, language)}
+          {spanText(search, locale)}
         </Button>
       ) : (
         <Button
@@ -59,7 +59,7 @@ export function MonitoringToolbar({ instanceId, search, onChange }: MonitoringTo
 }
 
 /** With seconds where minutes would read alike. */
-function spanText({ from = 0, to = 0 }: MonitoringSearch, language: string): string {
+function spanText({ from = 0, to = 0 }: MonitoringSearch, locale: string): string {
   const isShort = to - from < SHORT_SPAN_MS;
-  return `${formatLocal(from, language, isShort)} – ${formatLocal(to, language, isShort)}`;
+  return `${formatLocal(from, locale, isShort)} – ${formatLocal(to, locale, isShort)}`;
 }

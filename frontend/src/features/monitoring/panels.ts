@@ -25,6 +25,8 @@ export interface PanelPlan {
     | 'stale';
   metrics: string[];
   isFilled?: boolean;
+  /** Every metric after the first is dotted: they often coincide. */
+  isOverlaid?: boolean;
   isHeadline?: boolean;
   /** A whole row of the grid. */
   isWide?: boolean;
@@ -34,7 +36,7 @@ export interface PanelPlan {
 
 export const PANELS: PanelPlan[] = [
   { key: 'traffic', metrics: ['hits_per_second', 'inserts_per_second'], isFilled: true, isHeadline: true },
-  { key: 'hitRatio', metrics: ['hit_ratio', 'select_hit_ratio'] },
+  { key: 'hitRatio', metrics: ['hit_ratio', 'select_hit_ratio'], isOverlaid: true },
   { key: 'memory', metrics: ['used_bytes', 'cache_size_bytes'] },
   {
     key: 'pruned',
@@ -42,7 +44,11 @@ export const PANELS: PanelPlan[] = [
   },
   { key: 'bufferPool', metrics: ['buffer_pool_hit_ratio'] },
   { key: 'saved', metrics: ['saved_time'], isFilled: true },
-  { key: 'statements', metrics: ['questions_per_second', 'selects_per_second', 'writes_per_second'] },
+  {
+    key: 'statements',
+    metrics: ['questions_per_second', 'selects_per_second', 'writes_per_second'],
+    isOverlaid: true,
+  },
   { key: 'stale', metrics: ['stale_hits_per_second'], isWide: true, isOptional: true },
   { key: 'notCached', metrics: ['not_cached_per_second'], isWide: true },
 ];
@@ -74,6 +80,7 @@ function inputsOf(plan: PanelPlan, source: Source, isCompared: boolean): SeriesI
       samples: samplesOf(source.answer, series),
       color: index + 1,
       isDashed: isCompared,
+      isDotted: plan.isOverlaid && index > 0,
     };
   });
 }

@@ -1,7 +1,7 @@
 // Holds the language. English is in the first load, the second language comes on demand.
 import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { readPreference, writePreference } from '../storage';
-import { I18nContext, LANGUAGES, type Language } from './context';
+import { I18nContext, LANGUAGES, localeOf, type Language } from './context';
 import { en } from './en';
 import { toldBy, type ToldWords } from './told';
 import { interpolate, type Messages, type Params } from './translate';
@@ -52,6 +52,7 @@ export function I18nProvider({ children }: { children: ReactNode }) {
   const value = useMemo(
     () => ({
       language: loaded.language,
+      locale: localeOf(loaded.language, navigator.languages),
       setLanguage: choose,
       t: (key: keyof Messages, params: Params = {}) =>
         interpolate(loaded.words.messages[key], params, loaded.language),

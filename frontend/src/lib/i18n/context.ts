@@ -8,10 +8,18 @@ import { interpolate, type Params } from './translate';
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const;
 export type Language = keyof typeof LANGUAGES;
 
+/** The viewer's kind of the language shown; the language itself for a viewer of another one. */
+export function localeOf(language: Language, preferred: readonly string[]): string {
+  const base = (tag: string) => tag.split('-')[0]?.toLowerCase();
+  return preferred.find((tag) => base(tag) === base(language)) ?? language;
+}
+
 export type Translate = (key: MessageKey, params?: Params) => string;
 
 export interface I18n {
   language: Language;
+  /** For dates: the browser's own kind of the language, such as en-GB. */
+  locale: string;
   setLanguage: (language: Language) => void;
   t: Translate;
   told: Told;
@@ -21,6 +29,7 @@ export const englishTranslate: Translate = (key, params = {}) => interpolate(en[
 
 export const I18nContext = createContext<I18n>({
   language: 'en',
+  locale: 'en',
   setLanguage: () => undefined,
   t: englishTranslate,
   told: toldBy({}, 'en'),

@@ -211,6 +211,7 @@ export const en = {
   'change.state.verifying': 'verifying',
   'change.state.applied': 'applied',
   'change.state.rolled_back': 'rolled back',
+  'change.state.not_begun': 'not carried out',
   'change.state.failed': 'failed',
   'change.state.aborted': 'aborted',
   'change.kind.parameters': 'Parameters',

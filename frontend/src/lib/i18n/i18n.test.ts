@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { localeOf } from './context';
 import { en, type MessageKey } from './en';
 import { interpolate } from './translate';
 import { zh } from './zh';
@@ -32,4 +33,14 @@ test.each([
 
 test('a value that is not given stays visible', () => {
   expect(interpolate('Delete {name}?', {}, 'en')).toBe('Delete {name}?');
+});
+
+test.each([
+  ['en', ['de-DE', 'en-GB', 'en-US'], 'en-GB'],
+  ['en', ['en-US'], 'en-US'],
+  ['en', ['de-DE'], 'en'],
+  ['zh-CN', ['en-GB', 'zh-TW'], 'zh-TW'],
+  ['zh-CN', ['en-GB'], 'zh-CN'],
+] as const)('dates of %s for a browser that prefers %s are those of %s', (language, preferred, locale) => {
+  expect(localeOf(language, preferred)).toBe(locale);
 });

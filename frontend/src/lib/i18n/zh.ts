@@ -208,6 +208,7 @@ export const zh: Messages = {
   'change.state.verifying': '验证中',
   'change.state.applied': '已生效',
   'change.state.rolled_back': '已回滚',
+  'change.state.not_begun': '未执行',
   'change.state.failed': '失败',
   'change.state.aborted': '已中止',
   'change.kind.parameters': '修改参数',
