@@ -1,6 +1,6 @@
 // Starts the whole product before the tests and stops it afterwards, through the backend's own supervisor.
 // FQC_E2E_URL, FQC_E2E_USER, FQC_E2E_PASSWORD and FQC_E2E_SERVERS (the instances of `up --json`) name a stack that runs
-// already; then nothing is started or stopped.
+// already; then nothing is started or stopped. FQC_E2E_RUN_DIR is where it runs, for what only its database can be given.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -68,5 +68,6 @@ async function begin(runDir: string): Promise<void> {
   process.env.FQC_E2E_USER = started.admin.username;
   process.env.FQC_E2E_PASSWORD = started.admin.password;
   process.env.FQC_E2E_SERVERS = JSON.stringify(started.instances);
+  process.env.FQC_E2E_RUN_DIR = runDir;
   await logIn();
 }

@@ -74,7 +74,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 key={column.key}
                 column={column}
                 sort={sort}
-                onSort={() => setSort(nextSort(sort, column.key))}
+                onSort={() => {
+                  setSort(nextSort(sort, column.key));
+                  scroller.current?.scrollTo(0, 0);
+                }}
               />
             ))}
           </tr>

@@ -4,7 +4,7 @@ import { formatValue, unitOf } from '@/charts/units';
 import { TextLink } from '@/components/links';
 import { StatTile, StatTiles } from '@/components/StatTile';
 import { useT, useToldMetric } from '@/lib/i18n/context';
-import { ABSENT } from '@/lib/number';
+import { ABSENT, formatCount } from '@/lib/number';
 import { lastPresent } from '@/lib/series';
 import type { Tone } from '@/lib/tone';
 import { summaryQuery } from './api';
@@ -24,8 +24,8 @@ export function FleetTiles() {
       <StatTiles>
         <StatTile
           label={t('fleet.instances')}
-          value={summary?.instance_count ?? ABSENT}
-          tone={notRunning ? 'warn' : 'ok'}
+          value={formatCount(summary?.instance_count)}
+          tone={summary && (notRunning ? 'warn' : 'ok')}
           note={summary && <StateCounts byState={summary.by_state} />}
         />
         <MetricTile label={t('fleet.hitRatio')} series={series?.hit_ratio} />
@@ -69,7 +69,7 @@ function MetricTile({ label, series }: { label: string; series: FleetSeries | un
         series && last !== null ? (
           <Sparkline values={series.values} label={`${label}, ${t('fleet.lastHour')}`} isWide height={16} />
         ) : (
-          t('fleet.noMetrics')
+          series && t('fleet.noMetrics')
         )
       }
     />
@@ -84,7 +84,7 @@ function StateCounts({ byState }: { byState: Record<string, number> }) {
     <span className={classes.states}>
       {present.map((state) => (
         <TextLink key={state} to="/fleet" search={{ state }}>
-          {byState[state]} {t(`instance.state.${state}`)}
+          {formatCount(byState[state])} {t(`instance.state.${state}`)}
         </TextLink>
       ))}
     </span>
@@ -107,10 +107,10 @@ function CountTile({ label, count, search, tone }: CountTileProps) {
       value={
         count ? (
           <TextLink to="/fleet" search={search}>
-            {count}
+            {formatCount(count)}
           </TextLink>
         ) : (
-          (count ?? ABSENT)
+          formatCount(count)
         )
       }
     />

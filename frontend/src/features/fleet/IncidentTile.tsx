@@ -13,7 +13,7 @@ export function IncidentTile() {
   return (
     <StatTile
       label={t('fleet.incidents')}
-      tone={data?.items.length ? 'danger' : 'ok'}
+      tone={data && (data.items.length ? 'danger' : 'ok')}
       value={count ? <TextLink to="/alerts">{count}</TextLink> : (count ?? ABSENT)}
     />
   );
