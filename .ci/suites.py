@@ -61,7 +61,7 @@ ENGINE = ("Cargo.lock", "Cargo.toml", "crates", "dist", "docker", "rustfmt.toml"
 ENGINE = ("Makefile", *(f"engine/{name}" for name in ENGINE))
 FRONTEND = ("Makefile", "frontend", "backend/openapi.yaml")
 # Where the names come from that the console tells in its second language.
-TOLD = ("backend/controlplane", "engine/crates/sql/src", "engine/crates/session/src")
+TOLD = ("backend/controlplane", "engine/crates/sql/src", "engine/crates/session/src", "engine/crates/plugin/src")
 # Linters and the copy that is generated anew leave out what git does.
 LISTED = ("Makefile", ".gitignore")
 
