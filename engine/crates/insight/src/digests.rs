@@ -7,10 +7,12 @@
 //! room for.
 
 mod index;
+mod missed;
 mod stripes;
 
 use crate::policy::{self, Evidence};
 use index::Index;
+use missed::Missed;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use stripes::{Stripe, Stripes};
@@ -75,7 +77,7 @@ pub struct Digest {
     pub misses: u64,
     pub stored: u64,
     pub stored_bytes: u64,
-    /// Results are stored one in 2^level times.
+    /// Above 0, results are hardly stored but of statements that come back, and of those one in 2^(level-1).
     pub level: u8,
     /// The caller's numbers of the tables that its last stored result was read from, as far as there is room.
     pub tables: Vec<u32>,
@@ -97,6 +99,7 @@ impl Digest {
 pub struct Digests {
     counters: Box<[Counters]>,
     stripes: Stripes,
+    missed: Missed,
     index: Index,
     /// No slot is free.
     is_full: AtomicBool,
@@ -127,6 +130,7 @@ impl Default for Digests {
         Digests {
             counters: (0..SLOTS).map(|_| Counters::default()).collect(),
             stripes: Stripes::default(),
+            missed: Missed::default(),
             index: Index::default(),
             is_full: AtomicBool::new(false),
             book: Mutex::new(Book { owners, free }),
@@ -239,10 +243,21 @@ impl Digests {
         }
     }
 
-    /// Whether the next result of this shape is to be stored.
-    pub fn admits(&self, slot: Slot) -> bool {
+    /// Whether all results of this shape are stored.
+    pub fn admits_all(&self, slot: Slot) -> bool {
+        self.of(slot).level.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether the result of a statement of this shape, which was looked for in vain, is to be stored.
+    pub fn admits(&self, slot: Slot, hash: u64) -> bool {
         let level = self.of(slot).level.load(Ordering::Relaxed);
-        level == 0 || policy::admits(level, self.stripes.own(slot).chances.fetch_add(1, Ordering::Relaxed))
+        if level == 0 {
+            return true;
+        }
+        let own = self.stripes.own(slot);
+        let returns = self.missed.again(hash);
+        own.returns.fetch_add(u32::from(returns), Ordering::Relaxed);
+        policy::admits(level, own.chances.fetch_add(1, Ordering::Relaxed), returns)
     }
 
     /// Whether the `n`th request of a session is to be looked up if it is of this shape.
@@ -306,6 +321,7 @@ impl Digests {
     fn evidence(&self, slot: Slot, ended: u32) -> Evidence {
         Evidence {
             misses: self.sum(slot, |stripe| &stripe.misses) as u32,
+            returns: self.stripes.returns(slot),
             stored: self.sum(slot, |stripe| &stripe.stored) as u32,
             hits: self.sum(slot, |stripe| &stripe.hits) as u32,
             ended,
@@ -344,6 +360,7 @@ impl Digests {
 fn since(then: Evidence, now: Evidence) -> Evidence {
     Evidence {
         misses: now.misses.wrapping_sub(then.misses),
+        returns: now.returns.wrapping_sub(then.returns),
         stored: now.stored.wrapping_sub(then.stored),
         hits: now.hits.wrapping_sub(then.hits),
         ended: now.ended.wrapping_sub(then.ended),

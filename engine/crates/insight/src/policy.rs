@@ -1,12 +1,13 @@
 //! How many results of a statement's shape are worth storing. Pure: evidence in, a level out.
 //!
-//! At level 0 every result is stored, at level n one in 2^n, so that a shape whose results are not reused before they end
-//! costs next to nothing and still shows when that changes. While results live little is held against a shape: only when
-//! they end, outdated or evicted, must they have been worth it. But a shape that was asked for many times and hardly ever
-//! twice, as far as its stored results can tell, need not fill the memory first. At the highest level most requests are not
-//! even looked up.
+//! At level 0 every result is stored. Above, hardly any is at the first request: a statement that was missed before comes back,
+//! and of those one in 2^(n-1) is stored at level n, so that a shape whose results are not reused before they end costs next
+//! to nothing and still shows when that changes. While results live little is held against a shape: only when they end,
+//! outdated or evicted, must they have been worth it. But a shape of which hardly any statement comes back need not fill the
+//! memory first: it goes to the highest level at once, where most requests are not even looked up, and returns as soon as its
+//! statements do.
 
-/// One result in 64 is always stored.
+/// Of statements that come back one result in 32 is stored, of all that are looked up one in 64.
 pub const HIGHEST: u8 = 6;
 
 /// Ends that are needed for a judgement against a shape.
@@ -14,9 +15,12 @@ const ENDS: u32 = 64;
 /// Stored results, or hits, that are needed for one in its favour.
 const STORED: u32 = 8;
 const HITS: u32 = 32;
-/// Requests that are enough to judge a shape by, whatever lives; of them, one in so many would have to be a hit.
-const MANY: u32 = 8192;
-const ONE_IN: u32 = 64;
+/// Misses that are enough to tell whether anything comes back, and whether much of it does.
+const FEW: u32 = 512;
+const MANY: u32 = 2048;
+/// What comes back of so many requests, hardly any or a good part.
+const HARDLY_ANY: u64 = 64;
+const GOOD_PART: u64 = 12;
 /// Hits per stored result below which storing costs more than it gains, and above which more would gain more.
 const POOR: f64 = 1.0 / 16.0;
 const RICH: f64 = 1.0 / 2.0;
@@ -28,6 +32,8 @@ const LOOKED_UP: u32 = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     pub misses: u32,
+    /// Of these, statements that had been missed before. Not told at level 0.
+    pub returns: u32,
     pub stored: u32,
     pub hits: u32,
     /// Results outdated, evicted or replaced.
@@ -36,25 +42,32 @@ pub struct Evidence {
 
 /// The next level, and with it a new collection of evidence; none: there is not enough of it.
 pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
-    let Evidence { misses, stored, hits, ended } = evidence;
-    let hits = if level == HIGHEST { hits.saturating_mul(LOOKED_UP) } else { hits };
+    let Evidence { misses, returns, stored, hits, ended } = evidence;
+    let looked_up = if level == HIGHEST { LOOKED_UP } else { 1 };
+    let hits = hits.saturating_mul(looked_up);
     let gain = f64::from(hits) / f64::from(stored.max(ended).max(1));
     let is_settled = ended >= ENDS && ended >= stored / 2;
-    // Had all results been stored, there would be so many hits.
-    let possible = u64::from(hits) << level;
-    let is_asked_once = misses >= MANY && possible < u64::from(misses / ONE_IN);
-    if is_settled && gain < POOR || is_asked_once {
+    // Had all results been stored, and lived, there would be so many hits.
+    let possible = u64::from(hits) + u64::from(returns) * u64::from(looked_up);
+    let comes_back = |one_in: u64| possible * one_in >= u64::from(misses);
+    let lives = u64::from(ended) * 2 <= u64::from(stored);
+    if is_settled && gain < POOR {
         Some((level + 2).min(HIGHEST))
-    } else if (stored >= STORED || hits >= HITS) && gain > RICH {
+    } else if level < HIGHEST && misses >= FEW && !comes_back(HARDLY_ANY) {
+        Some(HIGHEST)
+    } else if (stored >= STORED || hits >= HITS) && gain > RICH
+        || level > 0 && misses >= MANY && lives && comes_back(GOOD_PART)
+    {
         Some(level.saturating_sub(3))
     } else {
         (is_settled || misses >= MANY).then_some(level)
     }
 }
 
-/// Whether the `n`th result of a shape at this level is to be stored.
-pub fn admits(level: u8, n: u32) -> bool {
-    n & ((1 << level) - 1) == 0
+/// Whether the `n`th result of a shape at this level is to be stored; `returns`: its statement was missed before.
+pub fn admits(level: u8, n: u32, returns: bool) -> bool {
+    let one_in = |power: u8| n & ((1 << power) - 1) == 0;
+    level == 0 || one_in(HIGHEST) || returns && one_in(level - 1)
 }
 
 /// Whether the `n`th request of a session is to be looked up if its shape is at this level. Scattered, since sessions ask

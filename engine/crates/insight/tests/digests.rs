@@ -132,16 +132,17 @@ impl Shape {
             self.digests.hit(self.slot, 100, 200);
             return true;
         }
-        if !self.digests.admits(self.slot) {
+        if !self.digests.admits(self.slot, hash) {
             self.digests.missed(self.slot, Outcome::Refused { reason: 0 });
             return false;
         }
         let meta = Meta { stamp: self.versions.now(), rows: 1, cost_ns: 0, flags: 0, owner: self.slot.0 };
         // Readers of other tests may be in the way for a moment.
-        if self.cache.insert(hash, &key, meta, &[self.cell], &[1; 200]).is_ok() {
-            self.stored += 1;
-            self.digests.missed(self.slot, STORED);
+        while self.cache.insert(hash, &key, meta, &[self.cell], &[1; 200]).is_err() {
+            std::thread::yield_now();
         }
+        self.stored += 1;
+        self.digests.missed(self.slot, STORED);
         false
     }
 
@@ -176,7 +177,7 @@ fn a_shape_whose_results_are_outdated_before_they_are_used_is_hardly_stored_and_
             shape.versions.advance(shape.cell);
         }
     }
-    assert!(shape.stored - before < 400, "{}", shape.stored - before);
+    assert!(shape.stored - before < 1000, "{}", shape.stored - before);
     // The writes have ended.
     shape.stored_share(5000, |n| n % 100);
     let hits = (0..1000).filter(|n| shape.execute(n % 100)).count();
@@ -201,8 +202,8 @@ fn a_shape_with_much_reuse_is_always_stored() {
 #[test]
 fn little_is_held_against_a_shape_while_its_results_live() {
     let mut shape = Shape::new();
-    assert_eq!(shape.stored_share(2000, |n| n), 1.0);
-    assert!((0..2000).all(|n| shape.execute(n)));
+    assert_eq!(shape.stored_share(500, |n| n), 1.0);
+    assert!((0..500).all(|n| shape.execute(n)));
 }
 
 #[test]
@@ -211,6 +212,16 @@ fn a_shape_that_is_never_asked_for_again_does_not_fill_the_memory_first() {
     shape.stored_share(50_000, |n| n);
     let share = shape.stored_share(50_000, |n| 50_000 + n);
     assert!(share < 0.02, "{share}");
+}
+
+#[test]
+fn a_shape_that_is_asked_for_a_second_time_is_stored_the_third_time_at_the_latest() {
+    let mut shape = Shape { cache: Cache::new(1 << 27), ..Shape::new() };
+    for _ in 0..3 {
+        shape.stored_share(20_000, |n| n);
+    }
+    let hits = (0..20_000).filter(|n| shape.execute(*n)).count();
+    assert!(hits > 19_000, "{hits}");
 }
 
 #[test]
@@ -241,23 +252,24 @@ fn one_hit_in_ten_is_worth_storing() {
 }
 
 #[test]
-fn levels_admit_one_in_a_power_of_two() {
-    for level in 0..=policy::HIGHEST {
-        let admitted = (0..6400).filter(|n| policy::admits(level, *n)).count();
-        assert_eq!(admitted, 6400 >> level);
+fn levels_admit_few_but_what_comes_back() {
+    let admitted = |level, returns| (0..6400).filter(|n| policy::admits(level, *n, returns)).count();
+    assert_eq!((admitted(0, false), admitted(0, true)), (6400, 6400));
+    for level in 1..=policy::HIGHEST {
+        assert_eq!((admitted(level, false), admitted(level, true)), (100, 6400 >> (level - 1)));
     }
 }
 
 #[test]
 fn few_results_that_are_all_stored_need_no_more_misses_to_be_found_useful() {
-    let evidence = policy::Evidence { misses: 0, stored: 0, hits: 100, ended: 0 };
+    let evidence = policy::Evidence { hits: 100, ..Default::default() };
     assert_eq!(policy::judge(3, evidence), Some(0));
     assert_eq!(policy::judge(5, policy::Evidence { hits: 10, ..evidence }), None);
 }
 
 #[test]
 fn where_few_are_looked_up_a_hit_stands_for_several() {
-    let evidence = policy::Evidence { misses: 0, stored: 0, hits: 10, ended: 0 };
+    let evidence = policy::Evidence { hits: 10, ..Default::default() };
     assert_eq!(policy::judge(policy::HIGHEST, evidence), Some(policy::HIGHEST - 3));
     let looked_up = |level, step| (0..6400).step_by(step).filter(|n| policy::looks_up(level, *n)).count();
     assert_eq!(looked_up(policy::HIGHEST - 1, 1), 6400);

@@ -83,9 +83,9 @@ impl Session {
         let context = self.cacheable_context(engine, false);
         // A hit needs no reading; after a read that was passed over none is expected.
         let early = std::mem::take(&mut self.has_passed_over).then(|| self.read(engine, text));
+        self.is_hopeless = early.as_ref().is_some_and(|reading| self.may_skip(engine, reading));
         if let Some(context) = context {
-            let is_hopeless = early.as_ref().is_some_and(|reading| self.is_hopeless(engine, reading));
-            match self.serve(engine, &Asked { context, text, parameters: &[], packet, is_hopeless }, outlet) {
+            match self.serve(engine, &Asked { context, text, parameters: &[], packet }, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
                 Served::No => {}
@@ -119,8 +119,8 @@ impl Session {
         let keeps_metadata = self.capabilities & capability::MARIADB_CACHE_METADATA != 0;
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
         if let (Some(context), Some(parameters), None, true) = (context, &parameters, refusal, has_metadata) {
-            let is_hopeless = self.is_hopeless(engine, &reading);
-            match self.serve(engine, &Asked { context, text: &text, parameters, packet, is_hopeless }, outlet) {
+            self.is_hopeless = self.may_skip(engine, &reading);
+            match self.serve(engine, &Asked { context, text: &text, parameters, packet }, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
                 Served::No => {}

@@ -39,10 +39,10 @@ impl Session {
         };
         let refusal = refusal.or(transaction_refusal);
         let slot = reading.slot(&engine.insight.digests);
-        let is_passed_over = refusal.is_none() && verification.is_none() && self.passes_over(engine, slot);
+        let key = Key { context: context.unwrap_or(0), parts: [text, parameters] };
+        let is_passed_over = refusal.is_none() && verification.is_none() && self.passes_over(engine, slot, &key);
         if is_passed_over {
             self.has_passed_over = true;
-            engine.insight.passed_over(engine, &Key { context: context.unwrap_or(0), parts: [text, parameters] });
             if !self.transaction.heeds_reads() {
                 engine.insight.missed(slot, Some(Own::NotReused.into()), 0);
                 engine.note_refusal(Own::NotReused);
@@ -79,7 +79,7 @@ impl Session {
     }
 
     /// Results of this shape are hardly ever found, and this one is not among the few that are looked for nevertheless.
-    pub(crate) fn is_hopeless(&mut self, engine: &Engine, reading: &Reading) -> bool {
+    pub(crate) fn may_skip(&mut self, engine: &Engine, reading: &Reading) -> bool {
         if self.cache_type == 0 || !engine.settings.adapts() {
             return false;
         }
@@ -89,8 +89,17 @@ impl Session {
     }
 
     /// Results of this shape are hardly reused, and this one is not among the few that are stored nevertheless.
-    fn passes_over(&self, engine: &Engine, slot: Slot) -> bool {
-        self.cache_type != 0 && engine.settings.adapts() && !engine.insight.digests.admits(slot)
+    fn passes_over(&self, engine: &Engine, slot: Slot, key: &Key) -> bool {
+        let digests = &engine.insight.digests;
+        if self.cache_type == 0 || !engine.settings.adapts() || digests.admits_all(slot) {
+            return false;
+        }
+        let hash = engine.cache.hash(key);
+        let is_passed_over = self.is_hopeless || !digests.admits(slot, hash);
+        if is_passed_over {
+            engine.insight.passed_over(hash);
+        }
+        is_passed_over
     }
 
     fn refusal(&self, read: &sql::Read, context: Option<u64>) -> Option<Reason> {

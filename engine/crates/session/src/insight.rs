@@ -88,9 +88,9 @@ impl Insight {
     }
 
     /// A result will not be stored for want of reuse.
-    pub fn passed_over(&self, engine: &Engine, key: &Key) {
+    pub fn passed_over(&self, hash: u64) {
         self.passed_over.add(1);
-        if self.curve.wants(engine.cache.hash(key)) {
+        if self.curve.wants(hash) {
             self.curve.missed();
         }
     }

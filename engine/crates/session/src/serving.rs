@@ -21,8 +21,6 @@ pub(crate) struct Asked<'a> {
     pub parameters: &'a [u8],
     /// The whole command.
     pub packet: &'a [u8],
-    /// It need not be looked for.
-    pub is_hopeless: bool,
 }
 
 impl Asked<'_> {
@@ -72,7 +70,7 @@ impl Session {
         }
         let key = asked.key();
         let hash = engine.cache.hash(&key);
-        if asked.is_hopeless {
+        if self.is_hopeless {
             engine.insight.requested(engine, hash, None);
             return Served::No;
         }

@@ -107,6 +107,8 @@ pub struct Session {
     pub(crate) has_passed_over: bool,
     /// Reads of which it was asked whether they are to be looked for.
     pub(crate) requests: u32,
+    /// The statement now asked need not be looked for.
+    pub(crate) is_hopeless: bool,
     /// The server has run nothing since its last report but a plain read: there is nothing new to report.
     pub(crate) is_uneventful: bool,
 }
@@ -170,6 +172,7 @@ impl Default for Session {
             recent: Recent::default(),
             has_passed_over: false,
             requests: 0,
+            is_hopeless: false,
             is_uneventful: false,
         }
     }

@@ -20,6 +20,8 @@ pub struct Stripe {
     pub stored_bytes: AtomicU64,
     /// Chances to store a result: see `policy::admits`.
     pub chances: AtomicU32,
+    /// Misses of statements that were missed before, where that is asked.
+    pub returns: AtomicU32,
 }
 
 pub struct Stripes(Box<[Stripe]>);
@@ -44,6 +46,10 @@ impl Stripes {
 
     pub fn sum(&self, slot: Slot, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
         self.of(slot).map(|stripe| count(stripe).load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
+    }
+
+    pub fn returns(&self, slot: Slot) -> u32 {
+        self.of(slot).map(|stripe| stripe.returns.load(Ordering::Relaxed)).fold(0, u32::wrapping_add)
     }
 
     pub fn zero(&self, slot: Slot) {
