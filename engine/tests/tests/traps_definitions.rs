@@ -2,8 +2,10 @@
 
 mod traps;
 
+use std::sync::Arc;
+
 use fqc_tests::client::{Client, Login, Response};
-use traps::{Arena, all, said, small_table, until};
+use traps::{Arena, all, said, small_table, start, until};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
@@ -300,6 +302,28 @@ fn granted_and_revoked_privileges() {
     let mut again = arena.client_as(&account(&arena, "ann"));
     (0..2).for_each(|_| arena.miss(&mut again, read, "error 1142"));
     assert_eq!(arena.warm(&mut root, read), "10");
+}
+
+/// Of two clients with one account each has what is granted to where it comes from.
+#[test]
+fn grants_to_the_address_of_a_client() {
+    let server = Arc::new(start(&["--skip-name-resolve=OFF"]));
+    let mut arena = Arena::on(server, "d_address");
+    let mut definer = arena.client();
+    small_table(&mut definer, "t", "InnoDB");
+    all(
+        &mut definer,
+        &[
+            "CREATE USER near@localhost IDENTIFIED BY 'near'",
+            "CREATE USER near@127.0.0.1 IDENTIFIED BY 'near'",
+            "GRANT SELECT ON d_address.* TO near@127.0.0.1",
+        ],
+    );
+    let (login, read) = (account(&arena, "near"), "SELECT v FROM d_address.t WHERE id = 1");
+    let mut by_address = arena.client_as(&login);
+    assert_eq!(arena.warm(&mut by_address, read), "10");
+    let mut by_name = Client::connect(&arena.server.unix_endpoint(), &login).unwrap();
+    arena.miss(&mut by_name, read, "error 1142");
 }
 
 /// A password that has expired with time: until there is another, the server answers nothing.

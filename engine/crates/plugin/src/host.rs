@@ -348,35 +348,38 @@ fn executed<'a>(event: &EventGeneral, query: &'a [u8]) -> &'a [u8] {
 
 fn on_connection(facts: &Facts, thd: *mut Thd, event: &EventConnection) {
     match event.subclass {
-        CONNECTION_CONNECT if event.status == 0 => connect(facts, thd, event.thread_id),
+        CONNECTION_CONNECT if event.status == 0 => connect(facts, thd, event),
         CONNECTION_CHANGE_USER if event.status == 0 => {
-            let (user, host) = facts.account();
-            with_session(event.thread_id, |connection| {
-                connection.session.on_user_changed(Account { user, host });
-            });
+            let account = account(facts, event);
+            with_session(event.thread_id, |connection| connection.session.on_user_changed(account));
         }
         _ => bystander_ended(event.thread_id),
     }
 }
 
-fn connect(facts: &Facts, thd: *mut Thd, thread_id: u64) {
+fn account(facts: &Facts, event: &EventConnection) -> Account {
+    let (user, host) = facts.account();
+    Account::new(user, host, bytes(event.ip, event.ip_length as usize))
+}
+
+fn connect(facts: &Facts, thd: *mut Thd, event: &EventConnection) {
     let Some(mut taken) = slots::current().and_then(slots::Slot::take) else { return };
     let slot = taken.slot;
     let Some(connection) = taken.content().as_mut().filter(|_| slot.thread_id.load(Ordering::Acquire) == 0) else {
         return;
     };
-    slot.thread_id.store(thread_id, Ordering::Release);
+    slot.thread_id.store(event.thread_id, Ordering::Release);
     if connection.is_readable() {
-        let (user, host) = facts.account();
+        let account = account(facts, event);
         let facts = thread_facts(facts, thd, b"");
-        connection.session.on_connected(engine(), Account { user, host }, &facts);
+        connection.session.on_connected(engine(), account, &facts);
         status::NUMBERS.connections.fetch_add(1, Ordering::Relaxed);
         return;
     }
     connection.session.abandon(engine());
     status::NUMBERS.bypassed.fetch_add(1, Ordering::Relaxed);
     if let Some(all) = bystanders().as_mut() {
-        all.insert(thread_id, Bystander::new(true));
+        all.insert(event.thread_id, Bystander::new(true));
     }
 }
 

@@ -34,6 +34,16 @@ pub enum Phase {
 pub struct Account {
     pub user: Vec<u8>,
     pub host: Vec<u8>,
+    /// Where the client is, if the host stands for one: a client on the server's machine has what is granted to the account
+    /// by its name, and by the address that it comes from.
+    pub address: Vec<u8>,
+}
+
+impl Account {
+    pub fn new(user: Vec<u8>, host: Vec<u8>, address: &[u8]) -> Account {
+        let is_one = !host.iter().any(|byte| matches!(byte, b'%' | b'_' | b'/'));
+        Account { user, host, address: if is_one { address.to_vec() } else { Vec::new() } }
+    }
 }
 
 /// What the server says of the session at the end of a statement.
@@ -489,7 +499,7 @@ impl Session {
             return None;
         }
         let mut identity = Identity::default();
-        identity.push(&account.user).push(&account.host).push(&self.database);
+        identity.push(&account.user).push(&account.host).push(&account.address).push(&self.database);
         identity.push(&(self.capabilities & capability::RESPONSE_SHAPING).to_le_bytes());
         identity.push(&self.charset.to_le_bytes());
         identity.push(&[self.cache_type, u8::from(self.variables.mode.ignore_space)]);
