@@ -15,11 +15,19 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # A connection to the database serves so many tasks: opening one costs as much as a small task does.
 TASKS_PER_CONNECTION = 1000
+BROKER_SECONDS = 5.0
+REDIS = "config.redis_broker:Transport"
+TRANSPORTS = {"filesystem": "config.file_broker:Transport", "redis": REDIS, "rediss": REDIS}
 APPS = ["changes", "rollouts", "fleet", "metrics", "alerts", "core", "rpc"]
 
 
 def transport_options(url: str, run_dir: Path) -> dict[str, object]:
-    """The embedded broker is a folder of files; it is asked every 20 ms, since nothing wakes a waiting worker."""
+    """The embedded broker is a folder of files; it is asked every 20 ms, since nothing wakes a waiting worker.
+
+    Any other may hang, and is not waited for long: what it is not told, a sweep finds.
+    """
+    if TRANSPORTS.get(url.partition(":")[0]) == REDIS:
+        return {"socket_connect_timeout": BROKER_SECONDS, "socket_timeout": BROKER_SECONDS, "socket_keepalive": True}
     if not url.startswith("filesystem://"):
         return {}
     queue, control = run_dir / "broker" / "queue", run_dir / "broker" / "control"
@@ -47,13 +55,15 @@ def build() -> Celery:
 
     celery = Celery("fqc", broker=settings.BROKER_URL)
     celery.conf.update(
-        broker_transport="config.file_broker:Transport" if settings.BROKER_URL.startswith("filesystem://") else None,
+        broker_transport=TRANSPORTS.get(settings.BROKER_URL.partition(":")[0]),
         broker_transport_options=transport_options(settings.BROKER_URL, settings.RUN_DIR),
         broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,  # it may be gone for a night
         task_ignore_result=True,
         task_serializer="json",
         task_acks_late=True,
         task_publish_retry=False,
+        worker_cancel_long_running_tasks_on_connection_loss=False,  # a change ends without a broker
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         CELERY_DB_REUSE_MAX=TASKS_PER_CONNECTION,

@@ -39,7 +39,9 @@ def _start(python: list[str], role: list[str], environment: dict[str, str]) -> s
     return subprocess.Popen(words, cwd=BACKEND, env=environment_of(**environment))
 
 
-WORKER = ["worker", "--pool", "solo", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+WORKER = ["worker", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+ALONE = ["--pool", "solo"]
+OF_TWO = ["--concurrency", "2"]  # as in production: one process listens, the others work
 PYTHON = [sys.executable, "-m"]
 
 
@@ -48,8 +50,8 @@ def worker(transactional_db: None) -> Iterator[Callable[..., subprocess.Popen[by
     """Starts one; `python` is what comes before the module, for a process with a clock of its own."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(python: list[str] = PYTHON, **environment: str) -> subprocess.Popen[bytes]:
-        started.append(_start(python, WORKER, environment))
+    def start(python: list[str] = PYTHON, pool: list[str] = ALONE, **environment: str) -> subprocess.Popen[bytes]:
+        started.append(_start(python, [*WORKER, *pool], environment))
         return started[-1]
 
     yield start

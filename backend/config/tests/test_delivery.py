@@ -1,10 +1,16 @@
-"""What is sent by name is a task that workers know."""
+"""What is sent by name is a task that workers know; a broker that is away is not waited for again and again."""
+
+import socket
+import subprocess
+import sys
+import threading
 
 import pytest
 from celery import current_app
 
 from controlplane.changes.delivery import deliver
 from controlplane.rollouts.delivery import deliver_advance, deliver_item
+from testing.workers import BACKEND, environment_of
 
 
 @pytest.mark.parametrize("send", [deliver, deliver_advance, deliver_item])
@@ -14,3 +20,35 @@ def test_a_task_that_is_sent_exists(send, monkeypatch):
     send("some-id")
     current_app.loader.import_default_modules()
     assert sent[0] in current_app.tasks
+
+
+SEND = """
+import django
+django.setup()
+from config.celery import app
+from controlplane.core.delivery import task_send
+for number in range(20):
+    task_send("changes.apply", str(number))
+"""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("url", ["redis://127.0.0.1:{port}/0", "amqp://127.0.0.1:{port}//"])
+def test_a_broker_that_hangs_is_waited_for_once_and_not_for_everything_that_is_told(url):
+    """What it is not told is found by a sweep."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        connections = []
+
+        def accept():
+            while True:
+                try:
+                    connections.append(silent.accept()[0])
+                except OSError:
+                    return
+
+        threading.Thread(target=accept, daemon=True).start()
+        place = environment_of(FQC_BROKER_URL=url.format(port=silent.getsockname()[1]))
+        subprocess.run([sys.executable, "-c", SEND], cwd=BACKEND, env=place, check=True, timeout=300)
+    assert 1 <= len(connections) < 10
+    for each in connections:
+        each.close()

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import time
+
 import structlog
 from celery import current_app
 from kombu.exceptions import OperationalError
 
 log = structlog.get_logger(__name__)
+SLOW_SECONDS, PAUSE_SECONDS = 1.0, 30.0
+
+
+class Broker:
+    """As this process knows it. One that fails slowly is left alone for a while: who has many to tell waits once."""
+
+    def __init__(self) -> None:
+        self._again_at = 0.0  # by the clock that only counts
+
+    def tell(self, name: str, subject: str | int) -> None:
+        started = time.monotonic()
+        if started < self._again_at:
+            return
+        try:
+            current_app.send_task(name, [subject])
+        except (OperationalError, OSError) as error:
+            now = time.monotonic()
+            if now - started > SLOW_SECONDS:
+                self._again_at = now + PAUSE_SECONDS
+            log.warning("not_delivered", task=name, subject=subject, error=str(error))
+
+
+BROKER = Broker()
 
 
 def task_send(name: str, subject: str | int) -> None:
-    try:
-        current_app.send_task(name, [subject])
-    except (OperationalError, OSError) as error:
-        log.warning("not_delivered", task=name, subject=subject, error=str(error))
+    BROKER.tell(name, subject)
