@@ -9,7 +9,7 @@ the maintenance window that comes late, or after the clock was set forward, wait
 from __future__ import annotations
 
 import os
-import socket
+import platform
 import threading
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -42,7 +42,7 @@ class Aborted(Exception):
 
 
 def worker_name() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"[:100]
+    return f"{platform.node()}:{os.getpid()}:{threading.get_ident()}"[:100]
 
 
 def lease_end(now: datetime | None = None) -> datetime:

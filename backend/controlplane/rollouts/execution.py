@@ -28,9 +28,10 @@ from controlplane.parameters.models import TemplateVersion
 from controlplane.rollouts.delivery import deliver_advance, deliver_item
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
 from controlplane.rollouts.services import tell
-from controlplane.rollouts.states import AT_WORK, ApplyState, ItemState
+from controlplane.rollouts.states import AT_WORK, NOT_BEGUN, ApplyState, ItemState
 
 LOST_AFTER = timedelta(seconds=60)
+DEAD_AFTER = timedelta(seconds=300)  # longer than a look at a slow server before the change is made
 OWN_SECONDS = 2.0  # then other tasks have their turn, and a worker that is to stop may
 
 
@@ -62,9 +63,9 @@ def advance(fleet_apply_id: str, *, keeps_one: bool = False) -> int | None:
 
 
 def _end(row: FleetApply, state: ApplyState) -> None:
-    left = row.items.filter(state=ItemState.PENDING)
+    left = row.items.filter(state__in=NOT_BEGUN)
     left.update(state=ItemState.SKIPPED, detail="stopped after failures", finished_at=timezone.now())
-    if state == ApplyState.STOPPED and row.items.filter(state__in=AT_WORK).exists():
+    if state == ApplyState.STOPPED and row.items.filter(state=ItemState.RUNNING).exists():
         return  # the last of those at work ends it
     FleetApply.objects.filter(pk=row.pk).update(state=state, finished_at=timezone.now(), version=row.version + 1)
     audit_record(f"fleet_apply.{state.value}", row, before={"state": row.state}, after={"state": state.value})
@@ -85,7 +86,7 @@ def run_items(first: int) -> None:
 def run_item(item_id: int) -> str | None:
     """Once per item, whoever comes first; whose fleet apply may be moved on."""
     mine = FleetApplyItem.objects.filter(pk=item_id, state=ItemState.DISPATCHED)
-    if not mine.update(state=ItemState.RUNNING):
+    if not mine.update(state=ItemState.RUNNING, dispatched_at=timezone.now()):  # it may have waited for long
         return None
     item = FleetApplyItem.objects.select_related("fleet_apply__template", "instance__instance_class").get(pk=item_id)
     with acting_as(item.fleet_apply.started_by, item.fleet_apply.started_by_id):
@@ -109,15 +110,23 @@ def _change_for(item: FleetApplyItem) -> ChangeSet | None:
             template_use_note(instance, template.template, template.number)
         return None
     with transaction.atomic():
+        _refuse_if_given_up(item)
         change = change_make(
             instance, Kind.PARAMETERS, preview, note=f"fleet apply {row.pk} of {row.template_name}", template=template
         )
         if change.needs_second_person:
             raise Conflict("Restarts take a second person: apply this instance by itself.", code="second_person_needed")
-        if not FleetApplyItem.objects.filter(pk=item.pk, state=ItemState.RUNNING).update(change=change):
-            raise Conflict("The item was given up meanwhile: nothing was changed.", code="wrong_state")
+        FleetApplyItem.objects.filter(pk=item.pk).update(change=change)
         change_approve_held(change)
         return change
+
+
+def _refuse_if_given_up(item: FleetApplyItem) -> None:
+    """Who aborts the fleet apply waits for this transaction and then finds the change, or came before it."""
+    row = FleetApply.objects.select_for_update().get(pk=item.fleet_apply_id)
+    is_mine = FleetApplyItem.objects.filter(pk=item.pk, state=ItemState.RUNNING).exists()
+    if row.state == ApplyState.ABORTED or not is_mine:
+        raise Conflict("It was given up before it began: nothing was changed.", code="wrong_state")
 
 
 def record_outcome(item: FleetApplyItem, ended: ChangeSet | None = None) -> None:
@@ -138,15 +147,18 @@ def _finish(item: FleetApplyItem, state: ItemState, detail: str) -> None:
         tell(item.fleet_apply)
 
 
-def sweep() -> None:
-    """Items whose worker died or whose message was lost, and fleet applies that nobody moves on."""
+def _is_older(age: timedelta) -> Q:
     now = timezone.now()
     # Later than now: the clock was set back. To deliver once more does no harm.
-    is_old = Q(dispatched_at__lt=now - LOST_AFTER) | Q(dispatched_at__gt=now + LOST_AFTER)
-    undelivered = FleetApplyItem.objects.filter(is_old, state=ItemState.DISPATCHED)
+    return Q(dispatched_at__lt=now - age) | Q(dispatched_at__gt=now + age)
+
+
+def sweep() -> None:
+    """Items whose worker died or whose message was lost, and fleet applies that nobody moves on."""
+    undelivered = FleetApplyItem.objects.filter(_is_older(LOST_AFTER), state=ItemState.DISPATCHED)
     for item_id in undelivered.values_list("pk", flat=True)[:200]:
         deliver_item(item_id)
-    over = Q(change__state__in=ENDED) | (Q(change=None) & is_old)
+    over = Q(change__state__in=ENDED) | (Q(change=None) & _is_older(DEAD_AFTER))
     for item in FleetApplyItem.objects.filter(over, state=ItemState.RUNNING).select_related("fleet_apply")[:200]:
         if item.change_id is None:
             _finish(item, ItemState.FAILED, "the worker was lost before it began: nothing was changed")

@@ -20,7 +20,7 @@ from controlplane.parameters.selectors import template_get, template_version_get
 from controlplane.rollouts.delivery import deliver_advance
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
 from controlplane.rollouts.planning import ItemPreview, preview_fleet
-from controlplane.rollouts.states import ApplyState, ItemState
+from controlplane.rollouts.states import NOT_BEGUN, ApplyState, ItemState
 
 MOST_INSTANCES = 10_000
 
@@ -127,9 +127,12 @@ def fleet_apply_start(row: FleetApply) -> FleetApply:
     return row
 
 
+@transaction.atomic
 def fleet_apply_pause(row: FleetApply) -> FleetApply:
-    """What is at work ends; nothing new begins."""
-    return _move(row, [ApplyState.RUNNING], ApplyState.PAUSED, "paused")
+    """What is at work ends; nothing new begins, also of what was handed out already."""
+    row = _move(row, [ApplyState.RUNNING], ApplyState.PAUSED, "paused")
+    row.items.filter(state=ItemState.DISPATCHED).update(state=ItemState.PENDING, dispatched_at=None)
+    return row
 
 
 def fleet_apply_resume(row: FleetApply) -> FleetApply:
@@ -143,7 +146,7 @@ def fleet_apply_abort(row: FleetApply) -> FleetApply:
     """What has not begun is skipped, what is at work is asked to undo itself."""
     open_states = [ApplyState.PREVIEWED, ApplyState.RUNNING, ApplyState.PAUSED]
     row = _move(row, open_states, ApplyState.ABORTED, "aborted", finished_at=timezone.now())
-    waiting = row.items.filter(state__in=[ItemState.PENDING, ItemState.DISPATCHED])
+    waiting = row.items.filter(state__in=NOT_BEGUN)
     waiting.update(state=ItemState.SKIPPED, detail="aborted", finished_at=timezone.now())
     for item in row.items.filter(state=ItemState.RUNNING).select_related("change"):
         if item.change is not None and item.change.finished_at is None:

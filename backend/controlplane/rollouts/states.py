@@ -24,3 +24,4 @@ class ItemState(TextChoices):
 
 
 AT_WORK = (ItemState.DISPATCHED, ItemState.RUNNING)
+NOT_BEGUN = (ItemState.PENDING, ItemState.DISPATCHED)

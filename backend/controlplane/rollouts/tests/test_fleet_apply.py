@@ -1,4 +1,7 @@
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from controlplane.changes import execution as changes_execution
 from controlplane.core.errors import Conflict
@@ -81,6 +84,46 @@ def test_it_stops_at_the_first_failure_too_many(operator, fleet, template, deliv
     assert counts(operator, row.json()["id"]) == ("stopped", {"failed": 1, "skipped": 2})
 
 
+def test_what_was_handed_out_and_not_begun_when_it_stops_is_left_alone(operator, fleet, template, delivered):
+    asked = body(tags={"tier": "gone"}, every=False, parallelism=3, start=True)
+    row = operator.post("/api/v1/fleet-applies", asked).json()["id"]
+    execution.advance(row)
+    assert len(delivered) == 3
+    work(delivered)
+    assert counts(operator, row) == ("stopped", {"failed": 1, "skipped": 2})
+
+
+def test_what_was_handed_out_and_not_begun_when_it_is_paused_waits_until_it_is_resumed(
+    operator, fleet, template, delivered
+):
+    row = operator.post("/api/v1/fleet-applies", body(parallelism=2, max_failures=10, start=True)).json()["id"]
+    execution.advance(row)
+    operator.post(f"/api/v1/fleet-applies/{row}/pause")
+    work(delivered)
+    assert counts(operator, row) == ("paused", {"pending": 4})
+    operator.post(f"/api/v1/fleet-applies/{row}/resume")
+    execution.advance(row)
+    work(delivered)
+    assert counts(operator, row) == ("done", {"applied": 1, "failed": 3})
+
+
+def test_an_item_that_still_looks_at_its_server_when_all_is_aborted_changes_nothing(
+    operator, fleet, template, delivered, monkeypatch
+):
+    row = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": [fleet.pk], "start": True})
+    look = execution.preview_parameters
+
+    def aborted_meanwhile(*arguments, **facts):
+        operator.post(f"/api/v1/fleet-applies/{row.json()['id']}/abort")
+        return look(*arguments, **facts)
+
+    monkeypatch.setattr(execution, "preview_parameters", aborted_meanwhile)
+    execution.advance(row.json()["id"])
+    work(delivered)
+    assert counts(operator, row.json()["id"]) == ("aborted", {"failed": 1})
+    assert not fleet.changes.exists()
+
+
 def test_no_more_items_are_handed_out_than_may_run_at_once(operator, fleet, template, delivered):
     row = operator.post("/api/v1/fleet-applies", body(parallelism=2, start=True)).json()["id"]
     execution.advance(row)
@@ -111,7 +154,7 @@ def test_a_change_of_a_fleet_apply_costs_a_known_number_of_statements(
 ):
     """Steps cost some each, and nothing else grows with the number of parameters."""
     before = 0
-    for values, most in (({"long_query_time": "2"}, 84), ({"long_query_time": "3", "sort_buffer_size": "2M"}, 92)):
+    for values, most in (({"long_query_time": "2"}, 86), ({"long_query_time": "3", "sort_buffer_size": "2M"}, 94)):
         with acting_as("tester"):
             template_create(name=f"of-{len(values)}", engine_line="5.7", values=values)
         asked = {"template": f"of-{len(values)}", "instances": [fleet.pk], "start": True}
@@ -173,6 +216,36 @@ def test_a_worker_that_died_between_two_writes_is_found_by_the_sweep(operator, f
     changes_execution.change_run(change.pk)
     execution.sweep()  # the change has ended, the item does not know
     assert FleetApply.objects.get().items.get().state == "applied"
+
+
+def test_an_item_that_waited_long_for_its_worker_is_not_taken_for_lost_when_it_begins(
+    operator, fleet, template, delivered, monkeypatch
+):
+    row = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": [fleet.pk], "start": True})
+    execution.advance(row.json()["id"])
+    FleetApply.objects.get().items.update(dispatched_at=timezone.now() - timedelta(hours=1))
+    look = execution.preview_parameters
+
+    def swept_meanwhile(*arguments, **facts):
+        execution.sweep()
+        return look(*arguments, **facts)
+
+    monkeypatch.setattr(execution, "preview_parameters", swept_meanwhile)
+    work(delivered)
+    assert counts(operator, row.json()["id"]) == ("done", {"applied": 1})
+
+
+def test_a_worker_that_died_before_its_change_was_made_leaves_an_item_that_says_so(
+    operator, fleet, template, delivered
+):
+    row = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": [fleet.pk], "start": True})
+    execution.advance(row.json()["id"])
+    long_ago = timezone.now() - timedelta(hours=1)
+    FleetApply.objects.get().items.update(state="running", dispatched_at=long_ago)
+    execution.sweep()
+    execution.advance(row.json()["id"])
+    assert counts(operator, row.json()["id"]) == ("stopped", {"failed": 1})
+    assert "nothing was changed" in FleetApply.objects.get().items.get().detail
 
 
 def test_a_list_costs_the_same_however_long_it_is(operator, template, fleet, django_assert_num_queries):
