@@ -255,6 +255,18 @@ def test_a_list_costs_the_same_however_long_it_is(operator, template, fleet, dja
         operator.get("/api/v1/fleet-applies")
 
 
+@pytest.mark.parametrize("path", ["/api/v1/fleet-applies", "/api/v1/fleet-applies/preview"])
+def test_a_misspelt_field_is_refused_by_name(operator, template, fleet, path):
+    answer = operator.post(path, body(max_failure=0, tag={"tier": "gone"}))
+    assert answer.status_code == 400
+    assert [(each["field"], each["code"]) for each in answer.json()["errors"]] == [
+        ("max_failure", "unknown_field"),
+        ("tag", "unknown_field"),
+    ]
+    assert "max_failures" in answer.json()["errors"][0]["detail"] or path.endswith("preview")
+    assert not FleetApply.objects.exists()
+
+
 def test_a_name_nobody_has_is_refused_by_field(operator, template):
     answer = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": ["nobody"]})
     assert answer.status_code == 400
