@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from controlplane.changes.models import ChangeLine, ChangeSet
 from controlplane.core.errors import NotFound
@@ -9,6 +9,12 @@ from controlplane.fleet.models import Instance
 
 def change_list() -> QuerySet[ChangeSet]:
     return ChangeSet.objects.prefetch_related("steps")
+
+
+def change_list_of(found: QuerySet[ChangeSet], instance: str) -> QuerySet[ChangeSet]:
+    """Of an instance by id or by name, as everywhere; one that was deleted left its name behind."""
+    known = Instance.objects.filter(Q(pk=instance) | Q(name=instance)).values_list("pk", flat=True).first()
+    return found.filter(instance=known) if known else found.filter(instance=None, instance_name=instance)
 
 
 def change_get(pk: str) -> ChangeSet:

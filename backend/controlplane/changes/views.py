@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import django_filters
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins
 from rest_framework.decorators import action
@@ -99,11 +100,14 @@ class ParameterHistory(ListAPIView[ChangeLine], ApiView):
 class ChangeFilter(django_filters.FilterSet):
     state = django_filters.MultipleChoiceFilter(choices=ChangeState.choices)
     kind = django_filters.ChoiceFilter(choices=Kind.choices)
-    instance = django_filters.CharFilter("instance_id")
+    instance = django_filters.CharFilter(method="filter_instance")
 
     class Meta:
         model = ChangeSet
         fields = ("created_by",)
+
+    def filter_instance(self, found: QuerySet[ChangeSet], name: str, value: str) -> QuerySet[ChangeSet]:
+        return selectors.change_list_of(found, value)
 
 
 class ChangeViewSet(mixins.ListModelMixin, ApiViewSet):

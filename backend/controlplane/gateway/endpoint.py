@@ -32,8 +32,9 @@ def checked_addresses(host: str, networks: Iterable[str], seconds: float) -> lis
     addresses = resolve(host, seconds)
     for address in addresses:
         if not is_allowed(address, allowed):
+            place = host if host == address else f"{host} is {address}, which"
             raise RefusedEndpoint(
-                f"{host} is {address}, outside the allowed networks {', '.join(allowed) or '(none)'}: "
+                f"{place} is outside the allowed networks {', '.join(allowed) or '(none)'}: "
                 "an admin may add its network in the settings."
             )
     return addresses

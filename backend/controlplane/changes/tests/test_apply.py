@@ -2,6 +2,7 @@ import pytest
 
 from controlplane.audit.models import AuditEvent
 from controlplane.changes import services
+from controlplane.changes.models import ChangeSet
 from controlplane.core.errors import Conflict, Denied, Refused
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.models import Instance
@@ -33,6 +34,21 @@ def test_applying_moves_the_version_and_writes_the_trail(instance):
     trail = AuditEvent.objects.filter(target_id=change.pk).order_by("created_at", "id")
     assert {event.action for event in trail} == {"change.previewed", "change.approved", "change.applied"}
     assert {event.actor for event in trail} == {"tester"}
+
+
+def test_changes_are_narrowed_to_an_instance_by_id_or_name_also_when_it_is_gone(operator, instance):
+    change = changed(instance, {"long_query_time": "4"})
+
+    def found(which):
+        return [each["id"] for each in operator.get("/api/v1/changes", {"instance": which}).json()["items"]]
+
+    assert found(instance.pk) == found(instance.name) == [change.pk]
+    assert found("nobody") == []
+    name = instance.name
+    ChangeSet.objects.update(instance=None)
+    instance.name = "another"
+    instance.save()
+    assert found(name) == [change.pk]
 
 
 def test_null_resets_to_the_default(instance, server):
