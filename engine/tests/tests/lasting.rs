@@ -5,25 +5,11 @@ mod traps;
 use std::time::{Duration, Instant};
 
 use fqc_tests::client::{Client, Param, Prepared};
-use traps::{Arena, all, said, said_binary, until};
+use traps::{Arena, all, said, said_binary, until, with_rule};
 
 const WRITE: &str = "UPDATE t SET v = v + 1";
 const ONE: [Param; 1] = [Param::Int(1)];
 const TWO: [Param; 1] = [Param::Int(2)];
-
-/// `t` with a rule that results of it live so long, `u` with the same rows and none.
-fn with_rule(db: &str, seconds: u64) -> (Arena, Client) {
-    let arena = Arena::enter(db);
-    arena.client_with(&[
-        "CREATE TABLE t (id INT PRIMARY KEY, v INT)",
-        "CREATE TABLE u LIKE t",
-        "INSERT INTO t VALUES (1, 0), (2, 1000)",
-        "INSERT INTO u SELECT * FROM t",
-        &format!(r#"SET GLOBAL fqc_rules = '[{{"table": "{db}.t", "cache": "always", "ttl": {seconds}}}]'"#),
-    ]);
-    let client = arena.client();
-    (arena, client)
-}
 
 fn prepare(client: &mut Client, table: &str) -> Prepared {
     client.prepare(&format!("SELECT v FROM {table} WHERE id = ?")).unwrap().1.expect("it can be prepared")

@@ -67,6 +67,21 @@ fn worded(response: &Response, is_binary: bool) -> String {
     rows.join(";")
 }
 
+/// `t` with a rule that results of it live so long, `u` with the same rows and none.
+pub fn with_rule(db: &str, seconds: u64) -> (Arena, Client) {
+    let arena = Arena::enter(db);
+    arena.client_with(&[
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT)",
+        "CREATE TABLE u LIKE t",
+        "INSERT INTO t VALUES (1, 0), (2, 1000)",
+        "INSERT INTO u SELECT * FROM t",
+        &format!(r#"SET GLOBAL fqc_rules = '[{{"table": "{db}.t", "cache": "always", "ttl": {seconds}}}]'"#),
+    ]);
+    // Connections share what is stored if the same settings were in force when they began.
+    let client = arena.client();
+    (arena, client)
+}
+
 /// Waits until something holds that nobody announces.
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
