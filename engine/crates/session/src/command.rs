@@ -80,7 +80,7 @@ impl Session {
     }
 
     fn on_query(&mut self, engine: &Engine, packet: &[u8], text: &[u8], outlet: &mut dyn Outlet) -> Decision {
-        let context = self.cacheable_context(engine, false);
+        let context = if may_be_read(text) { self.cacheable_context(engine, false) } else { None };
         // A hit needs no reading; after a read that was passed over none is expected.
         let early = std::mem::take(&mut self.has_passed_over).then(|| self.read(engine, text));
         self.is_hopeless = early.as_ref().is_some_and(|reading| self.may_skip(engine, reading));
@@ -118,7 +118,10 @@ impl Session {
         let metadata = Metadata { definitions: engine.catalogue.definitions(), types: prepared.types.clone() };
         let keeps_metadata = self.capabilities & capability::MARIADB_CACHE_METADATA != 0;
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
-        if let (Some(context), Some(parameters), None, true) = (context, &parameters, refusal, has_metadata) {
+        let is_read = matches!(reading.statement.kind, Kind::Read(_));
+        if let (true, Some(context), Some(parameters), None, true) =
+            (is_read, context, &parameters, refusal, has_metadata)
+        {
             self.is_hopeless = self.may_skip(engine, &reading);
             match self.serve(engine, &Asked { context, text: &text, parameters, packet }, outlet) {
                 Served::Answered => return Decision::Answered,
@@ -195,6 +198,11 @@ impl Session {
 }
 
 /// The bound parameters as bytes that identify them; none if they cannot be read.
+/// Told by the first letter, before anything is looked for: reads begin with SELECT, WITH, VALUES, TABLE, or no letter.
+fn may_be_read(text: &[u8]) -> bool {
+    text.first().is_none_or(|first| !first.is_ascii_alphabetic() || b"swvt".contains(&first.to_ascii_lowercase()))
+}
+
 fn bind(prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
     if prepared.parameters == 0 {
         return Some(Vec::new());
