@@ -10,6 +10,10 @@ test('a change set is accessible, and says what was done, by whom, and in which 
   await page.goto(`/instances/${first.id}/changes/${items[0]?.id}`);
   await expect(page.getByRole('region', { name: 'Steps' })).toBeVisible();
   await expect(page.getByText('Created')).toBeVisible();
+  // As the browser of the tests writes dates, en-GB, with UTC on hover.
+  const moment = page.locator('time').first();
+  await expect(moment).toHaveText(/^\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d/);
+  await expect(moment).toHaveAttribute('title', /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
   await expectAccessible(page);
   await expectToFitPhone(page);
 });

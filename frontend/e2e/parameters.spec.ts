@@ -60,6 +60,25 @@ test('a prepared change of an address opens for review and is not applied by its
   await expect(page.getByText(/not applied/)).toBeHidden();
 });
 
+test('what is configured already is no change, prepared or typed', async ({
+  page,
+  api,
+  instances: [first],
+}) => {
+  await api.change(first.id, 'changes', { parameters: { wait_timeout: '28804' } });
+  const set = encodeURIComponent(JSON.stringify({ wait_timeout: '28804' }));
+  await page.goto(`/instances/${first.id}/parameters?search=wait_timeout&set=${set}`);
+  const review = page.getByRole('dialog');
+  await expect(review).toContainText('Nothing would change');
+  await expect(review.getByRole('button', { name: 'Apply now' })).toBeDisabled();
+  await review.getByRole('button', { name: 'Back to editing' }).click();
+  await page.getByRole('button', { name: 'Edit wait_timeout', exact: true }).click();
+  await page.getByRole('textbox', { name: 'wait_timeout', exact: true }).fill('28804');
+  await page.getByRole('button', { name: 'Add to changes' }).click();
+  await expect(page.getByText(/not applied/)).toBeHidden();
+  await api.change(first.id, 'changes', { parameters: { wait_timeout: null } });
+});
+
 test('values are found, edited, dropped and reviewed without a mouse', async ({
   page,
   instances: [first],

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { previewChange, useChangeCreate, type ChangePreview, type Timing } from '@/api/changes';
 import type { Instance } from '@/api/instances';
 import { ChangeLines } from '@/components/ChangeLines';
+import { EmptyState } from '@/components/EmptyState';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { FindingList } from '@/components/FindingList';
 import { QueryView } from '@/components/QueryView';
@@ -53,7 +54,11 @@ function Review({ instance, draft, onClose }: Omit<ReviewDrawerProps, 'isOpen'>)
       {(data) => (
         <Stack gap="md">
           {preview.isError && <ErrorPanel error={preview.error} />}
-          <ChangeLines lines={data.lines} />
+          {data.lines.length > 0 ? (
+            <ChangeLines lines={data.lines} />
+          ) : (
+            <EmptyState title={t('review.nothing')} hint={t('review.nothingHint')} />
+          )}
           {data.findings.length > 0 && <FindingList findings={data.findings} />}
           <PlannedSteps preview={data} />
           {data.needs_restart && (
@@ -66,6 +71,7 @@ function Review({ instance, draft, onClose }: Omit<ReviewDrawerProps, 'isOpen'>)
           )}
           <ApplyForm
             isBlocked={data.is_blocked}
+            isEmpty={data.lines.length === 0}
             instance={instance}
             draft={draft}
             allowRestart={allowRestart}
@@ -99,11 +105,13 @@ interface ApplyFormProps {
   instance: Instance;
   draft: Draft;
   isBlocked: boolean;
+  /** All of it is so already. */
+  isEmpty: boolean;
   allowRestart: boolean;
   onClose: () => void;
 }
 
-function ApplyForm({ instance, draft, isBlocked, allowRestart, onClose }: ApplyFormProps) {
+function ApplyForm({ instance, draft, isBlocked, isEmpty, allowRestart, onClose }: ApplyFormProps) {
   const t = useT();
   const navigate = useNavigate();
   const create = useChangeCreate((change) => {
@@ -130,7 +138,7 @@ function ApplyForm({ instance, draft, isBlocked, allowRestart, onClose }: ApplyF
         <Button variant="default" onClick={onClose}>
           {t('review.back')}
         </Button>
-        <Button disabled={isBlocked} loading={create.isPending} onClick={apply}>
+        <Button disabled={isBlocked || isEmpty} loading={create.isPending} onClick={apply}>
           {t(timing.when === 'now' ? 'review.applyNow' : 'review.schedule')}
         </Button>
       </Group>

@@ -25,7 +25,9 @@ export function ValueEditor({ row, instance, draft, onClose }: ValueEditorProps)
     event.preventDefault();
     event.stopPropagation();
     if (judgement.kind === 'wrong') return;
-    draft.set(row.name, judgement.kind === 'value' ? judgement.submitted : text);
+    const submitted = judgement.kind === 'value' ? judgement.submitted : text;
+    if (submitted === row.configured) draft.drop(row.name);
+    else draft.set(row.name, submitted);
     onClose();
   };
   const reset = () => {

@@ -49,7 +49,7 @@ export function parameterColumns(t: Translate, context: Context): Column<Instanc
     {
       key: 'allowed',
       header: t('parameters.allowed'),
-      render: (row) => <Allowed row={row} />,
+      render: (row) => row.is_modifiable && <Allowed row={row} />,
       width: '16%',
       isSecondary: true,
     },
@@ -73,7 +73,7 @@ function NameCell({ row, t }: { row: InstanceParameter; t: Translate }) {
           <Identifier name={row.name} />
         </span>
       </Tooltip>
-      {row.needs_restart && (
+      {row.needs_restart && row.is_modifiable && (
         <Tooltip label={t('change.needsRestart')}>
           <IconRotateClockwise size={14} aria-label={t('change.needsRestart')} className={classes.flag} />
         </Tooltip>

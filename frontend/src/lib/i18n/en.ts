@@ -383,6 +383,8 @@ export const en = {
   'review.steps': '{count} {count|step|steps} on the server',
   'review.allowRestartHint': 'Without it, such parameters wait for the next restart.',
   'review.notePlaceholder': 'Why, for whoever reads the history',
+  'review.nothing': 'Nothing would change',
+  'review.nothingHint': 'These values are configured already.',
   'review.blocked': 'blocked by findings',
   'review.back': 'Back to editing',
   'review.applyNow': 'Apply now',

@@ -378,6 +378,8 @@ export const zh: Messages = {
   'review.steps': '服务器上共 {count} 步',
   'review.allowRestartHint': '否则这些参数将等待下次重启。',
   'review.notePlaceholder': '变更原因，供日后查阅',
+  'review.nothing': '没有变化',
+  'review.nothingHint': '这些值已经是当前配置。',
   'review.blocked': '存在阻断项',
   'review.back': '返回编辑',
   'review.applyNow': '立即应用',
