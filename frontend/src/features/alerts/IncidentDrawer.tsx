@@ -1,4 +1,4 @@
-import { Button, Drawer, Stack, Timeline } from '@mantine/core';
+import { Button, Drawer, Group, Stack, Timeline } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useCan } from '@/api/session';
 import { formatValue, unitOf } from '@/charts/units';
@@ -60,24 +60,26 @@ function IncidentView({ incident }: { incident: IncidentDetail }) {
         ))}
       </Timeline>
       {acknowledge.isError && <ErrorPanel error={acknowledge.error} />}
-      {canAct && !incident.resolved_at && !incident.acknowledged_at && (
-        <Button
-          leftSection={<IconCheck size={14} />}
-          loading={acknowledge.isPending}
-          onClick={() => acknowledge.mutate(incident.id)}
-        >
-          {t('incidents.acknowledge')}
-        </Button>
-      )}
-      {incident.instance_id && (
-        <ButtonLink
-          variant="default"
-          to="/instances/$instanceId/monitoring"
-          params={{ instanceId: incident.instance_id }}
-        >
-          {t('incidents.monitoring')}
-        </ButtonLink>
-      )}
+      <Group gap="xs">
+        {canAct && !incident.resolved_at && !incident.acknowledged_at && (
+          <Button
+            leftSection={<IconCheck size={14} />}
+            loading={acknowledge.isPending}
+            onClick={() => acknowledge.mutate(incident.id)}
+          >
+            {t('incidents.acknowledge')}
+          </Button>
+        )}
+        {incident.instance_id && (
+          <ButtonLink
+            variant="default"
+            to="/instances/$instanceId/monitoring"
+            params={{ instanceId: incident.instance_id }}
+          >
+            {t('incidents.monitoring')}
+          </ButtonLink>
+        )}
+      </Group>
     </Stack>
   );
 }

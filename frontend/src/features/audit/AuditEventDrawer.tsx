@@ -24,6 +24,7 @@ function EventDetails({ id }: { id: string }) {
 
 function EventFacts({ event }: { event: AuditEvent }) {
   const t = useT();
+  const rows = auditDiff(event.before, event.after);
   const target = [event.target_type, event.target_name || event.target_id].filter(Boolean).join(' ');
   return (
     <Stack>
@@ -37,24 +38,31 @@ function EventFacts({ event }: { event: AuditEvent }) {
           { label: t('audit.request'), value: <code>{event.request_id || '–'}</code> },
         ]}
       />
-      <table className={classes.diff}>
-        <thead>
-          <tr>
-            <th>{t('audit.change')}</th>
-            <th>{t('audit.before')}</th>
-            <th>{t('audit.after')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {auditDiff(event.before, event.after).map((row) => (
-            <tr key={row.field} data-changed={row.isChanged || undefined}>
-              <td>{row.field}</td>
-              <td>{row.before}</td>
-              <td>{row.after}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {rows.length > 0 && <Diff rows={rows} />}
     </Stack>
+  );
+}
+
+function Diff({ rows }: { rows: ReturnType<typeof auditDiff> }) {
+  const t = useT();
+  return (
+    <table className={classes.diff}>
+      <thead>
+        <tr>
+          <th>{t('audit.change')}</th>
+          <th>{t('audit.before')}</th>
+          <th>{t('audit.after')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.field} data-changed={row.isChanged || undefined}>
+            <td>{row.field}</td>
+            <td>{row.before}</td>
+            <td>{row.after}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

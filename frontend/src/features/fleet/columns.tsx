@@ -5,6 +5,7 @@ import { Moment } from '@/components/Moment';
 import { StatusBadge } from '@/components/StatusBadge';
 import type { Translate } from '@/lib/i18n/context';
 import type { Instance } from './api';
+import { RowIncidents } from './RowIncidents';
 import { RowHitRatio, RowHits } from './RowSpark';
 import classes from './fleet.module.css';
 
@@ -82,6 +83,7 @@ function NameCell({ row }: { row: Instance }) {
 function Attention({ row, t }: { row: Instance; t: Translate }) {
   return (
     <span className={classes.badges}>
+      <RowIncidents id={row.id} />
       {row.drifted_count > 0 && (
         <StatusBadge tone="warn">{t('fleet.attention.drifted', { count: row.drifted_count })}</StatusBadge>
       )}

@@ -165,6 +165,7 @@ export const en = {
   'fleet.hitRatioColumn': 'Hit ratio, past hour',
   'fleet.hitsColumn': 'Hits',
   'fleet.attention': 'Attention',
+  'fleet.attention.incidents': '{count} {count|incident|incidents}',
   'fleet.attention.drifted': '{count} drifted',
   'fleet.attention.pending': '{count} pending restart',
   'fleet.attention.proxy': 'proxy on',

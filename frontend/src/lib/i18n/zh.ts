@@ -163,6 +163,7 @@ export const zh: Messages = {
   'fleet.hitRatioColumn': '命中率（过去一小时）',
   'fleet.hitsColumn': '命中',
   'fleet.attention': '关注项',
+  'fleet.attention.incidents': '{count} 个报警',
   'fleet.attention.drifted': '{count} 项漂移',
   'fleet.attention.pending': '{count} 项待重启',
   'fleet.attention.proxy': '代理开启',
