@@ -36,3 +36,34 @@ test('an access key shows its secret once, is disabled, enabled, and deleted', a
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(row).toBeHidden();
 });
+
+test('a user is added, given another role, and deleted', async ({ page }) => {
+  const name = `e2e-user-${Date.now()}`;
+  const form = page.getByRole('dialog');
+  const row = page.getByRole('row').filter({ hasText: name });
+  await page.goto('/access?tab=users');
+  await page.getByRole('button', { name: 'Add user' }).click();
+  await form.getByLabel('User', { exact: false }).first().fill(name);
+  await form
+    .getByLabel(/^Password/)
+    .first()
+    .fill('short');
+  await form.getByRole('button', { name: 'Create' }).click();
+  // Refused, and kept.
+  await expect(form.getByRole('alert')).toBeVisible();
+  await expect(form.getByLabel('User', { exact: false }).first()).toHaveValue(name);
+  await form
+    .getByLabel(/^Password/)
+    .first()
+    .fill('a password of some length');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await expect(row).toContainText('viewer');
+  await page.getByRole('button', { name: `Edit ${name}` }).click();
+  await form.getByRole('combobox', { name: 'Role' }).click();
+  await page.getByRole('option', { name: /^operator/ }).click();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(row).toContainText('operator');
+  await page.getByRole('button', { name: `Delete user ${name}?` }).click();
+  await form.getByRole('button', { name: 'Delete' }).click();
+  await expect(row).toBeHidden();
+});

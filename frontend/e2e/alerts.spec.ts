@@ -72,3 +72,17 @@ test('an open incident is told at its instance in the fleet, acknowledged, and r
   await expect(row).toBeVisible();
   await expect(row.getByRole('link', { name: '1 incident' })).toBeHidden();
 });
+
+test('a silence is in force until it is ended', async ({ page }) => {
+  const reason = `e2e silence ${Date.now()}`;
+  await page.goto('/alerts?tab=silences');
+  await page.getByRole('button', { name: 'New silence' }).click();
+  await page.getByRole('dialog').getByLabel('Reason').fill(reason);
+  await page.getByRole('dialog').getByLabel('Tags').fill('env:nowhere');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+  const row = page.getByRole('row').filter({ hasText: reason });
+  await expect(row).toContainText('in force');
+  await expect(row).toContainText('env:nowhere');
+  await page.getByRole('button', { name: `End silence ${reason}` }).click();
+  await expect(row).toContainText('ended');
+});

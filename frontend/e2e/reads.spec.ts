@@ -26,6 +26,12 @@ test('after enabling in the guided flow the first hits arrive by themselves', as
     await expect(hits).toContainText(/[1-9]/);
     await expect(page.getByRole('group', { name: 'Hits per second' })).toContainText(/[1-9].*\/s/);
     await expect(page.getByRole('group', { name: 'Results kept' })).toContainText(/[1-9]/);
+
+    await page.goto('/fleet');
+    await expect(page.getByRole('group', { name: 'Instances', exact: true })).toContainText(/\d running/);
+    await expect(page.getByRole('group', { name: 'Served from cache' })).toContainText(/[1-9].*\/s/);
+    await expect(page.getByRole('group', { name: 'Fleet hit ratio' })).toContainText(/[1-9].*%/);
+    await expect(page.getByRole('group', { name: 'Server time saved' })).toContainText(/[1-9].*s\/s/);
   });
 });
 
@@ -38,9 +44,11 @@ async function expectPrepared(page: Page, instance: Instance, size: number): Pro
   await expect(review).toContainText(String(size));
 }
 
-/** Where it is drawn, once it stands still. */
-async function centreOf(drawn: Locator): Promise<{ x: number; y: number }> {
-  await drawn.scrollIntoViewIfNeeded();
+/** Where it is drawn, once the chart has taken its place. */
+async function centreOf(drawn: Locator, panel: Locator): Promise<{ x: number; y: number }> {
+  const widthOf = async (part: Locator) => (await part.boundingBox())?.width ?? 0;
+  const beside = async () => (await widthOf(panel)) - (await widthOf(panel.locator('[class*="choiceArea"]')));
+  await expect.poll(beside).toBeLessThan(60);
   const box = await drawn.boundingBox();
   if (!box) throw new Error('It is not drawn.');
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
@@ -67,6 +75,11 @@ test('a point of the predicted curve, or its button, leads to a prepared change'
   await page.goto(`/instances/${first.id}/queries`);
   await expect(dots).toHaveCount(sizes.length);
   await expect(curve).toContainText(/now \d/);
+  const statements = page.getByRole('region', { name: 'Statements by time saved and by waste' });
+  await expect(statements).toContainText('SELECT name, price_cents, stock FROM product');
+  await expect(page.getByRole('region', { name: 'Tables by reads and writes' })).toContainText(
+    'demo.product',
+  );
   // By keyboard, without a pointer anywhere.
   await buttons.nth(1).focus();
   await page.keyboard.press('Enter');
@@ -77,7 +90,7 @@ test('a point of the predicted curve, or its button, leads to a prepared change'
   await page.goto(`/instances/${first.id}/queries`);
   await expect(dots).toHaveCount(sizes.length);
   // Pressed where it lands, as a finger does: the chart has not seen the pointer move before.
-  const { x, y } = await centreOf(dots.nth(4));
+  const { x, y } = await centreOf(dots.nth(4), curve);
   await page.mouse.click(x, y);
   await expectPrepared(page, first, sizes[4] ?? 0);
   await page.getByRole('button', { name: 'Apply now' }).click();
