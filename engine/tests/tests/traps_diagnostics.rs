@@ -481,6 +481,25 @@ fn warnings_from_before_a_served_read_are_gone() {
     arena.hit(&mut client, read, "10");
 }
 
+#[test]
+fn warnings_from_before_a_served_read_are_gone_in_a_transaction_that_waits() {
+    let mut arena = Arena::enter("g_cleared");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    for read in ["SELECT v FROM t WHERE id = 1", "SELECT MIN(v) FROM t"] {
+        arena.warm(&mut pair.served, read);
+        for warner in ["SELECT nothing FROM t", "SELECT 1 / 0 FROM t"] {
+            for question in ["SHOW WARNINGS", "SHOW ERRORS", "SELECT @@warning_count, @@error_count"] {
+                pair.alike(warner);
+                pair.hit(&mut arena, read);
+                pair.alike("BEGIN");
+                pair.alike(question);
+                pair.alike("COMMIT");
+            }
+        }
+    }
+}
+
 /// Before a read is prepared the server may be asked for settings; what that replaces is put back before, not after.
 #[test]
 fn errors_of_a_prepare_outlive_a_question_about_settings() {

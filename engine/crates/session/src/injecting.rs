@@ -95,6 +95,12 @@ impl Session {
         if !can_wait {
             return None;
         }
+        // Warnings that the served read has cleared, as a BEGIN does not.
+        if self.has_warnings
+            && let Some(first) = self.tell_unseen(engine, |pending| pending.is_latest)
+        {
+            return Some(Decision::Inject(first));
+        }
         // One that is prepared may be closed before the server is told.
         let is_text = packet.get(4) == Some(&(Command::Query as u8));
         self.transaction.deferred_begin = Some(if is_text { packet.to_vec() } else { query_packet(b"BEGIN") });
