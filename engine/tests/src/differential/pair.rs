@@ -152,7 +152,7 @@ fn timed_out(answer: &Answer) -> bool {
     answer.responses.iter().any(|one| one.bytes.windows(words.len()).any(|part| part == words))
 }
 
-/// Definitions, and the locks that exclude readers.
+/// Definitions, also those that a procedure makes, and the locks that exclude readers.
 fn wants_metadata_lock(action: &Action) -> bool {
-    matches!(action.kind, Kind::Definition | Kind::Routine | Kind::Lock | Kind::Flush)
+    matches!(action.kind, Kind::Definition | Kind::Routine | Kind::Lock | Kind::Flush | Kind::Call)
 }

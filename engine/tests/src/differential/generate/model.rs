@@ -3,7 +3,8 @@
 use crate::client::Row;
 use crate::random::Random;
 
-pub const LISTING: &str = "SELECT table_schema, table_name, column_name FROM information_schema.columns \
+pub const LISTING: &str = "SELECT table_schema, table_name, column_name, IFNULL(engine, '') = 'MEMORY' \
+    FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) \
     WHERE table_schema IN ('d0', 'd1') AND table_name <> 's0' ORDER BY 1, 2, ordinal_position";
 
 /// The name of a column tells its type, in every table.
@@ -37,6 +38,7 @@ pub struct Table {
     pub database: String,
     pub name: String,
     pub columns: Vec<String>,
+    pub is_in_memory: bool,
 }
 
 impl Table {
@@ -70,12 +72,18 @@ impl Model {
         for row in rows {
             let mut words = row.into_iter().map(|word| String::from_utf8_lossy(&word.unwrap_or_default()).into_owned());
             let mut word = || words.next().unwrap_or_default();
-            let (database, name, column) = (word(), word(), word());
+            let (database, name, column, is_in_memory) = (word(), word(), word(), word() == "1");
             match self.tables.last_mut() {
                 Some(last) if last.database == database && last.name == name => last.columns.push(column),
-                _ => self.tables.push(Table { database, name, columns: vec![column] }),
+                _ => self.tables.push(Table { database, name, columns: vec![column], is_in_memory }),
             }
         }
+    }
+
+    /// Of a MEMORY table the server deletes what it has found in the order of its rows' addresses, which no two servers have
+    /// in common, if it finds it by a join. New rows take the places of the deleted, the last one first.
+    pub fn may_lie_anywhere(&self, table: &Table) -> bool {
+        table.is_in_memory || table.is_view() && self.tables.iter().any(|table| table.is_in_memory)
     }
 
     /// Mostly a table of this database; any table when it has none.
@@ -85,7 +93,8 @@ impl Model {
         let all: Vec<_> = self.tables.iter().filter(fits).collect();
         let choices = if near.is_empty() || random.percent(10) { all } else { near };
         if choices.is_empty() {
-            return Table { database: "d0".into(), name: "t0".into(), columns: vec!["id".into()] };
+            let columns = vec!["id".into()];
+            return Table { database: "d0".into(), name: "t0".into(), columns, is_in_memory: false };
         }
         (*random.pick(&choices)).clone()
     }

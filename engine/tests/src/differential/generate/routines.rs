@@ -32,7 +32,9 @@ impl Generator {
         };
         let algorithm = self.random.word(&["", " ALGORITHM=MERGE", " ALGORITHM=TEMPTABLE", " SQL SECURITY INVOKER"]);
         let verb = verb.replacen(" VIEW", &format!("{algorithm} VIEW"), 1);
-        format!("{verb} d0.v{number} AS {body}")
+        // One that is not ASCII.
+        let name = ["v0", "v1", "`vä`"][number];
+        format!("{verb} d0.{name} AS {body}")
     }
 
     fn trigger(&mut self) -> String {

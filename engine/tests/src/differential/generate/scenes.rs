@@ -3,14 +3,59 @@
 use super::{Aim, Generator};
 use crate::differential::action::{Deed, Kind};
 
+/// Whose meaning hangs on the others, or that change what is told beside the rows.
+const SETTINGS: &[&str] = &[
+    "SET collation_connection = latin1_bin",
+    "SET character_set_connection = utf8mb4",
+    "SET character_set_connection = utf8",
+    "SET NAMES utf8",
+    "SET NAMES latin1",
+    "SET old_mode = ''",
+    "SET old_mode = 'UTF8_IS_UTF8MB3'",
+    "SET sql_notes = 0",
+    "SET character_set_results = utf8",
+    "SET time_zone = '+05:00'",
+];
+
 impl Generator {
     /// How often a scene begins, beside the other weights. A stream that aims at rows has repeats enough.
     pub(super) fn scenes(&self) -> u32 {
         if self.aim == Aim::Everything { 220 } else { 0 }
     }
 
+    /// The same read after the same settings, in one order and in the other.
+    fn settings_scene(&mut self, session: usize) -> (Kind, Deed) {
+        let partner = self.random.below(self.standings.len());
+        let settings: Vec<_> = (0..2 + self.random.below(2)).map(|_| *self.random.pick(SETTINGS)).collect();
+        let table = self.table(false);
+        let name = format!("{}.{}", table.database, table.name);
+        let read =
+            format!("SELECT COLLATION('x'), 'a' = 'A', CAST('12 ' AS SIGNED), COUNT(*), FROM_UNIXTIME(0) FROM {name}");
+        let quiet = format!("SELECT COLLATION('x'), 'a' = 'A', FROM_UNIXTIME(0), COUNT(*) FROM {name}");
+        let reads = [&read, &quiet, &read, &quiet, &quiet];
+        for (one, is_reversed) in [(session, false), (partner, true)] {
+            self.later(one, Kind::Connection, Deed::ResetConnection);
+            self.settle(one);
+            let mut order = settings.clone();
+            if is_reversed {
+                order.reverse();
+            }
+            order.into_iter().for_each(|setting| self.later(one, Kind::Setting, Deed::Query(setting.into())));
+            reads.into_iter().for_each(|read| self.later(one, Kind::Repeat, Deed::Query(read.clone())));
+            self.aftermath(one);
+        }
+        for one in [session, partner] {
+            self.later(one, Kind::Connection, Deed::ResetConnection);
+            self.settle(one);
+        }
+        (Kind::Read, Deed::Query(quiet))
+    }
+
     /// Its first step; the rest is queued.
     pub(super) fn scene(&mut self, session: usize) -> (Kind, Deed) {
+        if self.random.percent(4) {
+            return self.settings_scene(session);
+        }
         let mut read = if self.random.percent(60) { self.fresh_read() } else { self.repeat() };
         for _ in 0..2 {
             if !self.is_promising(&read) {
