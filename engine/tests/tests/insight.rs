@@ -148,13 +148,14 @@ fn observed(arena: &Arena) -> [u64; 2] {
 #[test]
 fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
     let mut arena = Arena::enter("i_observes");
+    // So many that it does not matter which of them are in the sample, where it is but a part of them.
     let mut client = arena
-        .client_with(&["CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t SELECT seq, 0 FROM seq_1_to_20"]);
+        .client_with(&["CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t SELECT seq, 0 FROM seq_1_to_400"]);
     arena.warm(&mut client, "SELECT v FROM i_observes.t WHERE id = 1");
     all(&mut client, &["RESET QUERY CACHE", "SET SESSION query_cache_type = OFF", "SET GLOBAL fqc_observe = ON"]);
     assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("OFF, but observed"));
     let reads = |arena: &Arena, client: &mut fqc_tests::client::Client, write: Option<&str>| {
-        for id in 1..=20 {
+        for id in 1..=400 {
             client.must(&format!("SELECT v FROM i_observes.t WHERE id = {id}")).unwrap();
             write.map(|write| client.must(write).unwrap());
         }
