@@ -15,7 +15,8 @@ class Proxy:
         self._open: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def ask(self, server: socket.socket, data: bytes) -> None:
         server.sendall(data)
@@ -43,6 +44,9 @@ class Proxy:
         target.close()
 
     def close(self) -> None:
+        """Wakes who waits in `accept`: it would take the connections of the next listener with this number."""
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._accepting.join()
         self._listener.close()
 
 

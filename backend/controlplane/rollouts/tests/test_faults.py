@@ -30,6 +30,7 @@ def test_a_worker_killed_with_an_item_in_hand(held, shared_server, own_server, w
         )  # fmt: skip
     first = worker(FQC_CHANGE_LEASE_SECONDS="1")
     until(proxy.is_held.is_set, "the worker reaches the step of the first instance")
+    until(lambda: running(shared_server, "sort_buffer_size") == "4194304", "the server does as it was told")
     first.kill()
     first.wait()
     proxy.release()
