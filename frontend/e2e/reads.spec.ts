@@ -47,7 +47,7 @@ async function expectPrepared(page: Page, instance: Instance, size: number): Pro
 /** Where it is drawn, once the chart has taken its place. */
 async function centreOf(drawn: Locator, panel: Locator): Promise<{ x: number; y: number }> {
   const widthOf = async (part: Locator) => (await part.boundingBox())?.width ?? 0;
-  const beside = async () => (await widthOf(panel)) - (await widthOf(panel.locator('[class*="choiceArea"]')));
+  const beside = async () => (await widthOf(panel)) - (await widthOf(panel.locator('svg.recharts-surface').first()));
   await expect.poll(beside).toBeLessThan(60);
   const box = await drawn.boundingBox();
   if (!box) throw new Error('It is not drawn.');

@@ -1,4 +1,5 @@
 // Predicted hit ratio by cache size. Every point is also a button, so the keyboard can choose one.
+import { useRef, type MouseEvent } from 'react';
 import { useI18n } from '@/lib/i18n/context';
 import { formatBytes } from '@/lib/bytes';
 import { formatPercent } from '@/lib/number';
@@ -12,7 +13,7 @@ import {
   XAxis,
   YAxis,
 } from 'recharts';
-import { ChoiceArea } from './ChoiceArea';
+import { NearestPoint, type Nearest } from './NearestPoint';
 import classes from './charts.module.css';
 
 export interface CurvePoint {
@@ -33,12 +34,19 @@ const AXIS = { fontSize: 11, fill: 'var(--fqc-muted)' };
 
 export function CurveChart({ points, present, presentLabel, actionLabel, onChoose }: CurveChartProps) {
   const { t } = useI18n();
+  const nearest = useRef<Nearest>(undefined);
   const rows = points
     .map(({ size, ratio }) => ({ size, ratio: ratio * 100 }))
     .sort((a, b) => a.size - b.size);
+  // On an element that stays: what the chart draws may be drawn anew between press and release. The place comes from the
+  // pointer itself, because the chart tells where it last saw one move, which for a finger is nowhere.
+  const choose = ({ clientX, currentTarget }: MouseEvent) => {
+    const at = nearest.current?.(clientX - currentTarget.getBoundingClientRect().left);
+    if (at !== undefined) onChoose(Number(at));
+  };
   return (
     <>
-      <div role="img" aria-label={t('queries.curve')}>
+      <div role="img" aria-label={t('queries.curve')} className={classes.choiceArea} onClick={choose}>
         <ResponsiveContainer width="100%" height={240} initialDimension={{ width: 600, height: 240 }}>
           <ComposedChart
             data={rows}
@@ -95,7 +103,7 @@ export function CurveChart({ points, present, presentLabel, actionLabel, onChoos
                 }}
               />
             )}
-            <ChoiceArea onChoose={onChoose} />
+            <NearestPoint nearestRef={nearest} />
           </ComposedChart>
         </ResponsiveContainer>
       </div>

@@ -21,8 +21,9 @@ const TICK_MS = 30_000;
 export function SilenceList() {
   const t = useT();
   const canChange = useCan('operator');
-  const now = useNow(TICK_MS);
   const silences = useInfiniteQuery(silencesQuery);
+  // What has just been told began, or ended, before it was told.
+  const now = Math.max(useNow(TICK_MS), silences.dataUpdatedAt);
   const { data: rules = [] } = useInfiniteQuery(rulesQuery);
   const end = useSilenceEnd();
   const [isCreating, setIsCreating] = useState(false);
