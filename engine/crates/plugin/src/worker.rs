@@ -324,13 +324,18 @@ fn publish_facts(engine: &Engine, link: &mut Local) -> Result<(), String> {
         let name = String::from_utf8_lossy(&schema).replace('`', "``");
         match link.query(&format!("SHOW FULL TABLES FROM `{name}` WHERE Table_type LIKE '%VIEW'")) {
             Ok(rows) => views.extend(first_column(rows).map(|name| name.to_ascii_lowercase())),
-            // Dropped in between: that has begun another generation.
-            Err(error) if error.contains("Unknown database") => {}
+            Err(error) if has_no_views(&error) => {}
             Err(error) => return Err(error),
         }
     }
     engine.catalogue.publish(Facts { generation, views, folds_case: !engine.settings.tells_case() });
     Ok(())
+}
+
+/// Of a schema that was dropped in between, which has begun another generation, and of a directory that the server may not
+/// read, such as the `lost+found` of a file system that is its data directory.
+fn has_no_views(error: &str) -> bool {
+    error.contains("Unknown database") || error.contains("(errno: 13 ")
 }
 
 fn first_column(rows: Vec<local::Row>) -> impl Iterator<Item = Vec<u8>> {
@@ -390,4 +395,16 @@ fn is_deterministic(expression: Option<&[u8]>) -> bool {
 fn literal(name: &[u8]) -> String {
     let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("_utf8mb3 x'{digits}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_the_server_may_not_read_has_no_views() {
+        assert!(has_no_views("Can't read dir of './lost+found/' (errno: 13 \"Permission denied\")"));
+        assert!(has_no_views("Unknown database 'gone'"));
+        assert!(!has_no_views("Can't read dir of './shop/' (errno: 24 \"Too many open files\")"));
+    }
 }
