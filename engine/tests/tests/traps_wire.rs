@@ -266,3 +266,13 @@ fn types_of_parameters_that_came_in_pieces() {
     reader.send(command::STMT_EXECUTE, &body(&[])).unwrap();
     assert_eq!(said_binary(&reader.read_response().unwrap()), "2");
 }
+
+/// A session whose answers are not understood keeps everything closed until it ends; this one's are.
+#[test]
+fn a_session_that_had_the_server_log_its_state() {
+    let (mut arena, mut reader, mut asking) = with_table("w_debug");
+    asking.send(command::DEBUG, &[]).unwrap();
+    assert!(asking.read_response().unwrap().failure().is_none());
+    arena.warm(&mut reader, "SELECT v FROM t WHERE id = 1");
+    arena.warm(&mut asking, "SELECT v FROM t WHERE id = 2");
+}

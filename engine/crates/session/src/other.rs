@@ -69,7 +69,7 @@ impl Session {
                 (Expect::Ok, Effect::None)
             }
             Some(Command::Quit) => (Expect::Nothing, Effect::None),
-            Some(Command::Ping | Command::SetOption) => (Expect::Ok, Effect::None),
+            Some(Command::Ping | Command::SetOption | Command::Debug) => (Expect::Ok, Effect::None),
             Some(Command::InitDb) => {
                 self.database_known = false;
                 self.forget_contexts();

@@ -27,6 +27,7 @@ pub mod command {
     pub const QUIT: u8 = 0x01;
     pub const INIT_DB: u8 = 0x02;
     pub const QUERY: u8 = 0x03;
+    pub const DEBUG: u8 = 0x0d;
     pub const PING: u8 = 0x0e;
     pub const CHANGE_USER: u8 = 0x11;
     pub const STMT_PREPARE: u8 = 0x16;

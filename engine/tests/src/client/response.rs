@@ -140,6 +140,10 @@ impl Reader<'_> {
                 Part::Ok(ok(self.payload(&range)))
             }
             Some(0xff) => Part::Err(failure(self.payload(&range))),
+            Some(0xfe) if range.len() < 9 => {
+                self.note_flags(&range, false);
+                Part::Ok(eof(self.payload(&range)))
+            }
             Some(0xfb) => {
                 self.send_file(local_file)?;
                 return Ok(true);
