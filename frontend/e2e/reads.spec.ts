@@ -47,10 +47,18 @@ async function expectPrepared(page: Page, instance: Instance, size: number): Pro
 /** Where it is drawn, once the chart has taken its place. */
 async function centreOf(drawn: Locator, panel: Locator): Promise<{ x: number; y: number }> {
   const widthOf = async (part: Locator) => (await part.boundingBox())?.width ?? 0;
-  const beside = async () => (await widthOf(panel)) - (await widthOf(panel.locator('svg.recharts-surface').first()));
+  const beside = async () =>
+    (await widthOf(panel)) - (await widthOf(panel.locator('svg.recharts-surface').first()));
   await expect.poll(beside).toBeLessThan(60);
-  const box = await drawn.boundingBox();
-  if (!box) throw new Error('It is not drawn.');
+  const boxOf = async () => {
+    const box = await drawn.boundingBox();
+    if (!box) throw new Error('It is being drawn anew.');
+    return box;
+  };
+  let box = { x: 0, y: 0, width: 0, height: 0 };
+  await expect(async () => {
+    box = await boxOf();
+  }).toPass();
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
