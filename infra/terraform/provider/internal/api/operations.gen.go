@@ -849,20 +849,23 @@ type CacheType int
 
 // Change defines model for Change.
 type Change struct {
-	ApprovedBy        string            `json:"approved_by"`
-	At                *time.Time        `json:"at"`
-	CreatedAt         time.Time         `json:"created_at"`
-	CreatedBy         string            `json:"created_by"`
-	Findings          []InstanceFinding `json:"findings"`
-	FinishedAt        *time.Time        `json:"finished_at"`
-	Id                string            `json:"id"`
-	Instance          *string           `json:"instance"`
-	InstanceName      string            `json:"instance_name"`
-	IsAbortRequested  bool              `json:"is_abort_requested"`
-	Kind              ChangeKind        `json:"kind"`
-	Lines             []ChangeLine      `json:"lines"`
-	NeedsRestart      bool              `json:"needs_restart"`
-	NeedsSecondPerson bool              `json:"needs_second_person"`
+	ApprovedBy string            `json:"approved_by"`
+	At         *time.Time        `json:"at"`
+	CreatedAt  time.Time         `json:"created_at"`
+	CreatedBy  string            `json:"created_by"`
+	Findings   []InstanceFinding `json:"findings"`
+	FinishedAt *time.Time        `json:"finished_at"`
+
+	// HasBegun Whether any of its steps was tried on the server.
+	HasBegun          bool         `json:"has_begun"`
+	Id                string       `json:"id"`
+	Instance          *string      `json:"instance"`
+	InstanceName      string       `json:"instance_name"`
+	IsAbortRequested  bool         `json:"is_abort_requested"`
+	Kind              ChangeKind   `json:"kind"`
+	Lines             []ChangeLine `json:"lines"`
+	NeedsRestart      bool         `json:"needs_restart"`
+	NeedsSecondPerson bool         `json:"needs_second_person"`
 
 	// NotBefore Set on approval.
 	NotBefore       *time.Time     `json:"not_before"`
@@ -965,11 +968,14 @@ type ChangeStep struct {
 
 // ChangeSummary defines model for ChangeSummary.
 type ChangeSummary struct {
-	ApprovedBy        string     `json:"approved_by"`
-	At                *time.Time `json:"at"`
-	CreatedAt         time.Time  `json:"created_at"`
-	CreatedBy         string     `json:"created_by"`
-	FinishedAt        *time.Time `json:"finished_at"`
+	ApprovedBy string     `json:"approved_by"`
+	At         *time.Time `json:"at"`
+	CreatedAt  time.Time  `json:"created_at"`
+	CreatedBy  string     `json:"created_by"`
+	FinishedAt *time.Time `json:"finished_at"`
+
+	// HasBegun Whether any of its steps was tried on the server.
+	HasBegun          bool       `json:"has_begun"`
 	Id                string     `json:"id"`
 	Instance          *string    `json:"instance"`
 	InstanceName      string     `json:"instance_name"`
