@@ -19,7 +19,9 @@ def describe(programs: Sequence[str], plugin: Path) -> dict[str, Any]:
     """The machine, the versions of these programs, and of the plugin."""
     return {
         "processor": _processor(),
-        "cores": os.cpu_count(),
+        # Those that this process and its children may use, as `taskset` sets them.
+        "cores": len(os.sched_getaffinity(0)),
+        "all_cores": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIGABYTE),
         "kernel": platform.release(),
         "system": platform.freedesktop_os_release()["PRETTY_NAME"],

@@ -55,7 +55,7 @@ def render(kept: Kept) -> str:
 def _head(kept: Kept) -> str:
     machine, profile = kept.machine, kept.measured[0].profile
     facts = [
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB; {machine['system']}",
+        f"{machine['processor']}, {_cores(machine)}, {machine['memory_gb']} GB; {machine['system']}",
         f"kernel {machine['kernel']}; {'; '.join(machine['versions'])}",
         f"commit {machine['commit']}, plugin sha256 {machine['plugin_sha256'][:16]}",
         f"profile `{profile['name']}`: {profile['rounds']} rounds of {profile['seconds']} s at each point;"
@@ -80,6 +80,11 @@ def _foreign(kept: Kept) -> str:
     typical, most = median(shares), max(shares)
     line = f"other processes took {typical:.1%} of the processors while measuring, {most:.1%} at most"
     return f"- **{line}: do not trust these figures**\n" if typical > FOREIGN else f"- {line}\n"
+
+
+def _cores(machine: Any) -> str:
+    of_all = f" of {machine['all_cores']}" if machine.get("all_cores", machine["cores"]) != machine["cores"] else ""
+    return f"{machine['cores']}{of_all} cores"
 
 
 def _foreign_share(results: Any, cores: int) -> float:

@@ -41,6 +41,13 @@ def summary_of(tmp_path, fqc, off=(100, 100, 100), fqc_conditions=None, foreign=
     return render(read_folder(tmp_path))
 
 
+def test_the_machine_is_described_by_the_cores_that_were_used(tmp_path, monkeypatch):
+    assert "- A processor, 2 cores, 24 GB" in summary_of(tmp_path, [100, 100, 100])
+    monkeypatch.setitem(MACHINE, "all_cores", 4)
+    (tmp_path / "bound").mkdir()
+    assert "- A processor, 2 of 4 cores, 24 GB" in summary_of(tmp_path / "bound", [100, 100, 100])
+
+
 def test_an_aim_that_is_reached_is_met(tmp_path):
     text = summary_of(tmp_path, fqc=(320, 310, 330))
     assert "| >= 3.0 | 3.200 (3.100..3.300) | met |" in text
