@@ -107,7 +107,8 @@ impl Generator {
                 "OPTIMIZE TABLE d0.t1",
                 "REPAIR TABLE d0.t3",
                 "FLUSH HOSTS",
-                "CHECKSUM TABLE d0.t1",
+                // Of a table with a virtual column the whole sum hangs on what the server read before.
+                "CHECKSUM TABLE d0.t1 QUICK",
                 "FLUSH TABLES d0.t1 FOR EXPORT",
             ])
             .to_string()
