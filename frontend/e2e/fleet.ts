@@ -57,7 +57,7 @@ export async function whileReading(server: Server, during: () => Promise<void>):
     await Promise.race([during(), failed]);
   } finally {
     failed.catch(() => undefined);
-    shop.kill('SIGINT');
+    shop.kill();
     await ended;
   }
 }

@@ -15,6 +15,11 @@ from conftest import Fqc, loaded
 PROGRAM = [sys.executable, "-m", "fqc"]
 
 
+def interruptible() -> None:
+    """Tests that run in the background of a script ignore Ctrl-C, and would hand that on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def on_a_terminal(config: Path, *arguments: str, **more: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     ours, theirs = pty.openpty()
@@ -22,7 +27,13 @@ def on_a_terminal(config: Path, *arguments: str, **more: str) -> Iterator[tuple[
     inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     environment = {**inherited, "FQC_CONFIG": str(config), "TERM": "xterm-256color", "COLUMNS": "80", **more}
     with subprocess.Popen(
-        [*PROGRAM, *arguments], env=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+        [*PROGRAM, *arguments],
+        env=environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=interruptible,
     ) as process:
         os.close(theirs)
         try:
