@@ -5,7 +5,7 @@ use crate::connection::Connection;
 use crate::faults::{self, Point};
 use crate::server::{self, Facts};
 use crate::slots::{self, Taken};
-use crate::{hooks, io, log, status, variables, waking, worker};
+use crate::{hooks, io, local, log, status, variables, waking, worker};
 use session::{Account, Bystander, Engine, Session, ThreadFacts};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -45,6 +45,8 @@ pub fn is_loaded() -> bool {
 }
 
 pub fn start() -> Result<(), String> {
+    worker::await_end();
+    local::link();
     let server = server::find()?;
     if !status::redirect() {
         status::restore();

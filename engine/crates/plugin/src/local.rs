@@ -3,7 +3,7 @@
 //! Only for the worker's own thread, never for a client's.
 
 use crate::abi::SqlService;
-use crate::server;
+use crate::{server, worker};
 use std::ffi::{CStr, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -12,6 +12,15 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "the server looks the symbol up by this name")]
 pub static sql_service: AtomicPtr<SqlService> = AtomicPtr::new(without_provenance_mut(0x0100));
+
+/// The service's address. The server takes it back from the library before the last statement of ours has returned, if that
+/// one is the last user of the plugin; the service itself stays.
+static SERVICE: AtomicPtr<SqlService> = AtomicPtr::new(null_mut());
+
+/// To be called when the plugin starts.
+pub fn link() {
+    SERVICE.store(sql_service.load(Ordering::Acquire), Ordering::Release);
+}
 
 pub struct Local {
     handle: *mut c_void,
@@ -40,8 +49,8 @@ fn call_thread_function(name: &CStr) {
 }
 
 fn service() -> &'static SqlService {
-    // SAFETY: the server has filled the pointer in before it called the plugin's init.
-    unsafe { &*sql_service.load(Ordering::Acquire) }
+    // SAFETY: the server has filled the pointer in before it called the plugin's init, and `link` was called by that.
+    unsafe { &*SERVICE.load(Ordering::Acquire) }
 }
 
 impl Local {
@@ -91,7 +100,8 @@ impl Local {
                 rows.push((0..columns).map(|column| value(*row.add(column), *lengths.add(column))).collect());
             }
             (service().free_result)(result);
-            Ok(rows)
+            // Nothing may come of it when the statement itself was what kept the plugin.
+            if worker::is_stopped() { Err("the plugin has ended".into()) } else { Ok(rows) }
         }
     }
 }

@@ -94,8 +94,21 @@ pub fn start() {
     }
 }
 
+/// The server has the last user of the plugin stop it. That may be the worker, by a statement of its own: it cannot wait for
+/// itself, and ends when that statement is over.
 pub fn stop() {
     signal(|signal| signal.stops = true);
+    if !is_this_thread() {
+        await_end();
+    }
+}
+
+pub fn is_stopped() -> bool {
+    SIGNAL.lock().unwrap_or_else(PoisonError::into_inner).stops
+}
+
+/// Waits for the worker of the load before.
+pub fn await_end() {
     if let Some(thread) = THREAD.lock().unwrap_or_else(PoisonError::into_inner).take() {
         let _ = thread.join();
     }
