@@ -93,7 +93,8 @@ fn the_curve_has_seven_sizes_once_there_was_traffic() {
     let sizes: Vec<_> = curve.iter().map(|row| said_number(&row[0])).collect();
     assert_eq!(sizes, [8192.0, 16384.0, 32768.0, 65536.0, 131072.0, 262144.0, 524288.0]);
     let ratios: Vec<_> = curve.iter().map(|row| said_number(&row[1])).collect();
-    assert!(ratios.is_sorted() && ratios[0] < 0.2, "{ratios:?}");
+    // Where only some of the keys are in the sample, what is missing of it counts as hits.
+    assert!(ratios.is_sorted() && ratios[0] < ratios[6] / 2.0, "{ratios:?}");
     all(&mut client, &RESTORE);
 }
 
