@@ -256,7 +256,7 @@ impl Digests {
         }
         let own = self.stripes.own(slot);
         let returns = self.missed.again(hash);
-        own.returns.fetch_add(u32::from(returns), Ordering::Relaxed);
+        own.returns.fetch_add(u64::from(returns), Ordering::Relaxed);
         policy::admits(level, own.chances.fetch_add(1, Ordering::Relaxed), returns)
     }
 
@@ -321,7 +321,7 @@ impl Digests {
     fn evidence(&self, slot: Slot, ended: u32) -> Evidence {
         Evidence {
             misses: self.sum(slot, |stripe| &stripe.misses) as u32,
-            returns: self.stripes.returns(slot),
+            returns: self.sum(slot, |stripe| &stripe.returns) as u32,
             stored: self.sum(slot, |stripe| &stripe.stored) as u32,
             hits: self.sum(slot, |stripe| &stripe.hits) as u32,
             ended,

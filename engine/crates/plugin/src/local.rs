@@ -3,10 +3,10 @@
 //! Only for the worker's own thread, never for a client's.
 
 use crate::abi::SqlService;
-use crate::{server, worker};
+use crate::server;
 use std::ffi::{CStr, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// The version that is asked for; the server puts the service's address in its place when it loads the library.
 #[unsafe(no_mangle)]
@@ -17,9 +17,18 @@ pub static sql_service: AtomicPtr<SqlService> = AtomicPtr::new(without_provenanc
 /// one is the last user of the plugin; the service itself stays.
 static SERVICE: AtomicPtr<SqlService> = AtomicPtr::new(null_mut());
 
+/// No answer is of any use any more.
+static IS_UNLINKED: AtomicBool = AtomicBool::new(false);
+
 /// To be called when the plugin starts.
 pub fn link() {
     SERVICE.store(sql_service.load(Ordering::Acquire), Ordering::Release);
+    IS_UNLINKED.store(false, Ordering::Release);
+}
+
+/// The plugin ends. The statement that runs now may be what kept it, and nothing may come of that.
+pub fn unlink() {
+    IS_UNLINKED.store(true, Ordering::Release);
 }
 
 pub struct Local {
@@ -100,8 +109,7 @@ impl Local {
                 rows.push((0..columns).map(|column| value(*row.add(column), *lengths.add(column))).collect());
             }
             (service().free_result)(result);
-            // Nothing may come of it when the statement itself was what kept the plugin.
-            if worker::is_stopped() { Err("the plugin has ended".into()) } else { Ok(rows) }
+            if IS_UNLINKED.load(Ordering::Acquire) { Err("the plugin has ended".into()) } else { Ok(rows) }
         }
     }
 }

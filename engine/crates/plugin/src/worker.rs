@@ -97,14 +97,11 @@ pub fn start() {
 /// The server has the last user of the plugin stop it. That may be the worker, by a statement of its own: it cannot wait for
 /// itself, and ends when that statement is over.
 pub fn stop() {
+    local::unlink();
     signal(|signal| signal.stops = true);
     if !is_this_thread() {
         await_end();
     }
-}
-
-pub fn is_stopped() -> bool {
-    SIGNAL.lock().unwrap_or_else(PoisonError::into_inner).stops
 }
 
 /// Waits for the worker of the load before.

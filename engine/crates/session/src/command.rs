@@ -119,10 +119,10 @@ impl Session {
         let keeps_metadata = self.capabilities & capability::MARIADB_CACHE_METADATA != 0;
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
         let is_read = matches!(reading.statement.kind, Kind::Read(_));
+        self.is_hopeless = is_read && self.may_skip(engine, &reading);
         if let (true, Some(context), Some(parameters), None, true) =
             (is_read, context, &parameters, refusal, has_metadata)
         {
-            self.is_hopeless = self.may_skip(engine, &reading);
             match self.serve(engine, &Asked { context, text: &text, parameters, packet }, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
@@ -197,12 +197,12 @@ impl Session {
     }
 }
 
-/// The bound parameters as bytes that identify them; none if they cannot be read.
 /// Told by the first letter, before anything is looked for: reads begin with SELECT, WITH, VALUES, TABLE, or no letter.
 fn may_be_read(text: &[u8]) -> bool {
     text.first().is_none_or(|first| !first.is_ascii_alphabetic() || b"swvt".contains(&first.to_ascii_lowercase()))
 }
 
+/// The bound parameters as bytes that identify them; none if they cannot be read.
 fn bind(prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
     if prepared.parameters == 0 {
         return Some(Vec::new());

@@ -274,8 +274,8 @@ impl Settings {
         self.changing.load(Ordering::SeqCst) == 0 && self.inherited() == number
     }
 
-    /// Texts of sessions that inherit this are read as usual: `sql_mode`, `init_connect` and passwords say nothing else. Of those that
-    /// were reset, only if there is no `init_connect`, from which they have nothing.
+    /// Texts of sessions that inherit this are read as usual: `sql_mode`, `init_connect` and passwords say nothing else. Of
+    /// those that were reset, only if there is no `init_connect`, from which they have nothing.
     pub fn begins_as_usual(&self, inherited: u64, was_reset: bool) -> bool {
         let known = self.beginnings.load(Ordering::Relaxed);
         known == inherited << 2 | 1 || known == inherited << 2 | 3 && !was_reset

@@ -21,7 +21,7 @@ pub struct Stripe {
     /// Chances to store a result: see `policy::admits`.
     pub chances: AtomicU32,
     /// Misses of statements that were missed before, where that is asked.
-    pub returns: AtomicU32,
+    pub returns: AtomicU64,
 }
 
 pub struct Stripes(Box<[Stripe]>);
@@ -46,10 +46,6 @@ impl Stripes {
 
     pub fn sum(&self, slot: Slot, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
         self.of(slot).map(|stripe| count(stripe).load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
-    }
-
-    pub fn returns(&self, slot: Slot) -> u32 {
-        self.of(slot).map(|stripe| stripe.returns.load(Ordering::Relaxed)).fold(0, u32::wrapping_add)
     }
 
     pub fn zero(&self, slot: Slot) {
