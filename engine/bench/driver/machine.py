@@ -36,9 +36,15 @@ def slug(machine: dict[str, Any]) -> str:
 
 
 def busy_seconds() -> float:
-    """Processor time that the whole machine has spent on anything, other machines on the same processors included."""
-    user, nice, system, _idle, _waiting, *rest = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
-    return sum(map(int, (user, nice, system, *rest))) / TICKS_PER_SECOND
+    """Processor time that anything has spent on the cores that we may use, other machines on them included."""
+    ours = {f"cpu{core}" for core in os.sched_getaffinity(0)}
+    cores = (line.split() for line in Path("/proc/stat").read_text().splitlines())
+    return sum(_busy_ticks(ticks) for name, *ticks in cores if name in ours) / TICKS_PER_SECOND
+
+
+def _busy_ticks(ticks: Sequence[str]) -> int:
+    user, nice, system, _idle, _waiting, *rest = map(int, ticks[:8])
+    return user + nice + system + sum(rest)
 
 
 def process_seconds(pid: int) -> float:
