@@ -2,8 +2,10 @@
 
 mod plugin;
 
+use std::fs;
 use std::io::Write;
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,6 +16,9 @@ use fqc_tests::server::{Options, Server};
 
 const READ: &str = "SELECT v FROM d.t WHERE id = 7";
 const PATIENCE: Duration = Duration::from_secs(120);
+const STEP: Duration = Duration::from_millis(10);
+/// Several of the plugin's thread.
+const ROUNDS: Duration = Duration::from_millis(300);
 
 fn server(arguments: &[&str]) -> Server {
     let arguments = arguments.iter().map(|one| one.to_string()).collect();
@@ -328,15 +333,68 @@ fn the_plugin_leaves_and_returns_under_load() {
         let mut admin = connect(&endpoint);
         for _ in 0..10 {
             admin.must("UNINSTALL SONAME 'fqc'").unwrap();
-            let begun = Instant::now();
-            while let Err(error) = server.install_plugin() {
-                assert!(begun.elapsed() < PATIENCE, "{error}");
-            }
+            await_gone(&mut admin);
+            server.install_plugin().unwrap();
         }
         is_over.store(true, Ordering::Relaxed);
     });
     warm(&server);
     still_right(&server);
+}
+
+/// The server still lists a plugin that was taken out until its last user is done with it.
+fn await_gone(admin: &mut Client) {
+    let listed = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'";
+    await_scalar(admin, listed, "0");
+}
+
+fn await_scalar(client: &mut Client, text: &str, expected: &str) {
+    let begun = Instant::now();
+    while client.scalar(text).unwrap().as_deref() != Some(expected) {
+        assert!(begun.elapsed() < PATIENCE, "{text}");
+        thread::sleep(STEP);
+    }
+}
+
+/// The plugin's thread makes ten rounds a second, unless it waits for the catalogue.
+fn is_stuck(worker: &Path) -> bool {
+    let switches = || {
+        let status = fs::read_to_string(worker.join("status")).unwrap();
+        status.lines().find(|line| line.starts_with("voluntary_ctxt_switches")).unwrap().to_owned()
+    };
+    let before = switches();
+    thread::sleep(ROUNDS);
+    switches() == before
+}
+
+fn worker_of(server: &Server) -> PathBuf {
+    let tasks = fs::read_dir(format!("/proc/{}/task", server.pid().unwrap())).unwrap();
+    let is_worker =
+        |task: &PathBuf| fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim() == "fqc-worker");
+    tasks.map(|task| task.unwrap().path()).find(is_worker).expect("the plugin's thread")
+}
+
+/// It has the last user end the plugin, which may be the plugin's own thread with a question to the catalogue.
+#[test]
+fn the_plugin_ends_on_its_own_thread_where_that_was_its_last_user() {
+    let server = server(&[]);
+    let (mut admin, mut holder) = (connect(&server.endpoint()), connect(&server.endpoint()));
+    for _ in 0..3 {
+        warm(&server);
+        holder.must("LOCK TABLES mysql.global_priv WRITE").unwrap();
+        // The server lets the plugin's thread wait for a second.
+        let (worker, begun) = (worker_of(&server), Instant::now());
+        while !is_stuck(&worker) {
+            assert!(begun.elapsed() < PATIENCE, "nothing is asked");
+            admin.must("SET GLOBAL init_connect = IF(@@GLOBAL.init_connect = '', 'SET @a = 1', '')").unwrap();
+        }
+        admin.must("UNINSTALL SONAME 'fqc'").unwrap();
+        holder.must("UNLOCK TABLES").unwrap();
+        await_gone(&mut admin);
+        assert_eq!(admin.scalar(READ).unwrap().as_deref(), Some("70"));
+        server.install_plugin().unwrap();
+    }
+    warm(&server);
 }
 
 /// Whatever panics, wherever: clients get right answers, the cache is off, the log says so, and the server ends when told.

@@ -7,7 +7,7 @@ use crate::connection::Connection;
 use crate::faults::{self, Point};
 use crate::got::Slot as TableSlot;
 use crate::io::{self, Io, Plain, Tls};
-use crate::{host, log, slots};
+use crate::{host, log, slots, strangers};
 use std::ffi::{CStr, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -40,6 +40,7 @@ unsafe extern "C" fn on_accept4(fd: c_int, address: *mut c_void, length: *mut c_
 
 unsafe extern "C" fn on_close(fd: c_int) -> c_int {
     contain(Point::Close, (), || host::closing(fd));
+    contain(Point::Close, (), || strangers::on_close(fd));
     let _ = catch_unwind(|| host::note_end(fd));
     io::close(fd)
 }
@@ -73,12 +74,13 @@ unsafe extern "C" fn on_ssl_write(ssl: *mut c_void, buffer: *const c_void, lengt
 }
 
 fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
-    let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return io.read(buffer) };
+    strangers::on_wait();
+    let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return read_strange(fd, io, buffer) };
     slots::set_current(fd);
     if host::lets_go(&mut taken) {
-        return io.read(buffer);
+        return read_strange(fd, io, buffer);
     }
-    let Some(connection) = taken.content() else { return io.read(buffer) };
+    let Some(connection) = taken.content() else { return read_strange(fd, io, buffer) };
     let engine = host::engine();
     let work = || {
         faults::may_strike(Point::Recv);
@@ -93,10 +95,25 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     }
 }
 
+fn read_strange(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
+    let count = io.read(buffer);
+    if let Some(bytes) =
+        usize::try_from(count).ok().and_then(|count| buffer.get(..count)).filter(|bytes| !bytes.is_empty())
+    {
+        contain(Point::Recv, (), || strangers::on_read(fd, bytes));
+    }
+    count
+}
+
+fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
+    contain(Point::Send, (), || strangers::on_write(fd));
+    io.write(bytes)
+}
+
 fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
-    let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return io.write(bytes) };
+    let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return write_strange(fd, io, bytes) };
     slots::set_current(fd);
-    let Some(connection) = taken.content() else { return io.write(bytes) };
+    let Some(connection) = taken.content() else { return write_strange(fd, io, bytes) };
     let work = || {
         faults::may_strike(Point::Send);
         connection.write(host::engine(), io, bytes)

@@ -5,19 +5,23 @@ use crate::connection::Connection;
 use crate::faults::{self, Point};
 use crate::server::{self, Facts};
 use crate::slots::{self, Taken};
-use crate::{hooks, io, local, log, status, variables, waking, worker};
+use crate::{hooks, io, local, log, status, strangers, variables, waking, worker};
 use session::{Account, Bystander, Engine, Session, ThreadFacts};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// Which load of the plugin this is; even while it is not loaded.
 static LOAD: AtomicU64 = AtomicU64::new(0);
 static SEES_TLS: AtomicBool = AtomicBool::new(false);
 static BYSTANDERS: Mutex<Option<HashMap<u64, Bystander>>> = Mutex::new(None);
+/// Server threads without a connection of this load that the server has told of since then.
+static HEARD: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
+/// Whatever a connection that is accepted now does will be reported.
+static ADMITS: AtomicBool = AtomicBool::new(false);
 
 /// Server sessions with a greater number began after the plugin was loaded: all that they did has been reported.
 static OLDEST_KNOWN: AtomicU64 = AtomicU64::new(u64::MAX);
@@ -41,7 +45,31 @@ fn now_ns() -> u64 {
 }
 
 pub fn is_loaded() -> bool {
-    LOAD.load(Ordering::Acquire) % 2 == 1
+    load().is_some()
+}
+
+/// The present load, if there is one.
+pub fn load() -> Option<u64> {
+    Some(LOAD.load(Ordering::Acquire)).filter(|load| load % 2 == 1)
+}
+
+/// The server's threads may have met an earlier load of the plugin.
+pub fn was_loaded_before() -> bool {
+    LOAD.load(Ordering::Relaxed) > 1
+}
+
+/// The server reports to this plugin from here on: until its load is over it does not.
+pub fn admit() {
+    ADMITS.store(true, Ordering::Release);
+}
+
+/// Whether the server has told of this thread.
+pub fn has_heard(thread_id: u64) -> bool {
+    heard().as_ref().is_some_and(|heard| heard.contains(&thread_id))
+}
+
+fn heard() -> std::sync::MutexGuard<'static, Option<HashSet<u64>>> {
+    HEARD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub fn start() -> Result<(), String> {
@@ -56,10 +84,14 @@ pub fn start() -> Result<(), String> {
     engine().forget();
     waking::sleep(engine());
     now_ns();
+    strangers::learn();
     let sees_tls = hooks::install().inspect_err(|_| status::restore())?;
     SEES_TLS.store(sees_tls, Ordering::Relaxed);
     LOAD.fetch_add(1, Ordering::AcqRel);
     *bystanders() = Some(HashMap::new());
+    *heard() = Some(HashSet::new());
+    // Before it has started nobody has connected.
+    ADMITS.store(!server.has_started(), Ordering::Release);
     crate::rules::adopt();
     worker::publish_wishes(engine());
     worker::start();
@@ -98,10 +130,10 @@ fn bystanders() -> std::sync::MutexGuard<'static, Option<HashMap<u64, Bystander>
 /// Runs `work` with every lock held that this library has, which shows that what goes on meanwhile waits for none.
 pub fn holding(work: &mut dyn FnMut()) {
     let inner = &mut || {
-        let _bystanders = bystanders();
+        let (_bystanders, _heard) = (bystanders(), heard());
         waking::holding(&mut || engine().holding(work));
     };
-    let inner = &mut || hooks::holding(&mut || status::holding(inner));
+    let inner = &mut || strangers::holding(&mut || hooks::holding(&mut || status::holding(inner)));
     worker::holding(&mut || crate::rules::holding(inner));
 }
 
@@ -125,7 +157,7 @@ pub fn number_before_accept() -> u64 {
 
 pub fn accepted(fd: c_int, number: u64) {
     let load = LOAD.load(Ordering::Acquire);
-    if fd >= 0 && load % 2 == 1 {
+    if fd >= 0 && load % 2 == 1 && ADMITS.load(Ordering::Acquire) {
         slots::open(fd, load, Connection::accepted(number, server::get().has_thread_pool()));
     }
 }
@@ -176,8 +208,9 @@ pub fn wake_if_wanted() {
     }
 }
 
-/// All but the memory itself follows at once; resizing is the worker's.
+/// A SET has run. All but the memory itself follows at once; resizing is the worker's.
 pub fn settings_changed() {
+    admit();
     worker::publish_settings(engine());
     worker::wake();
 }
@@ -214,6 +247,7 @@ fn with_bystander(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
     if let Some(all) = bystanders().as_mut() {
         work(all.entry(thread_id).or_insert_with(|| {
             let _ = UNTIL_EXIT.try_with(|ending| ending.0.borrow_mut().push(thread_id));
+            heard().iter_mut().for_each(|heard| _ = heard.insert(thread_id));
             Bystander::new(thread_id > OLDEST_KNOWN.load(Ordering::Relaxed))
         }));
     }
@@ -233,6 +267,7 @@ impl Drop for Ending {
 }
 
 fn bystander_ended(thread_id: u64) {
+    heard().iter_mut().for_each(|heard| _ = heard.remove(&thread_id));
     if let Some(mut bystander) = bystanders().as_mut().and_then(|all| all.remove(&thread_id)) {
         bystander.on_end(engine());
     }
@@ -242,10 +277,10 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     if !is_loaded() || data.is_null() {
         return;
     }
-    if class != CONNECTION_CLASS && !engine().vigil.is_awake() {
-        return hooks::contain(Point::Event, (), || on_unfollowed(class, data));
-    }
     hooks::contain(Point::Event, (), || {
+        if class != CONNECTION_CLASS && !engine().vigil.is_awake() {
+            return on_unfollowed(class, data);
+        }
         // SAFETY: the server passes the running session and an event of the class's structure.
         unsafe {
             let facts = Facts::of(thd);
@@ -256,6 +291,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
                 _ => {}
             }
         }
+        strangers::on_report();
         wake_if_wanted();
     });
 }
@@ -289,6 +325,9 @@ fn on_table(event: &EventTable) {
         }
     };
     let is_lock = event.subclass == TABLE_LOCK;
+    if is_lock && !is_read_only && db == b"mysql" && name == b"plugin" {
+        waking::doubt(engine);
+    }
     let found = with_session(event.thread_id, |connection| {
         let session = &mut connection.session;
         if is_lock {

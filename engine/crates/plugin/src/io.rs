@@ -187,6 +187,25 @@ pub fn is_listening(fd: c_int) -> bool {
     asked == 0 && is_listening != 0
 }
 
+/// The port that a TCP socket is bound to on this side; 0 for a socket that is bound to a path, none for any other.
+pub fn own_port(fd: c_int) -> Option<u16> {
+    // SAFETY: all-zero is a valid address of no family.
+    let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+    // SAFETY: a buffer and its length.
+    if unsafe { libc::getsockname(fd, (&raw mut address).cast(), &mut length) } != 0 {
+        return None;
+    }
+    match c_int::from(address.ss_family) {
+        // SAFETY: the family tells which address it is.
+        libc::AF_INET => Some(u16::from_be(unsafe { &*(&raw const address).cast::<libc::sockaddr_in>() }.sin_port)),
+        // SAFETY: as above.
+        libc::AF_INET6 => Some(u16::from_be(unsafe { &*(&raw const address).cast::<libc::sockaddr_in6>() }.sin6_port)),
+        libc::AF_UNIX if length as usize > size_of::<libc::sa_family_t>() => Some(0),
+        _ => None,
+    }
+}
+
 fn wait(fd: c_int, events: i16, timeout_ms: c_int) -> bool {
     let mut poll = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one descriptor, described by `poll`.

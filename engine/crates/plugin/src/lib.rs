@@ -20,6 +20,7 @@ mod rules;
 mod server;
 mod slots;
 mod status;
+mod strangers;
 mod variables;
 mod waking;
 mod worker;

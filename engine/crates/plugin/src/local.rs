@@ -31,12 +31,13 @@ pub fn unlink() {
     IS_UNLINKED.store(true, Ordering::Release);
 }
 
+/// Connects at its first statement. The server keeps the plugin from ending, and what the statements have allocated, some
+/// kilobytes each, until such a connection is closed: it is dropped soon.
+#[derive(Default)]
 pub struct Local {
-    handle: *mut c_void,
-    asked: u32,
+    connection: Option<Connection>,
 }
 
-/// The server keeps what the statements of such a connection have allocated, some kilobytes each, until it is closed.
 const MOST_ASKED: u32 = 100;
 
 pub type Row = Vec<Option<Vec<u8>>>;
@@ -63,19 +64,35 @@ fn service() -> &'static SqlService {
 }
 
 impl Local {
-    pub fn connect() -> Result<Local, String> {
+    pub fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
+        self.connection.take_if(|connection| connection.asked == MOST_ASKED);
+        let connection = match &mut self.connection {
+            Some(connection) => connection,
+            none => none.insert(Connection::open()?),
+        };
+        connection.query(text)
+    }
+}
+
+struct Connection {
+    handle: *mut c_void,
+    asked: u32,
+}
+
+impl Connection {
+    fn open() -> Result<Connection, String> {
         // SAFETY: the service's documented sequence: init, then connect_local with the handle.
         unsafe {
             let handle = (service().init)(null_mut());
             if handle.is_null() {
                 return Err("out of memory".into());
             }
-            let mut local = Local { handle, asked: 0 };
+            let mut connection = Connection { handle, asked: 0 };
             if (service().connect_local)(handle).is_null() {
-                return Err(local.error());
+                return Err(connection.error());
             }
             // Names are told as the server keeps them, whatever it would tell a client by default.
-            local.query("SET NAMES utf8mb4").map(|_| local)
+            connection.query("SET NAMES utf8mb4").map(|_| connection)
         }
     }
 
@@ -84,10 +101,7 @@ impl Local {
         unsafe { CStr::from_ptr((service().error)(self.handle)) }.to_string_lossy().into_owned()
     }
 
-    pub fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
-        if self.asked == MOST_ASKED {
-            *self = Local::connect()?;
-        }
+    fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
         self.asked += 1;
         // SAFETY: a valid handle and a buffer of the given length; results are freed before the next query.
         unsafe {
@@ -121,7 +135,7 @@ unsafe fn value(start: *const std::ffi::c_char, length: u64) -> Option<Vec<u8>> 
     (!start.is_null()).then(|| unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length as usize) }.to_vec())
 }
 
-impl Drop for Local {
+impl Drop for Connection {
     fn drop(&mut self) {
         // SAFETY: a valid handle, not used again.
         unsafe { (service().close)(self.handle) };

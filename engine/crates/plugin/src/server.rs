@@ -5,7 +5,7 @@
 use crate::abi::{DynamicArray, Thd};
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_ulong, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
 pub struct Server {
     thread_id: unsafe extern "C" fn(*const Thd) -> c_ulong,
@@ -19,6 +19,8 @@ pub struct Server {
     thread_handling: *const AtomicU64,
     /// Null where it is not exported.
     reported_classes: *const AtomicU64,
+    /// Null where it is not exported.
+    plugins_version: *const AtomicU32,
     version: *const c_char,
     pub status_variables: *mut DynamicArray,
     pub print: unsafe extern "C" fn(c_uint, *const c_char, c_ulong, ...),
@@ -73,6 +75,8 @@ impl Server {
             thread_handling: symbol(c"thread_handling")?.cast(),
             reported_classes: symbol(c"mysql_global_audit_mask")
                 .map_or(std::ptr::null(), |mask| mask.cast_const().cast()),
+            plugins_version: symbol(c"global_plugin_version")
+                .map_or(std::ptr::null(), |version| version.cast_const().cast()),
             version: symbol(c"server_version")?.cast(),
             status_variables: symbol(c"all_status_vars")?.cast(),
             print: function(c"my_printf_error")?,
@@ -102,6 +106,15 @@ impl Server {
         // SAFETY: null, or an exported aligned word, which the server itself reads without a lock. It writes it, under one,
         // when plugins come and go; `waking` looks again after its own changes.
         unsafe { self.reported_classes.as_ref() }
+    }
+
+    /// Makes every session look for the plugins that it reports to anew, at its next command.
+    pub fn renew_plugins(&self) {
+        // SAFETY: null, or an exported aligned word, which sessions read without a lock, to compare it. That a change by the
+        // server itself may be lost is no harm: the number is another than before all the same.
+        if let Some(version) = unsafe { self.plugins_version.as_ref() } {
+            version.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
     }
 
     /// Connections may move between threads, and the server waits on the socket itself.

@@ -16,6 +16,8 @@ pub struct Slot {
     pub thread_id: AtomicU64,
     /// Which load of the plugin accepted it.
     pub load: AtomicU64,
+    /// The load since which the server tells what an older connection under this descriptor does.
+    pub heard: AtomicU64,
     connection: UnsafeCell<Option<Connection>>,
 }
 
@@ -32,23 +34,32 @@ fn table() -> &'static [AtomicPtr<Slot>] {
 /// The slot of this descriptor, if a connection was ever accepted under it.
 pub fn get(fd: c_int) -> Option<&'static Slot> {
     let pointer = table().get(usize::try_from(fd).ok()?)?.load(Ordering::Acquire);
-    // SAFETY: null, or a leaked slot published with Release in `open`.
+    // SAFETY: null, or a leaked slot published with Release in `made`.
     unsafe { pointer.as_ref() }
+}
+
+/// The slot of this descriptor, made if there is none.
+pub fn made(fd: c_int) -> Option<&'static Slot> {
+    let place = usize::try_from(fd).ok().and_then(|fd| table().get(fd))?;
+    if place.load(Ordering::Acquire).is_null() {
+        let slot = Box::into_raw(Box::new(Slot {
+            is_busy: AtomicBool::new(false),
+            thread_id: AtomicU64::new(0),
+            load: AtomicU64::new(0),
+            heard: AtomicU64::new(0),
+            connection: UnsafeCell::new(None),
+        }));
+        if place.compare_exchange(std::ptr::null_mut(), slot, Ordering::Release, Ordering::Relaxed).is_err() {
+            // SAFETY: made above, and nobody else has seen it.
+            drop(unsafe { Box::from_raw(slot) });
+        }
+    }
+    get(fd)
 }
 
 /// A new connection under this descriptor.
 pub fn open(fd: c_int, load: u64, connection: Connection) {
-    let Some(place) = usize::try_from(fd).ok().and_then(|fd| table().get(fd)) else { return };
-    if place.load(Ordering::Acquire).is_null() {
-        let slot = Box::leak(Box::new(Slot {
-            is_busy: AtomicBool::new(false),
-            thread_id: AtomicU64::new(0),
-            load: AtomicU64::new(0),
-            connection: UnsafeCell::new(None),
-        }));
-        place.store(slot, Ordering::Release);
-    }
-    if let Some(mut taken) = get(fd).and_then(Slot::take) {
+    if let Some(mut taken) = made(fd).and_then(Slot::take) {
         taken.slot.thread_id.store(0, Ordering::Relaxed);
         taken.slot.load.store(load, Ordering::Relaxed);
         *taken.content() = Some(connection);

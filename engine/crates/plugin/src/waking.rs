@@ -4,9 +4,9 @@
 //! of reported classes is cleared of all but connections, and no statement pays for the plugin. Another plugin that comes
 //! sets the bits that it needs itself.
 
-use crate::local::Local;
+use crate::local::{Local, Row};
 use crate::{AUDIT_CLASSES, abi, host, log, server, worker};
-use session::{Engine, Older, Past};
+use session::{Engine, Older, Past, Unheard};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,13 +29,79 @@ struct State {
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
+/// Plugins come or go. The server reports no more to one that goes, while its hooks still stand: nothing is fresh until it
+/// is certain that this one stays.
+struct Doubt {
+    /// Rises with each change.
+    raised: u64,
+    unheard: Unheard,
+    /// It does not stay.
+    is_leaving: bool,
+}
+
+static DOUBT: Mutex<Option<Doubt>> = Mutex::new(None);
+
+fn present_doubt() -> MutexGuard<'static, Option<Doubt>> {
+    DOUBT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The table of plugins is locked to be changed.
+pub fn doubt(engine: &Engine) {
+    let mut doubt = present_doubt();
+    let new = || Doubt { raised: 0, unheard: Unheard::new(engine), is_leaving: false };
+    doubt.get_or_insert_with(new).raised += 1;
+    worker::wake();
+}
+
+fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
+    if let Some(mut doubt) = present_doubt().take_if(applies) {
+        doubt.unheard.on_end(engine);
+    }
+}
+
+/// The plugin was taken out, and ends when the last session has let it go.
+pub fn is_leaving() -> bool {
+    present_doubt().as_ref().is_some_and(|doubt| doubt.is_leaving)
+}
+
+/// Asks whether this plugin stays, if that is in doubt: by a change, or because the server does not know its settings.
+pub fn settle(engine: &Engine, link: &mut Local, is_unknown: bool) -> Result<(), String> {
+    let raised = present_doubt().as_ref().map(|doubt| doubt.raised);
+    if raised.is_none() && !is_unknown {
+        return Ok(());
+    }
+    // The statement has the table locked until the change is made. It is not waited for: it may wait for this very thread.
+    if link.query("SET STATEMENT lock_wait_timeout = 0 FOR SELECT 1 FROM mysql.plugin LIMIT 1").is_err() {
+        return Ok(());
+    }
+    let rows = link.query("SELECT PLUGIN_STATUS FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'")?;
+    match rows.first().and_then(|row| row.first()?.as_deref()) {
+        Some(b"ACTIVE") => forget_doubt(engine, |doubt| Some(doubt.raised) == raised),
+        Some(b"DELETED") => leave(engine, link),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// No session is to take the plugin for one that it still knows, and those that hold it are to let it go when they next do
+/// anything.
+fn leave(engine: &Engine, link: &mut Local) {
+    doubt(engine);
+    present_doubt().iter_mut().for_each(|doubt| doubt.is_leaving = true);
+    lie_down(engine, &mut state());
+    if has_other_listeners(link) == Ok(false) {
+        reported().iter().for_each(|mask| _ = mask.fetch_and(!AUDIT_CLASSES, Ordering::Relaxed));
+    }
+    server::get().renew_plugins();
+}
+
 fn state() -> MutexGuard<'static, Option<State>> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `work` with the lock of this module held.
+/// Runs `work` with the locks of this module held.
 pub fn holding(work: &mut dyn FnMut()) {
-    let _state = state();
+    let (_state, _doubt) = (state(), present_doubt());
     work();
 }
 
@@ -51,7 +117,7 @@ pub fn attend(engine: &Engine) {
         return;
     }
     let mut state = state();
-    if engine.vigil.is_awake() {
+    if engine.vigil.is_awake() || is_leaving() {
         return;
     }
     report(true);
@@ -68,6 +134,7 @@ pub fn sleep(engine: &Engine) {
     let mut state = state();
     lie_down(engine, &mut state);
     *state = Some(State::new(None));
+    forget_doubt(engine, |_| true);
 }
 
 fn lie_down(engine: &Engine, state: &mut Option<State>) {
@@ -146,11 +213,26 @@ fn running(link: &mut Local) -> Result<Vec<Older>, String> {
          UNION ALL SELECT P.ID, T.trx_id, NULL FROM information_schema.PROCESSLIST AS P \
          JOIN information_schema.INNODB_TRX AS T ON T.trx_mysql_thread_id = P.ID WHERE P.COMMAND LIKE 'Slave%'",
     )?;
-    let older = |row: &Vec<Option<Vec<u8>>>| {
-        let text = row.get(2).cloned().flatten().unwrap_or_default();
-        Some(Older { thread: worker::number(row.first()?), number: worker::number(row.get(1)?), text })
-    };
-    Ok(rows.iter().filter_map(older).collect())
+    let mut older: Vec<Older> = rows.iter().filter_map(older_of).collect();
+    if host::was_loaded_before() || has_other_listeners(link)? {
+        older.extend(unheard(link)?);
+    }
+    Ok(older)
+}
+
+fn older_of(row: &Row) -> Option<Older> {
+    let text = row.get(2).cloned().flatten().unwrap_or_default();
+    Some(Older { thread: worker::number(row.first()?), number: worker::number(row.get(1)?), text })
+}
+
+/// Threads without a client go on with the plugins that they knew, for as long as they live: they are waited for until they
+/// are heard of, or gone.
+fn unheard(link: &mut Local) -> Result<Vec<Older>, String> {
+    let rows = link.query(
+        "SELECT ID, 0, NULL FROM information_schema.PROCESSLIST \
+         WHERE COMMAND IN ('Slave_SQL', 'Slave_worker', 'Delayed insert')",
+    )?;
+    Ok(rows.iter().filter_map(older_of).filter(|older| !host::has_heard(older.thread)).collect())
 }
 
 const STATEMENTS: u64 = 1 << abi::GENERAL_CLASS | 1 << abi::TABLE_CLASS;

@@ -139,17 +139,15 @@ fn run() {
     IS_WORKER.with(|is_worker| is_worker.set(true));
     local::enter_thread();
     NATIVE_TOUCHED.store(true, Ordering::Relaxed);
-    let mut worker = Worker { link: None, native: None, looked_at_native: Instant::now(), failures: 0 };
+    let mut worker = Worker { native: None, looked_at_native: Instant::now(), failures: 0 };
     while pause() {
         crate::hooks::contain(crate::faults::Point::Worker, (), || worker.round());
         crate::faults::may_hold_locks();
     }
-    drop(worker);
     local::leave_thread();
 }
 
 struct Worker {
-    link: Option<Local>,
     native: Option<Native>,
     looked_at_native: Instant,
     failures: u32,
@@ -172,48 +170,51 @@ impl Worker {
         engine.insight.tick(engine);
         tell_differences(engine);
         status::refresh(engine);
+        if waking::is_leaving() {
+            return;
+        }
         let Some(_turn) = Turn::take() else { return };
-        if let Err(error) = self.consult(engine) {
-            self.link = None;
-            NATIVE_TOUCHED.store(true, Ordering::Relaxed);
-            self.failures += 1;
-            if self.failures < QUIET_FAILURES {
-                return;
-            }
-            log::warning(&format!("the catalogue could not be read, will be tried again: {error}"));
+        let Err(error) = self.consult(engine) else {
             self.failures = 0;
+            return;
+        };
+        NATIVE_TOUCHED.store(true, Ordering::Relaxed);
+        self.failures += 1;
+        if self.failures.is_multiple_of(QUIET_FAILURES) {
+            log::warning(&format!("the catalogue could not be read, will be tried again: {error}"));
         }
     }
 
     fn consult(&mut self, engine: &Engine) -> Result<(), String> {
-        let mut link = match self.link.take() {
-            Some(link) => link,
-            None => Local::connect()?,
-        };
+        let link = &mut Local::default();
+        waking::settle(engine, link, self.failures > 0)?;
+        if waking::is_leaving() {
+            return Ok(());
+        }
         if waking::is_deaf() && self.looked_at_native.elapsed() >= NATIVE_PAUSE {
             self.looked_at_native = Instant::now();
             native_touched();
         }
         if NATIVE_TOUCHED.swap(false, Ordering::Relaxed) {
-            self.native = Some(adopt(engine, &mut link, self.native)?);
+            self.native = Some(adopt(engine, link, self.native)?);
+            host::admit();
             apply_settings(engine);
         }
         if engine.vigil.is_awake() && !engine.settings.knows_beginnings() {
-            look_up_beginnings(engine, &mut link)?;
+            look_up_beginnings(engine, link)?;
         }
         if engine.catalogue.facts().is_none() {
-            publish_facts(engine, &mut link)?;
+            publish_facts(engine, link)?;
         }
-        waking::consult(engine, &mut link)?;
+        waking::consult(engine, link)?;
         let asked = engine.tables.take_asked();
         for table in &asked {
-            settle(engine, &mut link, table)?;
+            settle(engine, link, table)?;
         }
         // What a result needs comes first; without a key its rows are not told apart yet.
         for table in &asked {
-            settle_key(engine, &mut link, table).inspect_err(|_| engine.tables.ask(table))?;
+            settle_key(engine, link, table).inspect_err(|_| engine.tables.ask(table))?;
         }
-        self.link = Some(link);
         Ok(())
     }
 }

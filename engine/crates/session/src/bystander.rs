@@ -5,8 +5,10 @@
 
 use crate::engine::Engine;
 use crate::kinds::closing;
+use crate::past::may_write;
 use crate::writes::Writes;
 use sql::{Kind, LexMode};
+use wire::{Command, Header, Packet};
 
 pub struct Bystander {
     writes: Writes,
@@ -60,5 +62,36 @@ impl Bystander {
     pub fn on_end(&mut self, engine: &Engine) {
         self.writes.is_locked = false;
         self.writes.open(engine);
+    }
+}
+
+/// For as long as somebody may do anything that the server does not report, nothing is fresh.
+pub struct Unheard(Writes);
+
+impl Unheard {
+    /// Whether these bytes of its client may be a command that changes what another session reads.
+    pub fn matters(engine: &Engine, bytes: &[u8]) -> bool {
+        let whole = Packet::parse(bytes).filter(|packet| Header::SIZE + packet.payload.len() == bytes.len());
+        let Some((&byte, text)) = whole.and_then(|packet| packet.payload.split_first()) else { return true };
+        match Command::from_byte(byte) {
+            Some(Command::Ping | Command::Quit | Command::Statistics | Command::InitDb) => false,
+            Some(Command::Query) => may_write(engine, text),
+            _ => true,
+        }
+    }
+
+    pub fn new(engine: &Engine) -> Unheard {
+        let mut writes = Writes::default();
+        writes.close_everything(engine, true);
+        Unheard(writes)
+    }
+
+    /// Bytes of a response to it are about to leave, perhaps the last.
+    pub fn on_response(&self, engine: &Engine) {
+        self.0.advance(engine);
+    }
+
+    pub fn on_end(&mut self, engine: &Engine) {
+        self.0.open(engine);
     }
 }

@@ -40,7 +40,7 @@ mod vigil;
 mod writes;
 
 pub use crate::insight::Insight;
-pub use bystander::Bystander;
+pub use bystander::{Bystander, Unheard};
 pub use catalogue::{Catalogue, Facts};
 pub use engine::{Counts, Engine, Settings};
 pub use past::{Older, Past};

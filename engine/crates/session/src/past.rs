@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::kinds::closing;
 use crate::readings::Reading;
 use cache::Versions;
-use sql::{Kind, LexMode, Refusal};
+use sql::{Filter, Kind, LexMode, Refusal, Show};
 
 /// A statement that the server runs, or a transaction of a thread that shows no statements.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,11 +66,20 @@ impl Past {
 
 /// All but a read that certainly runs no stored function, neither by its own words nor by a view's. How its session reads
 /// quotes and backslashes is not known here.
-fn may_write(engine: &Engine, text: &[u8]) -> bool {
+pub fn may_write(engine: &Engine, text: &[u8]) -> bool {
     let mode = LexMode::default();
     let reading = Reading::new(text, mode);
-    let Kind::Read(read) = &reading.statement.kind else { return true };
+    let Kind::Read(read) = &reading.statement.kind else { return !is_plain_show(&reading.statement.kind) };
     let is_ambiguous = text.iter().any(|byte| matches!(byte, b'"' | b'\\'));
     let names_view = || engine.catalogue.facts().is_none_or(|facts| reading.names_view(&facts, text, mode));
     !matches!(read.refusal, None | Some(Refusal::NoTable)) || is_ambiguous || names_view()
+}
+
+/// One whose rows the server does not choose by an expression.
+fn is_plain_show(kind: &Kind) -> bool {
+    let is_plain = |filter: &Filter| !matches!(filter, Filter::Other);
+    match kind {
+        Kind::Show(Show::Status { filter, .. } | Show::Variables { filter, .. }) => is_plain(filter),
+        _ => false,
+    }
 }

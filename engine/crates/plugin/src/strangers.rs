@@ -1,0 +1,106 @@
+//! Connections that were not accepted under this load of the plugin. What they write is known from the server's reports
+//! alone, and those may be missing: a session goes on with the plugins that it knew, for one command after another has
+//! come, or for good if it met a plugin on its way out.
+//!
+//! So while such a connection works that nothing was ever reported of, nothing is fresh. Its first report ends that.
+
+use crate::{host, io, log, slots};
+use session::Unheard;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A command that this thread runs, and nothing was reported of yet.
+struct Command {
+    fd: c_int,
+    unheard: Unheard,
+    has_answered: bool,
+}
+
+impl Drop for Command {
+    fn drop(&mut self) {
+        self.unheard.on_end(host::engine());
+    }
+}
+
+thread_local! {
+    static COMMAND: RefCell<Option<Command>> = const { RefCell::new(None) };
+}
+
+/// Where the server listened when the plugin was loaded: a socket with another port is one that it has connected itself.
+static PORTS: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
+static HAS_TOLD: AtomicBool = AtomicBool::new(false);
+
+fn with_command<T>(work: impl FnOnce(&mut Option<Command>) -> T) -> Option<T> {
+    COMMAND.try_with(|command| command.try_borrow_mut().ok().map(|mut command| work(&mut command))).ok().flatten()
+}
+
+/// To be called at the load.
+pub fn learn() {
+    let all = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let ports = numbers.filter(|fd| io::is_listening(*fd)).filter_map(io::own_port).collect();
+    *PORTS.lock().unwrap_or_else(PoisonError::into_inner) = Some(ports);
+    HAS_TOLD.store(false, Ordering::Relaxed);
+}
+
+pub fn holding(work: &mut dyn FnMut()) {
+    let _ports = PORTS.lock().unwrap_or_else(PoisonError::into_inner);
+    work();
+}
+
+fn is_client(fd: c_int) -> bool {
+    let ports = PORTS.lock().unwrap_or_else(PoisonError::into_inner);
+    io::own_port(fd).is_some_and(|port| ports.as_ref().is_none_or(|ports| ports.contains(&port)))
+}
+
+/// Bytes of such a connection have come, and go to the server now.
+pub fn on_read(fd: c_int, bytes: &[u8]) {
+    let Some(load) = host::load() else { return };
+    let Some(slot) = slots::made(fd).filter(|slot| slot.heard.load(Ordering::Relaxed) != load) else { return };
+    if !is_client(fd) {
+        slot.heard.store(load, Ordering::Relaxed);
+    } else if host::engine().vigil.is_awake() && Unheard::matters(host::engine(), bytes) {
+        with_command(|command| {
+            *command = Some(Command { fd, unheard: Unheard::new(host::engine()), has_answered: false });
+        });
+    }
+}
+
+/// Bytes go to its client.
+pub fn on_write(fd: c_int) {
+    with_command(|command| {
+        for command in command.iter_mut().filter(|command| command.fd == fd) {
+            command.unheard.on_response(host::engine());
+            command.has_answered = true;
+        }
+    });
+}
+
+/// This thread was reported of.
+pub fn on_report() {
+    let Some(command) = with_command(Option::take).flatten() else { return };
+    if let (Some(slot), Some(load)) = (slots::get(command.fd), host::load()) {
+        slot.heard.store(load, Ordering::Relaxed);
+    }
+}
+
+/// This thread wants to read: whatever it ran has ended.
+pub fn on_wait() {
+    let Some(ended) = with_command(Option::take).flatten() else { return };
+    if ended.has_answered && !HAS_TOLD.swap(true, Ordering::Relaxed) {
+        log::note(
+            "a connection older than the plugin works without a word from the server: \
+             whenever it may write, all results are dropped; let it connect again",
+        );
+    }
+}
+
+pub fn on_close(fd: c_int) {
+    if let Some(slot) = slots::get(fd) {
+        slot.heard.store(0, Ordering::Relaxed);
+    }
+    with_command(|command| command.take_if(|command| command.fd == fd));
+}
