@@ -1,24 +1,46 @@
 //! The budget: whole pages taken from and given back to the operating system, never more than the limit.
 //!
 //! Pages that readers may still be using are *retired*: they count as mapped until every reader that could have seen them is
-//! gone, and are then unmapped at once. Nothing is pooled, so what is given up leaves the process.
+//! gone. Then they leave the process, but for a few that the next segments of the same size take: to unmap and map pages
+//! stops every thread of the process for a moment.
 
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) struct Memory {
     limit: AtomicU64,
     mapped: AtomicU64,
     /// The part of `mapped` that is only waiting for readers.
     retired: AtomicU64,
+    /// Pages of segments that nobody uses; beside `mapped`.
+    idle: Mutex<Vec<Pages>>,
     page: usize,
+}
+
+/// No more of them than so many, and than this part of the limit.
+const MOST_IDLE: usize = 8;
+const IDLE: u64 = 128;
+
+struct Pages {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: nobody but the owner of this value knows of the pages.
+unsafe impl Send for Pages {}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: of one `map`, and nobody uses them.
+        unsafe { system::unmap(self.start, self.bytes) };
+    }
 }
 
 impl Memory {
     pub fn new(limit: u64) -> Arc<Self> {
         let [limit, mapped, retired] = [limit, 0, 0].map(AtomicU64::new);
-        Arc::new(Memory { limit, mapped, retired, page: system::page_bytes() })
+        Arc::new(Memory { limit, mapped, retired, idle: Mutex::default(), page: system::page_bytes() })
     }
 
     // The three numbers are an account, they publish nothing: all accesses are Relaxed. The limit is hard because a
@@ -53,41 +75,104 @@ impl Memory {
         bytes.next_multiple_of(self.page)
     }
 
+    /// All pages of the process that are the cache's.
+    pub fn resident(&self) -> u64 {
+        self.mapped() + bytes_of(&self.idle.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Runs `work` with the lock of the idle pages held.
+    pub fn holding(&self, work: &mut dyn FnMut()) {
+        let _idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        work();
+    }
+
+    /// Gives back what nobody uses.
+    pub fn trim(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Maps zeroed pages, unless less than `spare` bytes of the budget would remain.
     pub fn map(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
+        self.reserve(bytes, spare)?;
+        self.trim_to_limit();
+        self.or_release(bytes, system::map(bytes))
+    }
+
+    /// The same for pages that may have been used before.
+    pub fn map_any(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
+        self.reserve(bytes, spare)?;
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = idle.iter().position(|pages| pages.bytes == bytes) {
+            return Some(std::mem::ManuallyDrop::new(idle.swap_remove(at)).start);
+        }
+        drop(idle);
+        self.trim_to_limit();
+        self.or_release(bytes, system::map(bytes))
+    }
+
+    fn reserve(&self, bytes: usize, spare: u64) -> Option<()> {
         debug_assert!(bytes > 0 && bytes.is_multiple_of(self.page));
         let limit = self.limit();
         let reserve = |mapped: u64| {
             let mapped = mapped + bytes as u64;
             (mapped.saturating_add(spare) <= limit).then_some(mapped)
         };
-        self.mapped.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve).ok()?;
-        let pages = system::map(bytes);
+        self.mapped.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve).ok().map(drop)
+    }
+
+    fn or_release(&self, bytes: usize, pages: Option<NonNull<u8>>) -> Option<NonNull<u8>> {
         if pages.is_none() {
             self.mapped.fetch_sub(bytes as u64, Ordering::Relaxed);
         }
         pages
     }
 
-    /// Unmaps pages as soon as no reader can be using them.
+    fn trim_to_limit(&self) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.mapped() + bytes_of(&idle) > self.limit() {
+            idle.clear();
+        }
+    }
+
+    /// Keeps the pages for a segment that wants as many. Never waits, since it may be called by any thread.
+    fn keep_idle(&self, pages: Pages) {
+        if let Ok(mut idle) = self.idle.try_lock()
+            && idle.len() < MOST_IDLE
+            && bytes_of(&idle) + pages.bytes as u64 <= self.limit() / IDLE
+        {
+            idle.push(pages);
+        }
+    }
+
+    /// Gives pages up as soon as no reader can be using them.
     ///
     /// # Safety
     /// `start` and `bytes` are of one [`map`](Self::map) of this memory, nobody can find the pages from now on but those who
     /// are pinned already, and this is the only call for them.
-    pub unsafe fn retire(self: &Arc<Self>, start: NonNull<u8>, bytes: usize) {
+    pub unsafe fn retire(self: &Arc<Self>, start: NonNull<u8>, bytes: usize, is_segment: bool) {
         self.retired.fetch_add(bytes as u64, Ordering::Relaxed);
         let memory = Arc::clone(self);
         let guard = crossbeam_epoch::pin();
-        let unmap = move || {
-            // SAFETY: the caller says that the pages are ours, and the epoch that no reader is left.
-            unsafe { system::unmap(start, bytes) };
-            memory.mapped.fetch_sub(bytes as u64, Ordering::Relaxed);
-            memory.retired.fetch_sub(bytes as u64, Ordering::Relaxed);
+        // The caller says that the pages are ours, and when this runs the epoch that no reader is left.
+        let pages = Pages { start, bytes };
+        let give_up = move || {
+            let bytes = pages.bytes as u64;
+            if is_segment {
+                memory.keep_idle(pages);
+            } else {
+                drop(pages);
+            }
+            memory.mapped.fetch_sub(bytes, Ordering::Relaxed);
+            memory.retired.fetch_sub(bytes, Ordering::Relaxed);
         };
         // SAFETY: the closure owns what it uses, and may run on any thread at any later time.
-        unsafe { guard.defer_unchecked(unmap) };
+        unsafe { guard.defer_unchecked(give_up) };
         guard.flush();
     }
+}
+
+fn bytes_of(idle: &[Pages]) -> u64 {
+    idle.iter().map(|pages| pages.bytes as u64).sum()
 }
 
 /// Advances the epoch as far as the present readers allow, which unmaps what they no longer need.
@@ -170,7 +255,7 @@ mod tests {
         let start = memory.map(2 * page, page as u64).expect("fits exactly");
         assert_eq!(memory.mapped(), 2 * page as u64);
         // SAFETY: mapped above, known to nobody else.
-        unsafe { memory.retire(start, 2 * page) };
+        unsafe { memory.retire(start, 2 * page, false) };
         while memory.retired() > 0 {
             collect();
             std::thread::yield_now();
@@ -185,11 +270,46 @@ mod tests {
         let start = memory.map(page, 0).expect("fits");
         let pin = crate::pin();
         // SAFETY: mapped above, known only to this test.
-        unsafe { memory.retire(start, page) };
+        unsafe { memory.retire(start, page, false) };
         collect();
         assert_eq!((memory.mapped(), memory.kept()), (page as u64, 0));
         // SAFETY: the pin is older than the retirement.
         assert_eq!(unsafe { start.read() }, 0);
         drop(pin);
+    }
+
+    #[test]
+    fn idle_pages_are_used_again_and_never_more_than_a_few() {
+        let memory = Memory::new(0);
+        let page = memory.page();
+        let limit = 2 * IDLE * page as u64;
+        memory.set_limit(limit);
+        let all: Vec<_> = (0..8).map(|_| memory.map_any(page, 0).expect("fits")).collect();
+        for start in &all {
+            // SAFETY: mapped above, known to nobody else.
+            unsafe { memory.retire(*start, page, true) };
+        }
+        while memory.retired() > 0 {
+            collect();
+            std::thread::yield_now();
+        }
+        assert_eq!((memory.mapped(), memory.resident()), (0, 2 * page as u64));
+        let again = memory.map_any(page, 0).expect("fits");
+        assert!(all.contains(&again));
+        assert_eq!(memory.resident(), 2 * page as u64);
+        // Of another size, and all that is left.
+        let large = memory.map(limit as usize - page, 0).expect("fits");
+        assert_eq!(memory.resident(), limit);
+        // SAFETY: as above.
+        unsafe {
+            memory.retire(again, page, true);
+            memory.retire(large, limit as usize - page, true);
+        }
+        while memory.retired() > 0 {
+            collect();
+            std::thread::yield_now();
+        }
+        memory.trim();
+        assert_eq!(memory.resident(), 0);
     }
 }

@@ -92,7 +92,7 @@ impl Segment {
     /// The segment came from `memory`, and no slot points into it any more.
     pub unsafe fn retire(self, memory: &Arc<Memory>) {
         // SAFETY: passed on to the caller.
-        unsafe { memory.retire(self.0.cast(), self.bytes()) };
+        unsafe { memory.retire(self.0.cast(), self.bytes(), true) };
     }
 }
 

@@ -212,7 +212,7 @@ impl Cache {
     pub fn holding(&self, work: &mut dyn FnMut()) {
         let _alone = self.resizing.lock().expect("a resize panicked");
         let _shards: Vec<_> = self.shards.iter().map(Shard::state).collect();
-        work();
+        self.memory.holding(work);
     }
 
     fn reshape(&self, shards: usize) {
@@ -239,6 +239,7 @@ impl Cache {
             std::thread::yield_now();
             collect();
         }
+        self.memory.trim();
     }
 
     /// Looks through up to `max_segments` segments, or as many smaller ones as are as large, going on where the last sweep
@@ -277,7 +278,7 @@ impl Cache {
 
     pub fn stats(&self) -> Stats {
         let retired_bytes = self.memory.retired();
-        let used_bytes = self.memory.mapped() + FIXED_BYTES.min(self.budget());
+        let used_bytes = self.memory.resident() + FIXED_BYTES.min(self.budget());
         let mut stats = Stats { used_bytes, retired_bytes, ..Stats::default() };
         for shard in &self.shards {
             let state = shard.state();

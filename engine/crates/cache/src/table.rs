@@ -200,6 +200,6 @@ impl Table {
     /// The table came from `memory`, can no longer be found, and is not used after this.
     pub unsafe fn retire(self, memory: &Arc<Memory>) {
         // SAFETY: passed on to the caller.
-        unsafe { memory.retire(self.0.cast(), self.bytes()) };
+        unsafe { memory.retire(self.0.cast(), self.bytes(), false) };
     }
 }

@@ -161,8 +161,8 @@ impl<'a> Writer<'a> {
     }
 
     fn map_segment(&self, bytes: usize, single: bool, spare: u64) -> Result<Segment, Need> {
-        let start = self.memory.map(bytes, spare).ok_or(Need(bytes))?;
-        // SAFETY: fresh pages of this size.
+        let start = self.memory.map_any(bytes, spare).ok_or(Need(bytes))?;
+        // SAFETY: pages of this size, ours alone.
         Ok(unsafe { Segment::format(start, bytes, single) })
     }
 

@@ -265,6 +265,11 @@ impl Digests {
         policy::looks_up(self.of(slot).level.load(Ordering::Relaxed), n)
     }
 
+    /// How many results there are, and how many were evicted so far; to be called several times a second.
+    pub fn tick(&self, entries: u64, evictions: u64) {
+        self.missed.tick(entries, evictions);
+    }
+
     /// Judges all shapes anew; to be called several times a second. `ended` tells how many results of a slot have ended so
     /// far; it may wrap.
     pub fn judge(&self, ended: impl Fn(Slot) -> u32) {

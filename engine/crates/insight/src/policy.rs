@@ -1,8 +1,8 @@
 //! How many results of a statement's shape are worth storing. Pure: evidence in, a level out.
 //!
-//! At level 0 every result is stored. Above, hardly any is at the first request: a statement that was missed before comes back,
-//! and of those one in 2^(n-1) is stored at level n, so that a shape whose results are not reused before they end costs next
-//! to nothing and still shows when that changes. While results live little is held against a shape: only when they end,
+//! At level 0 every result is stored. Above, hardly any is at the first request: a statement that was missed lately comes
+//! back, and of those one in 2^(n-1) is stored at level n, so that a shape whose results are not reused before they end costs
+//! next to nothing and still shows when that changes. Where some results are reused and most are not, level 1 finds them. While results live little is held against a shape: only when they end,
 //! outdated or evicted, must they have been worth it. But a shape of which hardly any statement comes back need not fill the
 //! memory first: it goes to the highest level at once, where most requests are not even looked up, and returns as soon as its
 //! statements do.
@@ -21,7 +21,7 @@ const MANY: u32 = 2048;
 /// What comes back of so many requests, hardly any or a good part.
 const HARDLY_ANY: u64 = 64;
 const GOOD_PART: u64 = 12;
-/// Hits per stored result below which storing costs more than it gains, and above which more would gain more.
+/// Hits per stored result below which even what comes back is not worth storing, and above which every result is.
 const POOR: f64 = 1.0 / 16.0;
 const RICH: f64 = 1.0 / 2.0;
 
@@ -32,7 +32,7 @@ const LOOKED_UP: u32 = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     pub misses: u32,
-    /// Of these, statements that had been missed before. Not told at level 0.
+    /// Of these, statements that had been missed lately. Not told at level 0.
     pub returns: u32,
     pub stored: u32,
     pub hits: u32,
@@ -51,6 +51,8 @@ pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
     let possible = u64::from(hits) + u64::from(returns) * u64::from(looked_up);
     let comes_back = |one_in: u64| possible * one_in >= u64::from(misses);
     let lives = u64::from(ended) * 2 <= u64::from(stored);
+    // Stored at the first request, each that comes back would have been a hit, and each other one in vain.
+    let pays_at_once = f64::from(returns) >= RICH * f64::from(misses - returns.min(misses));
     if is_settled && gain < POOR {
         Some((level + 2).min(HIGHEST))
     } else if level < HIGHEST && misses >= FEW && !comes_back(HARDLY_ANY) {
@@ -58,13 +60,15 @@ pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
     } else if (stored >= STORED || hits >= HITS) && gain > RICH
         || level > 0 && misses >= MANY && lives && comes_back(GOOD_PART)
     {
-        Some(level.saturating_sub(3))
+        Some(level.saturating_sub(3).max(u8::from(level > 0 && !pays_at_once)))
+    } else if is_settled && level == 0 && gain < RICH {
+        Some(1)
     } else {
         (is_settled || misses >= MANY).then_some(level)
     }
 }
 
-/// Whether the `n`th result of a shape at this level is to be stored; `returns`: its statement was missed before.
+/// Whether the `n`th result of a shape at this level is to be stored; `returns`: its statement was missed lately.
 pub fn admits(level: u8, n: u32, returns: bool) -> bool {
     let one_in = |power: u8| n & ((1 << power) - 1) == 0;
     level == 0 || one_in(HIGHEST) || returns && one_in(level - 1)

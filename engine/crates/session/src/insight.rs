@@ -189,6 +189,8 @@ impl Insight {
             is_trial: engine.settings.observes(),
             now_ns: (engine.clock)(),
         });
+        let stats = engine.cache.stats();
+        self.digests.tick(stats.entries, stats.evictions);
         self.digests.judge(|slot| {
             let fate = engine.cache.fate(slot.0);
             fate.used.wrapping_add(fate.unused)

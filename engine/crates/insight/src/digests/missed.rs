@@ -1,30 +1,51 @@
 //! Which statements were missed lately, as far as a few bytes for each can tell: a statement that is missed for the second
-//! time would have been a hit, had its result been stored and lived.
+//! time would have been a hit, had its result been stored and lived. Lately is as long as a result would live: the time in
+//! which the memory fills anew.
 //!
 //! One fingerprint to a place, the latest wins: what was missed longest ago is forgotten first. A wrong answer costs a result
 //! that is stored in vain.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
 /// Four megabytes, once any shape of statement needs them.
 const PLACES: usize = 1 << 21;
+/// Beside a fingerprint of ten bits stands when it was missed, from 1 up to this, and then from 1 again.
+const PHASES: u64 = 63;
+/// In so many phases as much is evicted as there are results.
+const LATELY: u64 = 4;
 
 #[derive(Default)]
-pub struct Missed(OnceLock<Box<[AtomicU16]>>);
+pub struct Missed {
+    places: OnceLock<Box<[AtomicU16]>>,
+    phase: AtomicU64,
+    /// Results evicted when it began.
+    evicted: AtomicU64,
+}
 
+// Relaxed throughout: nothing hangs on it but what is worth storing.
 impl Missed {
-    /// Whether this statement was missed before. From now on it was.
+    /// Whether this statement was missed lately. Now it was.
     pub fn again(&self, hash: u64) -> bool {
-        let places = self.0.get_or_init(|| (0..PLACES).map(|_| AtomicU16::new(0)).collect());
+        let places = self.places.get_or_init(|| (0..PLACES).map(|_| AtomicU16::new(0)).collect());
         let place = &places[(hash >> 16) as usize % PLACES];
-        let fingerprint = hash as u16 | 1;
-        // Relaxed: nothing hangs on it but what is worth storing.
-        let is_known = place.load(Ordering::Relaxed) == fingerprint;
-        if !is_known {
-            place.store(fingerprint, Ordering::Relaxed);
+        let phase = self.phase.load(Ordering::Relaxed) % PHASES;
+        let now = (hash as u16) << 6 | (phase + 1) as u16;
+        let known = place.load(Ordering::Relaxed);
+        if known != now {
+            place.store(now, Ordering::Relaxed);
         }
-        is_known
+        let then = u64::from(known & PHASES as u16);
+        known >> 6 == now >> 6 && then > 0 && (phase + 1 + PHASES - then) % PHASES <= LATELY
+    }
+
+    /// To be called several times a second, by one thread.
+    pub fn tick(&self, entries: u64, evictions: u64) {
+        let since = evictions.saturating_sub(self.evicted.load(Ordering::Relaxed));
+        if since > 0 && since >= entries / LATELY {
+            self.evicted.store(evictions, Ordering::Relaxed);
+            self.phase.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -45,5 +66,19 @@ mod tests {
         let told = || hashes.iter().filter(|hash| missed.again(**hash)).count();
         assert!(told() < 20);
         assert!(told() > 95_000);
+    }
+    #[test]
+    fn what_was_missed_long_ago_was_not_missed_lately() {
+        let missed = Missed::default();
+        let turn =
+            |times: u64| (0..times).for_each(|_| missed.tick(1000, missed.evicted.load(Ordering::Relaxed) + 250));
+        assert!(!missed.again(1 << 40));
+        turn(4);
+        assert!(missed.again(1 << 40));
+        turn(5);
+        assert!(!missed.again(1 << 40));
+        turn(PHASES - 5);
+        missed.tick(1000, missed.evicted.load(Ordering::Relaxed) + 249);
+        assert!(!missed.again(2 << 40));
     }
 }
