@@ -3,12 +3,13 @@
 
 mod traps;
 
+use fqc_tests::client::Endpoint;
 use fqc_tests::client::{Client, Login};
-use fqc_tests::server::Server;
+use fqc_tests::server::{Options, Server};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-use traps::{Arena, all, said, small_table, start, until};
+use traps::{Arena, all, install_listener, said, small_table, start, until};
 
 const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 
@@ -76,10 +77,95 @@ fn a_write_of_a_session_that_was_left_deaf() {
     drop((holder, arena));
     until("the plugin's end", || status(&server).is_empty());
     server.install_plugin().unwrap();
+    follows(&server, &mut writer);
+}
+
+fn follows(server: &Arc<Server>, writer: &mut Client) {
     let mut arena = Arena::on(server.clone(), "b");
-    let mut reader = client(&server);
+    let mut reader = client(server);
     arena.warm(&mut reader, READ);
     for value in 12..20 {
-        arena.follows(&mut reader, READ, || set(&mut writer, value), &value.to_string());
+        arena.follows(&mut reader, READ, || set(writer, value), &value.to_string());
     }
+    // A read of such a session costs nobody anything.
+    assert_eq!(said(&writer.query(READ).unwrap()), "19");
+    arena.hit(&mut reader, READ, "19");
+}
+
+/// Takes the plugin out and loads another one.
+fn replace_with_listener(server: &Server) {
+    take_out(server);
+    until("the plugin's end", || status(server).is_empty());
+    install_listener(server);
+}
+
+/// A session that knows another plugin looks for a new one at the end of its next command, not before.
+#[test]
+fn a_write_of_a_session_that_knows_another_plugin() {
+    let server = server();
+    replace_with_listener(&server);
+    let mut writer = client(&server);
+    set(&mut writer, 11);
+    server.install_plugin().unwrap();
+    follows(&server, &mut writer);
+}
+
+/// A server that applies what `source` does.
+fn replica(source: &Server) -> Arc<Server> {
+    let replica = Arc::new(start(&["--server-id=2"]));
+    let Endpoint::Tcp(port) = source.endpoint() else { unreachable!("servers listen on TCP") };
+    let follow = format!(
+        "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {port}, MASTER_USER = 'root', MASTER_USE_GTID = slave_pos"
+    );
+    replica.admin().unwrap().must(&follow).unwrap();
+    replica
+}
+
+fn source() -> Server {
+    let arguments = ["--log-bin=log", "--server-id=1"].map(String::from).to_vec();
+    let source = Server::start(Options { arguments, ..Options::default() }).unwrap();
+    let mut admin = source.admin().unwrap();
+    all(&mut admin, &["CREATE DATABASE d", "USE d"]);
+    small_table(&mut admin, "t", "InnoDB");
+    source
+}
+
+/// Whoever has seen a replicated change sees it from then on, in memory or not.
+fn follows_source(source: &Server, replica: &Arc<Server>) {
+    let (mut admin, mut plain, mut reader) = (client(source), client(replica), client(replica));
+    plain.must("SET SESSION fqc_type = OFF").unwrap();
+    for value in 11..40 {
+        set(&mut admin, value);
+        let value = value.to_string();
+        until("a replicated change", || {
+            reader.query(READ).unwrap();
+            plain.query(READ).is_ok_and(|row| said(&row) == value)
+        });
+        assert_eq!(said(&reader.query(READ).unwrap()), value);
+    }
+}
+
+#[test]
+fn what_a_replica_applies() {
+    let source = source();
+    let replica = replica(&source);
+    all(&mut replica.admin().unwrap(), &["START SLAVE"]);
+    until("the table", || client(&replica).query(READ).is_ok_and(|row| row.failure().is_none()));
+    follows_source(&source, &replica);
+}
+
+/// An applier never looks for new plugins.
+#[test]
+fn what_a_replica_applies_that_knows_another_plugin() {
+    let source = source();
+    let replica = replica(&source);
+    replace_with_listener(&replica);
+    all(&mut replica.admin().unwrap(), &["START SLAVE"]);
+    until("the table", || client(&replica).query(READ).is_ok_and(|row| row.failure().is_none()));
+    set(&mut client(&source), 10);
+    replica.install_plugin().unwrap();
+    follows_source(&source, &replica);
+    // One that begins with the plugin is followed.
+    all(&mut replica.admin().unwrap(), &["STOP SLAVE", "START SLAVE"]);
+    follows_source(&source, &replica);
 }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use traps::{Arena, all, said, small_table, start, until};
+use traps::{Arena, all, install_listener, said, small_table, start, until};
 
 const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 const ON: &str = "SET GLOBAL fqc_type = ON";
@@ -274,16 +274,6 @@ fn the_surface_answers_while_asleep() {
     worked.local_file = b"\x03SHOW VARIABLES LIKE 'query_cache_size'\n\x03SET GLOBAL query_cache_size = 0\n".to_vec();
     worked.must("LOAD DATA LOCAL INFILE 'f' INTO TABLE f").unwrap();
     assert_eq!(said(&worked.query("SELECT COUNT(*), @@query_cache_size FROM f").unwrap()), "2,33554432");
-}
-
-/// Loads another audit plugin.
-fn install_listener(server: &Server) {
-    let library = server.plugins().join("listener.so");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/listener/listener.c");
-    let built =
-        Command::new("cc").args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]).arg(&library).arg(source).status();
-    assert!(built.expect("a C compiler").success());
-    server.admin().unwrap().must("INSTALL SONAME 'listener'").unwrap();
 }
 
 #[test]

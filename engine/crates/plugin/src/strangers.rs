@@ -6,11 +6,12 @@
 
 use crate::{host, io, log, slots};
 use session::Unheard;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use wire::Header;
 
 /// A command that this thread runs, and nothing was reported of yet.
 struct Command {
@@ -19,13 +20,26 @@ struct Command {
     has_answered: bool,
 }
 
-impl Drop for Command {
-    fn drop(&mut self) {
-        self.unheard.on_end(host::engine());
+impl Command {
+    fn new(fd: c_int) -> Command {
+        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
+        Command { fd, unheard: Unheard::new(host::engine()), has_answered: false }
     }
 }
 
+impl Drop for Command {
+    fn drop(&mut self) {
+        self.unheard.on_end(host::engine());
+        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Commands of all threads. A thread sees its own at least, so that hardly ever one has to look for it.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
 thread_local! {
+    /// The packet that this thread is reading.
+    static PACKET: Cell<Option<Packet>> = const { Cell::new(None) };
     static COMMAND: RefCell<Option<Command>> = const { RefCell::new(None) };
 }
 
@@ -35,6 +49,11 @@ static HAS_TOLD: AtomicBool = AtomicBool::new(false);
 
 fn with_command<T>(work: impl FnOnce(&mut Option<Command>) -> T) -> Option<T> {
     COMMAND.try_with(|command| command.try_borrow_mut().ok().map(|mut command| work(&mut command))).ok().flatten()
+}
+
+/// That of this thread, if there is one.
+fn take() -> Option<Command> {
+    (UNDER_WAY.load(Ordering::Relaxed) > 0).then(|| with_command(Option::take)).flatten().flatten()
 }
 
 /// To be called at the load.
@@ -62,10 +81,38 @@ pub fn on_read(fd: c_int, bytes: &[u8]) {
     let Some(slot) = slots::made(fd).filter(|slot| slot.heard.load(Ordering::Relaxed) != load) else { return };
     if !is_client(fd) {
         slot.heard.store(load, Ordering::Relaxed);
-    } else if host::engine().vigil.is_awake() && Unheard::matters(host::engine(), bytes) {
-        with_command(|command| {
-            *command = Some(Command { fd, unheard: Unheard::new(host::engine()), has_answered: false });
-        });
+    } else if host::engine().vigil.is_awake() && may_matter(fd, bytes) {
+        with_command(|command| *command = Some(Command::new(fd)));
+    }
+}
+
+/// The server reads the header of a packet, then the rest, in as many pieces as they come.
+fn may_matter(fd: c_int, bytes: &[u8]) -> bool {
+    let begun = PACKET.try_with(Cell::take).ok().flatten().filter(|packet| packet.fd == fd);
+    let Some(packet) = begun.or_else(|| Packet::begin(fd, bytes)) else { return true };
+    if begun.is_none() {
+        // One without more to come has been read whole.
+        return packet.left == 0 || PACKET.try_with(|last| last.set(Some(packet))).is_err();
+    }
+    let left = packet.left.saturating_sub(bytes.len());
+    if left > 0 {
+        let _ = PACKET.try_with(|last| last.set(Some(Packet { left, ..packet })));
+    }
+    Unheard::matters(host::engine(), packet.header, bytes)
+}
+
+/// A packet of which the header has come.
+#[derive(Clone, Copy)]
+struct Packet {
+    fd: c_int,
+    header: Header,
+    left: usize,
+}
+
+impl Packet {
+    fn begin(fd: c_int, bytes: &[u8]) -> Option<Packet> {
+        let header = Header::parse(bytes).filter(|_| bytes.len() == Header::SIZE)?;
+        Some(Packet { fd, header, left: header.length })
     }
 }
 
@@ -81,7 +128,7 @@ pub fn on_write(fd: c_int) {
 
 /// This thread was reported of.
 pub fn on_report() {
-    let Some(command) = with_command(Option::take).flatten() else { return };
+    let Some(command) = take() else { return };
     if let (Some(slot), Some(load)) = (slots::get(command.fd), host::load()) {
         slot.heard.store(load, Ordering::Relaxed);
     }
@@ -89,7 +136,7 @@ pub fn on_report() {
 
 /// This thread wants to read: whatever it ran has ended.
 pub fn on_wait() {
-    let Some(ended) = with_command(Option::take).flatten() else { return };
+    let Some(ended) = take() else { return };
     if ended.has_answered && !HAS_TOLD.swap(true, Ordering::Relaxed) {
         log::note(
             "a connection older than the plugin works without a word from the server: \

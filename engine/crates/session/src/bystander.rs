@@ -8,7 +8,7 @@ use crate::kinds::closing;
 use crate::past::may_write;
 use crate::writes::Writes;
 use sql::{Kind, LexMode};
-use wire::{Command, Header, Packet};
+use wire::{Command, Header};
 
 pub struct Bystander {
     writes: Writes,
@@ -69,10 +69,10 @@ impl Bystander {
 pub struct Unheard(Writes);
 
 impl Unheard {
-    /// Whether these bytes of its client may be a command that changes what another session reads.
-    pub fn matters(engine: &Engine, bytes: &[u8]) -> bool {
-        let whole = Packet::parse(bytes).filter(|packet| Header::SIZE + packet.payload.len() == bytes.len());
-        let Some((&byte, text)) = whole.and_then(|packet| packet.payload.split_first()) else { return true };
+    /// Whether what its client has sent, of which `payload` has come, may be a command that changes what others read.
+    pub fn matters(engine: &Engine, header: Header, payload: &[u8]) -> bool {
+        let is_whole = header.sequence == 0 && header.length == payload.len();
+        let Some((&byte, text)) = payload.split_first().filter(|_| is_whole) else { return true };
         match Command::from_byte(byte) {
             Some(Command::Ping | Command::Quit | Command::Statistics | Command::InitDb) => false,
             Some(Command::Query) => may_write(engine, text),

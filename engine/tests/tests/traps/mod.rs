@@ -9,6 +9,7 @@
 #[path = "../plugin/mod.rs"]
 pub mod plugin;
 
+use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -237,6 +238,16 @@ impl Arena {
         assert!(!is_hit, "`{read}` came from memory right after a write of its tables");
         assert_eq!(self.warm(reader, read), expected);
     }
+}
+
+/// Loads another audit plugin.
+pub fn install_listener(server: &Server) {
+    let library = server.plugins().join("listener.so");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/listener/listener.c");
+    let built =
+        Command::new("cc").args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]).arg(&library).arg(source).status();
+    assert!(built.expect("a C compiler").success());
+    server.admin().unwrap().must("INSTALL SONAME 'listener'").unwrap();
 }
 
 pub fn all(client: &mut Client, statements: &[&str]) {
