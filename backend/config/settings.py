@@ -128,6 +128,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "controlplane.core.contract.add_problem_responses",
+        "controlplane.core.contract.close_bodies",
     ],
     "ENUM_NAME_OVERRIDES": {
         "Role": "controlplane.accounts.roles.Role",

@@ -1,4 +1,4 @@
-"""How the API describes itself beyond what serializers say: problem details, Idempotency-Key, If-Match."""
+"""What the API says of itself beyond its serializers: problem details, Idempotency-Key, If-Match, closed bodies."""
 
 from __future__ import annotations
 
@@ -74,4 +74,29 @@ def add_problem_responses(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     for methods in result["paths"].values():
         for operation in methods.values():
             operation["responses"].setdefault("default", PROBLEM_ANSWER)
+    return result
+
+
+def close_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A body has the fields that are named and no others, at any depth: `known_names` keeps to it."""
+    components = result["components"]["schemas"]
+    to_do: list[Any] = [
+        operation["requestBody"]
+        for methods in result["paths"].values()
+        for operation in methods.values()
+        if "requestBody" in operation
+    ]
+    done = set()
+    while to_do:
+        part = to_do.pop()
+        if isinstance(part, list):
+            to_do += part
+        elif isinstance(part, dict):
+            name = str(part.get("$ref", "")).rsplit("/", 1)[-1]
+            if name and name not in done:
+                done.add(name)
+                to_do.append(components[name])
+            if "properties" in part:
+                part.setdefault("additionalProperties", False)
+            to_do += part.values()
     return result

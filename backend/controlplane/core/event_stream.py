@@ -13,13 +13,13 @@ from django.db import close_old_connections
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from controlplane.core.errors import Invalid
 from controlplane.core.models import Event
+from controlplane.core.views import ApiView
 
 LOOK_EVERY_SECONDS = 0.5
 KEEP_ALIVE_SECONDS = 15
@@ -28,7 +28,7 @@ AT_ONCE = 500
 LATE = 50
 
 
-class AnyAccept(BaseContentNegotiation):
+class AnyAccept(DefaultContentNegotiation):
     """EventSource asks for text/event-stream, which no renderer of the framework offers."""
 
     def select_renderer(self, request: Request, renderers: list, format_suffix: str | None = None) -> tuple:  # type: ignore[type-arg]
@@ -77,7 +77,7 @@ async def stream(after: int, topics: list[str]) -> AsyncIterator[str]:
         await asyncio.sleep(LOOK_EVERY_SECONDS)
 
 
-class EventStream(APIView):
+class EventStream(ApiView):
     content_negotiation_class = AnyAccept
 
     @extend_schema(

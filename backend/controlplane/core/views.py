@@ -1,4 +1,4 @@
-"""The base of every API view: idempotency keys around POST, ETag from a row's `version`."""
+"""The base of every API view: known names alone, idempotency keys around POST, ETag from a row's `version`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 
 from controlplane.core import idempotency
 from controlplane.core.etag import etag_of
+from controlplane.core.known_names import check_names
 
 
 class Idempotent:
@@ -18,6 +19,7 @@ class Idempotent:
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)  # type: ignore[misc]
+        check_names(request)
         self.kept = idempotency.begin(request)
 
     def handle_exception(self, error: Exception) -> Response:

@@ -1,0 +1,97 @@
+"""What the contract does not name is refused: query parameters, and fields of the body at any depth.
+
+A limit or a filter that is misspelt must not be taken for one that was not asked for. What there is, is read from the
+contract as it is made from the code, for every view alike: no serializer and no view has a part in it, and none can
+forget it. What the contract leaves out on purpose (`/metrics`) is not judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from drf_spectacular.generators import EndpointEnumerator, SchemaGenerator
+from rest_framework.request import Request
+
+from controlplane.core.errors import FieldError, Invalid
+
+
+@cache
+def _contract() -> tuple[dict[tuple[str, str], Any], dict[str, Any]]:
+    """Its operations by method and path, and its components. Half a second, once in a process."""
+    made = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    operations = {
+        (method.upper(), _nameless(path)): operation
+        for path, methods in made["paths"].items()
+        for method, operation in methods.items()
+    }
+    return operations, made["components"]["schemas"]
+
+
+def _nameless(path: str) -> str:
+    """A view calls it `pk` where the contract calls it `id`."""
+    return re.sub(r"{[^}]*}", "{}", path)
+
+
+@cache
+def _path(route: str) -> str:
+    return _nameless(EndpointEnumerator().get_path_from_regex(route))  # type: ignore[no-untyped-call]
+
+
+def _operation(request: Request) -> Any:
+    match = request._request.resolver_match
+    method = "GET" if request.method == "HEAD" else request.method
+    return _contract()[0].get((method or "", _path(match.route))) if match else None
+
+
+def check_names(request: Request) -> None:
+    """Refuses a request that says what its operation does not know."""
+    operation = _operation(request)
+    if operation is None:
+        return
+    known = [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]
+    unknown = list(_errors(sorted(set(request.query_params) - set(known)), known, "unknown_parameter"))
+    unknown += _unknown_fields(request.data, _body(operation))
+    if unknown:
+        raise Invalid(f"{unknown[0].field}: {unknown[0].detail}", errors=unknown)
+
+
+def _errors(names: Iterable[str], known: Iterable[str], code: str, path: str = "") -> Iterator[FieldError]:
+    what = code.removeprefix("unknown_")
+    there_are = f"there are {', '.join(sorted(known))}" if known else "there is none here"
+    for name in names:
+        yield FieldError(path + name, code, f"there is no such {what}; {there_are}")
+
+
+def _body(operation: Any) -> dict[str, Any]:
+    content = operation.get("requestBody", {}).get("content", {})
+    closed = {"type": "object", "properties": {}, "additionalProperties": False}
+    return content["application/json"]["schema"] if content else closed
+
+
+def _unknown_fields(value: Any, schema: dict[str, Any], path: str = "") -> Iterator[FieldError]:
+    """What has another shape than the schema's is the serializer's to refuse."""
+    schema = _resolved(schema)
+    if isinstance(value, list):
+        for position, each in enumerate(value):
+            yield from _unknown_fields(each, schema.get("items", {}), f"{path}{position}.")
+    elif isinstance(value, dict):
+        known, others = schema.get("properties", {}), schema.get("additionalProperties", {})
+        if others is False:
+            yield from _errors(sorted(set(value) - set(known)), known, "unknown_field", path)
+        for name, each in value.items():
+            inner = known.get(name, others or {})
+            yield from _unknown_fields(each, inner if isinstance(inner, dict) else {}, f"{path}{name}.")
+
+
+def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    """A reference followed, also one that stands alone beside null or a default."""
+    for several in ("allOf", "oneOf", "anyOf"):
+        objects = [each for each in schema.get(several, ()) if "$ref" in each]
+        if len(objects) == 1:
+            schema = objects[0]
+    while "$ref" in schema:
+        schema = _contract()[1][schema["$ref"].rsplit("/", 1)[1]]
+    return schema
