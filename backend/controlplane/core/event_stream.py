@@ -1,12 +1,13 @@
-"""Server-sent events: what happens, as it happens. A browser that reconnects goes on after the last id it saw."""
+"""Server-sent events: what happens, as it happens. A browser that reconnects goes on after what it saw."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
-from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
 
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections
@@ -25,7 +26,8 @@ LOOK_EVERY_SECONDS = 0.5
 KEEP_ALIVE_SECONDS = 15
 LONGEST_SECONDS = 600  # then the browser reconnects, and is authenticated anew
 AT_ONCE = 500
-LATE = 50
+LATE = 50  # how far below the newest id one may still come
+WRITTEN = re.compile(rf"[0-9]{{1,18}}(\.[0-9]{{1,2}}){{0,{LATE}}}")
 
 
 class AnyAccept(DefaultContentNegotiation):
@@ -35,46 +37,90 @@ class AnyAccept(DefaultContentNegotiation):
         return JSONRenderer(), "application/json"
 
 
-def last_id(request: Request) -> int:
-    text = request.headers.get("Last-Event-ID") or request.query_params.get("after")
-    if text is None:
-        newest = Event.objects.order_by("-id").values_list("id", flat=True).first()
-        return newest or 0
-    if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise Invalid.field("after", "write the id of an event")
-    return int(text)
+@dataclass
+class Seen:
+    """Which events a reader has: all up to `newest`, but `missing`, which may be on their way or of nobody.
+
+    A transaction that began early may commit late: its event has a lower id than those that were told before it. So
+    what a reader brings back has to say what it has not seen, or such an event would be lost, or others come twice.
+    """
+
+    newest: int
+    missing: set[int] = field(default_factory=set)
+
+    @classmethod
+    def read(cls, text: str) -> Seen | None:
+        if not WRITTEN.fullmatch(text):
+            return None
+        newest, *below = map(int, text.split("."))
+        return cls(newest, {newest - each for each in below})
+
+    def __str__(self) -> str:
+        return ".".join(map(str, [self.newest, *sorted(self.newest - each for each in self.missing)]))
+
+    def __contains__(self, number: int) -> bool:
+        return number <= self.newest and number not in self.missing
+
+    def add(self, number: int) -> None:
+        self.missing.discard(number)
+        self.missing |= set(range(max(self.newest + 1, number - LATE), number))
+        self.newest = max(self.newest, number)
+        self.missing = {each for each in self.missing if each >= self.newest - LATE}
 
 
-def fetch(after: int, topics: list[str]) -> list[Event]:
+def begin(request: Request) -> Seen:
+    header, parameter = request.headers.get("Last-Event-ID"), request.query_params.get("after")
+    if not (text := header or parameter):
+        return _up_to_now()
+    seen = Seen.read(text)
+    if seen is None:
+        raise Invalid.field("Last-Event-ID" if header else "after", "write the id of an event as it was sent")
+    return seen
+
+
+def _up_to_now() -> Seen:
+    seen = Seen(0)
+    for number in reversed(Event.objects.order_by("-id").values_list("id", flat=True)[: LATE + 1]):
+        seen.add(number)
+    return seen
+
+
+def fetch(seen: Seen) -> list[Event]:
     """Holds no connection between two looks: a hundred open browsers must not use up the database's."""
-    found = Event.objects.filter(id__gt=after)
     try:
-        return list((found.filter(topic__in=topics) if topics else found).order_by("id")[:AT_ONCE])
+        found = Event.objects.filter(id__gt=seen.newest - LATE - 1).order_by("id")[: LATE + AT_ONCE]
+        return [event for event in found if event.pk not in seen]
     finally:
         close_old_connections()
 
 
-def frame(event: Event) -> str:
+def frame(event: Event, seen: Seen) -> str:
     data = {"topic": event.topic, "subject": event.subject, "at": event.created_at.isoformat(), **event.facts}
-    return f"id: {event.pk}\nevent: {event.topic}\ndata: {json.dumps(data)}\n\n"
+    return f"id: {seen}\nevent: {event.topic}\ndata: {json.dumps(data)}\n\n"
 
 
-async def stream(after: int, topics: list[str]) -> AsyncIterator[str]:
-    yield "retry: 2000\n\n"
+def frames(events: list[Event], seen: Seen, topics: list[str]) -> Iterator[str]:
+    """Each with the id of what its reader has seen then; what it did not ask for counts as seen."""
+    for event in events:
+        seen.add(event.pk)
+        if not topics or event.topic in topics:
+            yield frame(event, seen)
+
+
+async def stream(seen: Seen, topics: list[str]) -> AsyncIterator[str]:
+    # An id without data: a reader that loses its connection before the first event comes back with it.
+    yield f"retry: 2000\nid: {seen}\n\n"
     started = told = time.monotonic()
-    seen: deque[int] = deque(range(after - LATE + 1, after + 1), maxlen=2 * AT_ONCE)
     while time.monotonic() - started < LONGEST_SECONDS:
-        # A transaction that began early may commit late: ids just below the last one are looked at again.
-        found = await sync_to_async(fetch)(max(seen) - LATE, topics)
-        events = [event for event in found if event.pk not in seen]
-        if events:
-            seen.extend(event.pk for event in events)
+        events = await sync_to_async(fetch)(seen)
+        if text := "".join(frames(events, seen, topics)):
             told = time.monotonic()
-            yield "".join(map(frame, events))
+            yield text
         elif time.monotonic() - told > KEEP_ALIVE_SECONDS:
             told = time.monotonic()
-            yield ": still here\n\n"
-        await asyncio.sleep(LOOK_EVERY_SECONDS)
+            yield f": still here\nid: {seen}\n\n"
+        if len(events) < AT_ONCE:
+            await asyncio.sleep(LOOK_EVERY_SECONDS)
 
 
 class EventStream(ApiView):
@@ -83,13 +129,15 @@ class EventStream(ApiView):
     @extend_schema(
         operation_id="events_stream",
         parameters=[
-            OpenApiParameter("after", OpenApiTypes.INT, description="Go on after this event; so does Last-Event-ID."),
+            OpenApiParameter(
+                "after", OpenApiTypes.STR, description="Go on after the event of this id; as Last-Event-ID does."
+            ),
             OpenApiParameter("topic", OpenApiTypes.STR, many=True, description="Only these: change, fleet_apply, ..."),
         ],
         responses={(200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR)},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
         """Server-sent events: changes, fleet applies, instances, samples and incidents as they happen."""
-        events = stream(last_id(request), request.query_params.getlist("topic"))
+        events = stream(begin(request), request.query_params.getlist("topic"))
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingHttpResponse(events, content_type="text/event-stream", headers=headers)

@@ -4117,8 +4117,8 @@ export interface operations {
     events_stream: {
         parameters: {
             query?: {
-                /** @description Go on after this event; so does Last-Event-ID. */
-                after?: number;
+                /** @description Go on after the event of this id; as Last-Event-ID does. */
+                after?: string;
                 /** @description Only these: change, fleet_apply, ... */
                 topic?: string[];
             };
