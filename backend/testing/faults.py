@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from testing.servers import TestServer, row_for
 from testing.wire import HoldingProxy
+from testing.workers import until
 
 
 @pytest.fixture
@@ -25,6 +27,15 @@ def held(shared_server: TestServer, shipped_classes: None) -> Iterator[tuple[Any
     server.set_global_default("sort_buffer_size")
     server.set_global_default("long_query_time")
     server.close()
+
+
+def killed_while_held(process: subprocess.Popen[bytes], proxy: HoldingProxy, shared_server: TestServer) -> None:
+    """The worker dies after the server did as it was told (4M) and before the worker can know."""
+    until(proxy.is_held.is_set, "the worker reaches the held step")
+    until(lambda: running(shared_server, "sort_buffer_size") == "4194304", "the server does as it was told")
+    process.kill()
+    process.wait()
+    proxy.release()
 
 
 def running(shared_server: TestServer, name: str) -> str | None:

@@ -13,7 +13,7 @@ from controlplane.fleet.services import instance_forget
 from controlplane.gateway.errors import Unreachable
 from controlplane.gateway.tests.dribble import dribbling
 from testing.changes import asked, run
-from testing.faults import ended, running
+from testing.faults import ended, killed_while_held, running
 from testing.servers import row_for
 from testing.workers import until
 
@@ -24,12 +24,7 @@ def test_a_worker_killed_in_mid_change_leaves_a_change_that_is_undone_and_says_s
     instance, proxy = held
     before = running(shared_server, "sort_buffer_size")
     change = asked(instance, {"long_query_time": "4", "sort_buffer_size": "4194304"})
-    process = worker(FQC_CHANGE_LEASE_SECONDS="1")
-    until(proxy.is_held.is_set, "the worker reaches the second step")
-    until(lambda: running(shared_server, "sort_buffer_size") == "4194304", "the server does as it was told")
-    process.kill()
-    process.wait()
-    proxy.release()
+    killed_while_held(worker(FQC_CHANGE_LEASE_SECONDS="1"), proxy, shared_server)
     until(lambda: sweep() or ended(change), "somebody takes the change over")
     assert (change.state, change.outcome_code) == ("rolled_back", "worker_lost")
     assert running(shared_server, "sort_buffer_size") == before

@@ -7,7 +7,7 @@ from controlplane.core.request_context import acting_as
 from controlplane.fleet.models import Instance
 from controlplane.parameters.services import template_create
 from controlplane.rollouts import execution, services
-from testing.faults import running
+from testing.faults import killed_while_held, running
 from testing.servers import row_for
 from testing.workers import until
 
@@ -28,12 +28,7 @@ def test_a_worker_killed_with_an_item_in_hand(held, shared_server, own_server, w
             template="sorting", template_version=None, parallelism=1, max_failures=max_failures, allow_restart=False,
             note="", start=True, instances=[], tags={}, every=True,
         )  # fmt: skip
-    first = worker(FQC_CHANGE_LEASE_SECONDS="1")
-    until(proxy.is_held.is_set, "the worker reaches the step of the first instance")
-    until(lambda: running(shared_server, "sort_buffer_size") == "4194304", "the server does as it was told")
-    first.kill()
-    first.wait()
-    proxy.release()
+    killed_while_held(worker(FQC_CHANGE_LEASE_SECONDS="1"), proxy, shared_server)
     worker()
 
     def has_ended():
