@@ -1,4 +1,4 @@
-"""What the contract does not name is refused and named, whatever the operation.
+"""What the contract does not name is refused and named, whatever the operation: parameters, their choices, fields.
 
 The contract's operations are walked, so a new one is judged without anybody thinking of it.
 """
@@ -100,6 +100,34 @@ def test_what_the_contract_names_is_known(admin, method, path, operation):
     for asked in (method.upper(), "HEAD"):
         answer = admin.generic(asked, f"{address(path)}?{query}")
         assert b"unknown_parameter" not in getattr(answer, "content", b"")
+
+
+def choices(operation):
+    for each in operation.get("parameters", []):
+        schema = resolved(each["schema"])
+        schema = resolved(schema.get("items", schema))
+        if each["in"] == "query" and ("boolean" in schema.get("type", "") or "enum" in schema):
+            yield each["name"], schema.get("enum", ["true", "False"])
+
+
+CHOICES = [
+    (path, name, known)
+    for method, path, operation in OPERATIONS
+    if method == "get"
+    for name, known in choices(operation)
+]
+
+
+def test_the_walk_finds_choices_of_each_kind():
+    assert {name for _, name, _ in CHOICES} >= {"is_drifted", "is_modifiable", "state", "topic", "role"}
+
+
+@pytest.mark.parametrize(("path", "name", "known"), CHOICES)
+def test_what_is_no_choice_is_refused_and_a_choice_is_not(admin, path, name, known):
+    for value in ("perhaps", ""):
+        assert errors(admin.get(address(path), {name: value})) == {name: "invalid_choice"}
+    for value in known:
+        assert b"invalid_choice" not in getattr(admin.get(address(path), {name: value}), "content", b"")
 
 
 def test_everything_unknown_is_named_at_once_and_nothing_is_done(admin):

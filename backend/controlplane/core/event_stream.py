@@ -19,6 +19,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
 from controlplane.core.errors import Invalid
+from controlplane.core.events import TOPICS
 from controlplane.core.models import Event
 from controlplane.core.views import ApiView
 
@@ -132,7 +133,7 @@ class EventStream(ApiView):
             OpenApiParameter(
                 "after", OpenApiTypes.STR, description="Go on after the event of this id; as Last-Event-ID does."
             ),
-            OpenApiParameter("topic", OpenApiTypes.STR, many=True, description="Only these: change, fleet_apply, ..."),
+            OpenApiParameter("topic", OpenApiTypes.STR, many=True, enum=TOPICS, description="Only these."),
         ],
         responses={(200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR)},
     )

@@ -7,6 +7,8 @@ from typing import Any
 
 from controlplane.core.models import Event
 
+TOPICS = ("change", "fleet_apply", "incident", "instance", "samples")
+
 
 def event_publish(topic: str, subject: str, facts: dict[str, Any]) -> None:
     Event.objects.create(topic=topic, subject=subject, facts=facts)

@@ -1,4 +1,4 @@
-"""What the contract does not name is refused: query parameters, and fields of the body at any depth.
+"""What the contract does not name is refused: query parameters, their choices, and fields of the body at any depth.
 
 A limit or a filter that is misspelt must not be taken for one that was not asked for. What there is, is read from the
 contract as it is made from the code, for every view alike: no serializer and no view has a part in it, and none can
@@ -51,8 +51,10 @@ def check_names(request: Request) -> None:
     operation = _operation(request)
     if operation is None:
         return
-    known = [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]
+    known = {each["name"]: each["schema"] for each in operation.get("parameters", ()) if each["in"] == "query"}
     unknown = list(_errors(sorted(set(request.query_params) - set(known)), known, "unknown_parameter"))
+    for name, schema in known.items():
+        unknown += _unknown_choices(name, request.query_params.getlist(name), schema)
     unknown += _unknown_fields(request.data, _body(operation))
     if unknown:
         raise Invalid(f"{unknown[0].field}: {unknown[0].detail}", errors=unknown)
@@ -63,6 +65,17 @@ def _errors(names: Iterable[str], known: Iterable[str], code: str, path: str = "
     there_are = f"there are {', '.join(sorted(known))}" if known else "there is none here"
     for name in names:
         yield FieldError(path + name, code, f"there is no such {what}; {there_are}")
+
+
+def _unknown_choices(name: str, values: list[str], schema: dict[str, Any]) -> Iterator[FieldError]:
+    """A filter would take `is_drifted=yes` for no filter at all."""
+    schema = _resolved(schema)
+    schema = _resolved(schema.get("items", schema))
+    choices = (
+        ["true", "false"] if "boolean" in schema.get("type", ()) else [str(each) for each in schema.get("enum", ())]
+    )
+    if choices and not {value.lower() if "true" in choices else value for value in values} <= set(choices):
+        yield FieldError(name, "invalid_choice", f"write one of {', '.join(choices)}")
 
 
 def _body(operation: Any) -> dict[str, Any]:

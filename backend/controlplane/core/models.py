@@ -27,7 +27,7 @@ class Event(models.Model):
     """Kept for an hour, so that a browser that was away catches up by the last id it saw."""
 
     id = models.BigAutoField(primary_key=True)
-    topic = models.CharField(max_length=32)  # change, instance, fleet_apply, samples, incident
+    topic = models.CharField(max_length=32)  # one of events.TOPICS
     subject = models.CharField(max_length=64)
     facts = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)

@@ -4119,8 +4119,8 @@ export interface operations {
             query?: {
                 /** @description Go on after the event of this id; as Last-Event-ID does. */
                 after?: string;
-                /** @description Only these: change, fleet_apply, ... */
-                topic?: string[];
+                /** @description Only these. */
+                topic?: ("change" | "fleet_apply" | "incident" | "instance" | "samples")[];
             };
             header?: never;
             path?: never;
