@@ -326,7 +326,7 @@ fn on_table(event: &EventTable) {
     };
     let is_lock = event.subclass == TABLE_LOCK;
     if is_lock && !is_read_only && db == b"mysql" && name == b"plugin" {
-        waking::doubt(engine);
+        waking::doubt(engine, Some(event.thread_id));
     }
     let found = with_session(event.thread_id, |connection| {
         let session = &mut connection.session;
@@ -359,6 +359,9 @@ fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
     }
     if !matches!(event.subclass, GENERAL_LOG | GENERAL_STATUS) {
         return;
+    }
+    if event.subclass == GENERAL_STATUS {
+        waking::on_end(event.thread_id);
     }
     let found = with_session(event.thread_id, |connection| match event.subclass {
         GENERAL_LOG => connection.session.on_logged(engine, query),
@@ -394,7 +397,10 @@ fn on_connection(facts: &Facts, thd: *mut Thd, event: &EventConnection) {
             let account = account(facts, event);
             with_session(event.thread_id, |connection| connection.session.on_user_changed(account));
         }
-        _ => bystander_ended(event.thread_id),
+        _ => {
+            waking::on_end(event.thread_id);
+            bystander_ended(event.thread_id);
+        }
     }
 }
 

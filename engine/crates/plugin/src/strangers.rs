@@ -4,7 +4,7 @@
 //!
 //! So while such a connection works that nothing was ever reported of, nothing is fresh. Its first report ends that.
 
-use crate::{host, io, log, slots};
+use crate::{host, io, log, slots, waking};
 use session::Unheard;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -136,13 +136,16 @@ pub fn on_report() {
 
 /// This thread wants to read: whatever it ran has ended.
 pub fn on_wait() {
-    let Some(ended) = take() else { return };
-    if ended.has_answered && !HAS_TOLD.swap(true, Ordering::Relaxed) {
+    let Some(ended) = take().filter(|command| command.has_answered) else { return };
+    // Before the drop of `ended` ends what it held.
+    waking::doubt(host::engine(), None);
+    if !HAS_TOLD.swap(true, Ordering::Relaxed) {
         log::note(
             "a connection older than the plugin works without a word from the server: \
              whenever it may write, all results are dropped; let it connect again",
         );
     }
+    drop(ended);
 }
 
 pub fn on_close(fd: c_int) {

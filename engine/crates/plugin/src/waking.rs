@@ -7,7 +7,7 @@
 use crate::local::{Local, Row};
 use crate::{AUDIT_CLASSES, abi, host, log, server, worker};
 use session::{Engine, Older, Past, Unheard};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -32,29 +32,49 @@ static STATE: Mutex<Option<State>> = Mutex::new(None);
 /// Plugins come or go. The server reports no more to one that goes, while its hooks still stand: nothing is fresh until it
 /// is certain that this one stays.
 struct Doubt {
-    /// Rises with each change.
-    raised: u64,
     unheard: Unheard,
-    /// It does not stay.
+    /// How many changes have begun.
+    changes: u64,
+    /// Whose statements are about to change plugins, or are doing it.
+    changing: Vec<u64>,
+    /// The plugin does not stay.
     is_leaving: bool,
 }
 
 static DOUBT: Mutex<Option<Doubt>> = Mutex::new(None);
+static IS_IN_DOUBT: AtomicBool = AtomicBool::new(false);
 
 fn present_doubt() -> MutexGuard<'static, Option<Doubt>> {
     DOUBT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The table of plugins is locked to be changed.
-pub fn doubt(engine: &Engine) {
+/// A statement of this thread is about to change the table of plugins, and plugins after that; or one of which nothing is
+/// known may have done so.
+pub fn doubt(engine: &Engine, thread_id: Option<u64>) {
     let mut doubt = present_doubt();
-    let new = || Doubt { raised: 0, unheard: Unheard::new(engine), is_leaving: false };
-    doubt.get_or_insert_with(new).raised += 1;
+    let doubt = doubt.get_or_insert_with(|| new_doubt(engine));
+    doubt.changes += 1;
+    doubt.changing.extend(thread_id);
+    IS_IN_DOUBT.store(true, Ordering::Release);
     worker::wake();
 }
 
+fn new_doubt(engine: &Engine) -> Doubt {
+    Doubt { unheard: Unheard::new(engine), changes: 0, changing: Vec::new(), is_leaving: false }
+}
+
+/// A statement of this thread has ended, or its connection.
+pub fn on_end(thread_id: u64) {
+    if IS_IN_DOUBT.load(Ordering::Acquire) {
+        present_doubt().iter_mut().for_each(|doubt| doubt.changing.retain(|other| *other != thread_id));
+        worker::wake();
+    }
+}
+
 fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
-    if let Some(mut doubt) = present_doubt().take_if(applies) {
+    let mut present = present_doubt();
+    if let Some(mut doubt) = present.take_if(applies) {
+        IS_IN_DOUBT.store(false, Ordering::Release);
         doubt.unheard.on_end(engine);
     }
 }
@@ -66,17 +86,14 @@ pub fn is_leaving() -> bool {
 
 /// Asks whether this plugin stays, if that is in doubt: by a change, or because the server does not know its settings.
 pub fn settle(engine: &Engine, link: &mut Local, is_unknown: bool) -> Result<(), String> {
-    let raised = present_doubt().as_ref().map(|doubt| doubt.raised);
-    if raised.is_none() && !is_unknown {
-        return Ok(());
-    }
-    // The statement has the table locked until the change is made. It is not waited for: it may wait for this very thread.
-    if link.query("SET STATEMENT lock_wait_timeout = 0 FOR SELECT 1 FROM mysql.plugin LIMIT 1").is_err() {
+    let changes = present_doubt().as_ref().filter(|doubt| doubt.changing.is_empty()).map(|doubt| doubt.changes);
+    if changes.is_none() && !is_unknown {
         return Ok(());
     }
     let rows = link.query("SELECT PLUGIN_STATUS FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'")?;
     match rows.first().and_then(|row| row.first()?.as_deref()) {
-        Some(b"ACTIVE") => forget_doubt(engine, |doubt| Some(doubt.raised) == raised),
+        // Unless the next change has begun meanwhile.
+        Some(b"ACTIVE") => forget_doubt(engine, |doubt| Some(doubt.changes) == changes),
         Some(b"DELETED") => leave(engine, link),
         _ => {}
     }
@@ -86,8 +103,7 @@ pub fn settle(engine: &Engine, link: &mut Local, is_unknown: bool) -> Result<(),
 /// No session is to take the plugin for one that it still knows, and those that hold it are to let it go when they next do
 /// anything.
 fn leave(engine: &Engine, link: &mut Local) {
-    doubt(engine);
-    present_doubt().iter_mut().for_each(|doubt| doubt.is_leaving = true);
+    present_doubt().get_or_insert_with(|| new_doubt(engine)).is_leaving = true;
     lie_down(engine, &mut state());
     if has_other_listeners(link) == Ok(false) {
         reported().iter().for_each(|mask| _ = mask.fetch_and(!AUDIT_CLASSES, Ordering::Relaxed));
