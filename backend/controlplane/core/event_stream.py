@@ -14,14 +14,12 @@ from django.db import close_old_connections
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
 from controlplane.core.errors import Invalid
 from controlplane.core.events import TOPICS
 from controlplane.core.models import Event
-from controlplane.core.views import ApiView
+from controlplane.core.views import AnyAccept, ApiView
 
 LOOK_EVERY_SECONDS = 0.5
 KEEP_ALIVE_SECONDS = 15
@@ -29,13 +27,6 @@ LONGEST_SECONDS = 600  # then the browser reconnects, and is authenticated anew
 AT_ONCE = 500
 LATE = 50  # how far below the newest id one may still come
 WRITTEN = re.compile(rf"[0-9]{{1,18}}(\.[0-9]{{1,2}}){{0,{LATE}}}")
-
-
-class AnyAccept(DefaultContentNegotiation):
-    """EventSource asks for text/event-stream, which no renderer of the framework offers."""
-
-    def select_renderer(self, request: Request, renderers: list, format_suffix: str | None = None) -> tuple:  # type: ignore[type-arg]
-        return JSONRenderer(), "application/json"
 
 
 @dataclass

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rest_framework import viewsets
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -32,6 +34,13 @@ class Idempotent:
         if kept is not None:
             idempotency.finish(kept, response)
         return super().finalize_response(request, response, *args, **kwargs)  # type: ignore[misc,no-any-return]
+
+
+class AnyAccept(DefaultContentNegotiation):
+    """For answers that are no JSON, such as event streams: no renderer of the framework offers what is asked for."""
+
+    def select_renderer(self, request: Request, renderers: list, format_suffix: str | None = None) -> tuple:  # type: ignore[type-arg]
+        return JSONRenderer(), "application/json"
 
 
 class ApiView(Idempotent, APIView):

@@ -7,13 +7,13 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.exposition import choose_encoder
 from rest_framework import mixins
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.core.errors import Invalid
-from controlplane.core.views import ApiView, ApiViewSet
+from controlplane.core.views import AnyAccept, ApiView, ApiViewSet
 from controlplane.fleet.selectors import instance_get, instance_polled
 from controlplane.metrics import selectors
 from controlplane.metrics import serializers as shapes
@@ -105,9 +105,12 @@ class ScrapeTargets(ApiView):
 class Exposition(ApiView):
     """Outside /api/v1, where Prometheus looks for it; a bearer token is asked for there as well."""
 
+    content_negotiation_class = AnyAccept
+
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse:
-        return HttpResponse(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
+        written, content_type = choose_encoder(request.headers.get("Accept", ""))
+        return HttpResponse(written(REGISTRY), content_type=content_type)
 
 
 def _query(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 
 import pytest
+from prometheus_client import Metric
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 from prometheus_client.parser import text_string_to_metric_families
 from rest_framework.test import APIClient
 
@@ -29,6 +32,23 @@ def test_numbers_are_in_prometheus_text_form(viewer: APIClient) -> None:
     assert (found[("fqc_instances", "running")], found[("fqc_instances", "stopped")]) == (1.0, 1.0)
     assert found[("fqc_silent_instances",)] == 1.0
     assert 30 <= found[("fqc_newest_sample_age_seconds",)] < 90
+
+
+@pytest.mark.parametrize(
+    ("accept", "form", "families"),
+    [
+        ("text/plain", "text/plain", text_string_to_metric_families),
+        ("application/openmetrics-text; version=1.0.0", "application/openmetrics-text", openmetrics_families),
+        ("application/x-anything", "text/plain", text_string_to_metric_families),
+    ],
+)
+def test_a_scraper_is_answered_in_the_form_it_asks_for(
+    viewer: APIClient, accept: str, form: str, families: Callable[[str], Iterable[Metric]]
+) -> None:
+    instance_make()
+    answer = viewer.get("/metrics", HTTP_ACCEPT=accept)
+    assert (answer.status_code, answer["Content-Type"].split(";")[0]) == (200, form)
+    assert "fqc_instances" in {family.name for family in families(answer.content.decode())}
 
 
 def test_the_fleet_is_discovered(viewer: APIClient) -> None:
