@@ -130,6 +130,12 @@ def test_what_is_no_choice_is_refused_and_a_choice_is_not(admin, path, name, kno
         assert b"invalid_choice" not in getattr(admin.get(address(path), {name: value}), "content", b"")
 
 
+def test_a_nul_character_is_refused_by_its_parameter(viewer):
+    refused = errors(viewer.get("/api/v1/instances?search=a%00b"))
+    assert refused == {"search": "null_characters_not_allowed"}
+    assert viewer.get("/api/v1/instances/a%00b").status_code == 400
+
+
 def test_everything_unknown_is_named_at_once_and_nothing_is_done(admin):
     answer = admin.post("/api/v1/tokens?dry=1", {"name": "x", "scope": "viewer", "days": 3, "hours": 1}, format="json")
     assert errors(answer) == {"dry": "unknown_parameter", "days": "unknown_field", "hours": "unknown_field"}

@@ -6,7 +6,8 @@ from typing import Any
 
 import django_filters
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins
 from rest_framework.decorators import action
 from rest_framework.generics import ListAPIView
@@ -86,6 +87,7 @@ class InstanceChanges(ListAPIView[ChangeSet], ApiView):
         )
 
 
+@extend_schema(parameters=[OpenApiParameter("name", OpenApiTypes.STR, description="Of this parameter alone.")])
 class ParameterHistory(ListAPIView[ChangeLine], ApiView):
     """Who changed which parameter when, from what to what."""
 

@@ -5375,6 +5375,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Number of results to return per page. */
                 limit?: number;
+                /** @description Of this parameter alone. */
+                name?: string;
             };
             header?: never;
             path: {
