@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.server import Server
 
+# Tables of the SEQUENCE engine are counted like any other, but hold nothing to cache.
+SEQUENCE_TABLE = "^seq_[0-9]+_to_[0-9]+(_step_[0-9]+)?$"
 TABLES = (
     "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"
     " WHERE TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema')"
-    # Tables of the SEQUENCE engine are counted like any other, but hold nothing to cache.
-    " AND TABLE_NAME NOT REGEXP '^seq_[0-9]+_to_[0-9]+(_step_[0-9]+)?$'"
+    " AND TABLE_NAME NOT REGEXP %s"
     " ORDER BY ROWS_READ + ROWS_CHANGED DESC LIMIT 200"
 )
 
@@ -47,6 +48,9 @@ def read(server: Server, class_memory_bytes: int) -> Readings:
 
 def _tables(server: Server) -> list[TableUse]:
     try:
-        return [TableUse(str(row[0]), str(row[1]), int(row[2]), int(row[3])) for row in server.rows(TABLES)]
+        return [
+            TableUse(str(row[0]), str(row[1]), int(row[2]), int(row[3]))
+            for row in server.rows(TABLES, [SEQUENCE_TABLE])
+        ]
     except RefusedStatement:
         return []  # a server without this table has nothing to say about tables

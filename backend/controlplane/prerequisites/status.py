@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from controlplane.fleet.connection import connected
@@ -9,6 +10,7 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.server import Server
+from controlplane.prerequisites.readings import SEQUENCE_TABLE
 
 NO_REPORT = "The engine on this server does not offer this report: upgrade its minor version."
 SYSTEM_SCHEMAS = ("mysql", "sys", "performance_schema", "information_schema")  # never cached, written by a GRANT
@@ -61,11 +63,16 @@ def cache_queries(instance: Instance) -> dict[str, Any]:
 def cache_tables(instance: Instance) -> dict[str, Any]:
     with connected(instance) as server:
         rows = report(server, "TABLES")
-    return _reported(rows, [_table(row) for row in rows or [] if row.get("Table_schema") not in SYSTEM_SCHEMAS])
+    return _reported(rows, [_table(row) for row in rows or [] if _is_table(row)])
 
 
 def _reported(rows: list[dict[str, str | None]] | None, items: list[Any]) -> dict[str, Any]:
     return {"is_available": rows is not None, "note": "" if rows is not None else NO_REPORT, "items": items}
+
+
+def _is_table(row: dict[str, str | None]) -> bool:
+    is_sequence = re.search(SEQUENCE_TABLE, row.get("Table_name") or "", re.IGNORECASE)
+    return row.get("Table_schema") not in SYSTEM_SCHEMAS and not is_sequence
 
 
 def _table(row: dict[str, str | None]) -> dict[str, str | int | None]:
