@@ -103,6 +103,32 @@ test('a drag zooms every chart, the address keeps the span, and one click leads 
   await expect(page.getByRole('button', { name: 'Live' })).toBeVisible();
 });
 
+test('a chart that is drawn anew during a drag zooms to what was pressed', async ({
+  page,
+  instances: [first],
+}) => {
+  const panel = await openMonitoring(page, first.id);
+  await panel.scrollIntoViewIfNeeded();
+  const grid = panel.locator('.recharts-cartesian-grid');
+  const placeAt = async (share: number) => {
+    const box = await grid.boundingBox();
+    if (!box) throw new Error('The chart has no grid to drag on.');
+    return [box.x + box.width * share, box.y + box.height / 2] as const;
+  };
+  await page.mouse.move(...(await placeAt(0.3)));
+  await page.mouse.down();
+  await page.mouse.move(...(await placeAt(0.5)), { steps: 3 });
+  const before = (await grid.boundingBox())?.width ?? 0;
+  await page.setViewportSize({ width: 1200, height: 900 });
+  await expect.poll(async () => (await grid.boundingBox())?.width).toBeLessThan(before * 0.9);
+  await page.mouse.move(...(await placeAt(0.8)), { steps: 3 });
+  await page.mouse.up();
+  await expect(page).toHaveURL(/from=\d+.*to=\d+/);
+  const { searchParams } = new URL(page.url());
+  const span = Number(searchParams.get('to')) - Number(searchParams.get('from'));
+  expect(span / (15 * 60_000)).toBeCloseTo(0.5, 1);
+});
+
 test('live mode asks for newer samples by itself', async ({ page, instances: [first] }) => {
   await openMonitoring(page, first.id);
   await page.getByRole('button', { name: 'Live' }).click();

@@ -1,7 +1,8 @@
 // Where a span of time is dragged. Places come from the pointer itself: what the chart tells of a press is where it last saw
 // the pointer move, which is a frame late for a quick hand, nowhere for a finger, and never between two samples.
+// A drag is kept as moments: the chart may be drawn anew meanwhile, and its places then mean others.
 import { useState, type PointerEvent } from 'react';
-import { DefaultZIndexes, usePlotArea, useXAxisInverseScale, ZIndexLayer } from 'recharts';
+import { DefaultZIndexes, usePlotArea, ZIndexLayer } from 'recharts';
 import { zoomRange } from './timeChartModel';
 import classes from './charts.module.css';
 
@@ -18,13 +19,16 @@ function within({ clientX, currentTarget }: PointerEvent): number {
 
 export function ZoomArea({ domain, onZoom }: ZoomAreaProps) {
   const plot = usePlotArea();
-  const momentAt = useXAxisInverseScale();
   const [drag, setDrag] = useState<{ start: number; end: number }>();
-  if (!plot || !momentAt) return null;
+  if (!plot) return null;
 
-  const finish = () => {
-    const at = (place: number) => Number(momentAt(plot.x + place));
-    const range = drag && zoomRange(at(drag.start), at(drag.end), domain);
+  const [from, to] = domain;
+  const momentAt = (event: PointerEvent) => from + (within(event) / plot.width) * (to - from);
+  /** A moment that the chart has left behind is drawn at its edge. */
+  const placeAt = (moment: number) =>
+    plot.x + ((Math.min(Math.max(moment, from), to) - from) / (to - from)) * plot.width;
+  const finish = (event: PointerEvent) => {
+    const range = drag && zoomRange(drag.start, momentAt(event), domain);
     if (range) onZoom(...range);
     setDrag(undefined);
   };
@@ -34,9 +38,9 @@ export function ZoomArea({ domain, onZoom }: ZoomAreaProps) {
       {drag && (
         <rect
           className={classes.dragged}
-          x={plot.x + Math.min(drag.start, drag.end)}
+          x={Math.min(placeAt(drag.start), placeAt(drag.end))}
           y={plot.y}
-          width={Math.abs(drag.end - drag.start)}
+          width={Math.abs(placeAt(drag.end) - placeAt(drag.start))}
           height={plot.height}
         />
       )}
@@ -49,9 +53,9 @@ export function ZoomArea({ domain, onZoom }: ZoomAreaProps) {
         onPointerDown={(event) => {
           if (event.button !== 0) return;
           event.currentTarget.setPointerCapture(event.pointerId);
-          setDrag({ start: within(event), end: within(event) });
+          setDrag({ start: momentAt(event), end: momentAt(event) });
         }}
-        onPointerMove={(event) => drag && setDrag({ ...drag, end: within(event) })}
+        onPointerMove={(event) => drag && setDrag({ ...drag, end: momentAt(event) })}
         onPointerUp={finish}
         onPointerCancel={() => setDrag(undefined)}
       />
