@@ -13,7 +13,7 @@ interface ChartTooltipProps {
 }
 
 export function ChartTooltip({ model, active, label, payload }: ChartTooltipProps) {
-  const { locale } = useI18n();
+  const { locale, t } = useI18n();
   if (!active || label === undefined || !payload?.length) return null;
   const at = Number(label);
   const near = model.annotations.filter(
@@ -30,7 +30,7 @@ export function ChartTooltip({ model, active, label, payload }: ChartTooltipProp
           <div key={series.key} className={classes.tooltipRow}>
             <Swatch series={series} />
             <span>{series.label}</span>
-            <strong>{formatValue(typeof value === 'number' ? value : null, model.unit)}</strong>
+            <strong>{formatValue(typeof value === 'number' ? value : null, model.unit, t)}</strong>
           </div>
         );
       })}

@@ -39,7 +39,7 @@ function dashesOf({ isDashed, isDotted }: TimeChartModel['series'][number]): str
 const AXIS = { fontSize: 11, fill: 'var(--fqc-muted)' };
 
 export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: TimeChartProps) {
-  const { locale } = useI18n();
+  const { locale, t } = useI18n();
   const span = model.domain[1] - model.domain[0];
 
   return (
@@ -67,7 +67,7 @@ export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: Tim
         <YAxis
           ticks={model.valueTicks}
           domain={[0, model.valueTicks.at(-1) ?? 1]}
-          tickFormatter={(tick: number) => unbroken(formatValue(tick, model.unit))}
+          tickFormatter={(tick: number) => unbroken(formatValue(tick, model.unit, t))}
           tick={AXIS}
           width={62}
           tickLine={false}

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { englishTranslate } from '@/lib/i18n/context';
 import { sparkPath } from './sparkPath';
 import { timeTicks } from './timeAxis';
 import { formatValue, unitOf, valueTicks } from './units';
@@ -29,8 +30,8 @@ test('time ticks fall on whole steps of the viewer’s clock', () => {
 test('units are read from the definition and never guessed', () => {
   expect(unitOf('microseconds per second')).toBe('secondRate');
   expect(unitOf('furlongs')).toBe('count');
-  expect(formatValue(250_000, 'secondRate')).toBe('250 ms/s');
-  expect(formatValue(null, 'bytes')).toBe('–');
+  expect(formatValue(250_000, 'secondRate', englishTranslate)).toBe('250 ms/s');
+  expect(formatValue(null, 'bytes', englishTranslate)).toBe('–');
 });
 
 test('a sparkline breaks at gaps and runs flat in the middle', () => {

@@ -1,5 +1,6 @@
 // What a value is measured in decides its axis, its ticks and its text. A unit comes with the metric's definition.
 import { formatBytes } from '@/lib/bytes';
+import { englishTranslate, type Translate } from '@/lib/i18n/context';
 import { ABSENT, formatCompact, formatCount, formatDuration, formatPercent, formatRate } from '@/lib/number';
 
 export type Unit = 'count' | 'rate' | 'percent' | 'bytes' | 'byteRate' | 'seconds' | 'secondRate';
@@ -19,7 +20,7 @@ export function unitOf(text: string): Unit {
   return UNIT_OF_TEXT[text] ?? 'count';
 }
 
-export function formatValue(value: number | null | undefined, unit: Unit): string {
+export function formatValue(value: number | null | undefined, unit: Unit, t: Translate): string {
   if (value === null || value === undefined) return ABSENT;
   switch (unit) {
     case 'percent':
@@ -31,9 +32,10 @@ export function formatValue(value: number | null | undefined, unit: Unit): strin
     case 'byteRate':
       return `${formatBytes(value)}/s`;
     case 'seconds':
-      return formatDuration(value);
+      return formatDuration(value, t);
     case 'secondRate':
-      return `${formatDuration(value / 1e6)}/s`;
+      // A rate is written with symbols in every language.
+      return `${formatDuration(value / 1e6, englishTranslate)}/s`;
     case 'count':
       return Math.abs(value) < 1_000_000 ? formatCount(value) : formatCompact(value);
   }

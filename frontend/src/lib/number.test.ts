@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
+import { englishTranslate } from './i18n/context';
+import { zh } from './i18n/zh';
 import { formatCompact, formatCount, formatDuration, formatPercent, formatRate } from './number';
 
 test('an absent figure is a dash, never zero', () => {
-  expect([formatCount(null), formatCompact(undefined), formatPercent(NaN), formatDuration(null)]).toEqual(
-    Array(4).fill('–'),
-  );
+  expect([
+    formatCount(null),
+    formatCompact(undefined),
+    formatPercent(NaN),
+    formatDuration(null, englishTranslate),
+  ]).toEqual(Array(4).fill('–'));
 });
 
 test.each([
@@ -19,7 +24,17 @@ test.each([
   [3600, '1 h'],
   [93784, '1 d 2 h'],
 ])('%s seconds read as %s', (seconds, text) => {
-  expect(formatDuration(seconds)).toBe(text);
+  expect(formatDuration(seconds, englishTranslate)).toBe(text);
+});
+
+test.each([
+  [3600, '1 小时'],
+  [93784, '1 天 2 小时'],
+  [90, '1 分钟 30 秒'],
+  [3.44, '3.4 秒'],
+  [0.0042, '4.2 ms'],
+])('%s seconds read in Chinese as %s', (seconds, text) => {
+  expect(formatDuration(seconds, (key) => zh[key])).toBe(text);
 });
 
 test('rates and percentages keep what matters', () => {

@@ -1,4 +1,5 @@
 // Numbers, ratios and durations for people. Absent values print as an en dash, never as 0.
+import type { Translate } from './i18n/context';
 
 export const ABSENT = '–';
 
@@ -28,24 +29,24 @@ export function formatPercent(value: Maybe<number>): string {
   return isPresent(value) ? `${Number(value.toFixed(1))}\u00a0%` : ABSENT;
 }
 
-const STEPS: [number, string][] = [
+const STEPS: [number, 'd' | 'h' | 'min' | 's'][] = [
   [86400, 'd'],
   [3600, 'h'],
   [60, 'min'],
   [1, 's'],
 ];
 
-/** `93784` seconds -> `1 d 2 h`; `3.44` -> `3.4 s`; below a second `4.2 ms` or `180 µs`. */
-export function formatDuration(seconds: Maybe<number>): string {
+/** `93784` seconds -> `1 d 2 h`; `3.44` -> `3.4 s`; below a second `4.2 ms` or `180 µs`, which are symbols everywhere. */
+export function formatDuration(seconds: Maybe<number>, t: Translate): string {
   if (!isPresent(seconds)) return ABSENT;
-  if (seconds === 0) return '0 s';
+  if (seconds === 0) return `0 ${t('unit.s')}`;
   if (seconds < 0.001) return `${Number((seconds * 1e6).toPrecision(3))} µs`;
   if (seconds < 1) return `${Number((seconds * 1000).toPrecision(3))} ms`;
-  if (seconds < 9.95) return `${Number(seconds.toFixed(1))} s`;
+  if (seconds < 9.95) return `${Number(seconds.toFixed(1))} ${t('unit.s')}`;
   const index = STEPS.findIndex(([size]) => seconds >= size);
   const [size, unit] = STEPS[index] ?? [1, 's'];
   const next = STEPS[index + 1];
-  if (!next) return `${Math.floor(seconds)} ${unit}`;
+  if (!next) return `${Math.floor(seconds)} ${t(`unit.${unit}`)}`;
   const rest = Math.floor((seconds % size) / next[0]);
-  return `${Math.floor(seconds / size)} ${unit}${rest ? ` ${rest} ${next[1]}` : ''}`;
+  return `${Math.floor(seconds / size)} ${t(`unit.${unit}`)}${rest ? ` ${rest} ${t(`unit.${next[1]}`)}` : ''}`;
 }

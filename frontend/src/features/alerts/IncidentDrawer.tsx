@@ -33,7 +33,7 @@ function IncidentView({ incident }: { incident: IncidentDetail }) {
   const acknowledge = useIncidentAcknowledge();
   const metrics = useMetrics();
   const metric = metrics.find(({ name }) => name === incident.metric);
-  const show = (value: number | null) => formatValue(value, unitOf(metric?.unit ?? 'count'));
+  const show = (value: number | null) => formatValue(value, unitOf(metric?.unit ?? 'count'), t);
   return (
     <Stack>
       <FactList

@@ -55,7 +55,7 @@ export function IncidentList({ instance, isAll, onShow, onOpen }: IncidentListPr
 function columnsOf(t: Translate, metrics: Metric[], onOpen: (id: string) => void): Column<Incident>[] {
   const show = (row: Incident) => {
     const unit = metrics.find(({ name }) => name === row.metric)?.unit ?? 'count';
-    return formatValue(row.last_value, unitOf(unit));
+    return formatValue(row.last_value, unitOf(unit), t);
   };
   return [
     {

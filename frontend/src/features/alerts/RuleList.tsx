@@ -96,7 +96,7 @@ function columnsOf(t: Translate, metrics: Metric[], open?: (dialog: Dialog) => v
     {
       key: 'for',
       header: t('rules.for'),
-      render: (row) => (row.for_seconds ? formatDuration(row.for_seconds) : t('rules.atOnce')),
+      render: (row) => (row.for_seconds ? formatDuration(row.for_seconds, t) : t('rules.atOnce')),
       width: 84,
       isSecondary: true,
     },

@@ -1,5 +1,6 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
+import { ErrorPanel } from '@/components/ErrorPanel';
 import { Moment } from '@/components/Moment';
 import { ToneIcon } from '@/components/StatusBadge';
 import { useT } from '@/lib/i18n/context';
@@ -23,7 +24,7 @@ export function RulePreview({ request, instance }: RulePreviewProps) {
     ...rulePreviewQuery({ ...settled, name: settled.name || '-', recipients: [] }),
     retry: false,
   });
-  if (preview.isError) return <div className={classes.preview}>{preview.error.message}</div>;
+  if (preview.isError) return <ErrorPanel error={preview.error} />;
   if (!preview.data) return <div className={classes.preview}>{t('state.loading')}</div>;
   const { examined_count, instance_count, hours } = preview.data;
   const firings = preview.data.firings.filter(({ instance_id }) => !instance || instance_id === instance);

@@ -62,7 +62,7 @@ export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: (
         label={t('silences.duration')}
         data={DURATIONS_SECONDS.map((seconds) => ({
           value: String(seconds),
-          label: formatDuration(seconds),
+          label: formatDuration(seconds, t),
         }))}
         value={String(draft.durationSeconds)}
         error={said(create.error, 'duration_seconds')}

@@ -13,7 +13,7 @@ export function conditionText(
   threshold = rule.threshold,
 ): string {
   const metric = metrics.find(({ name }) => name === rule.metric);
-  const limit = formatValue(threshold, unitOf(metric?.unit ?? 'count'));
+  const limit = formatValue(threshold, unitOf(metric?.unit ?? 'count'), t);
   return `${metric?.title ?? rule.metric} ${t(`rules.comparison.${rule.comparison}`)} ${limit}`;
 }
 

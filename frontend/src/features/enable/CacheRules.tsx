@@ -63,6 +63,6 @@ function RuleItem({ rule }: { rule: CacheRule }) {
 function effectOf(t: Translate, { cache, ttlSeconds }: CacheRule): string {
   if (cache === 'never') return t('rulesOf.never');
   if (cache === 'always' && ttlSeconds !== undefined)
-    return t('rulesOf.always', { ttl: formatDuration(ttlSeconds) });
+    return t('rulesOf.always', { ttl: formatDuration(ttlSeconds, t) });
   return cache === 'normal' ? t('rulesOf.normal') : cache;
 }

@@ -85,7 +85,7 @@ function verdictOf({ hits, inserts, not_cached, repetitions }: Trial) {
 function TrialResult({ trial }: { trial: Trial }) {
   const t = useT();
   const told = useTold();
-  const time = (microseconds: number) => formatDuration(microseconds * MICROSECOND);
+  const time = (microseconds: number) => formatDuration(microseconds * MICROSECOND, t);
   return (
     <div aria-live="polite">
       <StatTiles>

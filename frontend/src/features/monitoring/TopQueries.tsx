@@ -4,7 +4,7 @@ import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
-import { useT, useTold, type Told } from '@/lib/i18n/context';
+import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
 import { cacheQueriesQuery } from './queriesApi';
 import {
   columnNames,
@@ -71,7 +71,7 @@ function QueryTable({ items, ranking }: { items: QueryRow[]; ranking: Ranking })
       label={t('queries.top')}
       rows={ranked(rows, column)}
       rowKey={(row) => row.key ?? ''}
-      columns={columnsOf(items, column, told)}
+      columns={columnsOf(items, column, t, told)}
       empty={
         items.length ? (
           <EmptyState title={t('queries.noneRanked')} />
@@ -83,7 +83,12 @@ function QueryTable({ items, ranking }: { items: QueryRow[]; ranking: Ranking })
   );
 }
 
-function columnsOf(rows: QueryRow[], first: string | undefined, told: Told): Column<QueryRow>[] {
+function columnsOf(
+  rows: QueryRow[],
+  first: string | undefined,
+  t: Translate,
+  told: Told,
+): Column<QueryRow>[] {
   return columnNames(rows, first).map((name) => {
     const isNumber = isNumeric(rows, name);
     return {
@@ -94,7 +99,7 @@ function columnsOf(rows: QueryRow[], first: string | undefined, told: Told): Col
       render: (row: QueryRow) => {
         const value = row[name] ?? '–';
         return isNumber ? (
-          <span title={value}>{value === '–' ? value : readableFigure(name, value)}</span>
+          <span title={value}>{value === '–' ? value : readableFigure(name, value, t)}</span>
         ) : (
           <code className={classes.statement} title={value}>
             {value}

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { englishTranslate } from '@/lib/i18n/context';
 import { columnNames, ranked, rankColumn, readableColumn, readableFigure, type QueryRow } from './queryRows';
 
 const rows: QueryRow[] = [
@@ -47,8 +48,8 @@ test('figures stand before words', () => {
 
 test('the unit that a name states is in the values', () => {
   expect(readableColumn('TIME_SAVED_US')).toBe('Time saved');
-  expect(readableFigure('TIME_SAVED_US', '1500')).toBe('1.5 ms');
-  expect(readableFigure('Bytes_saved', '2048')).toBe('2 KiB');
-  expect(readableFigure('Hit_ratio', '0.973')).toBe('97.3\u00a0%');
-  expect(readableFigure('Hits', '12000')).toBe('12K');
+  expect(readableFigure('TIME_SAVED_US', '1500', englishTranslate)).toBe('1.5 ms');
+  expect(readableFigure('Bytes_saved', '2048', englishTranslate)).toBe('2 KiB');
+  expect(readableFigure('Hit_ratio', '0.973', englishTranslate)).toBe('97.3\u00a0%');
+  expect(readableFigure('Hits', '12000', englishTranslate)).toBe('12K');
 });

@@ -1,6 +1,7 @@
 // The engine names the columns of its statement figures; the table shows whatever it reports. A unit at the end of a
 // name is read as such. Pure.
 import { formatBytes } from '@/lib/bytes';
+import type { Translate } from '@/lib/i18n/context';
 import { formatCompact, formatDuration, formatPercent } from '@/lib/number';
 
 export type QueryRow = Record<string, string | null>;
@@ -45,11 +46,11 @@ export function ranked(rows: QueryRow[], column: string | undefined): QueryRow[]
   return rows.filter((row) => worth(row) > 0).sort((a, b) => worth(b) - worth(a));
 }
 
-const UNITS: [RegExp, (value: number) => string][] = [
-  [/[_ ]us$/i, (value) => formatDuration(value / 1e6)],
-  [/[_ ]ms$/i, (value) => formatDuration(value / 1e3)],
+const UNITS: [RegExp, (value: number, t: Translate) => string][] = [
+  [/[_ ]us$/i, (value, t) => formatDuration(value / 1e6, t)],
+  [/[_ ]ms$/i, (value, t) => formatDuration(value / 1e3, t)],
   [/[_ ]seconds$/i, formatDuration],
-  [/[_ ]bytes$|^bytes[_ ]/i, formatBytes],
+  [/[_ ]bytes$|^bytes[_ ]/i, (value) => formatBytes(value)],
   [/[_ ]ratio$/i, (value) => formatPercent(value * 100)],
 ];
 
@@ -62,7 +63,7 @@ export function readableColumn(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export function readableFigure(name: string, value: string): string {
-  const format = UNITS.find(([suffix]) => suffix.test(name))?.[1] ?? formatCompact;
-  return format(Number(value));
+export function readableFigure(name: string, value: string, t: Translate): string {
+  const format = UNITS.find(([suffix]) => suffix.test(name))?.[1];
+  return format ? format(Number(value), t) : formatCompact(Number(value));
 }
