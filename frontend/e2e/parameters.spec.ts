@@ -56,8 +56,25 @@ test('a prepared change of an address opens for review and is not applied by its
   await expect(review.getByText('wait_timeout', { exact: true })).toBeVisible();
   await expect(review.getByRole('button', { name: 'Apply now' })).toBeEnabled();
   await review.getByRole('button', { name: 'Back to editing' }).click();
+  await expect(page).not.toHaveURL(/set=/);
+  await page.reload();
+  await expect(page.getByText('1 change not applied')).toBeVisible();
   await page.getByRole('button', { name: 'Discard', exact: true }).click();
   await expect(page.getByText(/not applied/)).toBeHidden();
+});
+
+test('a prepared change that was discarded does not come back with a reload', async ({
+  page,
+  instances: [first],
+}) => {
+  const set = encodeURIComponent(JSON.stringify({ wait_timeout: '28801' }));
+  await page.goto(`/instances/${first.id}/parameters?set=${set}`);
+  await page.getByRole('dialog').getByRole('button', { name: 'Back to editing' }).click();
+  await page.getByRole('button', { name: 'Discard', exact: true }).click();
+  await page.reload();
+  await expect(page.getByRole('table', { name: 'Parameters' })).toBeVisible();
+  await expect(page.getByText(/not applied/)).toBeHidden();
+  await expect(page.getByRole('dialog')).toBeHidden();
 });
 
 test('what is configured already is no change, prepared or typed', async ({

@@ -54,7 +54,11 @@ function ParameterEditor({
     search = '',
     set,
   } = useSearch({ from: '/console/instances/$instanceId/parameters' });
-  const draft = useDraft(instance.id, set);
+  const navigate = useNavigate({ from: '/instances/$instanceId/parameters' });
+  // The address gives them up, or a reload would prepare again what was discarded.
+  const draft = useDraft(instance.id, set, () => {
+    void navigate({ search: (old) => ({ ...old, set: undefined }), replace: true });
+  });
   const [isReviewing, setIsReviewing] = useState(set !== undefined);
   const told = useTold();
   const shown = filterParameters(

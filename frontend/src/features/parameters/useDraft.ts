@@ -1,5 +1,5 @@
 // The values that are typed but not yet applied. Kept for the browser tab, so that a reload or a detour loses nothing.
-import { useCallback, useState } from 'react';
+import { useCallback, useEffect, useEffectEvent, useState } from 'react';
 import type { DraftValues } from '@/api/changes';
 
 function read(key: string): DraftValues {
@@ -26,9 +26,20 @@ export interface Draft {
   clear: () => void;
 }
 
-export function useDraft(instanceId: string, prepared: Record<string, string> | undefined): Draft {
+/** Prepared values join the draft once; from then on they are the draft's, to be altered and discarded like any other. */
+export function useDraft(
+  instanceId: string,
+  prepared: Record<string, string> | undefined,
+  onTaken: () => void,
+): Draft {
   const key = `fqc.draft.${instanceId}`;
   const [values, setValues] = useState<DraftValues>(() => ({ ...read(key), ...prepared }));
+  const take = useEffectEvent(() => {
+    if (!prepared) return;
+    keep(key, values);
+    onTaken();
+  });
+  useEffect(() => take(), []);
   const update = useCallback(
     (change: (old: DraftValues) => DraftValues) =>
       setValues((old) => {
