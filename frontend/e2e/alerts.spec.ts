@@ -1,4 +1,4 @@
-import { expectAccessible } from './accessible';
+import { expectAccessible, expectToFitPhone } from './accessible';
 import { expect, test } from './console';
 
 test('a rule shows where it would have fired, is kept, and removed', async ({ page }) => {
@@ -38,27 +38,19 @@ test('a rule of all instances is overridden for one of them', async ({ page, ins
   await expect(row).toBeHidden();
 });
 
-test('an open incident is told at its instance in the fleet, acknowledged, and resolved with its rule', async ({
+test('an open incident is told at its instance in the fleet, on a phone too, acknowledged, and resolved with its rule', async ({
   page,
   api,
   instances: [first],
 }) => {
-  // Every server is asked for its figures all the time.
-  const rule = await api.send<{ id: string }>('POST', 'alert-rules', {
-    name: `e2e incident ${Date.now()}`,
-    metric: 'questions_per_second',
-    comparison: 'gt',
-    threshold: 0,
-    for_seconds: 0,
-    reminder_seconds: 3600,
-    minimum_traffic: 0,
-    severity: 'critical',
-    scope: 'instance',
-    instance_id: first.id,
-  });
+  const rule = await api.alwaysFiringRule(first.id, `e2e incident ${Date.now()}`, 'critical');
   await page.goto('/fleet');
   const row = page.getByRole('row').filter({ hasText: first.name });
-  await row.getByRole('link', { name: '1 incident' }).click();
+  const told = row.getByRole('link', { name: '1 incident' });
+  await expect(told).toBeInViewport();
+  await expectToFitPhone(page);
+  await expect(told).toBeInViewport({ ratio: 1 });
+  await told.click();
   await expect(page).toHaveURL(new RegExp(`/instances/${first.id}/alerts.*show=open`));
   const incidents = page.getByRole('region', { name: 'Incidents' });
   await incidents.getByRole('row').nth(1).getByRole('button').first().click();
@@ -67,7 +59,7 @@ test('an open incident is told at its instance in the fleet, acknowledged, and r
   await incident.getByRole('button', { name: 'Acknowledge' }).click();
   await expect(incident).toContainText('Acknowledged');
   await expectAccessible(page);
-  await api.send('DELETE', `alert-rules/${rule.id}`);
+  await api.send('DELETE', `alert-rules/${rule}`);
   await page.goto('/fleet');
   await expect(row).toBeVisible();
   await expect(row.getByRole('link', { name: '1 incident' })).toBeHidden();

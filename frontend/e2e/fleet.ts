@@ -24,6 +24,27 @@ export class Api {
     return (answer.status() === 204 ? undefined : await answer.json()) as T;
   }
 
+  /** A rule that any server breaks at once, since each is asked for its figures all the time. Answers its id. */
+  async alwaysFiringRule(
+    instanceId: string,
+    name: string,
+    severity: 'warning' | 'critical',
+  ): Promise<string> {
+    const rule = await this.send<{ id: string }>('POST', 'alert-rules', {
+      name,
+      metric: 'questions_per_second',
+      comparison: 'gt',
+      threshold: 0,
+      for_seconds: 0,
+      reminder_seconds: 3600,
+      minimum_traffic: 0,
+      severity,
+      scope: 'instance',
+      instance_id: instanceId,
+    });
+    return rule.id;
+  }
+
   /** Carries out a change of an instance and waits for its end. */
   async change(instanceId: string, what: string, body: object = {}): Promise<void> {
     const made = await this.send<{ id: string }>('POST', `instances/${instanceId}/${what}`, {

@@ -63,18 +63,7 @@ test('mail is set up, tested, and sent for an incident, whose timeline tells it'
   await expect.poll(() => received).toContain('To: tester@example.com');
 
   const name = `e2e mail ${Date.now()}`;
-  const rule = await api.send<{ id: string }>('POST', 'alert-rules', {
-    name,
-    metric: 'questions_per_second',
-    comparison: 'gt',
-    threshold: 0,
-    for_seconds: 0,
-    reminder_seconds: 3600,
-    minimum_traffic: 0,
-    severity: 'warning',
-    scope: 'instance',
-    instance_id: first.id,
-  });
+  const rule = await api.alwaysFiringRule(first.id, name, 'warning');
   await expect.poll(() => received).toContain(`To: ${DBA}`);
   expect(received).toContain(name);
   await page.goto('/alerts?show=all');
@@ -85,6 +74,6 @@ test('mail is set up, tested, and sent for an incident, whose timeline tells it'
       timeout: 5_000,
     });
   }).toPass();
-  await api.send('DELETE', `alert-rules/${rule.id}`);
+  await api.send('DELETE', `alert-rules/${rule}`);
   await api.send('PATCH', 'settings', { smtp_host: '', mail_to: [] });
 });

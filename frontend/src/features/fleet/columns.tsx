@@ -17,7 +17,7 @@ export function fleetColumns(t: Translate, isComplete: boolean): Column<Instance
       key: 'name',
       header: t('fleet.name'),
       sortValue: sortable((row) => row.name),
-      render: (row) => <NameCell row={row} />,
+      render: (row) => <NameCell row={row} t={t} />,
     },
     {
       key: 'state',
@@ -67,12 +67,16 @@ export function fleetColumns(t: Translate, isComplete: boolean): Column<Instance
   ];
 }
 
-function NameCell({ row }: { row: Instance }) {
+/** On a phone, which has no room for a column of it, what needs attention stands in the place of the host. */
+function NameCell({ row, t }: { row: Instance; t: Translate }) {
   return (
     <>
       <TextLink to="/instances/$instanceId" params={{ instanceId: row.id }} fw={560}>
         {row.name}
       </TextLink>
+      <span className={classes.narrow}>
+        <Attention row={row} t={t} />
+      </span>
       <span className={classes.host}>
         {row.endpoint.host}:{row.endpoint.port}
       </span>
