@@ -1,29 +1,8 @@
 // Every page, in both schemes: no accessibility violation, nothing wider than a phone, no error in the console.
 import type { Page } from '@playwright/test';
 import { expectAccessible, expectToFitPhone } from './accessible';
-import { expect, test, type Instance } from './console';
-
-const PAGES: Record<string, (instance: Instance) => string> = {
-  fleet: () => '/fleet',
-  overview: ({ id }) => `/instances/${id}/overview`,
-  parameters: ({ id }) => `/instances/${id}/parameters`,
-  monitoring: ({ id }) => `/instances/${id}/monitoring?range=15m`,
-  queries: ({ id }) => `/instances/${id}/queries`,
-  cache: ({ id }) => `/instances/${id}/cache`,
-  history: ({ id }) => `/instances/${id}/history`,
-  'instance alerts': ({ id }) => `/instances/${id}/alerts`,
-  templates: () => '/templates',
-  template: () => '/templates/tpl-57-cache-on',
-  'apply to many': () => '/templates/apply',
-  incidents: () => '/alerts',
-  rules: () => '/alerts?tab=rules',
-  silences: () => '/alerts?tab=silences',
-  audit: () => '/audit',
-  users: () => '/access?tab=users',
-  tokens: () => '/access?tab=tokens',
-  'access keys': () => '/access?tab=keys',
-  settings: () => '/settings',
-};
+import { PAGES } from './addresses';
+import { expect, test } from './console';
 
 function problemsOf(page: Page): string[] {
   const problems: string[] = [];

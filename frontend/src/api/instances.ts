@@ -9,6 +9,7 @@ import { pollEvery } from './useConnection';
 type Schemas = components['schemas'];
 export type Instance = Schemas['Instance'];
 export type InstanceParameter = Schemas['InstanceParameter'];
+export type InstanceClass = Schemas['InstanceClass'];
 export type Prerequisites = Schemas['Prerequisites'];
 export type CacheStatus = Schemas['CacheStatus'];
 export type CacheAdvice = Schemas['CacheAdvice'];

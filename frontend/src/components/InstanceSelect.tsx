@@ -21,14 +21,14 @@ export function InstanceSelect({ value, onChange, except = [], ...rest }: Instan
   const name = value && (chosen?.name ?? value);
   const [typed, setTyped] = useState('');
   const [wanted] = useDebouncedValue(typed === name ? '' : typed, PAUSE_MS);
-  const { data: found = [] } = useQuery(instanceChoicesQuery(wanted));
+  const { data: found = [], isError } = useQuery(instanceChoicesQuery(wanted));
   const offered = found.filter((item) => item.value !== value && !except.includes(item.value));
   return (
     <Select
       searchable
       clearable
       placeholder={t('instance.choose')}
-      nothingFoundMessage={t('fleet.noMatch')}
+      nothingFoundMessage={t(isError ? 'error.choices' : 'fleet.noMatch')}
       filter={({ options }) => options}
       onSearchChange={setTyped}
       data={value && name ? [{ value, label: name }, ...offered] : offered}

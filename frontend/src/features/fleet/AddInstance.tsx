@@ -16,7 +16,7 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
   const t = useT();
   const said = useFieldMessage();
   const navigate = useNavigate();
-  const { data: classList = [] } = useQuery(classesQuery);
+  const { data: classList = [], isError: hasNoChoices } = useQuery(classesQuery);
   const [draft, setDraft, forget, startOver] = useKept('instance', () => emptyDraft, ['password']);
   const set = (next: Partial<InstanceDraft>) => setDraft((old) => ({ ...old, ...next }));
   const add = useInstanceAdd(({ id }) => {
@@ -69,7 +69,7 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
         }))}
         value={draft.instanceClass}
         onChange={(instanceClass) => set({ instanceClass })}
-        error={said(add.error, 'instance_class')}
+        error={hasNoChoices ? t('error.choices') : said(add.error, 'instance_class')}
       />
       {draft.provider === 'external' && <EndpointFields endpoint={draft} error={add.error} onChange={set} />}
       <TagsField value={draft.tags} error={add.error} onChange={(tags) => set({ tags })} />

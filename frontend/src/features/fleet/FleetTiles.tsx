@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Sparkline } from '@/charts/Sparkline';
 import { formatValue, unitOf } from '@/charts/units';
 import { TextLink } from '@/components/links';
@@ -13,10 +13,13 @@ import { fleetMetricsQuery, type FleetSeries } from './fleetMetrics';
 import { STATES, type FleetSearch } from './search';
 import classes from './fleet.module.css';
 
+type Answer = Pick<UseQueryResult, 'data' | 'isError'>;
+
 export function FleetTiles() {
   const t = useT();
-  const { data: summary } = useQuery(summaryQuery);
-  const { data: series } = useQuery(fleetMetricsQuery);
+  const counted = useQuery(summaryQuery);
+  const measured = useQuery(fleetMetricsQuery);
+  const [summary, series] = [counted.data, measured.data];
   const running = summary?.by_state.running ?? 0;
   const notRunning = (summary?.instance_count ?? 0) - running;
   return (
@@ -24,28 +27,32 @@ export function FleetTiles() {
       <StatTiles>
         <StatTile
           label={t('fleet.instances')}
+          query={counted}
           value={formatCount(summary?.instance_count)}
           tone={summary && (notRunning ? 'warn' : 'ok')}
           note={summary && <StateCounts byState={summary.by_state} />}
         />
-        <MetricTile label={t('fleet.hitRatio')} series={series?.hit_ratio} />
-        <MetricTile label={t('fleet.hits')} series={series?.hits_per_second} />
-        <MetricTile label={t('fleet.saved')} series={series?.saved_time} />
+        <MetricTile label={t('fleet.hitRatio')} query={measured} series={series?.hit_ratio} />
+        <MetricTile label={t('fleet.hits')} query={measured} series={series?.hits_per_second} />
+        <MetricTile label={t('fleet.saved')} query={measured} series={series?.saved_time} />
         <IncidentTile />
         <CountTile
           label={t('fleet.pending')}
+          query={counted}
           count={summary?.pending_restart_count}
           search={{ pending: true }}
           tone="warn"
         />
         <CountTile
           label={t('fleet.drifted')}
+          query={counted}
           count={summary?.drifted_count}
           search={{ drifted: true }}
           tone="warn"
         />
         <CountTile
           label={t('fleet.bare')}
+          query={counted}
           count={summary?.without_engine_count}
           search={{ bare: true }}
           tone="info"
@@ -55,7 +62,13 @@ export function FleetTiles() {
   );
 }
 
-function MetricTile({ label, series }: { label: string; series: FleetSeries | undefined }) {
+interface MetricTileProps {
+  label: string;
+  query: Answer;
+  series: FleetSeries | undefined;
+}
+
+function MetricTile({ label, query, series }: MetricTileProps) {
   const t = useT();
   const told = useToldMetric();
   const words = series && told(series);
@@ -63,8 +76,9 @@ function MetricTile({ label, series }: { label: string; series: FleetSeries | un
   return (
     <StatTile
       label={label}
+      query={query}
       formula={words && `${words.title} = ${words.formula}`}
-      value={series && last !== null ? formatValue(last, unitOf(series.unit)) : ABSENT}
+      value={series && last !== null ? formatValue(last, unitOf(series.unit), t) : ABSENT}
       note={
         series && last !== null ? (
           <Sparkline values={series.values} label={`${label}, ${t('fleet.lastHour')}`} isWide height={16} />
@@ -93,16 +107,18 @@ function StateCounts({ byState }: { byState: Record<string, number> }) {
 
 interface CountTileProps {
   label: string;
+  query: Answer;
   count: number | undefined;
   search: FleetSearch;
   tone: Tone;
 }
 
 /** A count that leads to the instances it counts. */
-function CountTile({ label, count, search, tone }: CountTileProps) {
+function CountTile({ label, query, count, search, tone }: CountTileProps) {
   return (
     <StatTile
       label={label}
+      query={query}
       tone={count ? tone : undefined}
       value={
         count ? (

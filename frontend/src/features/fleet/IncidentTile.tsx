@@ -8,11 +8,13 @@ import { openIncidentsQuery } from './api';
 /** Open incidents; a page of them is asked for, so beyond that it is "200+". */
 export function IncidentTile() {
   const t = useT();
-  const { data } = useQuery(openIncidentsQuery);
+  const open = useQuery(openIncidentsQuery);
+  const { data } = open;
   const count = data && (data.next ? `${data.items.length}+` : data.items.length);
   return (
     <StatTile
       label={t('fleet.incidents')}
+      query={open}
       tone={data && (data.items.length ? 'danger' : 'ok')}
       value={count ? <TextLink to="/alerts">{count}</TextLink> : (count ?? ABSENT)}
     />

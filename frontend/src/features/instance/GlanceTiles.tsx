@@ -1,41 +1,52 @@
+import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { components } from '@/api/schema.gen';
 import { Sparkline } from '@/charts/Sparkline';
 import { formatValue, unitOf } from '@/charts/units';
+import { QueryView } from '@/components/QueryView';
 import { StatTile, StatTiles } from '@/components/StatTile';
 import { useT, useToldMetric } from '@/lib/i18n/context';
 import { lastPresent } from '@/lib/series';
 import { glanceQuery } from './api';
 
+type MetricSeries = components['schemas']['MetricSeries'];
+
 export function GlanceTiles({ instanceId }: { instanceId: string }) {
-  const t = useT();
   const told = useToldMetric();
-  const { data } = useQuery(glanceQuery(instanceId));
-  if (!data) return null;
+  const glance = useQuery(glanceQuery(instanceId));
   return (
-    <StatTiles>
-      {data.map(told).map((series) => {
-        const last = lastPresent(series.values);
-        return (
-          <StatTile
-            key={series.name}
-            label={series.title}
-            formula={`${series.title} = ${series.formula}`}
-            value={formatValue(last, unitOf(series.unit))}
-            note={
-              last === null ? (
-                t('fleet.noMetrics')
-              ) : (
-                <Sparkline
-                  values={series.values}
-                  label={`${series.title}, ${t('fleet.lastHour')}`}
-                  isWide
-                  height={16}
-                />
-              )
-            }
+    <QueryView query={glance} skeleton={<Skeleton height={76} radius="lg" />}>
+      {(data) => (
+        <StatTiles>
+          {data.map(told).map((series) => (
+            <GlanceTile key={series.name} series={series} />
+          ))}
+        </StatTiles>
+      )}
+    </QueryView>
+  );
+}
+
+function GlanceTile({ series }: { series: MetricSeries }) {
+  const t = useT();
+  const last = lastPresent(series.values);
+  return (
+    <StatTile
+      label={series.title}
+      formula={`${series.title} = ${series.formula}`}
+      value={formatValue(last, unitOf(series.unit), t)}
+      note={
+        last === null ? (
+          t('fleet.noMetrics')
+        ) : (
+          <Sparkline
+            values={series.values}
+            label={`${series.title}, ${t('fleet.lastHour')}`}
+            isWide
+            height={16}
           />
-        );
-      })}
-    </StatTiles>
+        )
+      }
+    />
   );
 }

@@ -5,11 +5,10 @@ import { Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-
 import { useEffect, useRef } from 'react';
 import { instanceQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
-import { ErrorPanel } from '@/components/ErrorPanel';
 import { InstanceState } from '@/components/InstanceState';
 import { TextLink } from '@/components/links';
 import { PageHeader } from '@/components/PageHeader';
-import { QueryView } from '@/components/QueryView';
+import { QueryPage } from '@/components/QueryPage';
 import { useT } from '@/lib/i18n/context';
 import { InstanceActions } from './InstanceActions';
 import classes from './instance.module.css';
@@ -22,30 +21,24 @@ export function InstanceLayout() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
   const canChange = useCan('operator');
   const instance = useQuery(instanceQuery(instanceId));
-  if (!instance.data && instance.isError) {
-    return (
-      <>
-        <PageHeader eyebrow={<TextLink to="/fleet">{t('fleet.title')}</TextLink>} title={instanceId} />
-        <ErrorPanel error={instance.error} onRetry={() => void instance.refetch()} />
-      </>
-    );
-  }
+  const back = <TextLink to="/fleet">{t('fleet.title')}</TextLink>;
+  const rooms = <RoomTabs instanceId={instanceId} />;
   return (
-    <QueryView query={instance}>
+    <QueryPage query={instance} eyebrow={back} title={instanceId} rooms={rooms}>
       {(data) => (
         <>
           <PageHeader
-            eyebrow={<TextLink to="/fleet">{t('fleet.title')}</TextLink>}
+            eyebrow={back}
             title={data.name}
             status={<InstanceState state={data.state} reason={data.state_reason} />}
             description={data.state_reason || undefined}
             actions={canChange && <InstanceActions instance={data} />}
           />
-          <RoomTabs instanceId={instanceId} />
+          {rooms}
           <Outlet />
         </>
       )}
-    </QueryView>
+    </QueryPage>
   );
 }
 

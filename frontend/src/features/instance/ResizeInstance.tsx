@@ -14,7 +14,7 @@ import { classesQuery } from './api';
 export function ResizeInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
   const t = useT();
   const navigate = useNavigate();
-  const { data: classList = [] } = useQuery(classesQuery);
+  const { data: classList = [], isError: hasNoChoices } = useQuery(classesQuery);
   const act = useInstanceAction(
     instance.id,
     (change) =>
@@ -42,6 +42,7 @@ export function ResizeInstance({ instance, onClose }: { instance: Instance; onCl
           <Select
             label={t('instance.newClass')}
             value={className}
+            error={hasNoChoices && t('error.choices')}
             onChange={(next) => setClassName(next ?? className)}
             data={classList.map((item) => ({
               value: item.name,

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { cacheStatusQuery } from '@/api/instances';
 import { NotCachedReasons } from '@/components/NotCachedReasons';
+import { QueryView } from '@/components/QueryView';
 import { useMemo } from 'react';
 import { ChartPanel } from '@/charts/ChartPanel';
 import type { Annotation } from '@/charts/timeChartModel';
@@ -57,6 +58,6 @@ export function PanelGrid({ instanceId, sources, annotations, hasEngine, onZoom 
 }
 
 function WhyNotCached({ instanceId }: { instanceId: string }) {
-  const { data } = useQuery(cacheStatusQuery(instanceId, REASONS_POLL_MS));
-  return data ? <NotCachedReasons status={data} /> : null;
+  const status = useQuery(cacheStatusQuery(instanceId, REASONS_POLL_MS));
+  return <QueryView query={status}>{(data) => <NotCachedReasons status={data} />}</QueryView>;
 }

@@ -39,7 +39,7 @@ export function ApplyPage() {
   const t = useT();
   const search = useSearch({ from: '/console/templates/apply' });
   const navigate = useNavigate({ from: '/templates/apply' });
-  const { data: templates = [] } = useQuery(templateChoicesQuery);
+  const { data: templates = [], isError: hasNoChoices } = useQuery(templateChoicesQuery);
   const chosen = search.instances ?? '';
   const [target, setTarget, forget, startOver] = useKept<Target>(`apply.${chosen}`, () => ({
     kind: 'instances',
@@ -68,6 +68,7 @@ export function ApplyPage() {
                 searchable
                 data={templates.map(({ id, name }) => ({ value: id, label: name }))}
                 value={template ?? null}
+                error={hasNoChoices && t('error.choices')}
                 onChange={(next) =>
                   void navigate({ search: (old) => ({ ...old, template: next ?? undefined }), replace: true })
                 }

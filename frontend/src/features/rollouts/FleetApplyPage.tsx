@@ -10,6 +10,7 @@ import { Moment } from '@/components/Moment';
 import { MoreButton } from '@/components/MoreButton';
 import { PageHeader } from '@/components/PageHeader';
 import { Panel } from '@/components/Panel';
+import { QueryPage } from '@/components/QueryPage';
 import { QueryView } from '@/components/QueryView';
 import { useT, type Translate } from '@/lib/i18n/context';
 import {
@@ -35,18 +36,12 @@ export function FleetApplyPage() {
   const t = useT();
   const { applyId } = useParams({ from: '/console/fleet-applies/$applyId' });
   const apply = useQuery(fleetApplyQuery(applyId));
-  if (!apply.data && apply.isError) {
-    return (
-      <>
-        <PageHeader
-          eyebrow={<TextLink to="/templates/apply">{t('rollout.title')}</TextLink>}
-          title={applyId}
-        />
-        <ErrorPanel error={apply.error} onRetry={() => void apply.refetch()} />
-      </>
-    );
-  }
-  return <QueryView query={apply}>{(data) => <FleetApplyView apply={data} />}</QueryView>;
+  const back = <TextLink to="/templates/apply">{t('rollout.title')}</TextLink>;
+  return (
+    <QueryPage query={apply} eyebrow={back} title={applyId}>
+      {(data) => <FleetApplyView apply={data} />}
+    </QueryPage>
+  );
 }
 
 function FleetApplyView({ apply }: { apply: FleetApply }) {

@@ -4,7 +4,7 @@ import { useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { TextLink } from '@/components/links';
 import { PageHeader } from '@/components/PageHeader';
-import { QueryView } from '@/components/QueryView';
+import { QueryPage } from '@/components/QueryPage';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, useTold } from '@/lib/i18n/context';
 import { templateQuery, versionsQuery, type TemplateDetail } from './api';
@@ -16,9 +16,15 @@ import { ValuesPanel } from './ValuesPanel';
 import { VersionList } from './VersionList';
 
 export function TemplatePage() {
+  const t = useT();
   const { templateId } = useParams({ from: '/console/templates/$templateId' });
   const template = useQuery(templateQuery(templateId));
-  return <QueryView query={template}>{(data) => <TemplateView key={data.id} template={data} />}</QueryView>;
+  const back = <TextLink to="/templates">{t('templates.title')}</TextLink>;
+  return (
+    <QueryPage query={template} eyebrow={back} title={templateId}>
+      {(data) => <TemplateView key={data.id} template={data} />}
+    </QueryPage>
+  );
 }
 
 function TemplateView({ template }: { template: TemplateDetail }) {

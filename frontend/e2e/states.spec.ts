@@ -1,0 +1,81 @@
+// What a page shows while its answers are on their way, and when they are refused, at the width of a phone.
+import type { Page } from '@playwright/test';
+import { expectAccessible } from './accessible';
+import { PAGES } from './addresses';
+import { expect, test } from './console';
+
+const MESSAGE = 'The disk of the control plane is full.';
+const REQUEST = '5a1b2c3d4e5f';
+
+const ALL: typeof PAGES = {
+  ...PAGES,
+  change: ({ id }) => `/instances/${id}/changes/of-a-test`,
+  'fleet apply': () => '/fleet-applies/of-a-test',
+};
+
+/** What a page asks for, beside who is logged in. */
+const isAsked = ({ pathname }: URL) => pathname.startsWith('/api/') && pathname !== '/api/v1/auth/session';
+
+test.use({ viewport: { width: 390, height: 844 } });
+
+async function refuse(page: Page, isRefused = isAsked): Promise<void> {
+  const problem = { code: 'internal', title: 'Internal error', detail: MESSAGE, request_id: REQUEST };
+  await page.route(isRefused, (route) =>
+    route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+  );
+}
+
+async function expectFrame(page: Page): Promise<void> {
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(/\S/);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+}
+
+for (const [name, pathOf] of Object.entries(ALL)) {
+  test(`${name}: says what it is while it loads`, async ({ page, instances: [first] }) => {
+    await page.route(isAsked, () => undefined);
+    await page.goto(pathOf(first));
+    await expect(page.locator('main [aria-busy="true"]').first()).toBeVisible();
+    await expectFrame(page);
+    await expect(page.getByText('–', { exact: true })).toHaveCount(0);
+  });
+
+  test(`${name}: says why it cannot be shown`, async ({ page, instances: [first] }) => {
+    await refuse(page);
+    await page.goto(pathOf(first));
+    const told = page.getByRole('alert').filter({ hasText: MESSAGE }).first();
+    await expect(told).toContainText(REQUEST);
+    await expectFrame(page);
+    // Words are not squeezed by the button beside them.
+    const [words, button] = [told.getByText(MESSAGE), told.getByRole('button', { name: 'Try again' })];
+    const [over, under] = [await words.boundingBox(), await button.boundingBox()];
+    expect(under?.y).toBeGreaterThan((over?.y ?? Infinity) + (over?.height ?? 0));
+  });
+}
+
+test('figures of the fleet that did not load say so, and are no zeros', async ({ page }) => {
+  await refuse(page);
+  await page.goto('/fleet');
+  const tiles = page.getByRole('main').getByRole('group');
+  await expect(tiles.filter({ hasText: 'did not load' })).toHaveCount(8);
+  await expectAccessible(page);
+});
+
+test('each part of an instance that did not load says so in its place', async ({
+  page,
+  instances: [first],
+}) => {
+  await refuse(page, (url) => isAsked(url) && !url.pathname.endsWith(`/instances/${first.id}`));
+  await page.goto(`/instances/${first.id}/overview`);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(first.name);
+  for (const part of ['Fast Query Cache', 'Prerequisites', /^Class /])
+    await expect(page.getByRole('region', { name: part })).toContainText(REQUEST);
+  // The figures of the past hour have no panel.
+  await expect(page.getByRole('alert')).toHaveCount(4);
+  await expectAccessible(page);
+});
+
+test('a choice that did not load says so at its field', async ({ page }) => {
+  await refuse(page);
+  await page.goto('/templates/apply');
+  await expect(page.getByText('What could be chosen did not load')).toBeVisible();
+});
