@@ -19,7 +19,7 @@ from controlplane.accounts.models import LoginFailure, Token, User
 from controlplane.accounts.roles import Role, covers
 from controlplane.accounts.selectors import secret_hash
 from controlplane.audit.services import audit_record
-from controlplane.core.errors import Conflict, Denied, FieldError, Invalid
+from controlplane.core.errors import Conflict, Denied, FieldError, Invalid, NameTaken
 from controlplane.core.request_context import caller_is
 
 FAILURES_ALLOWED = 5
@@ -46,7 +46,7 @@ def _checked_password(password: str, user: User) -> str:
 @transaction.atomic
 def user_create(*, username: str, password: str, role: str, email: str = "") -> User:
     if User.objects.filter(username=username).exists():
-        raise Conflict(f"There is a user {username} already: choose another name.", code="name_taken")
+        raise NameTaken("a user", username, field="username")
     user = User(username=username, role=role, email=email)
     user.set_password(_checked_password(password, user))
     user.save()

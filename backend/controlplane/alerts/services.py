@@ -13,7 +13,7 @@ from controlplane.alerts.models import AlertRule, Incident, IncidentEvent, RuleO
 from controlplane.alerts.selectors import rule_get
 from controlplane.alerts.vocabulary import EventKind
 from controlplane.audit.services import audit_record, audits_record
-from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.errors import Conflict, Invalid, NameTaken
 from controlplane.core.request_context import caller
 from controlplane.fleet.models import Instance
 
@@ -114,7 +114,7 @@ def incidents_resolve(resolved: Sequence[tuple[Incident, float | None]], *, at: 
 def _check(fields: dict[str, Any], overrides: list[dict[str, Any]], rule: AlertRule | None = None) -> None:
     others = AlertRule.objects.filter(name=fields.get("name", ""))
     if (others.exclude(pk=rule.pk) if rule else others).exists():
-        raise Conflict(f"There is a rule {fields['name']!r} already: choose another name.", code="name_taken")
+        raise NameTaken("a rule", fields["name"])
     _check_instances("instance_id", [fields["instance_id"]] if fields.get("instance_id") else [])
     _check_instances("overrides", [override["instance_id"] for override in overrides])
 

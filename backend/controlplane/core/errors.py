@@ -48,6 +48,14 @@ class Conflict(Problem):
     status, code, title = 409, "conflict", "The present state does not allow this"
 
 
+class NameTaken(Conflict):
+    code, title = "name_taken", "The name is taken"
+
+    def __init__(self, kind: str, name: str, *, field: str = "name") -> None:
+        detail = f"There is {kind} {name} already: choose another name."
+        super().__init__(detail, errors=[FieldError(field, self.code, detail)])
+
+
 class PreconditionFailed(Problem):
     status, code, title = 412, "changed_meanwhile", "The resource has changed meanwhile"
 

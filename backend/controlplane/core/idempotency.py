@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
 
-from controlplane.core.errors import Conflict, Invalid, Refused
+from controlplane.core.errors import Conflict, FieldError, Invalid, Refused
 from controlplane.core.models import KeptAnswer
 from controlplane.core.request_context import caller
 from controlplane.core.sealing import open_sealed, seal
@@ -64,7 +64,8 @@ def claim(actor_id: str, key: str, fingerprint: str) -> KeptAnswer:
 
 def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
     if kept.fingerprint != fingerprint:
-        raise Refused("This Idempotency-Key was used for another request: choose a new one.", code="key_reused")
+        told = "This Idempotency-Key was used for another request: choose a new one."
+        raise Refused(told, code="key_reused", errors=[FieldError("Idempotency-Key", "key_reused", told)])
     if kept.status is not None:
         raise Replay(kept)
     if abs(timezone.now() - kept.created_at) > STUCK_AFTER:  # or ahead, since the clock was set back

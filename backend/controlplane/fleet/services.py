@@ -10,12 +10,12 @@ from django.db import transaction
 from django.db.models import F
 
 from controlplane.audit.services import audit_record
-from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.errors import Conflict, FieldError, Invalid, NameTaken
 from controlplane.core.events import event_publish
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.states import State
 from controlplane.gateway.endpoint import checked_addresses
-from controlplane.gateway.errors import Unreachable
+from controlplane.gateway.errors import RefusedEndpoint, Unreachable
 from controlplane.gateway.local import is_free
 from controlplane.settings.selectors import settings_get
 
@@ -39,7 +39,7 @@ def _class_facts(row: InstanceClass) -> dict[str, Any]:
 @transaction.atomic
 def class_create(**facts: Any) -> InstanceClass:
     if InstanceClass.objects.filter(name=facts["name"]).exists():
-        raise Conflict(f"There is a class {facts['name']} already: choose another name.", code="name_taken")
+        raise NameTaken("a class", facts["name"])
     row = InstanceClass.objects.create(**facts)
     audit_record("instance_class.created", row, after=_class_facts(row))
     return row
@@ -59,13 +59,16 @@ def endpoint_check(host: str) -> None:
         checked_addresses(host, settings_get().endpoint_networks, settings.CONNECT_TIMEOUT_SECONDS)
     except Unreachable as error:
         raise Invalid.field("host", error.detail) from error
+    except RefusedEndpoint as error:
+        error.errors = [FieldError("host", error.code, error.detail)]
+        raise
 
 
 @transaction.atomic
 def instance_record(*, password: str = "", **facts: Any) -> Instance:
     """A new row, its endpoint checked before; its server is made or reached by a change set."""
     if Instance.objects.filter(name=facts["name"]).exists():
-        raise Conflict(f"There is an instance {facts['name']} already: choose another name.", code="name_taken")
+        raise NameTaken("an instance", facts["name"])
     instance = Instance(**facts)
     instance.password = password
     instance.save()
@@ -87,7 +90,7 @@ def _instance_update(instance: Instance, changes: dict[str, Any]) -> Instance:
     before = instance_facts(instance)
     taken = Instance.objects.filter(name=changes.get("name", "")).exclude(pk=instance.pk)
     if taken.exists():
-        raise Conflict(f"There is an instance {changes['name']} already: choose another name.", code="name_taken")
+        raise NameTaken("an instance", changes["name"])
     for name, value in {**changes.pop("maintenance_window", {}), **changes}.items():
         setattr(instance, name, value)
     instance.version += 1

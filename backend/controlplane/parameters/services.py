@@ -9,7 +9,7 @@ from django.db import transaction
 
 from controlplane.audit.services import audit_record
 from controlplane.catalogue.selectors import line_get
-from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.errors import Conflict, Invalid, NameTaken
 from controlplane.core.request_context import caller
 from controlplane.parameters.drafts import draft_errors
 from controlplane.parameters.models import Template, TemplateVersion
@@ -82,7 +82,7 @@ def _combined(before: Mapping[str, str], given: Mapping[str, str | None], mode: 
 
 def _check_name(name: str) -> None:
     if Template.objects.filter(name=name).exists():
-        raise Conflict(f"There is a template {name!r} already: choose another name.", code="name_taken")
+        raise NameTaken("a template", name)
 
 
 def _check_values(engine_line: str, values: Mapping[str, str]) -> None:
