@@ -1,6 +1,5 @@
 // Live updates by server-sent events: an event names what changed, and the queries of that noun are asked again.
-// The browser reconnects a broken stream itself, and is told what it missed; one that the server refuses is tried again
-// after a growing pause, as a new one that knows of nothing before it: then everything is asked again.
+// The browser reconnects a broken stream itself; one that the server refuses is tried again after a growing pause.
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { isSoonAsked } from '@/api/pages';
@@ -37,14 +36,13 @@ export function useLiveEvents(): void {
     let source: EventSource | undefined;
     let timer: number | undefined;
     let pauseMs = FIRST_PAUSE_MS;
-    const open = (isAgain: boolean) => {
+    const open = () => {
       source = listen(client, () => {
-        timer = window.setTimeout(open, pauseMs, true);
+        timer = window.setTimeout(open, pauseMs);
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       });
-      if (isAgain) source.onopen = () => void client.invalidateQueries({ predicate: isSoonAsked });
     };
-    open(false);
+    open();
     return () => {
       source?.close();
       window.clearTimeout(timer);
