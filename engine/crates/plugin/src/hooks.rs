@@ -86,23 +86,30 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
         faults::may_strike(Point::Recv);
         connection.read(engine, io, buffer)
     };
-    match catch_unwind(AssertUnwindSafe(work)) {
+    let count = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(count) => count,
         Err(_) => {
             give_up(connection);
             connection.read(engine, io, buffer)
         }
+    };
+    if !host::is_of_this_load(taken.slot) {
+        note_strange(fd, buffer, count);
     }
+    count
 }
 
 fn read_strange(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     let count = io.read(buffer);
-    if let Some(bytes) =
-        usize::try_from(count).ok().and_then(|count| buffer.get(..count)).filter(|bytes| !bytes.is_empty())
-    {
+    note_strange(fd, buffer, count);
+    count
+}
+
+fn note_strange(fd: c_int, buffer: &[u8], count: isize) {
+    let bytes = usize::try_from(count).ok().and_then(|count| buffer.get(..count));
+    if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) {
         contain(Point::Recv, (), || strangers::on_read(fd, bytes));
     }
-    count
 }
 
 fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
@@ -113,6 +120,9 @@ fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
 fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return write_strange(fd, io, bytes) };
     slots::set_current(fd);
+    if !host::is_of_this_load(taken.slot) {
+        contain(Point::Send, (), || strangers::on_write(fd));
+    }
     let Some(connection) = taken.content() else { return write_strange(fd, io, bytes) };
     let work = || {
         faults::may_strike(Point::Send);

@@ -4,7 +4,7 @@ use crate::abi::*;
 use crate::connection::Connection;
 use crate::faults::{self, Point};
 use crate::server::{self, Facts};
-use crate::slots::{self, Taken};
+use crate::slots::{self, Slot, Taken};
 use crate::{hooks, io, local, log, status, strangers, variables, waking, worker};
 use session::{Account, Bystander, Engine, Session, ThreadFacts};
 use std::cell::RefCell;
@@ -12,12 +12,13 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Which load of the plugin this is; even while it is not loaded.
 static LOAD: AtomicU64 = AtomicU64::new(0);
 static SEES_TLS: AtomicBool = AtomicBool::new(false);
 static BYSTANDERS: Mutex<Option<HashMap<u64, Bystander>>> = Mutex::new(None);
+static LOADED: Mutex<Option<Instant>> = Mutex::new(None);
 /// Server threads without a connection of this load that the server has told of since then.
 static HEARD: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
 /// Whatever a connection that is accepted now does will be reported.
@@ -53,6 +54,10 @@ pub fn load() -> Option<u64> {
     Some(LOAD.load(Ordering::Acquire)).filter(|load| load % 2 == 1)
 }
 
+pub fn since_load() -> Duration {
+    LOADED.lock().unwrap_or_else(PoisonError::into_inner).map_or(Duration::ZERO, |loaded| loaded.elapsed())
+}
+
 /// The server's threads may have met an earlier load of the plugin.
 pub fn was_loaded_before() -> bool {
     LOAD.load(Ordering::Relaxed) > 1
@@ -85,13 +90,14 @@ pub fn start() -> Result<(), String> {
     waking::sleep(engine());
     now_ns();
     strangers::learn();
+    // Before it has started nobody has connected.
+    ADMITS.store(!server.has_started(), Ordering::Release);
     let sees_tls = hooks::install().inspect_err(|_| status::restore())?;
     SEES_TLS.store(sees_tls, Ordering::Relaxed);
+    *LOADED.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     LOAD.fetch_add(1, Ordering::AcqRel);
     *bystanders() = Some(HashMap::new());
     *heard() = Some(HashSet::new());
-    // Before it has started nobody has connected.
-    ADMITS.store(!server.has_started(), Ordering::Release);
     crate::rules::adopt();
     worker::publish_wishes(engine());
     worker::start();
@@ -177,9 +183,13 @@ pub fn closing(fd: c_int) {
     }
 }
 
+pub fn is_of_this_load(slot: &Slot) -> bool {
+    slot.load.load(Ordering::Relaxed) == LOAD.load(Ordering::Acquire)
+}
+
 /// A connection of an earlier load, once nothing of it is in our hands, is left alone for good.
 pub fn lets_go(taken: &mut Taken) -> bool {
-    if taken.slot.load.load(Ordering::Relaxed) == LOAD.load(Ordering::Acquire) {
+    if is_of_this_load(taken.slot) {
         return false;
     }
     let is_clean = taken.content().as_ref().is_none_or(Connection::is_clean);

@@ -81,7 +81,8 @@ pub fn on_read(fd: c_int, bytes: &[u8]) {
     let Some(slot) = slots::made(fd).filter(|slot| slot.heard.load(Ordering::Relaxed) != load) else { return };
     if !is_client(fd) {
         slot.heard.store(load, Ordering::Relaxed);
-    } else if host::engine().vigil.is_awake() && may_matter(fd, bytes) {
+    } else if may_matter(fd, bytes) {
+        // Asleep or not: the engine may wake before the command has ended.
         with_command(|command| *command = Some(Command::new(fd)));
     }
 }
@@ -136,7 +137,8 @@ pub fn on_report() {
 
 /// This thread wants to read: whatever it ran has ended.
 pub fn on_wait() {
-    let Some(ended) = take().filter(|command| command.has_answered) else { return };
+    let is_awake = host::engine().vigil.is_awake();
+    let Some(ended) = take().filter(|command| command.has_answered && is_awake) else { return };
     // Before the drop of `ended` ends what it held.
     waking::doubt(host::engine(), None);
     if !HAS_TOLD.swap(true, Ordering::Relaxed) {

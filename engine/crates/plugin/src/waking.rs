@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 const DROWSY: Duration = Duration::from_secs(10);
 /// A cache that is switched off and on again keeps what it knows.
 const UNWANTED: Duration = Duration::from_secs(1);
+/// A command that had been read when the plugin was loaded shows in the list of processes by then.
+const SETTLING: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(5);
 
 struct State {
@@ -194,7 +196,14 @@ fn look_back(engine: &Engine, link: &mut Local) -> Result<(), String> {
     if !host::knows_all_sessions() {
         learn_sessions(link)?;
     }
-    let running = running(link)?;
+    let is_at_risk = host::was_loaded_before() || has_other_listeners(link)?;
+    if is_at_risk && host::since_load() < SETTLING {
+        return Ok(());
+    }
+    let mut running = running(link)?;
+    if is_at_risk {
+        running.extend(unheard(link)?);
+    }
     let mut state = state();
     let Some(present) = state.as_mut() else { return Ok(()) };
     let Some(mut past) = present.past.take() else { return Ok(()) };
@@ -229,11 +238,7 @@ fn running(link: &mut Local) -> Result<Vec<Older>, String> {
          UNION ALL SELECT P.ID, T.trx_id, NULL FROM information_schema.PROCESSLIST AS P \
          JOIN information_schema.INNODB_TRX AS T ON T.trx_mysql_thread_id = P.ID WHERE P.COMMAND LIKE 'Slave%'",
     )?;
-    let mut older: Vec<Older> = rows.iter().filter_map(older_of).collect();
-    if host::was_loaded_before() || has_other_listeners(link)? {
-        older.extend(unheard(link)?);
-    }
-    Ok(older)
+    Ok(rows.iter().filter_map(older_of).collect())
 }
 
 fn older_of(row: &Row) -> Option<Older> {
