@@ -1,12 +1,19 @@
 // A real server with an application that really reads: what the cache does shows up in the console by itself.
 import type { Locator, Page } from '@playwright/test';
-import { whileReading } from './fleet';
+import { whileReading, type Api } from './fleet';
 import { expect, test, type Instance } from './console';
 import { stack } from './session';
 
 test.afterEach(async ({ api, instances: [first] }) => {
   await api.change(first.id, 'cache/disable');
 });
+
+/** The latest of the figures that the fleet's tile shows. */
+async function fleetHits(api: Api): Promise<number> {
+  const query = 'metrics/fleet?names=hits_per_second&points=60';
+  const { series } = await api.get<{ series: { values: (number | null)[] }[] }>(query);
+  return series[0]?.values.findLast((value) => value !== null) ?? 0;
+}
 
 test('after enabling in the guided flow the first hits arrive by themselves', async ({
   page,
@@ -27,6 +34,8 @@ test('after enabling in the guided flow the first hits arrive by themselves', as
     await expect(page.getByRole('group', { name: 'Hits per second' })).toContainText(/[1-9].*\/s/);
     await expect(page.getByRole('group', { name: 'Results kept' })).toContainText(/[1-9]/);
 
+    // The page asks once a minute; so it is opened when there is something to show.
+    await expect.poll(() => fleetHits(api), { timeout: 300_000 }).toBeGreaterThan(0);
     await page.goto('/fleet');
     await expect(page.getByRole('group', { name: 'Instances', exact: true })).toContainText(/\d running/);
     await expect(page.getByRole('group', { name: 'Served from cache' })).toContainText(/[1-9].*\/s/);
