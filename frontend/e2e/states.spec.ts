@@ -52,6 +52,13 @@ for (const [name, pathOf] of Object.entries(ALL)) {
   });
 }
 
+test('a first visit that waits for its session is not empty', async ({ page }) => {
+  await page.route('**/api/v1/auth/session', () => undefined);
+  await page.goto('/fleet');
+  await expect(page.getByRole('status', { name: 'Loading' })).toBeVisible();
+  await expectAccessible(page);
+});
+
 test('figures of the fleet that did not load say so, and are no zeros', async ({ page }) => {
   await refuse(page);
   await page.goto('/fleet');

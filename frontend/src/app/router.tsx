@@ -20,6 +20,7 @@ import { sessionQuery } from '@/api/session';
 import { NotFound } from './NotFound';
 import { queryClient } from './queryClient';
 import { RouteFailure } from './RouteFailure';
+import { SessionPending } from './SessionPending';
 import { Shell } from './Shell';
 
 const root = createRootRoute({
@@ -44,6 +45,7 @@ const console_ = createRoute({
   getParentRoute: () => root,
   id: 'console',
   component: Shell,
+  pendingComponent: SessionPending,
   beforeLoad: async ({ location }) => {
     const session = await queryClient.ensureQueryData(sessionQuery);
     if (!session) throw redirect({ to: '/login', search: { next: location.href } });

@@ -18,7 +18,7 @@ export function QueryView<T>({ query, children, skeleton }: QueryViewProps<T>) {
   return <Loading>{skeleton ?? <SkeletonLines />}</Loading>;
 }
 
-function Loading({ children }: { children: ReactNode }) {
+export function Loading({ children }: { children: ReactNode }) {
   const t = useT();
   return (
     <div aria-busy="true" aria-label={t('state.loading')} role="status">
