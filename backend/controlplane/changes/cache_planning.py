@@ -29,7 +29,7 @@ def preview_enable(
     instance.refresh_from_db()  # the check notes what it reads of the engine
     situation = situation_of(instance)
     wanted: dict[str, str | None] = {}
-    if shrink_buffer_pool:
+    if shrink_buffer_pool and not _is_on(situation):
         wanted[POOL] = _shrunk_pool(situation)
     wanted[SIZE] = str(_size(instance, situation, rule, sizing))
     wanted[TYPE] = str(type)
@@ -48,6 +48,12 @@ def _shrunk_pool(situation: Situation) -> str:
     if submitted and is_expression_for(situation.line, POOL, submitted):
         return reduced_expression(submitted)
     return str(int(submitted or _running(situation, POOL)) * 9 // 10 // 1024 * 1024)
+
+
+def _is_on(situation: Situation) -> bool:
+    """Then the buffer pool has given way already: to enable it again, with another size, takes nothing more."""
+    size, type_ = (situation.running.get(name) or "0" for name in (SIZE, TYPE))
+    return size != "0" and type_ not in ("0", "OFF")
 
 
 def _running(situation: Situation, name: str) -> str:
@@ -81,9 +87,11 @@ def preview_disable(instance: Instance, *, restore_buffer_pool: bool) -> Preview
 
 
 def _pool_before_enabling(instance: Instance) -> str | None:
-    """What the last enabling replaced, unless somebody has set the pool since."""
-    enabling = instance.changes.filter(kind="enable", state="applied").order_by("-created_at").first()
-    line = enabling and enabling.lines.filter(name=POOL).first()
+    """What the enabling that shrank it replaced, unless somebody has set the pool since."""
+    shrinking = (
+        instance.changes.filter(kind="enable", state="applied", lines__name=POOL).order_by("-created_at").first()
+    )
+    line = shrinking and shrinking.lines.filter(name=POOL).first()
     if not line:
         return None
     now = instance.parameters.filter(name=POOL).values_list("submitted", flat=True).first()

@@ -134,6 +134,17 @@ def test_enabling_and_disabling_gives_the_buffer_pool_back(operator, instance):
     assert not operator.get(f"/api/v1/instances/{instance.pk}/cache/status").json()["is_enabled"]
 
 
+def test_enabling_again_takes_no_more_of_the_buffer_pool_and_disabling_gives_all_of_it_back(operator, instance):
+    first = act(operator, instance, "cache/enable", {"rule": "explicit", "size_bytes": 1048576})
+    before = {line["name"]: line["old_value"] for line in first["lines"]}["innodb_buffer_pool_size"]
+    again = act(operator, instance, "cache/enable", {"rule": "explicit", "size_bytes": 2097152})
+    assert again["state"] == "applied", again
+    assert {line["name"] for line in again["lines"]} == {"query_cache_size"}
+    disabled = act(operator, instance, "cache/disable", {})
+    assert disabled["state"] == "applied", disabled
+    assert instance.parameters.get(name="innodb_buffer_pool_size").resolved == before
+
+
 def test_a_server_without_the_engine_is_told_how_to_get_it(operator, own_server):
     from testing.servers import row_for
 
