@@ -14,7 +14,11 @@ use traps::{Arena, all, install_listener, said, small_table, start, until};
 const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 
 fn server() -> Arc<Server> {
-    let server = Arc::new(start(&[]));
+    server_with(&[])
+}
+
+fn server_with(arguments: &[&str]) -> Arc<Server> {
+    let server = Arc::new(start(arguments));
     let mut admin = server.admin().unwrap();
     all(&mut admin, &["CREATE DATABASE d", "USE d"]);
     small_table(&mut admin, "t", "InnoDB");
@@ -90,6 +94,13 @@ fn a_write_of_a_session_that_was_left_deaf() {
     let mut writer = deaf(&server);
     follows(&server, &mut writer);
     assert!(server.error_log().contains("without a word from the server"), "{}", server.error_log());
+}
+
+#[test]
+fn a_write_of_a_session_in_a_pool_that_was_left_deaf() {
+    let server = server_with(&["--thread-handling=pool-of-threads"]);
+    let mut writer = deaf(&server);
+    follows(&server, &mut writer);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //!
 //! So while such a connection works that nothing was ever reported of, nothing is fresh. Its first report ends that.
 
-use crate::{host, io, log, slots, waking};
+use crate::{host, io, log, server, slots, waking};
 use session::Unheard;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -18,12 +18,14 @@ struct Command {
     fd: c_int,
     unheard: Unheard,
     has_answered: bool,
+    /// Others see to its end.
+    is_left: bool,
 }
 
 impl Command {
     fn new(fd: c_int) -> Command {
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        Command { fd, unheard: Unheard::new(host::engine()), has_answered: false }
+        Command { fd, unheard: Unheard::new(host::engine()), has_answered: false, is_left: false }
     }
 }
 
@@ -91,15 +93,11 @@ pub fn on_read(fd: c_int, bytes: &[u8]) {
 fn may_matter(fd: c_int, bytes: &[u8]) -> bool {
     let begun = PACKET.try_with(Cell::take).ok().flatten().filter(|packet| packet.fd == fd);
     let Some(packet) = begun.or_else(|| Packet::begin(fd, bytes)) else { return true };
-    if begun.is_none() {
-        // One without more to come has been read whole.
-        return packet.left == 0 || PACKET.try_with(|last| last.set(Some(packet))).is_err();
-    }
-    let left = packet.left.saturating_sub(bytes.len());
-    if left > 0 {
-        let _ = PACKET.try_with(|last| last.set(Some(Packet { left, ..packet })));
-    }
-    Unheard::matters(host::engine(), packet.header, bytes)
+    let payload = if begun.is_some() { bytes } else { &bytes[Header::SIZE..] };
+    let left = packet.left.saturating_sub(payload.len());
+    let has_more = left > 0 && PACKET.try_with(|last| last.set(Some(Packet { left, ..packet }))).is_ok();
+    let is_header = begun.is_none() && payload.is_empty() && has_more;
+    !is_header && Unheard::matters(host::engine(), packet.header, payload)
 }
 
 /// A packet of which the header has come.
@@ -112,7 +110,7 @@ struct Packet {
 
 impl Packet {
     fn begin(fd: c_int, bytes: &[u8]) -> Option<Packet> {
-        let header = Header::parse(bytes).filter(|_| bytes.len() == Header::SIZE)?;
+        let header = Header::parse(bytes)?;
         Some(Packet { fd, header, left: header.length })
     }
 }
@@ -123,6 +121,13 @@ pub fn on_write(fd: c_int) {
         for command in command.iter_mut().filter(|command| command.fd == fd) {
             command.unheard.on_response(host::engine());
             command.has_answered = true;
+            if server::get().has_thread_pool() {
+                // This thread may not be the one that reads the next command, nor read any for long.
+                waking::wait_for_all(host::engine());
+                waking::doubt(host::engine(), None);
+                command.unheard.on_end(host::engine());
+                command.is_left = true;
+            }
         }
     });
 }
@@ -139,8 +144,10 @@ pub fn on_report() {
 pub fn on_wait() {
     let is_awake = host::engine().vigil.is_awake();
     let Some(ended) = take().filter(|command| command.has_answered && is_awake) else { return };
-    // Before the drop of `ended` ends what it held.
-    waking::doubt(host::engine(), None);
+    if !ended.is_left {
+        // Before the drop of `ended` ends what it held.
+        waking::doubt(host::engine(), None);
+    }
     if !HAS_TOLD.swap(true, Ordering::Relaxed) {
         log::note(
             "a connection older than the plugin works without a word from the server: \

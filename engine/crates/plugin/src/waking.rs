@@ -147,6 +147,17 @@ pub fn attend(engine: &Engine) {
     worker::wake();
 }
 
+/// Something runs of which nobody knows when it ends: whatever runs now is waited for, while the engine is awake.
+pub fn wait_for_all(engine: &Engine) {
+    let mut state = state();
+    let Some(present) = state.as_mut().filter(|_| engine.vigil.is_awake()) else { return };
+    match &mut present.past {
+        Some(past) => past.restart(),
+        none => *none = Some(Past::begin(engine)),
+    }
+    worker::wake();
+}
+
 /// At the load and the end of the plugin.
 pub fn sleep(engine: &Engine) {
     let mut state = state();

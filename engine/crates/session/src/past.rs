@@ -25,10 +25,15 @@ pub struct Past {
 }
 
 impl Past {
-    pub(crate) fn begin(engine: &Engine) -> Past {
+    pub fn begin(engine: &Engine) -> Past {
         engine.versions.close(Versions::EVERYTHING);
         engine.settings.begin_change();
         Past { running: None, is_changing: true }
+    }
+
+    /// What runs now is to be waited for, too.
+    pub fn restart(&mut self) {
+        self.running = None;
     }
 
     /// `running`: what runs now. To be called after the catalogue was read, first when every statement that begins is
