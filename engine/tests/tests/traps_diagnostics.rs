@@ -517,3 +517,23 @@ fn errors_of_a_prepare_outlive_a_question_about_settings() {
     assert!(said(&shown).contains("1146"), "{}", said(&shown));
     pair.alike("SELECT FOUND_ROWS()");
 }
+
+/// A served read whose number of rows found only the server can tell is run there before a new transaction would change what it
+/// reads, but not between an error and the question about it.
+#[test]
+fn errors_of_a_prepare_outlive_a_served_read_that_is_run_after_all() {
+    let mut arena = Arena::enter("g_run_after_all");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.plain, "t", "InnoDB");
+    let read = "SELECT * FROM (SELECT id, COUNT(*) n FROM t WHERE id = 2 GROUP BY id) q ORDER BY id";
+    arena.warm(&mut pair.served, read);
+    pair.hit(&mut arena, read);
+    for client in [&mut pair.served, &mut pair.plain] {
+        assert_eq!(said(&client.prepare("SELECT * FROM nowhere WHERE id = ?").unwrap().0), "error 1146");
+        let (_, commit) = client.prepare("COMMIT AND CHAIN").unwrap();
+        client.execute(&commit.unwrap(), &[]).unwrap();
+    }
+    pair.alike("GET DIAGNOSTICS @errors = NUMBER");
+    assert_eq!(said(&pair.alike("SELECT @errors")), "1");
+    pair.alike("SELECT FOUND_ROWS()");
+}

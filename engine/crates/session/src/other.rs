@@ -33,8 +33,8 @@ impl Session {
             if let Some(question) = self.ask(engine, &reading.statement) {
                 return Decision::Inject(question);
             }
-            // What the question has replaced is told now: later it would be in the way of what the prepare leaves behind.
-            if let Some(owed) = self.tell_unseen(engine, |pending| pending.is_owed) {
+            // Told later, it would be in the way of what the prepare leaves behind.
+            if let Some(owed) = self.tell_unseen(engine, |pending| pending.is_owed || pending.is_replayed()) {
                 return Decision::Inject(owed);
             }
         }
