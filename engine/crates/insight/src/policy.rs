@@ -51,8 +51,9 @@ pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
     let possible = u64::from(hits) + u64::from(returns) * u64::from(looked_up);
     let comes_back = |one_in: u64| possible * one_in >= u64::from(misses);
     let lives = u64::from(ended) * 2 <= u64::from(stored);
-    // Stored at the first request, each that comes back would have been a hit, and each other one in vain.
-    let pays_at_once = f64::from(returns) >= RICH * f64::from(misses - returns.min(misses));
+    // Stored at the first request, each that comes back would have been a hit, and each other one in vain; which costs little
+    // while there is room for all.
+    let pays_at_once = lives || f64::from(returns) >= RICH * f64::from(misses - returns.min(misses));
     if is_settled && gain < POOR {
         Some((level + 2).min(HIGHEST))
     } else if level < HIGHEST && misses >= FEW && !comes_back(HARDLY_ANY) {
