@@ -4,9 +4,10 @@
 //! gone. Then they leave the process, but for a few that the next segments of the same size take: to unmap and map pages
 //! stops every thread of the process for a moment.
 
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) struct Memory {
     limit: AtomicU64,
@@ -75,39 +76,42 @@ impl Memory {
         bytes.next_multiple_of(self.page)
     }
 
+    fn idle(&self) -> MutexGuard<'_, Vec<Pages>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// All pages of the process that are the cache's.
     pub fn resident(&self) -> u64 {
-        self.mapped() + bytes_of(&self.idle.lock().unwrap_or_else(PoisonError::into_inner))
+        self.mapped() + bytes_of(&self.idle())
     }
 
     /// Runs `work` with the lock of the idle pages held.
     pub fn holding(&self, work: &mut dyn FnMut()) {
-        let _idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let _idle = self.idle();
         work();
     }
 
     /// Gives back what nobody uses.
     pub fn trim(&self) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.idle().clear();
     }
 
     /// Maps zeroed pages, unless less than `spare` bytes of the budget would remain.
     pub fn map(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
         self.reserve(bytes, spare)?;
-        self.trim_to_limit();
-        self.or_release(bytes, system::map(bytes))
+        self.map_reserved(bytes)
     }
 
     /// The same for pages that may have been used before.
     pub fn map_any(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
         self.reserve(bytes, spare)?;
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = idle.iter().position(|pages| pages.bytes == bytes) {
-            return Some(std::mem::ManuallyDrop::new(idle.swap_remove(at)).start);
-        }
-        drop(idle);
-        self.trim_to_limit();
-        self.or_release(bytes, system::map(bytes))
+        self.take_idle(bytes).or_else(|| self.map_reserved(bytes))
+    }
+
+    fn take_idle(&self, bytes: usize) -> Option<NonNull<u8>> {
+        let mut idle = self.idle();
+        let at = idle.iter().position(|pages| pages.bytes == bytes)?;
+        Some(ManuallyDrop::new(idle.swap_remove(at)).start)
     }
 
     fn reserve(&self, bytes: usize, spare: u64) -> Option<()> {
@@ -120,18 +124,17 @@ impl Memory {
         self.mapped.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve).ok().map(drop)
     }
 
-    fn or_release(&self, bytes: usize, pages: Option<NonNull<u8>>) -> Option<NonNull<u8>> {
+    fn map_reserved(&self, bytes: usize) -> Option<NonNull<u8>> {
+        let mut idle = self.idle();
+        if self.mapped() + bytes_of(&idle) > self.limit() {
+            idle.clear();
+        }
+        drop(idle);
+        let pages = system::map(bytes);
         if pages.is_none() {
             self.mapped.fetch_sub(bytes as u64, Ordering::Relaxed);
         }
         pages
-    }
-
-    fn trim_to_limit(&self) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.mapped() + bytes_of(&idle) > self.limit() {
-            idle.clear();
-        }
     }
 
     /// Keeps the pages for a segment that wants as many. Never waits, since it may be called by any thread.
@@ -245,6 +248,13 @@ mod system {
 mod tests {
     use super::*;
 
+    fn await_readers(memory: &Memory) {
+        while memory.retired() > 0 {
+            collect();
+            std::thread::yield_now();
+        }
+    }
+
     #[test]
     fn the_limit_and_the_spare_are_hard() {
         let memory = Memory::new(0);
@@ -256,10 +266,7 @@ mod tests {
         assert_eq!(memory.mapped(), 2 * page as u64);
         // SAFETY: mapped above, known to nobody else.
         unsafe { memory.retire(start, 2 * page, false) };
-        while memory.retired() > 0 {
-            collect();
-            std::thread::yield_now();
-        }
+        await_readers(&memory);
         assert_eq!(memory.mapped(), 0);
     }
 
@@ -289,10 +296,7 @@ mod tests {
             // SAFETY: mapped above, known to nobody else.
             unsafe { memory.retire(*start, page, true) };
         }
-        while memory.retired() > 0 {
-            collect();
-            std::thread::yield_now();
-        }
+        await_readers(&memory);
         assert_eq!((memory.mapped(), memory.resident()), (0, 2 * page as u64));
         let again = memory.map_any(page, 0).expect("fits");
         assert!(all.contains(&again));
@@ -305,10 +309,7 @@ mod tests {
             memory.retire(again, page, true);
             memory.retire(large, limit as usize - page, true);
         }
-        while memory.retired() > 0 {
-            collect();
-            std::thread::yield_now();
-        }
+        await_readers(&memory);
         memory.trim();
         assert_eq!(memory.resident(), 0);
     }

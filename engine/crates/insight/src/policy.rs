@@ -1,11 +1,11 @@
 //! How many results of a statement's shape are worth storing. Pure: evidence in, a level out.
 //!
-//! At level 0 every result is stored. Above, hardly any is at the first request: a statement that was missed lately comes
-//! back, and of those one in 2^(n-1) is stored at level n, so that a shape whose results are not reused before they end costs
-//! next to nothing and still shows when that changes. Where some results are reused and most are not, level 1 finds them. While results live little is held against a shape: only when they end,
-//! outdated or evicted, must they have been worth it. But a shape of which hardly any statement comes back need not fill the
-//! memory first: it goes to the highest level at once, where most requests are not even looked up, and returns as soon as its
-//! statements do.
+//! At level 0 every result is stored. Above, hardly any is at the first request: a statement that was missed lately comes back,
+//! and of those one in 2^(n-1) is stored at level n, so that a shape whose results are not reused before they end costs next to
+//! nothing and still shows when that changes. Where some results are reused and most are not, level 1 finds them. While results
+//! live little is held against a shape: only when they end, outdated or evicted, must they have been worth it. But a shape of
+//! which hardly any statement comes back need not fill the memory first: it goes to the highest level at once, where most
+//! requests are not even looked up, and returns as soon as its statements do.
 
 /// Of statements that come back one result in 32 is stored, of all that are looked up one in 64.
 pub const HIGHEST: u8 = 6;

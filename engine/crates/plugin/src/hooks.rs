@@ -39,8 +39,10 @@ unsafe extern "C" fn on_accept4(fd: c_int, address: *mut c_void, length: *mut c_
 }
 
 unsafe extern "C" fn on_close(fd: c_int) -> c_int {
-    contain(Point::Close, (), || host::closing(fd));
-    contain(Point::Close, (), || strangers::on_close(fd));
+    contain(Point::Close, (), || {
+        host::closing(fd);
+        strangers::on_close(fd);
+    });
     let _ = catch_unwind(|| host::note_end(fd));
     io::close(fd)
 }
@@ -120,10 +122,11 @@ fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
 fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return write_strange(fd, io, bytes) };
     slots::set_current(fd);
-    if !host::is_of_this_load(taken.slot) {
+    let is_strange = !host::is_of_this_load(taken.slot);
+    let Some(connection) = taken.content() else { return write_strange(fd, io, bytes) };
+    if is_strange {
         contain(Point::Send, (), || strangers::on_write(fd));
     }
-    let Some(connection) = taken.content() else { return write_strange(fd, io, bytes) };
     let work = || {
         faults::may_strike(Point::Send);
         connection.write(host::engine(), io, bytes)

@@ -16,9 +16,10 @@ use std::time::{Duration, Instant};
 
 /// Which load of the plugin this is; even while it is not loaded.
 static LOAD: AtomicU64 = AtomicU64::new(0);
+/// When it began.
+static LOADED_NS: AtomicU64 = AtomicU64::new(0);
 static SEES_TLS: AtomicBool = AtomicBool::new(false);
 static BYSTANDERS: Mutex<Option<HashMap<u64, Bystander>>> = Mutex::new(None);
-static LOADED: Mutex<Option<Instant>> = Mutex::new(None);
 /// Server threads without a connection of this load that the server has told of since then.
 static HEARD: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
 /// Whatever a connection that is accepted now does will be reported.
@@ -55,7 +56,7 @@ pub fn load() -> Option<u64> {
 }
 
 pub fn since_load() -> Duration {
-    LOADED.lock().unwrap_or_else(PoisonError::into_inner).map_or(Duration::ZERO, |loaded| loaded.elapsed())
+    Duration::from_nanos(now_ns() - LOADED_NS.load(Ordering::Relaxed))
 }
 
 /// The server's threads may have met an earlier load of the plugin.
@@ -94,7 +95,7 @@ pub fn start() -> Result<(), String> {
     ADMITS.store(!server.has_started(), Ordering::Release);
     let sees_tls = hooks::install().inspect_err(|_| status::restore())?;
     SEES_TLS.store(sees_tls, Ordering::Relaxed);
-    *LOADED.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    LOADED_NS.store(now_ns(), Ordering::Relaxed);
     LOAD.fetch_add(1, Ordering::AcqRel);
     *bystanders() = Some(HashMap::new());
     *heard() = Some(HashSet::new());

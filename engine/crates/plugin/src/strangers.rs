@@ -18,14 +18,12 @@ struct Command {
     fd: c_int,
     unheard: Unheard,
     has_answered: bool,
-    /// Others see to its end.
-    is_left: bool,
 }
 
 impl Command {
     fn new(fd: c_int) -> Command {
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        Command { fd, unheard: Unheard::new(host::engine()), has_answered: false, is_left: false }
+        Command { fd, unheard: Unheard::new(host::engine()), has_answered: false }
     }
 }
 
@@ -126,7 +124,6 @@ pub fn on_write(fd: c_int) {
                 waking::wait_for_all(host::engine());
                 waking::doubt(host::engine(), None);
                 command.unheard.on_end(host::engine());
-                command.is_left = true;
             }
         }
     });
@@ -144,7 +141,8 @@ pub fn on_report() {
 pub fn on_wait() {
     let is_awake = host::engine().vigil.is_awake();
     let Some(ended) = take().filter(|command| command.has_answered && is_awake) else { return };
-    if !ended.is_left {
+    // In a pool that was done with the answer.
+    if !server::get().has_thread_pool() {
         // Before the drop of `ended` ends what it held.
         waking::doubt(host::engine(), None);
     }

@@ -67,6 +67,7 @@ mod tests {
         assert!(told() < 20);
         assert!(told() > 95_000);
     }
+
     #[test]
     fn what_was_missed_long_ago_was_not_missed_lately() {
         let missed = Missed::default();
