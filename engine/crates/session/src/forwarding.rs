@@ -5,7 +5,7 @@ use crate::kinds::{closing, may_be_anything, may_run_others};
 use crate::readings::Reading;
 use crate::reason::{Own, Reason};
 use crate::recording::Recording;
-use crate::response::{Effect, Purpose, Running};
+use crate::running::{Effect, Purpose, Running};
 use crate::session::Session;
 use crate::transaction::Snapshot;
 use ::insight::Slot;

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::kinds::{changes_transaction, leaves_found_rows};
 use crate::readings::Reading;
-use crate::response::{Purpose, Running};
+use crate::running::{Purpose, Running};
 use crate::session::Session;
 use crate::surface::{self, Pending};
 use crate::transaction::Isolation;

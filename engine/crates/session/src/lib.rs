@@ -13,6 +13,7 @@ mod catalogue;
 mod command;
 mod context;
 mod digest;
+mod ending;
 mod engine;
 mod forwarding;
 mod injecting;
@@ -29,10 +30,13 @@ mod recording;
 mod response;
 mod resting;
 mod rows;
+mod running;
 mod serving;
 mod session;
+mod storing;
 mod surface;
 mod tables;
+mod told;
 mod transaction;
 mod variables;
 mod verification;
@@ -46,8 +50,9 @@ pub use engine::{Counts, Engine, Settings};
 pub use past::{Older, Past};
 pub use reason::{Own, Reason, Reasons};
 pub use response::Reply;
-pub use session::{Account, Session, ThreadFacts};
+pub use session::{Account, Session};
 pub use tables::{Table, Tables, Verdict};
+pub use told::ThreadFacts;
 
 /// What the host does with a command that has arrived.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::Decision;
 use crate::engine::Engine;
 use crate::injecting::command_packet;
 use crate::readings::Reading;
-use crate::response::{Effect, Purpose, Running};
+use crate::running::{Effect, Purpose, Running};
 use crate::session::Session;
 use crate::surface::Pending;
 use wire::{Command, Expect};

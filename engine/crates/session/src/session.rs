@@ -1,19 +1,19 @@
 //! One connection: who it is, where it stands, and the facts that the server tells of it.
 
-use crate::Own;
 use crate::context::Identity;
 use crate::engine::Engine;
-use crate::kinds::may_be_anything;
 use crate::prepared::Statements;
 use crate::readings::Recent;
-use crate::response::{Finished, Running};
+use crate::running::Running;
+use crate::storing::Finished;
 use crate::surface::Pending;
-use crate::tables::{Table, Verdict};
-use crate::transaction::{Isolation, Snapshot, Transaction};
+use crate::tables::Table;
+use crate::told::ThreadFacts;
+use crate::transaction::Transaction;
 use crate::variables::{Knowledge, Variables};
 use crate::verification::Verification;
 use crate::writes::Writes;
-use sql::{Charset, Kind, LexMode};
+use sql::{Charset, LexMode};
 use std::sync::Arc;
 use wire::{ClientHello, Greeting, ResponseTracker, capability, status};
 
@@ -46,24 +46,6 @@ impl Account {
     }
 }
 
-/// What the server says of the session at the end of a statement.
-#[derive(Clone, Copy, Debug)]
-pub struct ThreadFacts<'a> {
-    pub isolation: i32,
-    pub in_lock_tables: bool,
-    pub database: &'a [u8],
-    pub collation: u32,
-    /// The session's `fqc_type`.
-    pub cache_type: u8,
-    /// The next transaction, or the one that is open, is read only.
-    pub is_read_only: bool,
-    /// `sql_auto_is_null`: a read may mean the last inserted row.
-    pub is_null_magic: bool,
-    /// A transaction that was begun explicitly is open.
-    pub has_begun: bool,
-    pub autocommit: bool,
-}
-
 pub struct Session {
     pub(crate) phase: Phase,
     pub(crate) server_capabilities: u64,
@@ -76,7 +58,7 @@ pub struct Session {
     /// Counted among the sessions that want the cache.
     pub(crate) wishes: bool,
     /// When the server last told what is in force here; nothing is served before it has in the present epoch.
-    told_in: u64,
+    pub(crate) told_in: u64,
     /// A statement began before the engine woke, or ended after it went to sleep.
     pub(crate) has_missed: bool,
     pub(crate) inherited: u64,
@@ -88,7 +70,7 @@ pub struct Session {
     pub(crate) statements: Statements,
     pub(crate) status: u16,
     pub(crate) has_temporary_tables: bool,
-    is_null_magic: bool,
+    pub(crate) is_null_magic: bool,
     /// It has begun again without what `init_connect` says.
     pub(crate) was_reset: bool,
     /// A role may have been set: it outlives a reset and a change of user.
@@ -108,9 +90,9 @@ pub struct Session {
     /// The last response was an error, which tells nothing of the transaction.
     pub(crate) has_failed: bool,
     /// Numbers of the identity for the text and the binary protocol; none while it must be computed anew.
-    contexts: Option<[u64; 2]>,
+    pub(crate) contexts: Option<[u64; 2]>,
     /// The last tables met, to spare the registry a look-up.
-    met: Vec<Arc<Table>>,
+    pub(crate) met: Vec<Arc<Table>>,
     pub(crate) scratch: Vec<u8>,
     pub(crate) recent: Recent,
     /// The last read was of a shape whose results are hardly reused.
@@ -122,26 +104,6 @@ pub struct Session {
     /// The server has run nothing since its last report but a plain read: there is nothing new to report.
     pub(crate) is_uneventful: bool,
 }
-
-const MET: usize = 16;
-
-/// Tables of schema `mysql` that the server itself reads or writes along with other statements.
-const SERVER_OWN: &[&[u8]] = &[
-    b"table_stats",
-    b"table_stat",
-    b"column_stats",
-    b"column_stat",
-    b"index_stats",
-    b"index_stat",
-    b"innodb_table_stats",
-    b"innodb_index_stats",
-    b"proc",
-    b"event",
-    b"gtid_slave_pos",
-    b"general_log",
-    b"slow_log",
-    b"transaction_registry",
-];
 
 impl Default for Session {
     fn default() -> Self {
@@ -273,143 +235,6 @@ impl Session {
         self.contexts = None;
     }
 
-    /// Whether the facts at the end of the statement that has just run may differ from those before it.
-    pub fn expects_facts(&mut self, engine: &Engine) -> bool {
-        !std::mem::take(&mut self.is_uneventful) || self.has_failed || self.running.is_some() || !self.is_told(engine)
-    }
-
-    /// At the end of a statement, on the thread that ran it.
-    pub fn on_status(&mut self, engine: &Engine, facts: &ThreadFacts) {
-        self.take_facts(engine, facts);
-        match &mut self.running {
-            // Of what is executed this is told before the response.
-            Some(running) => running.has_begun = Some(facts.has_begun),
-            None if std::mem::take(&mut self.has_failed) => self.take_transaction(facts.has_begun),
-            None => {}
-        }
-        if self.writes.is_locked && !facts.in_lock_tables {
-            self.writes.is_locked = false;
-            if self.running.is_none() {
-                self.writes.open(engine);
-            }
-        }
-    }
-
-    /// What failed may have begun a transaction before, or ended one.
-    pub(crate) fn take_transaction(&mut self, has_begun: bool) {
-        if !self.transaction.autocommit {
-            return self.transaction.is_doubtful = !self.transaction.is_open;
-        }
-        if has_begun == self.transaction.is_open {
-            return;
-        }
-        self.transaction.is_open = has_begun;
-        self.transaction.snapshot = Snapshot::Unknown;
-        self.transaction.is_branch &= has_begun;
-        self.status &= !(status::IN_TRANS | status::IN_TRANS_READONLY);
-        if has_begun {
-            self.status |= status::IN_TRANS;
-        }
-    }
-
-    fn take_facts(&mut self, engine: &Engine, facts: &ThreadFacts) {
-        self.told_in = engine.vigil.epoch();
-        self.transaction.autocommit = facts.autocommit;
-        self.status = self.status & !status::AUTOCOMMIT | if facts.autocommit { status::AUTOCOMMIT } else { 0 };
-        self.transaction.is_read_only = facts.is_read_only;
-        self.transaction.isolation = Isolation::from_number(facts.isolation);
-        self.writes.is_locked |= facts.in_lock_tables;
-        if self.database != facts.database || !self.database_known {
-            self.database = facts.database.to_vec();
-            self.database_known = true;
-            self.contexts = None;
-        }
-        if self.cache_type != facts.cache_type {
-            self.on_type(engine, facts.cache_type);
-        }
-        if self.is_null_magic != facts.is_null_magic {
-            self.is_null_magic = facts.is_null_magic;
-            self.contexts = None;
-        }
-        let charset = Charset::of_collation(facts.collation as u16);
-        if charset != self.variables.mode.charset {
-            self.variables.mode.charset = charset;
-            self.contexts = None;
-        }
-    }
-
-    /// A statement on this session's thread locks a table.
-    pub fn on_table(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
-        if is_server_own(db, name) {
-            return;
-        }
-        let at = self.meet(engine, db, name);
-        let table = &self.met[at];
-        table.count(is_read_only);
-        if !is_read_only {
-            self.on_write(engine, &table.clone());
-        }
-        let table = &self.met[at];
-        let verdict = table.verdict(engine.catalogue.generation());
-        if verdict == Verdict::Unknown {
-            engine.tables.ask(table);
-            engine.want_catalogue();
-        }
-        if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
-            if !is_read_only {
-                recording.refuse(Own::WroteTable);
-            } else if is_system_schema(db) {
-                recording.refuse(Own::SystemTable);
-            } else {
-                if engine.insight.has_rules() {
-                    recording.tables.push(table.clone());
-                }
-                recording.depend_on(table, verdict);
-            }
-        }
-    }
-
-    fn on_write(&mut self, engine: &Engine, table: &Arc<Table>) {
-        self.is_uneventful = false;
-        self.running.iter_mut().for_each(|running| running.is_inert = false);
-        self.close_written_table(engine, table);
-        if table.db == b"mysql" {
-            self.writes.close_everything(engine, true);
-        }
-    }
-
-    /// A table is created, dropped, renamed or altered.
-    pub fn on_table_defined(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
-        let at = self.meet(engine, db, name);
-        self.writes.close_defined(engine, self.met[at].clone());
-        self.running.iter_mut().for_each(|running| running.is_inert = false);
-        if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
-            recording.refuse(Own::WroteTable);
-        }
-    }
-
-    /// The server logs a statement that it is about to run, also one inside a routine.
-    pub fn on_logged(&mut self, engine: &Engine, text: &[u8]) {
-        let Some(running) = self.running.as_mut().filter(|running| running.may_run_others) else { return };
-        if std::mem::take(&mut running.logs_itself) {
-            return;
-        }
-        running.is_inert = false;
-        self.is_uneventful = false;
-        let statement = sql::classify(text, self.variables.mode);
-        self.close_for(engine, &statement.kind);
-        match statement.kind {
-            Kind::CreateTemporary => self.has_temporary_tables = true,
-            // With variables of a routine put in, the server's text may be garbled: then it may have set anything, too.
-            kind if may_be_anything(&kind) || matches!(kind, Kind::Set(_) | Kind::SetTransaction(_)) => {
-                self.note_temporary(&kind, text);
-                self.transaction.is_set_once = true;
-                self.become_private(engine);
-            }
-            _ => {}
-        }
-    }
-
     /// Something is in force that is not understood; a role may be, too.
     pub(crate) fn become_private(&mut self, engine: &Engine) {
         self.has_set_role = true;
@@ -470,18 +295,6 @@ impl Session {
         self.phase == Phase::Commands && engine.vigil.is_awake() && self.told_in == engine.vigil.epoch()
     }
 
-    /// Where the table is among those met.
-    fn meet(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> usize {
-        let known = self.met.iter().position(|table| table.name == name && table.db == db);
-        known.unwrap_or_else(|| {
-            if self.met.len() == MET {
-                self.met.remove(0);
-            }
-            self.met.push(engine.tables.find(&engine.versions, db, name));
-            self.met.len() - 1
-        })
-    }
-
     /// The identity's number for the text (false) or binary (true) protocol; none if the session must not be cached.
     pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
         if self.contexts.is_none() {
@@ -514,12 +327,4 @@ impl Session {
         identity.push(b"binary");
         Some([text, engine.contexts.number(identity.bytes())])
     }
-}
-
-pub(crate) fn is_server_own(db: &[u8], name: &[u8]) -> bool {
-    db == b"mysql" && SERVER_OWN.contains(&name)
-}
-
-fn is_system_schema(db: &[u8]) -> bool {
-    [&b"mysql"[..], b"information_schema", b"performance_schema", b"sys"].iter().any(|s| s.eq_ignore_ascii_case(db))
 }

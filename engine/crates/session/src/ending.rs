@@ -1,0 +1,244 @@
+//! What the end of a statement means for its session: flags, transaction, snapshot, settings, and tables that open again.
+
+use crate::engine::Engine;
+use crate::kinds::may_be_anything;
+use crate::resting::keeps_track;
+use crate::running::{Effect, Purpose, Running};
+use crate::session::Session;
+use crate::storing::has_read_rows;
+use crate::surface::Pending;
+use crate::transaction::Snapshot;
+use crate::variables::{ASKABLE, Effect as Understood};
+use cache::Versions;
+use sql::{Flush, Kind, Statement};
+use wire::{Outcome, OutcomeKind, status};
+
+impl Session {
+    /// Not all that the server had to tell of it was told.
+    pub(crate) fn note_missed(&mut self, engine: &Engine, running: &Running) {
+        let keeps_track = !matches!(&running.effect, Effect::Statement(statement) if !keeps_track(&statement.kind));
+        self.has_missed |= running.epoch != engine.vigil.epoch() && !keeps_track;
+    }
+
+    pub(crate) fn take_flags(&mut self, running: &Running, mut flags: u16) {
+        const OF_MODE: u16 = status::ANSI_QUOTES | status::NO_BACKSLASH_ESCAPES;
+        // These are told while the settings of SET STATEMENT are still in force.
+        if matches!(&running.effect, Effect::Statement(statement) if matches!(statement.kind, Kind::SetStatement(_))) {
+            flags = flags & !OF_MODE | self.status & OF_MODE;
+        }
+        self.status = flags;
+        self.transaction.is_open = flags & status::IN_TRANS != 0;
+        self.transaction.is_doubtful = false;
+        self.transaction.autocommit = flags & status::AUTOCOMMIT != 0;
+        self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
+        self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
+    }
+
+    /// Tables open again. In a transaction they are remembered, to be closed again when it may commit.
+    pub(crate) fn end_writes(&mut self, engine: &Engine, running: &Running, has_failed: bool) {
+        let kind = match &running.effect {
+            Effect::Statement(statement) => Some(&statement.kind),
+            _ => None,
+        };
+        let ends = matches!(kind, Some(Kind::Commit(_) | Kind::Rollback(_) | Kind::Begin(_))) && !has_failed;
+        if matches!(kind, Some(Kind::LockTables)) && !has_failed {
+            self.writes.is_locked = true;
+        }
+        if ends || !self.transaction.is_open && !has_failed {
+            self.transaction.written.clear();
+        } else {
+            for cell in self.writes.cells() {
+                if *cell != Versions::EVERYTHING && !self.transaction.written.contains(cell) {
+                    self.transaction.written.push(*cell);
+                }
+            }
+        }
+        if matches!(kind, Some(Kind::UnlockTables)) && !has_failed {
+            self.writes.is_locked = false;
+        }
+        if !self.writes.is_empty() {
+            self.writes.open(engine);
+        }
+    }
+
+    /// What SET TRANSACTION set is used up by a transaction that has ended.
+    pub(crate) fn note_set_once(&mut self, running: &Running, has_failed: bool) {
+        let Effect::Statement(statement) = &running.effect else { return };
+        let ends_one = match &statement.kind {
+            Kind::SetTransaction(set) if set.scope == sql::TransactionScope::Next => {
+                return self.transaction.is_set_once = true;
+            }
+            Kind::Set(assignments) if assignments.iter().any(|a| matches!(a.target, sql::Target::OneShot(_))) => {
+                return self.transaction.is_set_once = true;
+            }
+            kind if may_be_anything(kind) => return self.transaction.is_set_once = true,
+            Kind::Commit(_) | Kind::Rollback(_) | Kind::Write => !has_failed,
+            Kind::Read(_) => !has_failed && running.read.as_ref().is_some_and(|recording| !recording.cells.is_empty()),
+            _ => false,
+        };
+        if ends_one && !self.transaction.is_open {
+            self.transaction.is_set_once = false;
+        }
+    }
+
+    /// An XA transaction that has begun lasts as long as the server says that one is open.
+    pub(crate) fn note_branch(&mut self, running: &Running) {
+        let begins = matches!(&running.effect, Effect::Statement(statement)
+            if matches!(statement.kind, Kind::Xa(_) | Kind::Call) || may_be_anything(&statement.kind));
+        self.transaction.is_branch = self.transaction.is_open && (begins || self.transaction.is_branch);
+    }
+
+    /// The server keeps its warnings until a statement that uses a table.
+    pub(crate) fn note_warnings(&mut self, running: &Running, outcome: &Outcome, has_failed: bool) {
+        let uses_table = match (&running.effect, &running.purpose) {
+            (_, Purpose::Unseen) => true,
+            (Effect::Statement(statement), _) => match statement.kind {
+                Kind::Write => true,
+                Kind::Read(_) => running.read.as_ref().is_some_and(|recording| !recording.cells.is_empty()),
+                _ => false,
+            },
+            _ => false,
+        };
+        self.has_warnings = has_failed || outcome.warnings > 0 || self.has_warnings && !uses_table;
+    }
+
+    pub(crate) fn note_snapshot(&mut self, running: &Running, outcome: &Outcome, was_open: bool, has_failed: bool) {
+        if let Purpose::OpenSnapshot(moment) = running.purpose {
+            self.transaction.snapshot = if has_failed { Snapshot::Unknown } else { Snapshot::Open(moment) };
+            return;
+        }
+        if !self.transaction.is_open {
+            self.transaction.snapshot = Snapshot::Unknown;
+            return;
+        }
+        if has_failed {
+            // A deadlock, say, has rolled the transaction back: the flags are told with the next success.
+            self.transaction.snapshot = Snapshot::Unknown;
+            return;
+        }
+        let kind = match (&running.effect, &running.purpose) {
+            (_, Purpose::Idle | Purpose::Ask) => return,
+            (_, Purpose::Begin) => return self.transaction.snapshot = Snapshot::NotYet,
+            (Effect::Statement(statement), _) => &statement.kind,
+            _ => return,
+        };
+        match kind {
+            Kind::Begin(begin) if begin.consistent_snapshot => {
+                self.transaction.snapshot = Snapshot::Open(running.moment)
+            }
+            Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => self.transaction.snapshot = Snapshot::NotYet,
+            Kind::Several => self.transaction.snapshot = Snapshot::Unknown,
+            Kind::Read(_) => {
+                if !was_open {
+                    self.transaction.snapshot = Snapshot::NotYet;
+                }
+                let has_read = running.read.as_ref().is_some_and(|recording| has_read_rows(recording, outcome));
+                self.transaction.after_read(running.moment, has_read);
+            }
+            _ => self.transaction.after_other(),
+        }
+    }
+
+    pub(crate) fn apply(&mut self, engine: &Engine, running: &Running, outcome: &Outcome, has_failed: bool) {
+        match &running.effect {
+            Effect::None => {}
+            Effect::Statement(statement) => self.apply_statement(engine, statement, has_failed),
+            Effect::Prepare { text, reading, context, terms } => match outcome.kind {
+                OutcomeKind::Prepared { id, params, .. } => {
+                    let (text, reading) = (text.clone(), reading.clone());
+                    let prepared = crate::prepared::Prepared {
+                        text,
+                        reading,
+                        terms: terms.clone(),
+                        parameters: params,
+                        types: Vec::new(),
+                        has_long_data: false,
+                        context: *context,
+                        metadata: None,
+                    };
+                    self.statements.insert(id, prepared);
+                }
+                _ => self.statements.forget_last(),
+            },
+            Effect::ChangeUser { charset, inherited } => {
+                self.charset = charset.unwrap_or(self.charset);
+                self.begin_again(engine, *inherited);
+                if has_failed {
+                    self.abandon(engine);
+                }
+            }
+            Effect::Reset { inherited } => self.begin_again(engine, *inherited),
+        }
+    }
+
+    pub(crate) fn apply_statement(&mut self, engine: &Engine, statement: &Statement, has_failed: bool) {
+        match &statement.kind {
+            // One that failed may have been applied in part.
+            Kind::Set(assignments) if has_failed => self.lose_settings(engine, assignments),
+            Kind::Set(assignments) => self.apply_settings(engine, assignments),
+            Kind::CreateTemporary => self.has_temporary_tables = true,
+            // Told at the end of the statement, but not while the engine sleeps.
+            Kind::Use(_) if !has_failed => {
+                self.database_known = false;
+                self.forget_contexts();
+            }
+            // Anything may have been set inside.
+            kind if may_be_anything(kind) => self.become_private(engine),
+            Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
+                if matches!(statement.kind, Kind::ResetQueryCache) {
+                    engine.cache.clear();
+                }
+            }
+            Kind::Flush(Flush::Status) if !has_failed => {
+                engine.counts.flush();
+                engine.insight.flush();
+            }
+            _ => {}
+        }
+    }
+
+    fn lose_settings(&mut self, engine: &Engine, assignments: &[sql::Assignment]) {
+        if assignments.iter().all(|a| matches!(a.target, sql::Target::Global(_))) {
+            return;
+        }
+        let is_askable = |a: &sql::Assignment| match &a.target {
+            sql::Target::Session(name) => ASKABLE.contains(&name.as_slice()),
+            sql::Target::Names { .. } => true,
+            _ => false,
+        };
+        self.variables.doubt();
+        self.has_set_role |= assignments.iter().any(|a| a.target == sql::Target::Role);
+        self.forget_contexts();
+        if !assignments.iter().all(is_askable) {
+            self.become_private(engine);
+        }
+    }
+
+    pub(crate) fn learn(&mut self, engine: &Engine, response: &[u8]) {
+        match crate::surface::answer(response, self.capabilities).as_deref() {
+            Some([found, first, values @ ..]) => {
+                self.variables.learn(values);
+                if self.was_reset && !first.is_empty() {
+                    self.become_private(engine);
+                }
+                let rows = std::str::from_utf8(found).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+                self.unseen = Some(Pending { rows, is_latest: false, is_owed: true, replay: Vec::new() });
+            }
+            _ => self.variables.knowledge = crate::variables::Knowledge::Lost,
+        }
+        self.variables.is_uncertain = false;
+        self.forget_contexts();
+    }
+
+    fn apply_settings(&mut self, engine: &Engine, assignments: &[sql::Assignment]) {
+        let inherited = engine.settings.inherited();
+        for assignment in assignments {
+            self.has_set_role |= assignment.target == sql::Target::Role;
+            match self.variables.apply(assignment, inherited) {
+                Understood::Nothing => {}
+                Understood::Changed => self.forget_contexts(),
+                Understood::NotUnderstood => self.become_private(engine),
+            }
+        }
+    }
+}
