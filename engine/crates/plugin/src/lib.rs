@@ -7,7 +7,9 @@
 //! - no code of this library is ever unmapped (`-z nodelete`): a thread may still be inside a hook.
 
 mod abi;
+mod bystanders;
 mod connection;
+mod events;
 mod faults;
 mod got;
 mod hooks;
@@ -43,7 +45,7 @@ unsafe impl Sync for Audit {}
 static AUDIT: Audit = Audit {
     interface_version: abi::AUDIT_INTERFACE_VERSION,
     release_thd: None,
-    event_notify: Some(host::event),
+    event_notify: Some(events::event),
     class_mask: [AUDIT_CLASSES],
 };
 const AUDIT_CLASSES: u64 = 1 << abi::GENERAL_CLASS | 1 << abi::CONNECTION_CLASS | 1 << abi::TABLE_CLASS;

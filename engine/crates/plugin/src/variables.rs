@@ -4,7 +4,7 @@
 use crate::abi::*;
 use crate::faults::Point;
 use crate::hooks::contain;
-use crate::{host, log, rules};
+use crate::{events, host, log, rules};
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulong, c_ulonglong, c_void};
 use std::ptr::null;
 
@@ -354,7 +354,7 @@ unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_v
         if target.cast() == type_pointer(std::ptr::null_mut()) {
             host::settings_changed();
         } else {
-            host::type_changed(thd, value as u8);
+            events::type_changed(thd, value as u8);
         }
     });
 }

@@ -5,7 +5,7 @@
 //! sets the bits that it needs itself.
 
 use crate::local::{Local, Row};
-use crate::{AUDIT_CLASSES, abi, host, log, server, worker};
+use crate::{AUDIT_CLASSES, abi, bystanders, host, log, server, worker};
 use session::{Engine, Older, Past, Unheard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -140,10 +140,10 @@ pub fn attend(engine: &Engine) {
     }
     report(true);
     // While the server starts, no session has done anything yet; otherwise the worker asks which sessions there are.
-    host::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
+    bystanders::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
     *state = Some(State::new(Some(engine.wake())));
     // What those have done that connected meanwhile was not told either.
-    host::forget_bystanders();
+    bystanders::forget();
     worker::wake();
 }
 
@@ -186,7 +186,7 @@ pub fn tend(engine: &Engine) {
         lie_down(engine, &mut state);
         *state = Some(State::new(None));
         drop(state);
-        host::forget_bystanders();
+        bystanders::forget();
     }
 }
 
@@ -204,7 +204,7 @@ fn look_back(engine: &Engine, link: &mut Local) -> Result<(), String> {
     if state().as_ref().is_none_or(|state| state.past.is_none()) {
         return Ok(());
     }
-    if !host::knows_all_sessions() {
+    if !bystanders::knows_all_sessions() {
         learn_sessions(link)?;
     }
     let is_at_risk = host::was_loaded_before() || has_other_listeners(link)?;
@@ -236,7 +236,7 @@ fn look_back(engine: &Engine, link: &mut Local) -> Result<(), String> {
 /// Which sessions may have begun before the engine woke.
 fn learn_sessions(link: &mut Local) -> Result<(), String> {
     let rows = link.query("SELECT MAX(ID) FROM information_schema.PROCESSLIST")?;
-    host::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, worker::number));
+    bystanders::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, worker::number));
     Ok(())
 }
 
@@ -264,7 +264,7 @@ fn unheard(link: &mut Local) -> Result<Vec<Older>, String> {
         "SELECT ID, 0, NULL FROM information_schema.PROCESSLIST \
          WHERE COMMAND IN ('Slave_SQL', 'Slave_worker', 'Delayed insert')",
     )?;
-    Ok(rows.iter().filter_map(older_of).filter(|older| !host::has_heard(older.thread)).collect())
+    Ok(rows.iter().filter_map(older_of).filter(|older| !bystanders::has_heard(older.thread)).collect())
 }
 
 const STATEMENTS: u64 = 1 << abi::GENERAL_CLASS | 1 << abi::TABLE_CLASS;

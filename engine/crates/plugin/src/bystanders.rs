@@ -1,0 +1,99 @@
+//! Server threads that are nobody's connection here: events, appliers, connections that are not followed.
+
+use crate::faults::Point;
+use crate::host::engine;
+use crate::{hooks, worker};
+use session::Bystander;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static BYSTANDERS: Mutex<Option<HashMap<u64, Bystander>>> = Mutex::new(None);
+/// Server threads without a connection of this load that the server has told of since then.
+static HEARD: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
+
+/// Server sessions with a greater number began after the plugin was loaded: all that they did has been reported.
+static OLDEST_KNOWN: AtomicU64 = AtomicU64::new(u64::MAX);
+
+pub fn set_oldest_known(thread_id: u64) {
+    OLDEST_KNOWN.store(thread_id, Ordering::Relaxed);
+}
+
+pub fn knows_all_sessions() -> bool {
+    OLDEST_KNOWN.load(Ordering::Relaxed) != u64::MAX
+}
+
+/// Whether the server has told of this thread.
+pub fn has_heard(thread_id: u64) -> bool {
+    heard().as_ref().is_some_and(|heard| heard.contains(&thread_id))
+}
+
+fn heard() -> MutexGuard<'static, Option<HashSet<u64>>> {
+    HEARD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn all() -> MutexGuard<'static, Option<HashMap<u64, Bystander>>> {
+    BYSTANDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub fn start() {
+    *all() = Some(HashMap::new());
+    *heard() = Some(HashSet::new());
+}
+
+pub fn stop() {
+    forget();
+    *all() = None;
+}
+
+pub fn holding(work: &mut dyn FnMut()) {
+    let (_all, _heard) = (all(), heard());
+    work();
+}
+
+/// A connection whose bytes pass unread, from its beginning on.
+pub fn join(thread_id: u64) {
+    if let Some(all) = all().as_mut() {
+        all.insert(thread_id, Bystander::new(true));
+    }
+}
+
+/// What they hold closed opens: nothing is stored, and what was is gone.
+pub fn forget() {
+    let forgotten = all().as_mut().map(std::mem::take).unwrap_or_default();
+    forgotten.into_values().for_each(|mut bystander| bystander.on_end(engine()));
+}
+
+pub fn with(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
+    if worker::is_this_thread() {
+        return;
+    }
+    if let Some(all) = all().as_mut() {
+        work(all.entry(thread_id).or_insert_with(|| {
+            let _ = UNTIL_EXIT.try_with(|ending| ending.0.borrow_mut().push(thread_id));
+            heard().iter_mut().for_each(|heard| _ = heard.insert(thread_id));
+            Bystander::new(thread_id > OLDEST_KNOWN.load(Ordering::Relaxed))
+        }));
+    }
+}
+
+/// Server threads without a client (events, delayed inserts) do not tell that they end; their thread does.
+struct Ending(RefCell<Vec<u64>>);
+
+thread_local! {
+    static UNTIL_EXIT: Ending = const { Ending(RefCell::new(Vec::new())) };
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        hooks::contain(Point::Event, (), || self.0.borrow_mut().drain(..).for_each(ended));
+    }
+}
+
+pub fn ended(thread_id: u64) {
+    heard().iter_mut().for_each(|heard| _ = heard.remove(&thread_id));
+    if let Some(mut bystander) = all().as_mut().and_then(|all| all.remove(&thread_id)) {
+        bystander.on_end(engine());
+    }
+}
