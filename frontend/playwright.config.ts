@@ -1,12 +1,20 @@
 // End to end: the real stack (web, worker, scheduler, MariaDB servers) in Debian's Chromium.
 // `npm run build` first; the stack serves dist/. See e2e/stack.ts for what starts it.
 import { defineConfig } from '@playwright/test';
-import { SESSION_FILE } from './e2e/session';
+import { SESSION_FILE, WORKERS } from './e2e/session';
+
+/** Settings of all, a table of 10 000 instances, and forms that another's settings would renew. */
+const ALONE = /(drafts|many|second-person|settings)\.spec\.ts$/;
 
 export default defineConfig({
   testDir: 'e2e',
   globalSetup: './e2e/stack.ts',
-  workers: 1,
+  // Each worker has two servers of its own (e2e/console.ts); what a whole stack has once is tested after them, alone.
+  workers: WORKERS,
+  projects: [
+    { name: 'beside others', testIgnore: ALONE },
+    { name: 'alone', testMatch: ALONE, workers: 1, dependencies: ['beside others'] },
+  ],
   // Limits, not expectations: a build machine is shared, and a condition that comes late is not a failure.
   timeout: 600_000,
   // What fails once and passes then is told as flaky.

@@ -1,21 +1,23 @@
-// The `test` of every spec: the stack's first two instances and its API are at hand.
-import { test as base, type APIRequestContext } from '@playwright/test';
+// The `test` of every spec: two instances and the API of the stack are at hand.
+import { test as base } from '@playwright/test';
 import { Api } from './fleet';
+import { stack } from './session';
 
 export interface Instance {
   id: string;
   name: string;
 }
 
-async function instancesOf(api: APIRequestContext): Promise<[Instance, Instance]> {
-  const answer = (await (await api.get('/api/v1/instances?limit=10')).json()) as { items: Instance[] };
-  const [first, second] = answer.items;
-  if (!first || !second) throw new Error('The tests need a stack with at least two instances.');
+/** Those of one worker: what it does to them nobody else sees. */
+function instancesOf(worker: number): [Instance, Instance] {
+  const [first, second] = stack.servers().slice(2 * worker);
+  if (!first || !second) throw new Error('The tests need two instances for each worker.');
   return [first, second];
 }
 
 export const test = base.extend<{ instances: [Instance, Instance]; api: Api }>({
-  instances: async ({ request }, provide) => provide(await instancesOf(request)),
+  // eslint-disable-next-line no-empty-pattern -- Playwright reads from it what a fixture needs
+  instances: async ({}, provide, { parallelIndex }) => provide(instancesOf(parallelIndex)),
   api: async ({ request }, provide) => provide(new Api(request)),
 });
 

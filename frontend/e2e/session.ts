@@ -4,12 +4,19 @@ import { join, resolve } from 'node:path';
 
 process.env.FQC_E2E_SESSION ??= join(tmpdir(), `fqc-e2e-session-${process.pid}.json`);
 
+// A stack that runs already need not have servers for two.
+process.env.FQC_E2E_WORKERS ??= process.env.FQC_E2E_URL ? '1' : '2';
+
+/** How many test files run at a time. */
+export const WORKERS = Number(process.env.FQC_E2E_WORKERS);
+
 export const BACKEND = resolve(import.meta.dirname, '../../backend');
 export const PYTHON = join(BACKEND, '.venv/bin/python');
 
 /** A server of the fleet with the account of the control plane, as `up --json` tells it. */
 export interface Server {
   id: string;
+  name: string;
   host: string;
   port: number;
   username: string;
@@ -28,9 +35,9 @@ export const stack = {
   url: () => fromEnvironment('FQC_E2E_URL'),
   user: () => fromEnvironment('FQC_E2E_USER'),
   password: () => fromEnvironment('FQC_E2E_PASSWORD'),
+  servers: () => JSON.parse(fromEnvironment('FQC_E2E_SERVERS')) as Server[],
   server: (id: string) => {
-    const servers = JSON.parse(fromEnvironment('FQC_E2E_SERVERS')) as Server[];
-    const found = servers.find((server) => server.id === id);
+    const found = stack.servers().find((server) => server.id === id);
     if (!found) throw new Error(`FQC_E2E_SERVERS does not name ${id}.`);
     return found;
   },

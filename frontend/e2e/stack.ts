@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { request } from '@playwright/test';
-import { BACKEND, PYTHON, SESSION_FILE, stack, type Server } from './session';
+import { BACKEND, PYTHON, SESSION_FILE, stack, WORKERS, type Server } from './session';
 
 const run = promisify(execFile);
 const START_LIMIT_MS = 600_000;
@@ -62,7 +62,7 @@ export default async function setUp(): Promise<() => Promise<void>> {
 
 async function begin(runDir: string): Promise<void> {
   const started = JSON.parse(
-    await supervise(['up', '--run-dir', runDir, '--ports', 'auto', '--json']),
+    await supervise(['up', '--run-dir', runDir, '--ports', 'auto', '--count', String(2 * WORKERS), '--json']),
   ) as Started;
   process.env.FQC_E2E_URL = started.address ?? started.url;
   process.env.FQC_E2E_USER = started.admin.username;
