@@ -141,3 +141,7 @@ impl Drop for Connection {
         unsafe { (service().close)(self.handle) };
     }
 }
+
+pub fn number(value: &Option<Vec<u8>>) -> u64 {
+    value.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()).unwrap_or(0)
+}

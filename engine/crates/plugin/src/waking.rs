@@ -5,7 +5,7 @@
 //! sets the bits that it needs itself.
 
 use crate::local::{Local, Row};
-use crate::{AUDIT_CLASSES, abi, bystanders, host, log, server, worker};
+use crate::{AUDIT_CLASSES, abi, bystanders, host, local, log, server, worker};
 use session::{Engine, Older, Past, Unheard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -236,7 +236,7 @@ fn look_back(engine: &Engine, link: &mut Local) -> Result<(), String> {
 /// Which sessions may have begun before the engine woke.
 fn learn_sessions(link: &mut Local) -> Result<(), String> {
     let rows = link.query("SELECT MAX(ID) FROM information_schema.PROCESSLIST")?;
-    bystanders::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, worker::number));
+    bystanders::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, local::number));
     Ok(())
 }
 
@@ -254,7 +254,7 @@ fn running(link: &mut Local) -> Result<Vec<Older>, String> {
 
 fn older_of(row: &Row) -> Option<Older> {
     let text = row.get(2).cloned().flatten().unwrap_or_default();
-    Some(Older { thread: worker::number(row.first()?), number: worker::number(row.get(1)?), text })
+    Some(Older { thread: local::number(row.first()?), number: local::number(row.get(1)?), text })
 }
 
 /// Threads without a client go on with the plugins that they knew, for as long as they live: they are waited for until they
