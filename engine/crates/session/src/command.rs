@@ -59,7 +59,10 @@ impl Session {
                 let prepared = execute.as_ref().and_then(|execute| self.statements.get_mut(execute.id));
                 let reading = prepared.as_ref().map_or_else(Reading::opaque, |prepared| prepared.reading.clone());
                 // Types are told once, for later executions too.
-                prepared.zip(execute).map(|(prepared, execute)| bind(prepared, &execute));
+                if let Some((prepared, execute)) = prepared.zip(execute) {
+                    bind(prepared, &execute);
+                    prepared.note_forwarded(&execute);
+                }
                 self.forward(engine, &reading.statement, Expect::Execute, None);
             }
             command => {
@@ -85,7 +88,7 @@ impl Session {
         let early = std::mem::take(&mut self.has_passed_over).then(|| self.read(engine, text));
         self.is_hopeless = early.as_ref().is_some_and(|reading| self.may_skip(engine, reading));
         if let Some(context) = context {
-            match self.serve(engine, &Asked { context, text, parameters: &[], packet }, outlet) {
+            match self.serve(engine, &Asked { context, text, parameters: &[], packet, types: &[] }, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
                 Served::No => {}
@@ -123,7 +126,8 @@ impl Session {
         if let (true, Some(context), Some(parameters), None, true) =
             (is_read, context, &parameters, refusal, has_metadata)
         {
-            match self.serve(engine, &Asked { context, text: &text, parameters, packet }, outlet) {
+            let asked = Asked { context, text: &text, parameters, packet, types: &metadata.types };
+            match self.serve(engine, &asked, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
                 Served::No => {}
@@ -144,13 +148,11 @@ impl Session {
         if let Some(terms) = terms {
             self.note_wording(engine, &reading.statement.kind, text, terms);
         }
-        if let Some(prepared) = self.statements.get_mut(execute.id) {
-            prepared.has_long_data = false;
-        }
+        let told = self.statements.get_mut(execute.id).and_then(|prepared| prepared.forward(&execute, packet));
         if let Some(running) = &mut self.running {
             running.execution = Some((execute.id, metadata));
         }
-        Decision::Forward
+        told.map_or(Decision::Forward, Decision::Replace)
     }
 
     fn on_unknown_execute(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
@@ -207,17 +209,16 @@ fn bind(prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
     if prepared.parameters == 0 {
         return Some(Vec::new());
     }
-    let params = execute.params(prepared.parameters, &prepared.types)?;
-    let bytes = [params.nulls, params.types, params.values].concat();
-    if params.are_types_new {
-        let types = params.types.to_vec();
-        prepared.types = types;
+    // The server takes them from an execution that fails, too.
+    if let Some(types) = execute.new_types(prepared.parameters).filter(|types| *types != prepared.types) {
+        (prepared.types, prepared.knows_types) = (types.to_vec(), false);
     }
-    Some(bytes)
+    let params = execute.params(prepared.parameters, &prepared.types)?;
+    Some([params.nulls, params.types, params.values].concat())
 }
 
 fn refusal_of_execution(prepared: &Prepared, execute: &Execute, context: Option<u64>) -> Option<Reason> {
-    if prepared.has_long_data || execute.flags != 0 || execute.iterations != 1 {
+    if prepared.has_long_data || prepared.has_cursor || execute.flags != 0 || execute.iterations != 1 {
         return Some(Own::Cursor.into());
     }
     if prepared.types.chunks(2).any(|kind| TIME_TYPES.contains(&kind[0])) {

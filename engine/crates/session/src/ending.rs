@@ -144,7 +144,7 @@ impl Session {
             Effect::None => {}
             Effect::Statement(statement) => self.apply_statement(engine, statement, has_failed),
             Effect::Prepare { text, reading, context, terms } => match outcome.kind {
-                OutcomeKind::Prepared { id, params, .. } => {
+                OutcomeKind::Prepared { id, params, columns } => {
                     let (text, reading) = (text.clone(), reading.clone());
                     let prepared = crate::prepared::Prepared {
                         text,
@@ -152,6 +152,8 @@ impl Session {
                         terms: terms.clone(),
                         parameters: params,
                         types: Vec::new(),
+                        knows_types: true,
+                        has_cursor: false,
                         has_long_data: false,
                         context: *context,
                         metadata: None,

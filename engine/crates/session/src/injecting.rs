@@ -37,6 +37,12 @@ impl Session {
     /// The result that the server does not know of, if it matters.
     pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Pending) -> bool) -> Option<Vec<u8>> {
         let pending = self.unseen.take_if(|pending| matters(pending))?;
+        if let Some(execute) = pending.execution()
+            && let Some(prepared) = self.statements.get_mut(execute.id)
+        {
+            // Those that were bound then.
+            prepared.knows_types = execute.new_types(prepared.parameters).is_none_or(|types| types == prepared.types);
+        }
         Some(self.inject(engine, Purpose::Unseen, pending.command()))
     }
 
@@ -44,12 +50,22 @@ impl Session {
     /// To be asked until there is nothing left.
     pub fn before_pieces(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         self.settle(engine);
-        self.tell_begin(engine).or_else(|| self.tell_unseen(engine, |_| true))
+        self.tell_types(engine).or_else(|| self.tell_begin(engine)).or_else(|| self.tell_unseen(engine, |_| true))
+    }
+
+    /// How parameters are bound that the server has not had: an execution that passes as it is may go by that.
+    pub(crate) fn tell_types(&mut self, engine: &Engine) -> Option<Vec<u8>> {
+        let (id, prepared) = self.statements.misunderstood()?;
+        prepared.knows_types = true;
+        let packet = wire::types_alone(id, &prepared.types);
+        Some(self.inject(engine, Purpose::Types, (packet, Expect::Execute)))
     }
 
     /// The server does not know of something that the client was told, or answers what the client must not see.
     pub fn owes_server(&self) -> bool {
-        self.transaction.deferred_begin.is_some() || self.running.as_ref().is_some_and(Running::is_kept_back)
+        self.transaction.deferred_begin.is_some()
+            || !self.statements.are_understood()
+            || self.running.as_ref().is_some_and(Running::is_kept_back)
     }
 
     /// Before a read that could be stored or a write of rows, the server is asked for the settings that are not certain.

@@ -22,6 +22,12 @@ impl Session {
                 return Decision::Inject(first);
             }
         }
+        // Told later, it would take what is sent now with it.
+        if command == Some(Command::StmtSendLongData)
+            && let Some(first) = self.tell_types(engine)
+        {
+            return Decision::Inject(first);
+        }
         // What is closed cannot be run again.
         if command == Some(Command::StmtClose)
             && let Some(first) = self.tell_unseen(engine, Pending::is_replayed)
@@ -64,7 +70,7 @@ impl Session {
             }
             Some(Command::StmtReset) => {
                 if let Some(prepared) = self.statements.get_mut(id_of(body)) {
-                    prepared.has_long_data = false;
+                    (prepared.has_long_data, prepared.has_cursor) = (false, false);
                 }
                 (Expect::Ok, Effect::None)
             }
@@ -94,6 +100,10 @@ impl Session {
                 return None;
             }
             _ => {
+                // What it binds holds for later executions, too.
+                if let Some(prepared) = self.statements.get_mut(id_of(body)) {
+                    (prepared.types, prepared.knows_types) = (Vec::new(), true);
+                }
                 self.forward(engine, &Reading::opaque().statement, Expect::Execute, None);
                 return None;
             }

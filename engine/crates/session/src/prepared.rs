@@ -4,6 +4,7 @@ use crate::readings::Reading;
 use crate::rows::Terms;
 use std::collections::HashMap;
 use std::sync::Arc;
+use wire::Execute;
 
 #[derive(Debug)]
 pub struct Prepared {
@@ -14,6 +15,10 @@ pub struct Prepared {
     pub parameters: u16,
     /// Two bytes for each parameter, as last bound.
     pub types: Vec<u8>,
+    /// The server has had these types, too: not if they came with an execution that was answered without it.
+    pub knows_types: bool,
+    /// The server keeps rows of the last execution for it.
+    pub has_cursor: bool,
     /// Values have come in pieces since the last execution.
     pub has_long_data: bool,
     /// The identity under which it was prepared.
@@ -27,6 +32,20 @@ pub struct Prepared {
 pub struct Metadata {
     pub definitions: u64,
     pub types: Vec<u8>,
+}
+
+impl Prepared {
+    /// The server gets this execution.
+    pub fn note_forwarded(&mut self, execute: &Execute) {
+        (self.knows_types, self.has_long_data, self.has_cursor) = (true, false, execute.flags != 0);
+    }
+
+    /// The same; a packet is given where it must get another one, which tells what it does not know.
+    pub fn forward(&mut self, execute: &Execute, packet: &[u8]) -> Option<Vec<u8>> {
+        let lacks_types = !self.knows_types && execute.new_types(self.parameters).is_none();
+        self.note_forwarded(execute);
+        lacks_types.then(|| wire::with_types(packet, &self.types))
+    }
 }
 
 #[derive(Debug, Default)]
@@ -47,6 +66,15 @@ impl Statements {
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Prepared> {
         let id = if id == LAST { self.last? } else { id };
         self.by_id.get_mut(&id)
+    }
+
+    /// A statement whose next execution the server would understand otherwise than it is meant.
+    pub fn misunderstood(&mut self) -> Option<(u32, &mut Prepared)> {
+        self.by_id.iter_mut().find(|(_, prepared)| !prepared.knows_types).map(|(id, prepared)| (*id, prepared))
+    }
+
+    pub fn are_understood(&self) -> bool {
+        self.by_id.values().all(|prepared| prepared.knows_types)
     }
 
     pub fn remove(&mut self, id: u32) {

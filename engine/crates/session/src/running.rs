@@ -23,6 +23,8 @@ pub(crate) enum Purpose {
     Ask,
     /// Nothing: the server only has to ask for the next command in its own way.
     Idle,
+    /// The server learns how a statement's parameters are bound.
+    Types,
     /// FOUND_ROWS() is made to say what the client saw.
     Unseen,
 }

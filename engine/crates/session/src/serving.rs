@@ -21,6 +21,8 @@ pub(crate) struct Asked<'a> {
     pub parameters: &'a [u8],
     /// The whole command.
     pub packet: &'a [u8],
+    /// How the parameters of a prepared statement are bound, which its command need not say.
+    pub types: &'a [u8],
 }
 
 impl Asked<'_> {
@@ -109,7 +111,7 @@ impl Session {
         engine.counts.saved_ns.add(entry.cost_ns());
         engine.counts.saved_bytes.add(entry.value().len() as u64);
         engine.insight.digests.hit(Slot(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
-        let replay = if layout.shows_found() { Vec::new() } else { asked.packet.to_vec() };
+        let replay = if layout.shows_found() { Vec::new() } else { wire::with_types(asked.packet, asked.types) };
         self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true, is_owed: false, replay });
         self.deliver(entry.value(), layout, outlet);
         Served::Answered

@@ -36,6 +36,12 @@ impl Pending {
         !self.replay.is_empty()
     }
 
+    /// That of a prepared statement.
+    pub fn execution(&self) -> Option<wire::Execute<'_>> {
+        let payload = self.replay.get(4..)?;
+        (payload.first() == Some(&(wire::Command::StmtExecute as u8))).then(|| wire::Execute::parse(payload)).flatten()
+    }
+
     /// What the server must run, and what it will answer.
     pub fn command(self) -> (Vec<u8>, Expect) {
         match self.replay.get(4) {

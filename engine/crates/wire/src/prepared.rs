@@ -1,6 +1,8 @@
 //! The payload of COM_STMT_EXECUTE, split into the parts that make two executions the same.
 
+use crate::Command;
 use crate::lenenc::Reader;
+use crate::packet::{Header, push_packet};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Execute<'a> {
@@ -19,6 +21,12 @@ impl<'a> Execute<'a> {
         reader.u8()?;
         let (id, flags, iterations) = (reader.u32()?, reader.u8()?, reader.u32()?);
         Some(Execute { id, flags, iterations, parameters: reader.rest() })
+    }
+
+    /// The types that it binds anew, as far as they are there; none if it goes by those of the execution before.
+    pub fn new_types(&self, count: u16) -> Option<&'a [u8]> {
+        let (flag, rest) = self.parameters.get(usize::from(count).div_ceil(8)..)?.split_first()?;
+        (*flag != 0).then(|| rest.get(..2 * usize::from(count)).unwrap_or_default())
     }
 
     /// `remembered_types`: those that the last execution bound, two bytes each. `None` if the payload does not
@@ -41,6 +49,32 @@ impl<'a> Execute<'a> {
         params.is_well_formed(count).then_some(params)
     }
 }
+
+/// The packet of an execution that binds these types itself, two bytes for each parameter, where it went by those of the
+/// execution before.
+pub fn with_types(packet: &[u8], types: &[u8]) -> Vec<u8> {
+    let count = types.len() / 2;
+    let flag = Header::SIZE + BEFORE_PARAMETERS + count.div_ceil(8);
+    if count == 0 || packet.get(flag) != Some(&0) {
+        return packet.to_vec();
+    }
+    let payload = [&packet[Header::SIZE..flag], &[1], types, &packet[flag + 1..]].concat();
+    let mut out = Vec::with_capacity(payload.len() + Header::SIZE);
+    push_packet(&mut out, &mut { packet[3] }, &payload);
+    out
+}
+
+/// An execution that binds these types and comes to nothing: it says that a value follows, and none does.
+pub fn types_alone(id: u32, types: &[u8]) -> Vec<u8> {
+    let head = [&[Command::StmtExecute as u8][..], &id.to_le_bytes(), &[0, 1, 0, 0, 0]].concat();
+    let nulls = vec![0; (types.len() / 2).div_ceil(8)];
+    let mut out = Vec::new();
+    push_packet(&mut out, &mut 0, &[&head[..], &nulls, &[1], types].concat());
+    out
+}
+
+/// Command, statement, cursor type and iterations.
+const BEFORE_PARAMETERS: usize = 10;
 
 /// Together the three slices identify an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

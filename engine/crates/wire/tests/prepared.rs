@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Random, clients};
-use wire::{Execute, Param, Params, Value};
+use wire::{Execute, Packet, Param, Params, Value, push_packet, types_alone, with_types};
 
 fn captured() -> Vec<Vec<u8>> {
     clients().iter().filter(|captured| captured.what == "execute").map(support::Captured::bytes).collect()
@@ -23,6 +23,38 @@ fn executions_of_a_real_client_are_split() {
     let remembered = second.params(1, bound.types).expect("parameters");
     assert_eq!((remembered.types, remembered.are_types_new), (bound.types, false));
     assert_eq!(remembered, Params { are_types_new: false, ..bound }, "the same value again");
+}
+
+#[test]
+fn an_execution_without_types_can_be_given_those_of_the_one_before() {
+    let payloads = captured();
+    let packet = |payload: &[u8]| {
+        let mut packet = Vec::new();
+        push_packet(&mut packet, &mut 0, payload);
+        packet
+    };
+    let (first, second) = (packet(&payloads[1]), packet(&payloads[2]));
+    let types = Execute::parse(&payloads[1]).and_then(|execute| execute.new_types(1)).expect("types");
+    assert_eq!(with_types(&second, types), first, "the same value again");
+    assert_eq!(with_types(&first, &[9, 9]), first, "with types of its own");
+    assert_eq!(with_types(&packet(&payloads[0]), &[]), packet(&payloads[0]), "without parameters");
+    assert_eq!(with_types(&second[..9], types), second[..9]);
+    assert_eq!(Execute::parse(&payloads[2]).and_then(|execute| execute.new_types(1)), None);
+}
+
+#[test]
+fn types_can_be_told_without_a_value() {
+    let types = [3, 0, 0xfd, 0, 8, 0x80];
+    let packet = types_alone(7, &types);
+    let execute = Packet::parse(&packet).and_then(|packet| Execute::parse(packet.payload)).expect("an execution");
+    assert_eq!((execute.id, execute.flags, execute.new_types(3)), (7, 0, Some(&types[..])));
+    assert_eq!(execute.params(3, &[]), None, "a value is missing");
+}
+
+#[test]
+fn types_that_are_cut_short_are_not_those_of_before() {
+    let payload = [&[23, 9, 0, 0, 0, 0, 1, 0, 0, 0][..], &[0, 1, 3]].concat();
+    assert_eq!(Execute::parse(&payload).and_then(|execute| execute.new_types(1)), Some(&[][..]));
 }
 
 /// An execution with types.

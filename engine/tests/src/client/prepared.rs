@@ -45,7 +45,7 @@ impl Client {
     }
 
     pub fn execute(&mut self, prepared: &Prepared, params: &[Param]) -> io::Result<Response> {
-        self.send(command::STMT_EXECUTE, &execute_body(prepared.id, params))?;
+        self.send(command::STMT_EXECUTE, &execute_body(prepared.id, params, &mut Vec::new()))?;
         self.read_response()
     }
 
@@ -75,7 +75,8 @@ fn prepared(head: &[u8]) -> Prepared {
     Prepared { id, columns, params: cursor.int(2) as u16 }
 }
 
-pub fn execute_body(id: u32, params: &[Param]) -> Vec<u8> {
+/// `bound`: the types that the server has had, which are not sent again.
+pub fn execute_body(id: u32, params: &[Param], bound: &mut Vec<u8>) -> Vec<u8> {
     let mut body = id.to_le_bytes().to_vec();
     body.push(0);
     body.extend(1u32.to_le_bytes());
@@ -87,8 +88,12 @@ pub fn execute_body(id: u32, params: &[Param]) -> Vec<u8> {
         nulls[index / 8] |= u8::from(*param == Param::Null) << (index % 8);
     }
     body.extend(nulls);
-    body.push(1);
-    body.extend(params.iter().flat_map(kind));
+    let types: Vec<u8> = params.iter().flat_map(kind).collect();
+    body.push(u8::from(types != *bound));
+    if types != *bound {
+        body.extend(&types);
+        *bound = types;
+    }
     params.iter().for_each(|param| value(param, &mut body));
     body
 }

@@ -22,7 +22,25 @@ pub struct Answer {
 
 struct Session {
     client: Client,
-    prepared: HashMap<String, Prepared>,
+    /// As the libraries for C: parameters are bound once, and again only in another way.
+    binds_once: bool,
+    prepared: HashMap<String, Known>,
+}
+
+/// A prepared statement, and the types that were bound last, if they are not sent again.
+struct Known {
+    prepared: Prepared,
+    bound: Vec<u8>,
+}
+
+impl Session {
+    fn execution(&mut self, text: &str, params: &[Param]) -> Option<Vec<u8>> {
+        let known = self.prepared.get_mut(text)?;
+        if !self.binds_once {
+            known.bound.clear();
+        }
+        Some(execute_body(known.prepared.id, params, &mut known.bound))
+    }
 }
 
 pub struct Lane {
@@ -56,7 +74,7 @@ impl Lane {
         client.set_timeout(Some(ANSWER_LIMIT))?;
         // FOUND_ROWS() of a fresh session is left over from an earlier one of the same thread.
         client.must("SELECT 1")?;
-        Ok(Session { client, prepared: HashMap::new() })
+        Ok(Session { client, binds_once: index % 3 == 2, prepared: HashMap::new() })
     }
 
     pub fn admin(&mut self) -> &mut Client {
@@ -114,8 +132,8 @@ impl Lane {
                 let commands: Vec<_> = texts.iter().map(|text| (command::QUERY, text.as_bytes())).collect();
                 session.client.send_together(&commands)
             }
-            Deed::Run(text, params) => match session.prepared.get(text) {
-                Some(known) => session.client.send(command::STMT_EXECUTE, &execute_body(known.id, params)),
+            Deed::Run(text, params) => match session.execution(text, params) {
+                Some(body) => session.client.send(command::STMT_EXECUTE, &body),
                 None => Ok(()),
             },
             _ => Ok(()),
@@ -134,7 +152,11 @@ impl Lane {
         if let Deed::Reconnect(account, is_abrupt) = &action.deed {
             return self.reconnect(action.session, account, *is_abrupt);
         }
-        let Session { client, prepared } = &mut self.sessions[action.session];
+        let session = &mut self.sessions[action.session];
+        if let Deed::Run(text, params) = &action.deed {
+            return run(session, text, params, responses);
+        }
+        let Session { client, prepared, .. } = session;
         match &action.deed {
             Deed::Query(_) | Deed::Load(..) => responses.push(client.read_response()?),
             Deed::Pipeline(texts) => {
@@ -142,15 +164,14 @@ impl Lane {
                     responses.push(client.read_response()?);
                 }
             }
-            Deed::Run(text, params) => run(client, prepared, text, params, responses)?,
             Deed::Close(text) => {
                 if let Some(known) = prepared.remove(text) {
-                    client.close(&known)?;
+                    client.close(&known.prepared)?;
                 }
             }
             Deed::Reset(text) => {
                 if let Some(known) = prepared.get(text) {
-                    responses.push(client.reset(known)?);
+                    responses.push(client.reset(&known.prepared)?);
                 }
             }
             Deed::InitDb(database) => responses.push(client.init_db(database)?),
@@ -163,7 +184,7 @@ impl Lane {
                 prepared.clear();
                 responses.push(client.change_user(&account.login())?);
             }
-            Deed::Reconnect(..) => unreachable!("handled above"),
+            Deed::Run(..) | Deed::Reconnect(..) => unreachable!("handled above"),
         }
         Ok(())
     }
@@ -190,27 +211,24 @@ impl Lane {
     }
 }
 
-fn run(
-    client: &mut Client,
-    prepared: &mut HashMap<String, Prepared>,
-    text: &str,
-    params: &[Param],
-    responses: &mut Vec<Response>,
-) -> io::Result<()> {
+fn run(session: &mut Session, text: &str, params: &[Param], responses: &mut Vec<Response>) -> io::Result<()> {
+    let Session { client, prepared, .. } = session;
     if prepared.contains_key(text) {
         responses.push(client.read_response()?);
         return Ok(());
     }
     if prepared.len() >= MOST_PREPARED {
         for (_, known) in prepared.drain() {
-            client.close(&known)?;
+            client.close(&known.prepared)?;
         }
     }
     let (response, known) = client.prepare(text)?;
     responses.push(response);
     if let Some(known) = known {
-        responses.push(client.execute(&known, params)?);
-        prepared.insert(text.to_string(), known);
+        prepared.insert(text.to_string(), Known { prepared: known, bound: Vec::new() });
+        let body = session.execution(text, params).expect("prepared just now");
+        session.client.send(command::STMT_EXECUTE, &body)?;
+        responses.push(session.client.read_response()?);
     }
     Ok(())
 }
