@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use fqc_tests::client::{Client, Endpoint, Login, Prepared, command};
+use fqc_tests::client::{Client, Endpoint, command};
 use fqc_tests::server::Server;
 use traps::{Arena, all, said, said_binary, small_table, start, until};
 
@@ -265,131 +265,6 @@ fn types_of_parameters_that_came_in_pieces() {
     reader.ping().unwrap();
     reader.send(command::STMT_EXECUTE, &body(&[])).unwrap();
     assert_eq!(said_binary(&reader.read_response().unwrap()), "2");
-}
-
-/// An execution, with the types of its one parameter or by those of the execution before.
-fn execution(prepared: &Prepared, types: &[u8], value: &[u8]) -> Vec<u8> {
-    let head = [&prepared.id.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, u8::from(!types.is_empty())]].concat();
-    [&head[..], types, value].concat()
-}
-
-const NUMBER: &[u8] = &[3, 0];
-const TEXT: &[u8] = &[0xfd, 0];
-
-fn run(client: &mut Client, body: &[u8]) -> String {
-    client.send(command::STMT_EXECUTE, body).unwrap();
-    said_binary(&client.read_response().unwrap())
-}
-
-/// A client binds once and executes often; the engine may answer the one execution that tells how.
-#[test]
-fn types_that_are_bound_once() {
-    let (mut arena, _, mut other) = with_table("l_once");
-    let count = "SELECT COUNT(*), SUM(v) FROM t WHERE id < ? LIMIT 1";
-    for read in ["SELECT v FROM t WHERE id = ?", count] {
-        let stored = other.prepare(read).unwrap().1.unwrap();
-        let bodies = [(NUMBER, &[2, 0, 0, 0][..]), (TEXT, b"\x011")];
-        let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
-        let of_plain = plain.prepare(read).unwrap().1.unwrap();
-        let mut truth = |types, value| run(&mut plain, &execution(&of_plain, types, value));
-        for (types, value) in bodies {
-            let body = execution(&stored, types, value);
-            until("a hit", || arena.counted(|| run(&mut other, &body)).1 > 0);
-        }
-        let mut client = arena.client();
-        arena.warm(&mut client, READ);
-        let prepared = client.prepare(read).unwrap().1.unwrap();
-        for (types, value) in bodies {
-            let (answer, hits) = arena.counted(|| run(&mut client, &execution(&prepared, types, value)));
-            assert_eq!((answer, hits), (truth(types, value), 1));
-            let next = if types == NUMBER { &[3, 0, 0, 0][..] } else { b"\x014" };
-            assert_eq!(run(&mut client, &execution(&prepared, b"", next)), truth(types, next), "{read}");
-        }
-        // What must be run after all, for the number of rows found, is run as it was bound.
-        assert_eq!(run(&mut client, &execution(&prepared, NUMBER, &[2, 0, 0, 0])), truth(NUMBER, &[2, 0, 0, 0]));
-        assert_eq!(said(&client.query("SELECT FOUND_ROWS()").unwrap()), "1");
-        assert_eq!(run(&mut client, &execution(&prepared, b"", &[5, 0, 0, 0])), truth(b"", &[5, 0, 0, 0]));
-    }
-}
-
-#[test]
-fn types_that_are_bound_once_before_an_execution_in_pieces() {
-    let (mut arena, _, mut client) = with_table("l_once_pieces");
-    let prepared = client.prepare("SELECT v FROM t WHERE id = ?").unwrap().1.unwrap();
-    for (types, value) in [(NUMBER, &[1, 0, 0, 0][..]), (TEXT, b"\x011")] {
-        let body = execution(&prepared, types, value);
-        until("a hit", || arena.counted(|| run(&mut client, &body)).1 > 0);
-    }
-    // The server knows text; a number is a hit.
-    let cuts = [1, 4, 6, 12];
-    for (cut, v) in cuts.into_iter().zip(["20", "30", "40", "50"]) {
-        assert_eq!(run(&mut client, &execution(&prepared, TEXT, b"\x019")), "");
-        assert_eq!(run(&mut client, &execution(&prepared, NUMBER, &[1, 0, 0, 0])), "10");
-        let id = v.as_bytes()[0] - b'0';
-        let body = execution(&prepared, b"", &[id, 0, 0, 0]);
-        let mut bytes = vec![1, 0, 0, 0, command::PING, body.len() as u8 + 1, 0, 0, 0, command::STMT_EXECUTE];
-        bytes.extend(body);
-        // What comes together with a ping is there before the rest.
-        client.send_raw(&bytes[..5 + cut]).unwrap();
-        client.read_response().unwrap();
-        client.send_raw(&bytes[5 + cut..]).unwrap();
-        assert_eq!(said_binary(&client.read_response().unwrap()), v, "cut after {cut}");
-    }
-}
-
-/// What is sent ahead of an execution belongs to it, however its other parameters were bound.
-#[test]
-fn types_that_are_bound_once_before_long_data() {
-    let (mut arena, _, mut client) = with_table("l_once_long");
-    let read = "SELECT v FROM t WHERE id = ?";
-    let prepared = client.prepare(read).unwrap().1.unwrap();
-    let body = execution(&prepared, TEXT, b"\x011");
-    until("a hit", || arena.counted(|| run(&mut client, &body)).1 > 0);
-    let again = client.prepare(read).unwrap().1.unwrap();
-    assert_eq!(arena.counted(|| run(&mut client, &execution(&again, TEXT, b"\x011"))), ("10".into(), 1));
-    client.long_data(&again, 0, b"3").unwrap();
-    assert_eq!(run(&mut client, &execution(&again, b"", b"")), "30");
-}
-
-/// Each execution ends what a cursor of the one before has left.
-#[test]
-fn a_cursor_ends_with_the_next_execution() {
-    let (mut arena, _, mut client) = with_table("l_cursor");
-    let prepared = client.prepare("SELECT v FROM t WHERE id < ?").unwrap().1.unwrap();
-    let rows = execution(&prepared, NUMBER, &[3, 0, 0, 0]);
-    until("a hit", || arena.counted(|| run(&mut client, &rows)).1 > 0);
-    let mut with_cursor = rows.clone();
-    with_cursor[4] = 1;
-    client.send(command::STMT_EXECUTE, &with_cursor).unwrap();
-    client.read_response().unwrap();
-    assert_eq!(run(&mut client, &rows), "10;20");
-    client.send(command::STMT_FETCH, &[&prepared.id.to_le_bytes()[..], &[9, 0, 0, 0]].concat()).unwrap();
-    const NO_OPEN_CURSOR: u16 = 1421;
-    assert_eq!(client.read_response().unwrap().failure().map(|failure| failure.code), Some(NO_OPEN_CURSOR));
-    assert_eq!(arena.counted(|| run(&mut client, &rows)), ("10;20".into(), 1));
-}
-
-/// Many rows with one execution: what it binds holds for the executions after it.
-#[test]
-fn types_that_are_bound_by_an_execution_of_many_rows() {
-    const BULK: u64 = 1 << 34;
-    const STMT_BULK_EXECUTE: u8 = 0xfa;
-    let (mut arena, _, mut reader) = with_table("l_bulk");
-    let login = arena.login();
-    let mut writer = arena.client_as(&Login { capabilities: login.capabilities | BULK, ..login });
-    let prepared = writer.prepare("UPDATE t SET v = v + 1 WHERE id = ?").unwrap().1.unwrap();
-    assert_eq!(run(&mut writer, &execution(&prepared, NUMBER, &[1, 0, 0, 0])), "");
-    // Sends types; then an indicator before each value.
-    let bulk = [&prepared.id.to_le_bytes()[..], &[128, 0], &[0xfd, 0], b"\0\x012", b"\0\x013"].concat();
-    writer.send(STMT_BULK_EXECUTE, &bulk).unwrap();
-    assert!(writer.read_response().unwrap().failure().is_none());
-    // A text of three bytes, which as a number would be another row.
-    for (id, value) in [(4, b"\x03004"), (5, b"\x03005")] {
-        let read = format!("SELECT v FROM t WHERE id = {id}");
-        let old: u64 = arena.warm(&mut reader, &read).parse().unwrap();
-        assert_eq!(run(&mut writer, &execution(&prepared, b"", value)), "");
-        assert_eq!(said(&reader.query(&read).unwrap()), (old + 1).to_string());
-    }
 }
 
 /// A session whose answers are not understood keeps everything closed until it ends; this one's are.

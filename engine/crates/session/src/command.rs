@@ -88,7 +88,11 @@ impl Session {
         let early = std::mem::take(&mut self.has_passed_over).then(|| self.read(engine, text));
         self.is_hopeless = early.as_ref().is_some_and(|reading| self.may_skip(engine, reading));
         if let Some(context) = context {
-            match self.serve(engine, &Asked { context, text, parameters: &[], packet, types: &[] }, outlet) {
+            match self.serve(
+                engine,
+                &Asked { context, text, parameters: &[], packet, types: &[], columns: None },
+                outlet,
+            ) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
                 Served::No => {}
@@ -115,7 +119,7 @@ impl Session {
         let (Some(execute), Some(prepared)) = (execute, prepared) else {
             return self.on_unknown_execute(engine, packet, outlet);
         };
-        let (reading, text) = (prepared.reading.clone(), prepared.text.clone());
+        let (reading, text, columns) = (prepared.reading.clone(), prepared.text.clone(), Some(prepared.columns));
         let parameters = bind(prepared, &execute);
         let refusal = refusal_of_execution(prepared, &execute, context);
         let metadata = Metadata { definitions: engine.catalogue.definitions(), types: prepared.types.clone() };
@@ -126,7 +130,7 @@ impl Session {
         if let (true, Some(context), Some(parameters), None, true) =
             (is_read, context, &parameters, refusal, has_metadata)
         {
-            let asked = Asked { context, text: &text, parameters, packet, types: &metadata.types };
+            let asked = Asked { context, text: &text, parameters, packet, types: &metadata.types, columns };
             match self.serve(engine, &asked, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),

@@ -151,6 +151,7 @@ impl Session {
                         reading,
                         terms: terms.clone(),
                         parameters: params,
+                        columns: columns.into(),
                         types: Vec::new(),
                         knows_types: true,
                         has_cursor: false,

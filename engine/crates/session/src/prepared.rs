@@ -13,6 +13,8 @@ pub struct Prepared {
     /// Its mode and database are those of the time when it was prepared.
     pub terms: Terms,
     pub parameters: u16,
+    /// As the server has last told.
+    pub columns: u64,
     /// Two bytes for each parameter, as last bound.
     pub types: Vec<u8>,
     /// The server has had these types, too: not if they came with an execution that was answered without it.

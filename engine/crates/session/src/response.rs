@@ -96,10 +96,10 @@ impl Session {
             }
             _ => Reply::Swallow,
         };
-        if let (Some((id, metadata)), OutcomeKind::ResultSet { .. }) = (running.execution, outcome.kind)
+        if let (Some((id, metadata)), OutcomeKind::ResultSet { columns, .. }) = (running.execution, outcome.kind)
             && let Some(prepared) = self.statements.get_mut(id)
         {
-            prepared.metadata = Some(metadata);
+            (prepared.metadata, prepared.columns) = (Some(metadata), columns);
         }
         if let Some(recording) = running.read {
             self.finished = Some(Finished { recording, outcome });

@@ -23,6 +23,8 @@ pub(crate) struct Asked<'a> {
     pub packet: &'a [u8],
     /// How the parameters of a prepared statement are bound, which its command need not say.
     pub types: &'a [u8],
+    /// As many columns as the server knows a prepared statement to have: with others it says that they have changed.
+    pub columns: Option<u64>,
 }
 
 impl Asked<'_> {
@@ -35,6 +37,10 @@ pub(crate) enum Served {
     Answered,
     Inject(Vec<u8>),
     No,
+}
+
+fn columns_of(response: &[u8]) -> Option<u64> {
+    wire::lenenc::Reader::new(response.get(wire::Header::SIZE..)?).int()
 }
 
 /// Counts an entry that a write to its table has left alive, the first time that it is met.
@@ -83,6 +89,9 @@ impl Session {
             return Served::No;
         }
         let Some(entry) = found else { return Served::No };
+        if asked.columns.is_some_and(|columns| columns_of(entry.value()) != Some(columns)) {
+            return Served::No;
+        }
         let is_fresh = entry.is_fresh(&engine.versions);
         if !is_fresh && !self.tells_outdated(engine, Basis::of(&entry)) {
             engine.insight.digests.outdated(Slot(entry.owner()));

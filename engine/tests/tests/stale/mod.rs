@@ -9,8 +9,15 @@ use std::thread;
 
 use fqc_tests::client::{Endpoint, command};
 
-/// Answers by statement, over all connections.
-type Memory = Arc<Mutex<HashMap<Vec<u8>, Vec<u8>>>>;
+/// Answers by statement, over all connections. Forgotten with the last of them, so that a history that is run again meets
+/// the same fault.
+#[derive(Default)]
+struct Answers {
+    known: HashMap<Vec<u8>, Vec<u8>>,
+    connections: usize,
+}
+
+type Memory = Arc<Mutex<Answers>>;
 
 /// Listens for ever. One in `rate` SELECTs that were answered before is answered from memory; none when `rate` is 0.
 pub fn start(target: Endpoint, rate: usize) -> Endpoint {
@@ -21,6 +28,7 @@ pub fn start(target: Endpoint, rate: usize) -> Endpoint {
     thread::spawn(move || {
         for client in listener.incoming().flatten() {
             let memory = memory.clone();
+            memory.lock().unwrap().connections += 1;
             // A connection that ends, ends both ways.
             thread::spawn(move || serve(client, port, &memory, rate));
         }
@@ -36,8 +44,16 @@ fn serve(mut client: TcpStream, port: u16, memory: &Memory, rate: usize) -> io::
     let (source, sink, record) = (server.try_clone()?, client.try_clone()?, answered.clone());
     thread::spawn(move || forward_answers(source, sink, &record));
     let outcome = forward_commands(&mut client, &mut server, memory, rate, &answered);
+    leave(&mut memory.lock().unwrap());
     let _ = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
     outcome
+}
+
+fn leave(answers: &mut Answers) {
+    answers.connections -= 1;
+    if answers.connections == 0 {
+        answers.known.clear();
+    }
 }
 
 fn forward_answers(mut server: TcpStream, mut client: TcpStream, record: &Mutex<Vec<u8>>) {
@@ -64,7 +80,7 @@ fn forward_commands(
         let packet = read_packet(client)?;
         let answer = std::mem::take(&mut *answered.lock().unwrap());
         if let Some(statement) = pending.take() {
-            memory.lock().unwrap().entry(statement).or_insert(answer);
+            memory.lock().unwrap().known.entry(statement).or_insert(answer);
         }
         let is_select =
             packet[3] == 0 && packet.len() > 11 && packet[4] == command::QUERY && &packet[5..11] == b"SELECT";
@@ -72,7 +88,7 @@ fn forward_commands(
             server.write_all(&packet)?;
             continue;
         }
-        let known = memory.lock().unwrap().get(&packet).cloned();
+        let known = memory.lock().unwrap().known.get(&packet).cloned();
         match known {
             Some(stale) if rate > 0 && turn % rate == 0 => client.write_all(&stale)?,
             _ => {

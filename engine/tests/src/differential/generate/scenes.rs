@@ -1,6 +1,7 @@
 //! Scenes: one read, asked again and again by a few sessions while others write, so that most answers come from memory.
 
 use super::{Aim, Generator};
+use crate::client::Param;
 use crate::differential::action::{Deed, Kind};
 
 /// Whose meaning hangs on the others, or that change what is told beside the rows.
@@ -95,11 +96,21 @@ impl Generator {
         !text.contains("/*!") && !text.contains("/*M!") && !views.any(|view| text.contains(&view.name))
     }
 
-    /// The same read, sometimes over the other protocol.
+    /// The same read, sometimes over the other protocol, or with another value.
     fn otherwise(&mut self, read: &Deed) -> Deed {
         match read {
             Deed::Query(text) if self.random.percent(8) => Deed::Run(text.clone(), Vec::new()),
             Deed::Run(text, params) if params.is_empty() && self.random.percent(8) => Deed::Query(text.clone()),
+            Deed::Run(text, params) if !params.is_empty() && self.random.percent(30) => {
+                let mut params = params.clone();
+                let index = self.random.below(params.len());
+                let number = self.random.below(12) as i64;
+                params[index] = match params[index] {
+                    Param::Int(_) if self.random.percent(80) => Param::Int(number),
+                    _ => Param::Text(number.to_string()),
+                };
+                Deed::Run(text.clone(), params)
+            }
             _ => read.clone(),
         }
     }
