@@ -359,7 +359,7 @@ fn settings_of_the_command_line_are_taken_over() {
         let read = "SELECT @@query_cache_type, @@query_cache_size, @@query_cache_limit";
         said(&next.query(read).unwrap()) == "ON,33554432,2000"
     });
-    assert_eq!(said(&old.query("SELECT @@GLOBAL.query_cache_type").unwrap()), "OFF");
+    until("the server's own cache off", || said(&old.query("SELECT @@GLOBAL.query_cache_type").unwrap()) == "OFF");
     let mut arena = Arena::on(Arc::new(server), "u_over");
     let mut client = arena.client();
     assert_eq!(arena.warm(&mut client, "SELECT v FROM d.t WHERE id = 1"), "10");

@@ -134,6 +134,7 @@ pub const VAR_ENUM: c_int = 0x0006;
 pub const VAR_UNSIGNED: c_int = 0x0080;
 pub const VAR_THDLOCAL: c_int = 0x0100;
 pub const VAR_READONLY: c_int = 0x0200;
+pub const VAR_NOCMDOPT: c_int = 0x0800;
 
 /// The value that a user gave to `SET`, read through the server's own conversion functions.
 #[repr(C)]

@@ -197,6 +197,7 @@ fn thread_facts<'a>(facts: &Facts, thd: *mut Thd, database: &'a [u8]) -> ThreadF
         database,
         collation: facts.collation_id(),
         cache_type: variables::type_of(thd),
+        is_trial: variables::is_trial(thd),
         is_read_only: facts.is_read_only(),
         is_null_magic: facts.option(OPTION_AUTO_IS_NULL),
         has_begun: facts.option(OPTION_BEGIN),

@@ -187,7 +187,20 @@ static VAR_STRIP: Shared<SessionBool> = session_bool(
     c"Accepted for compatibility; comments are part of a statement's identity. Also known as query_cache_strip_comments",
 );
 
-pub struct List(pub [*const c_void; 16]);
+static VAR_TRIAL: Shared<SessionBool> = Shared::new(SessionBool {
+    header: VarHeader {
+        flags: VAR_BOOL | VAR_THDLOCAL | VAR_NOCMDOPT,
+        name: c"trial".as_ptr(),
+        comment: c"This session tries the cache out: with fqc_type ON it is served, even while fqc_size is 0, from results that are nobody else's. Cannot be turned on for all".as_ptr(),
+        check: None,
+        update: Some(update_trial),
+    },
+    offset: -1,
+    default: 0,
+    resolve: None,
+});
+
+pub struct List(pub [*const c_void; 17]);
 // SAFETY: pointers to statics.
 unsafe impl Sync for List {}
 pub static LIST: List = List([
@@ -206,6 +219,7 @@ pub static LIST: List = List([
     VAR_VERIFY_PPM.get() as *const c_void,
     rules::VAR_RULES.get() as *const c_void,
     VAR_ROW_FOOTPRINTS.get() as *const c_void,
+    VAR_TRIAL.get() as *const c_void,
     null(),
 ]);
 
@@ -357,6 +371,35 @@ unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_v
             events::type_changed(thd, value as u8);
         }
     });
+}
+
+/// New sessions would inherit the global value: a trial is of those alone that ask for it.
+unsafe extern "C" fn update_trial(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
+    contain(Point::Variable, (), || {
+        if target.cast() == trial_pointer(std::ptr::null_mut()) {
+            log::raise(ER_TRUNCATED_WRONG_VALUE, true, "fqc_trial is a matter of single sessions: nothing was changed");
+            return;
+        }
+        // SAFETY: called by the server with the pointer to the session's value and a zero or a one.
+        unsafe { *target.cast::<c_char>() = *save.cast::<c_char>() };
+    });
+}
+
+/// Where the server keeps `fqc_trial`: of one session, or with a null pointer of the whole server.
+fn trial_pointer(thd: *mut Thd) -> *mut c_char {
+    // SAFETY: as for `fqc_type`, below.
+    unsafe {
+        match (*VAR_TRIAL.get()).resolve {
+            Some(resolve) => resolve(thd, (*VAR_TRIAL.get()).offset),
+            None => std::ptr::null_mut(),
+        }
+    }
+}
+
+/// Whether the session that runs on this thread tries the cache out.
+pub fn is_trial(thd: *mut Thd) -> bool {
+    // SAFETY: null or a pointer to the server's byte.
+    unsafe { trial_pointer(thd).as_ref().is_some_and(|value| *value != 0) }
 }
 
 /// Where the server keeps `fqc_type`: of one session, or with a null pointer of the whole server.

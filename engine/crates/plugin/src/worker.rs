@@ -241,13 +241,14 @@ pub fn publish_settings(engine: &Engine) {
     settings.set_observes(variables::observes());
     settings.set_verify_ppm(variables::verify_ppm());
     settings.set_tells_rows(variables::tells_rows());
-    settings.switch(variables::size() > 0);
+    settings.switch(engine.memory_bytes() > 0);
     waking::attend(engine);
 }
 
 fn apply_settings(engine: &Engine) {
     publish_settings(engine);
-    if engine.cache.budget() != engine.settings.size() {
-        engine.cache.resize(engine.settings.size());
+    let bytes = engine.memory_bytes();
+    if engine.cache.budget() != bytes {
+        engine.cache.resize(bytes);
     }
 }

@@ -70,6 +70,7 @@ impl Session {
             }
         }
         engine.note_refusal(Own::Fragmented);
+        self.own.count(Err(Own::Fragmented.into()));
     }
 
     /// A command too long to be held: it may be anything.

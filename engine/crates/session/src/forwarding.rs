@@ -46,6 +46,7 @@ impl Session {
             if !self.transaction.heeds_reads() {
                 engine.insight.missed(slot, Some(Own::NotReused.into()), 0);
                 engine.note_refusal(Own::NotReused);
+                self.own.count(Err(Own::NotReused.into()));
                 self.is_uneventful = true;
                 return None;
             }

@@ -185,7 +185,8 @@ impl Insight {
         let requests = counts.hits.sum() + counts.inserts.sum() + self.passed_over.sum() + self.observed.sum();
         self.curve.tick(Moment {
             requests,
-            size_bytes: engine.cache.budget(),
+            // Not the memory of trials: what they ask for predicts nothing.
+            size_bytes: engine.settings.size(),
             is_trial: engine.settings.observes(),
             now_ns: (engine.clock)(),
         });

@@ -38,6 +38,7 @@ mod surface;
 mod tables;
 mod told;
 mod transaction;
+mod trial;
 mod variables;
 mod verification;
 mod vigil;

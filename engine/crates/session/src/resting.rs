@@ -45,6 +45,7 @@ impl Session {
         self.writes.is_locked = false;
         self.writes.open(engine);
         self.wish(engine, false);
+        self.try_out(engine, false);
     }
 
     /// Its bytes are looked at, but what it does is followed no more.

@@ -60,7 +60,12 @@ fn note_outlived(engine: &Engine, entry: &cache::Entry) {
 impl Session {
     /// Reads are served and stored, or noted as if they were.
     pub(crate) fn is_cached(&self, engine: &Engine) -> bool {
-        engine.settings.is_on() && (self.cache_type != 0 || engine.settings.observes()) && self.is_told(engine)
+        let settings = &engine.settings;
+        settings.is_on()
+            && (self.cache_type != 0 || settings.observes())
+            // The memory of trials is for them alone.
+            && (settings.size() > 0 || self.is_trial())
+            && self.is_told(engine)
     }
 
     /// The identity under which reads may be served or stored now.
@@ -112,6 +117,7 @@ impl Session {
         }
         // Counted before the client can know of it, so that nobody who has the answer sees an older count.
         engine.counts.hits.add(1);
+        self.own.hits += 1;
         if !is_fresh {
             engine.insight.stale(engine, Slot(entry.owner()));
         } else if layout.is_by_rows() {

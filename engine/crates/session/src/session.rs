@@ -10,6 +10,7 @@ use crate::surface::Pending;
 use crate::tables::Table;
 use crate::told::ThreadFacts;
 use crate::transaction::Transaction;
+use crate::trial::OwnCounts;
 use crate::variables::{Knowledge, Variables};
 use crate::verification::Verification;
 use crate::writes::Writes;
@@ -57,6 +58,9 @@ pub struct Session {
     pub(crate) cache_type: u8,
     /// Counted among the sessions that want the cache.
     pub(crate) wishes: bool,
+    /// A part of the identity of a session that tries the cache out: its results are its own.
+    pub(crate) trial: Option<u64>,
+    pub(crate) own: OwnCounts,
     /// When the server last told what is in force here; nothing is served before it has in the present epoch.
     pub(crate) told_in: u64,
     /// A statement began before the engine woke, or ended after it went to sleep.
@@ -117,6 +121,8 @@ impl Default for Session {
             database_known: false,
             cache_type: 0,
             wishes: false,
+            trial: None,
+            own: OwnCounts::default(),
             told_in: 0,
             has_missed: false,
             inherited: 0,
@@ -258,6 +264,7 @@ impl Session {
         self.running = None;
         self.phase = Phase::Foreign;
         self.wish(engine, false);
+        self.try_out(engine, false);
     }
 
     /// Nothing can be concluded about this connection any more: its bytes pass, and what it holds closed stays closed
@@ -269,6 +276,7 @@ impl Session {
         self.draining = self.running.take().filter(Running::is_hidden).map(|running| running.tracker);
         self.phase = Phase::Foreign;
         self.wish(engine, false);
+        self.try_out(engine, false);
     }
 
     pub fn is_foreign(&self) -> bool {
@@ -317,6 +325,9 @@ impl Session {
         identity.push(&self.charset.to_le_bytes());
         identity.push(&[self.cache_type, u8::from(self.variables.mode.ignore_space)]);
         identity.push(&self.inherited.to_le_bytes());
+        if let Some(number) = self.trial {
+            identity.push(b"trial").push(&number.to_le_bytes());
+        }
         if let Knowledge::Private(number) = self.variables.knowledge {
             identity.push(&number.to_le_bytes());
         }

@@ -45,7 +45,9 @@ impl Session {
                 Ok(layout.lasting(recording.lasts_seconds))
             }
         };
-        keep(engine, &recording, &outcome, verdict);
+        if let Some(stored) = keep(engine, &recording, &outcome, verdict) {
+            self.own.count(stored);
+        }
         recording.response.clear();
         self.scratch = recording.response;
     }
@@ -119,23 +121,32 @@ pub(crate) fn has_read_rows(recording: &Recording, outcome: &Outcome) -> bool {
 }
 
 /// Stores the result, compares it with the one that is stored, or only notes what would be stored.
-fn keep(engine: &Engine, recording: &Recording, outcome: &Outcome, verdict: Result<Layout, Reason>) {
+/// Tells what became of it, if that counts.
+fn keep(
+    engine: &Engine,
+    recording: &Recording,
+    outcome: &Outcome,
+    verdict: Result<Layout, Reason>,
+) -> Option<Result<(), Reason>> {
     if let (Some(verification), Ok(layout)) = (&recording.verification, verdict)
         && verification.is_passed(engine, recording, layout)
     {
-        return;
+        return None;
     }
     let stored = verdict.and_then(|layout| store(engine, recording, outcome, layout).map_err(Reason::Own));
     engine.insight.missed(recording.slot, stored.err(), recording.bytes);
+    if recording.is_observed {
+        engine.insight.observed.add(u64::from(stored.is_ok()));
+        return None;
+    }
     match stored {
-        Ok(()) if recording.is_observed => engine.insight.observed.add(1),
         Ok(()) => {
             engine.counts.inserts.add(1);
             engine.insight.read_from(recording.slot, table_cells(&recording.cells, recording.is_by_rows));
         }
-        Err(_) if recording.is_observed => {}
         Err(reason) => engine.note_refusal(reason),
     }
+    Some(stored)
 }
 
 fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) -> Result<(), Own> {

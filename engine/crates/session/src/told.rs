@@ -19,6 +19,8 @@ pub struct ThreadFacts<'a> {
     pub collation: u32,
     /// The session's `fqc_type`.
     pub cache_type: u8,
+    /// The session's `fqc_trial`.
+    pub is_trial: bool,
     /// The next transaction, or the one that is open, is read only.
     pub is_read_only: bool,
     /// `sql_auto_is_null`: a read may mean the last inserted row.
@@ -103,6 +105,7 @@ impl Session {
         if self.cache_type != facts.cache_type {
             self.on_type(engine, facts.cache_type);
         }
+        self.try_out(engine, facts.is_trial);
         if self.is_null_magic != facts.is_null_magic {
             self.is_null_magic = facts.is_null_magic;
             self.contexts = None;

@@ -27,6 +27,7 @@ fn row<const N: usize>(values: [&str; N]) -> Vec<Option<String>> {
 fn status(session: &Session, engine: &Engine) -> Rows {
     let counts = &engine.counts;
     let stats = engine.cache.stats();
+    let own = &session.own;
     vec![
         row(["Cache", verdict(session, engine)]),
         row(["Size in bytes", &engine.cache.budget().to_string()]),
@@ -37,6 +38,13 @@ fn status(session: &Session, engine: &Engine) -> Rows {
         row(["Inserts", &counts.inserts.sum().to_string()]),
         row(["Not cached", &counts.not_cached.sum().to_string()]),
         row(["Time saved in seconds", &format!("{:.3}", counts.saved_ns.sum() as f64 / 1e9)]),
+        row(["Hits of this connection", &own.hits.to_string()]),
+        row(["Inserts of this connection", &own.inserts.to_string()]),
+        row(["Not cached of this connection", &own.not_cached.to_string()]),
+        row([
+            "Why its last read was not cached",
+            own.last_refusal.map_or("", |reason| crate::reason::name(reason.index())),
+        ]),
     ]
 }
 
@@ -45,7 +53,7 @@ fn verdict(session: &Session, engine: &Engine) -> &'static str {
     let settings = &engine.settings;
     if settings.is_faulty() {
         "OFF: a fault was contained, see the error log; restart the server to use the cache again"
-    } else if settings.size() == 0 {
+    } else if settings.size() == 0 && !session.is_trial() {
         "OFF: query_cache_size is 0; SET GLOBAL query_cache_size = 67108864"
     } else if session.is_resting() && engine.is_wanted() {
         "ON for new connections, but not for this one, which was at work while it was off: connect again"
@@ -59,6 +67,8 @@ fn verdict(session: &Session, engine: &Engine) -> &'static str {
         "ON, but not for this connection: it has used temporary tables"
     } else if engine.catalogue.facts().is_none() {
         "ON, but nothing is stored yet: the server's catalogue is being read"
+    } else if settings.size() == 0 {
+        "ON for this connection alone: it tries the cache out (fqc_trial)"
     } else {
         "ON"
     }

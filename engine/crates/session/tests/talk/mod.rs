@@ -35,6 +35,7 @@ pub fn engine() -> Engine {
 pub fn engine_at(clock: fn() -> u64) -> Engine {
     let engine = Engine::new(clock);
     engine.cache.resize(1 << 20);
+    engine.settings.set_size(1 << 20);
     engine.settings.switch(true);
     engine.wake().end(&engine);
     engine.settings.set_limit(1 << 20);
@@ -65,6 +66,7 @@ pub fn facts() -> ThreadFacts<'static> {
         database: b"d",
         collation: 45,
         cache_type: 1,
+        is_trial: false,
         is_read_only: false,
         is_null_magic: false,
         has_begun: false,

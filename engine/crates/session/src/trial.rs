@@ -1,0 +1,46 @@
+//! A session that tries the cache out, and what any connection is told of its own reads.
+
+use crate::Reason;
+use crate::engine::Engine;
+use crate::session::Session;
+
+/// What became of this connection's own reads.
+#[derive(Default)]
+pub(crate) struct OwnCounts {
+    pub hits: u64,
+    pub inserts: u64,
+    pub not_cached: u64,
+    pub last_refusal: Option<Reason>,
+}
+
+impl OwnCounts {
+    pub fn count(&mut self, stored: Result<(), Reason>) {
+        match stored {
+            Ok(()) => self.inserts += 1,
+            Err(reason) => {
+                self.not_cached += 1;
+                self.last_refusal = Some(reason);
+            }
+        }
+    }
+}
+
+impl Session {
+    /// Begins or ends a trial: memory for it even where `fqc_size` is 0, and results that are nobody else's.
+    pub(crate) fn try_out(&mut self, engine: &Engine, is_trial: bool) {
+        if self.is_trial() == is_trial {
+            return;
+        }
+        if is_trial {
+            engine.vigil.begin_trial()
+        } else {
+            engine.vigil.end_trial()
+        }
+        self.trial = is_trial.then(|| engine.contexts.private());
+        self.forget_contexts();
+    }
+
+    pub(crate) fn is_trial(&self) -> bool {
+        self.trial.is_some()
+    }
+}
