@@ -21,6 +21,12 @@ def test_every_definition_is_whole() -> None:
         assert definition.default is not None, name
 
 
+def test_every_number_says_what_it_counts() -> None:
+    numbers = {name: each for name, each in LINE.definitions.items() if each.type in ("integer", "decimal")}
+    assert len(numbers) > 60
+    assert [name for name, definition in numbers.items() if not definition.unit] == []
+
+
 def test_every_literal_default_fits_its_own_definition() -> None:
     wrong = {
         name: violations(definition, definition.default)
