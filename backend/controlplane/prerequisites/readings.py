@@ -9,10 +9,10 @@ from controlplane.gateway.server import Server
 
 # Tables of the SEQUENCE engine are counted like any other, but hold nothing to cache.
 SEQUENCE_TABLE = "^seq_[0-9]+_to_[0-9]+(_step_[0-9]+)?$"
+SYSTEM_SCHEMAS = ("mysql", "sys", "performance_schema", "information_schema")  # never cached, written by a GRANT
 TABLES = (
     "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"
-    " WHERE TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema')"
-    " AND TABLE_NAME NOT REGEXP %s"
+    " WHERE TABLE_SCHEMA NOT IN %s AND TABLE_NAME NOT REGEXP %s"
     " ORDER BY ROWS_READ + ROWS_CHANGED DESC LIMIT 200"
 )
 
@@ -50,7 +50,7 @@ def _tables(server: Server) -> list[TableUse]:
     try:
         return [
             TableUse(str(row[0]), str(row[1]), int(row[2]), int(row[3]))
-            for row in server.rows(TABLES, [SEQUENCE_TABLE])
+            for row in server.rows(TABLES, [SYSTEM_SCHEMAS, SEQUENCE_TABLE])
         ]
     except RefusedStatement:
         return []  # a server without this table has nothing to say about tables

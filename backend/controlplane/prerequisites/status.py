@@ -10,10 +10,9 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.server import Server
-from controlplane.prerequisites.readings import SEQUENCE_TABLE
+from controlplane.prerequisites.readings import SEQUENCE_TABLE, SYSTEM_SCHEMAS
 
 NO_REPORT = "The engine on this server does not offer this report: upgrade its minor version."
-SYSTEM_SCHEMAS = ("mysql", "sys", "performance_schema", "information_schema")  # never cached, written by a GRANT
 SETTINGS = ("query_cache_type", "query_cache_size", "query_cache_limit")
 
 
