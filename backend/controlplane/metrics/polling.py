@@ -22,6 +22,7 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.metrics.columns import STATUS_NAMES, VARIABLE_NAMES
 from controlplane.metrics.connections import PROCESS, Connections
 from controlplane.metrics.intervals import LONGEST_SECONDS, Reading, growth, reading_of
+from controlplane.metrics.live import fleet_values
 from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.partitions import partitions_ensure
 from controlplane.metrics.turns import turn_claim, turn_end
@@ -97,7 +98,7 @@ def _write(at: int, readings: dict[str, Reading]) -> None:
     before = _readings_before(readings)
     longest = max(LONGEST_SECONDS, LONGEST_ROUNDS * settings_get().poll_interval_seconds)
     round_write(at, {pk: Found(reading, growth(before.get(pk), reading, longest)) for pk, reading in readings.items()})
-    event_publish("samples", "fleet", {"at": at, "answered": len(readings)})
+    event_publish("samples", "fleet", {"sampled_at": at, "answered": len(readings), "fleet": fleet_values(at)})
 
 
 def _readings_before(readings: Collection[str]) -> dict[str, Reading]:

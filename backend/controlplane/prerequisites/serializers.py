@@ -116,7 +116,15 @@ class TrialSerializer(serializers.Serializer[Any]):
     not_cached = serializers.IntegerField()
     uncached = TrialLatencySerializer()
     cached = TrialLatencySerializer()
-    is_counting_shared = serializers.BooleanField(help_text="Counters are the server's: other sessions count too.")
+    is_counting_shared = serializers.BooleanField(
+        help_text="An older engine: hits, inserts and not_cached are the server's, other sessions count too."
+    )
+    is_memory_lent = serializers.BooleanField(
+        help_text="query_cache_size is 0: the engine lent the trial's session memory, and nobody else is served."
+    )
+    reason = serializers.CharField(
+        allow_blank=True, help_text="Why repetitions were not cached, by its name in the cache's status."
+    )
     detail = serializers.CharField()
 
 

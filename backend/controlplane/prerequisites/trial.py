@@ -1,12 +1,15 @@
 """A trial in one session: the same statement without the cache, then with it, before anything global changes.
 
 The sessions are read-only and are closed afterwards. Each half has its own, since an engine that nobody wanted follows
-only sessions that begin by wanting it. Counters are the server's, so traffic of others shows in them.
+only sessions that begin by wanting it. Hits are the session's own: the engine keeps a trial's results apart from all
+others, tells a connection of its own reads alone, and lends a trial memory while query_cache_size is 0. An engine too
+old for that counts for all sessions together, and says nothing without memory; then the trial says so.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from statistics import median
 from time import monotonic, perf_counter_ns, sleep
 from typing import Any
@@ -14,13 +17,29 @@ from typing import Any
 from controlplane.core.errors import Conflict, Invalid
 from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
+from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.server import Server
 
 READS = re.compile(r"\s*\(*\s*(select|with)\b", re.IGNORECASE)
 COUNTED = ("hits", "inserts", "not_cached")
-# An engine that wakes first waits for what it did not see begin, and then looks the tables up.
-WAKING_SECONDS = 2.0
+# An engine that wakes first waits for what it did not see begin, then looks the tables up, and finds its memory.
+WAKING_SECONDS = 10.0
+PASSING_REASONS = {"", "table_unknown", "changed", "no_memory", "session_settings", "not_reused"}
 PAUSE_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Counts:
+    hits: int
+    inserts: int
+    not_cached: int
+    is_shared: bool
+    reason: str = ""  # why the session's last read was not cached
+
+    @property
+    def is_final(self) -> bool:
+        """Nothing that time alone would change."""
+        return self.reason not in PASSING_REASONS
 
 
 def trial_run(instance: Instance, *, statement: str, repetitions: int, database: str | None = None) -> dict[str, Any]:
@@ -29,26 +48,35 @@ def trial_run(instance: Instance, *, statement: str, repetitions: int, database:
     with connected(instance) as server:
         if server.variable("fqc_minor_version") is None:
             raise Conflict(f"{instance.name} has no engine: upgrade its minor version first.", code="minor_version")
-        _prepare(server, database, cache_type=0)
+        _prepare(server, database)
+        server.set_session("query_cache_type", 0)
         uncached = _timed(server, statement, repetitions)
     with connected(instance) as server:
-        _prepare(server, database, cache_type=1)
-        before = _awake(server, statement)
-        cached = _timed(server, statement, repetitions)
-        delta = {name: value - before[name] for name, value in _counters(server).items()}
+        server.set_session("query_cache_type", 1)
+        can_lend = server.variable("fqc_trial") is not None
+        if can_lend:
+            server.set_session("fqc_trial", 1)
+        _prepare(server, database)
         size = int(server.variable("query_cache_size") or 0)
+        before = _awake(server, statement, has_memory=can_lend or size > 0)
+        cached = _timed(server, statement, repetitions)
+        after = _counts(server)
+        delta = {name: getattr(after, name) - getattr(before, name) for name in COUNTED}
+        reason = after.reason if delta["not_cached"] else ""
+        explanation = _meaning(server, reason)
     return {
         "repetitions": repetitions,
         **delta,
         "uncached": uncached,
         "cached": cached,
-        "is_counting_shared": True,
-        "detail": _verdict(delta, repetitions, size),
+        "is_counting_shared": after.is_shared,
+        "is_memory_lent": can_lend and size == 0,
+        "reason": reason,
+        "detail": _verdict(delta, repetitions, size, can_lend=can_lend, explanation=explanation),
     }
 
 
-def _prepare(server: Server, database: str | None, *, cache_type: int) -> None:
-    server.set_session("query_cache_type", cache_type)
+def _prepare(server: Server, database: str | None) -> None:
     if database:
         server.run(f"USE `{database}`")
     server.run("SET SESSION TRANSACTION READ ONLY")
@@ -60,17 +88,17 @@ def _prepare(server: Server, database: str | None, *, cache_type: int) -> None:
         server.set_session("max_execution_time", milliseconds)
 
 
-def _awake(server: Server, statement: str) -> dict[str, int]:
-    """The counters once the statement is served, or is not going to be."""
+def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:
+    """The counts once the statement is served, or is not going to be."""
     until = monotonic() + WAKING_SECONDS
-    counters = _counters(server)
-    while monotonic() < until and server.variable("query_cache_size") != "0":
+    counts = _counts(server)
+    while monotonic() < until and has_memory and not counts.is_final:
         server.rows(statement)
-        before, counters = counters, _counters(server)
-        if counters["hits"] > before["hits"]:
+        before, counts = counts, _counts(server)
+        if counts.hits > before.hits:
             break
         sleep(PAUSE_SECONDS)
-    return counters
+    return counts
 
 
 def _timed(server: Server, statement: str, repetitions: int) -> dict[str, int]:
@@ -83,19 +111,40 @@ def _timed(server: Server, statement: str, repetitions: int) -> dict[str, int]:
     return {"median_microseconds": int(median(taken)), "p95_microseconds": taken[(len(taken) * 95 - 1) // 100]}
 
 
-def _counters(server: Server) -> dict[str, int]:
+def _counts(server: Server) -> Counts:
+    """Of this session, as far as its engine tells them apart."""
+    told = _report(server, "STATUS", "Item", "Value")
+    own = [told.get(f"{name.replace('_', ' ').capitalize()} of this connection") for name in COUNTED]
+    if None not in own:
+        reason = told.get("Why its last read was not cached") or ""
+        return Counts(*(int(number or 0) for number in own), is_shared=False, reason=reason)
     status = server.status("Qcache%")
-    return {name: int(status.get(f"Qcache_{name}", "0")) for name in COUNTED}
+    return Counts(*(int(status.get(f"Qcache_{name}", "0")) for name in COUNTED), is_shared=True)
 
 
-def _verdict(delta: dict[str, int], repetitions: int, size_bytes: int) -> str:
-    if size_bytes == 0:
+def _meaning(server: Server, reason: str) -> str:
+    return _report(server, "REASONS", "Reason", "Meaning").get(reason) or "" if reason else ""
+
+
+def _report(server: Server, topic: str, key: str, value: str) -> dict[str, str | None]:
+    """Empty where the account may not see it."""
+    try:
+        rows = server.named_rows(f"SHOW FQC {topic}")
+    except RefusedStatement:
+        return {}
+    return {row.get(key) or "": row.get(value) for row in rows}
+
+
+def _verdict(delta: dict[str, int], repetitions: int, size_bytes: int, *, can_lend: bool, explanation: str) -> str:
+    if size_bytes == 0 and not can_lend:
         return (
-            "query_cache_size is 0, so nothing could be kept. Set it and leave query_cache_type at 0: "
-            "nothing is served to anybody yet, and the trial can show hits."
+            "query_cache_size is 0, so nothing could be kept. Upgrade the minor version: a newer engine lends a trial "
+            "memory. Or set query_cache_size and leave query_cache_type at 0: nothing is served to anybody yet."
         )
+    lent = " query_cache_size is 0: the engine lent this one session memory for it." if size_bytes == 0 else ""
     if delta["hits"] >= repetitions:
-        return "Every repetition was served from the cache."
+        return "Every repetition was served from the cache." + lent
     if delta["not_cached"] >= repetitions:
-        return "The engine does not cache this statement: see the reasons in the cache's status."
-    return f"{delta['hits']} of {repetitions} repetitions were served from the cache."
+        why = f": {explanation}." if explanation else ": see the reasons in the cache's status."
+        return "The engine does not cache this statement" + why
+    return f"{delta['hits']} of {repetitions} repetitions were served from the cache." + lent

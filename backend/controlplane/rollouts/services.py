@@ -87,6 +87,7 @@ def fleet_apply_create(
     )
     FleetApplyItem.objects.bulk_create([_item(row, preview) for preview in previews], batch_size=500)
     audit_record("fleet_apply.previewed", row, after={"template": row.template_name, "instances": len(previews)})
+    tell(row)
     return fleet_apply_start(row) if start else row
 
 

@@ -2873,6 +2873,125 @@ export interface components {
          * @enum {string}
          */
         StepState: "pending" | "running" | "done" | "failed" | "undone";
+        Streamed: components["schemas"]["StreamedChange"] | components["schemas"]["StreamedFleetApply"] | components["schemas"]["StreamedIncident"] | components["schemas"]["StreamedInstance"] | components["schemas"]["StreamedSamples"];
+        StreamedChange: {
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description The id of what it happened to. */
+            subject: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            topic: "change";
+            state: string;
+            kind: string;
+            /** @description The instance's id; null: it is deleted by now. */
+            instance: string | null;
+        };
+        /**
+         * @description * `change` - change
+         * @enum {string}
+         */
+        StreamedChangeTopicEnum: "change";
+        StreamedFleetApply: {
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description The id of what it happened to. */
+            subject: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            topic: "fleet_apply";
+            state: string;
+        };
+        /**
+         * @description * `fleet_apply` - fleet_apply
+         * @enum {string}
+         */
+        StreamedFleetApplyTopicEnum: "fleet_apply";
+        StreamedIncident: {
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description The id of what it happened to. */
+            subject: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            topic: "incident";
+            transition: string;
+            instance_id: string;
+        };
+        /**
+         * @description * `incident` - incident
+         * @enum {string}
+         */
+        StreamedIncidentTopicEnum: "incident";
+        StreamedInstance: {
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description The id of what it happened to. */
+            subject: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            topic: "instance";
+            state: string;
+            name: string;
+        };
+        /**
+         * @description * `instance` - instance
+         * @enum {string}
+         */
+        StreamedInstanceTopicEnum: "instance";
+        StreamedSamples: {
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description The id of what it happened to. */
+            subject: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            topic: "samples";
+            /** @description The time of the round's samples in the charts, epoch seconds. */
+            sampled_at: number;
+            /** @description How many instances answered. */
+            answered: number;
+            /** @description Of all that answered. Every metric by name, over the interval before; null: nothing to divide by. */
+            fleet: {
+                [key: string]: number | null;
+            };
+            /** @description By id, of those of `instances` that answered; absent if none were named. Every metric by name, over the interval before; null: nothing to divide by. */
+            values?: {
+                [key: string]: {
+                    [key: string]: number | null;
+                };
+            };
+        };
+        /**
+         * @description * `samples` - samples
+         * @enum {string}
+         */
+        StreamedSamplesTopicEnum: "samples";
         TableAdvice: {
             schema: string;
             table: string;
@@ -3084,8 +3203,12 @@ export interface components {
             not_cached: number;
             uncached: components["schemas"]["TrialLatency"];
             cached: components["schemas"]["TrialLatency"];
-            /** @description Counters are the server's: other sessions count too. */
+            /** @description An older engine: hits, inserts and not_cached are the server's, other sessions count too. */
             is_counting_shared: boolean;
+            /** @description query_cache_size is 0: the engine lent the trial's session memory, and nobody else is served. */
+            is_memory_lent: boolean;
+            /** @description Why repetitions were not cached, by its name in the cache's status. */
+            reason: string;
             detail: string;
         };
         TrialLatency: {
@@ -4119,6 +4242,10 @@ export interface operations {
             query?: {
                 /** @description Go on after the event of this id; as Last-Event-ID does. */
                 after?: string;
+                /** @description Ids, separated by commas: of what happens to single instances, only to these; and the values of their samples, at most 200. */
+                instances?: string;
+                /** @description When the stream ends, to be opened anew; 0: once it has told what there is. */
+                seconds?: number;
                 /** @description Only these. */
                 topic?: ("change" | "fleet_apply" | "incident" | "instance" | "samples")[];
             };
@@ -4128,12 +4255,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description The data of each event is one of these. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["Streamed"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

@@ -1,26 +1,41 @@
 import asyncio
+import json
 
 import pytest
 
-from controlplane.core.event_stream import LATE, Seen, stream
+from controlplane.core.event_stream import LATE, Seen, Wanted, stream
 from controlplane.core.events import event_publish
 
 
-async def first(seen, topics, count):
+async def told(seen, wanted):
+    """All that there is now."""
     found = []
-    async for text in stream(seen, topics):
-        found += [line for line in text.splitlines() if line.startswith("data:")]
-        if len(found) >= count:
-            return found
+    async for text in stream(seen, wanted):
+        found += [json.loads(line.removeprefix("data:")) for line in text.splitlines() if line.startswith("data:")]
     return found
+
+
+def told_now(**wanted):
+    return asyncio.run(told(Seen(0), Wanted(seconds=0, **wanted)))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_topics_narrow_the_stream():
-    event_publish("samples", "fleet", {})
+    event_publish("instance", "rm-1", {})
     event_publish("incident", "inc-1", {})
-    found = asyncio.run(asyncio.wait_for(first(Seen(0), ["incident"], 1), 10))
-    assert len(found) == 1 and "inc-1" in found[0]
+    assert [event["subject"] for event in told_now(topics=frozenset({"incident"}))] == ["inc-1"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_instances_narrow_what_happens_to_one_of_them():
+    event_publish("change", "chg-1", {"instance": "rm-1"})
+    event_publish("change", "chg-2", {"instance": "rm-2"})
+    event_publish("instance", "rm-1", {})
+    event_publish("instance", "rm-2", {})
+    event_publish("incident", "inc-2", {"instance_id": "rm-2"})
+    event_publish("fleet_apply", "fap-1", {})
+    found = [event["subject"] for event in told_now(instances=frozenset({"rm-1"}))]
+    assert found == ["chg-1", "rm-1", "fap-1"]
 
 
 def test_an_id_says_all_that_was_seen_and_reads_back():
@@ -55,3 +70,18 @@ def test_what_was_never_an_id_is_refused_by_its_name(viewer, text):
         ("Last-Event-ID", viewer.get("/api/v1/events", HTTP_LAST_EVENT_ID=text)),
     ):
         assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"seconds": "601"}, "seconds"),
+        ({"seconds": "x"}, "seconds"),
+        ({"instances": ",".join(f"rm-{number}" for number in range(201))}, "instances"),
+        ({"topic": "weather"}, "topic"),
+    ],
+)
+def test_what_cannot_be_streamed_is_refused_by_its_name(viewer, query, field):
+    answer = viewer.get("/api/v1/events", query)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field)

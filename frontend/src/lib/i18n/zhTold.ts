@@ -307,6 +307,8 @@ const PARAMETERS: ToldWords = {
     '当 fqc_type 为 OFF 时：记录 fqc_size 大小的缓存会存储什么，以估算命中与节省的时间；不返回也不存储任何结果。',
   fqc_verify_ppm: '每百万次命中中，有多少次改由服务器执行，并与缓存的结果比较。',
   fqc_row_footprints: '语句按键指定行时区分表中的行，写入只使读过这些行的结果失效。',
+  fqc_trial:
+    '本会话试用缓存：fqc_type 为 ON 时即使 fqc_size 为 0 也由缓存返回，其结果不与其他会话共享；不能全局开启。',
   fqc_rules: '以 JSON 写成的规则：哪些语句、表或库始终缓存、从不缓存，以及允许过期多久。',
   query_cache_type:
     '查询缓存服务哪些语句：0 不服务；1 除带 SQL_NO_CACHE 外所有符合条件的语句；2 只服务带 SQL_CACHE 的语句。',
