@@ -109,8 +109,8 @@ class WantedSerializer(serializers.Serializer[Any]):
         default="",
         allow_blank=True,
         max_length=MOST_INSTANCES * 32,
-        help_text="Ids, separated by commas: of what happens to single instances, only to these; and the values of their "
-        f"samples, at most {MOST_INSTANCES}.",
+        help_text=f"Up to {MOST_INSTANCES} ids, separated by commas: of what happens to single instances only to "
+        "these, and the values of their samples.",
     )
     seconds = serializers.IntegerField(
         min_value=0,

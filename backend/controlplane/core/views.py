@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import viewsets
 from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.renderers import JSONRenderer
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -14,42 +14,41 @@ from rest_framework.views import APIView
 from controlplane.core import idempotency
 from controlplane.core.etag import etag_of
 from controlplane.core.known_names import check_names
+from controlplane.core.models import KeptAnswer
 
 
-class Idempotent:
-    """Mixed into DRF views. The answer is kept after rendering data, before it leaves."""
+class AnyAccept(DefaultContentNegotiation):
+    """For answers that are no JSON, such as event streams: no renderer of the framework offers what is asked for."""
+
+    def select_renderer(
+        self, request: Request, renderers: list[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return JSONRenderer(), "application/json"
+
+
+# Comments, not docstrings: those would describe operations in the contract.
+class ApiView(APIView):
+    # The answer to a POST with a key, kept after rendering data and before it leaves.
+    kept: KeptAnswer | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)  # type: ignore[misc]
+        super().initial(request, *args, **kwargs)
         check_names(request)
         self.kept = idempotency.begin(request)
 
     def handle_exception(self, error: Exception) -> Response:
         if isinstance(error, idempotency.Replay):
             return error.response
-        return super().handle_exception(error)  # type: ignore[misc,no-any-return]
+        return super().handle_exception(error)
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
-        kept = getattr(self, "kept", None)
-        if kept is not None:
-            idempotency.finish(kept, response)
-        return super().finalize_response(request, response, *args, **kwargs)  # type: ignore[misc,no-any-return]
+        if self.kept is not None:
+            idempotency.finish(self.kept, response)
+        return super().finalize_response(request, response, *args, **kwargs)
 
 
-class AnyAccept(DefaultContentNegotiation):
-    """For answers that are no JSON, such as event streams: no renderer of the framework offers what is asked for."""
-
-    def select_renderer(self, request: Request, renderers: list, format_suffix: str | None = None) -> tuple:  # type: ignore[type-arg]
-        return JSONRenderer(), "application/json"
-
-
-class ApiView(Idempotent, APIView):
-    pass
-
-
-class ApiViewSet(Idempotent, viewsets.GenericViewSet):  # type: ignore[type-arg]
-    """`lookup` values are public ids: letters, digits and dashes."""
-
+class ApiViewSet(ApiView, viewsets.GenericViewSet[Any]):
+    # Public ids.
     lookup_value_regex = r"[A-Za-z0-9_.-]{1,64}"
 
     def listed(self, queryset: Any, serializer: Any = None) -> Response:

@@ -44,10 +44,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         get: operations["alert_rules_list"];
         put?: never;
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         post: operations["alert_rules_create"];
         delete?: never;
         options?: never;
@@ -62,12 +60,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         get: operations["alert_rules_retrieve"];
         /** @description Replaces the rule; what is left out takes its default. */
         put: operations["alert_rules_update"];
         post?: never;
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         delete: operations["alert_rules_destroy"];
         options?: never;
         head?: never;
@@ -283,7 +279,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
         get: operations["engine_lines_list"];
         put?: never;
         post?: never;
@@ -300,7 +295,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
         get: operations["engine_lines_retrieve"];
         put?: never;
         post?: never;
@@ -317,7 +311,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
         get: operations["parameters_retrieve"];
         put?: never;
         post?: never;
@@ -519,7 +512,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         get: operations["incidents_list"];
         put?: never;
         post?: never;
@@ -536,7 +528,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         get: operations["incidents_retrieve"];
         put?: never;
         post?: never;
@@ -555,7 +546,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         post: operations["incidents_acknowledge_create"];
         delete?: never;
         options?: never;
@@ -620,7 +610,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
         get: operations["instance_metrics"];
         put?: never;
         post?: never;
@@ -928,7 +917,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
         get: operations["metric_definitions_list"];
         put?: never;
         post?: never;
@@ -1013,7 +1001,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
         get: operations["parameters_list"];
         put?: never;
         post?: never;
@@ -1047,14 +1034,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
         get: operations["settings_retrieve"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** @description Mixed into DRF views. The answer is kept after rendering data, before it leaves. */
         patch: operations["settings_partial_update"];
         trace?: never;
     };
@@ -1065,10 +1050,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         get: operations["silences_list"];
         put?: never;
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         post: operations["silences_create"];
         delete?: never;
         options?: never;
@@ -1083,7 +1066,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         get: operations["silences_retrieve"];
         put?: never;
         post?: never;
@@ -1101,10 +1083,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         get: operations["templates_list"];
         put?: never;
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         post: operations["templates_create"];
         delete?: never;
         options?: never;
@@ -1119,15 +1099,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         get: operations["templates_retrieve"];
         put?: never;
         post?: never;
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         delete: operations["templates_destroy"];
         options?: never;
         head?: never;
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         patch: operations["templates_partial_update"];
         trace?: never;
     };
@@ -1140,7 +1117,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         post: operations["templates_clone_create"];
         delete?: never;
         options?: never;
@@ -1172,7 +1148,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         get: operations["templates_export_retrieve"];
         put?: never;
         post?: never;
@@ -1223,7 +1198,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         get: operations["templates_versions_list"];
         put?: never;
         post?: never;
@@ -1242,7 +1216,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description `lookup` values are public ids: letters, digits and dashes. */
         post: operations["templates_import_create"];
         delete?: never;
         options?: never;
@@ -4242,7 +4215,7 @@ export interface operations {
             query?: {
                 /** @description Go on after the event of this id; as Last-Event-ID does. */
                 after?: string;
-                /** @description Ids, separated by commas: of what happens to single instances, only to these; and the values of their samples, at most 200. */
+                /** @description Up to 200 ids, separated by commas: of what happens to single instances only to these, and the values of their samples. */
                 instances?: string;
                 /** @description When the stream ends, to be opened anew; 0: once it has told what there is. */
                 seconds?: number;

@@ -43,6 +43,7 @@ _TRIAL: dict[str, Cell] = {
     "Hits": "hits",
     "Stored": "inserts",
     "Not cached": "not_cached",
+    "Reason": "reason",
     "Without cache": lambda it: _latency(it["uncached"]),
     "With cache": lambda it: _latency(it["cached"]),
     "Detail": "detail",

@@ -1980,24 +1980,16 @@ type ClientInterface interface {
 
 	// AlertRulesCreateWithBody performs a POST /api/v1/alert-rules (the `AlertRulesCreate` operationId) request,
 	// with any type of body and a specified content type.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	AlertRulesCreateWithBody(ctx context.Context, params *AlertRulesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AlertRulesCreate performs a POST /api/v1/alert-rules (the `AlertRulesCreate` operationId) request.
 	// Takes a body of the `application/json` content type.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	AlertRulesCreate(ctx context.Context, params *AlertRulesCreateParams, body AlertRulesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AlertRulesDestroy performs a DELETE /api/v1/alert-rules/{id} (the `AlertRulesDestroy` operationId) request.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	AlertRulesDestroy(ctx context.Context, id string, params *AlertRulesDestroyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AlertRulesRetrieve performs a GET /api/v1/alert-rules/{id} (the `AlertRulesRetrieve` operationId) request.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	AlertRulesRetrieve(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AlertRulesUpdateWithBody performs a PUT /api/v1/alert-rules/{id} (the `AlertRulesUpdate` operationId) request,
@@ -2036,8 +2028,6 @@ type ClientInterface interface {
 	ChangesAbortCreate(ctx context.Context, id string, params *ChangesAbortCreateParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// EngineLinesList performs a GET /api/v1/engine-lines (the `EngineLinesList` operationId) request.
-	//
-	// Mixed into DRF views. The answer is kept after rendering data, before it leaves.
 	EngineLinesList(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ExpressionsEvaluateWithBody performs a POST /api/v1/expressions/evaluate (the `ExpressionsEvaluate` operationId) request,
@@ -2182,47 +2172,31 @@ type ClientInterface interface {
 	MinorVersions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ParametersList performs a GET /api/v1/parameters (the `ParametersList` operationId) request.
-	//
-	// Mixed into DRF views. The answer is kept after rendering data, before it leaves.
 	ParametersList(ctx context.Context, params *ParametersListParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TemplatesList performs a GET /api/v1/templates (the `TemplatesList` operationId) request.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	TemplatesList(ctx context.Context, params *TemplatesListParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TemplatesCreateWithBody performs a POST /api/v1/templates (the `TemplatesCreate` operationId) request,
 	// with any type of body and a specified content type.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	TemplatesCreateWithBody(ctx context.Context, params *TemplatesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TemplatesCreate performs a POST /api/v1/templates (the `TemplatesCreate` operationId) request.
 	// Takes a body of the `application/json` content type.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	TemplatesCreate(ctx context.Context, params *TemplatesCreateParams, body TemplatesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TemplatesDestroy performs a DELETE /api/v1/templates/{id} (the `TemplatesDestroy` operationId) request.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	TemplatesDestroy(ctx context.Context, id string, params *TemplatesDestroyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TemplatesRetrieve performs a GET /api/v1/templates/{id} (the `TemplatesRetrieve` operationId) request.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	TemplatesRetrieve(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TemplatesPartialUpdateWithBody performs a PATCH /api/v1/templates/{id} (the `TemplatesPartialUpdate` operationId) request,
 	// with any type of body and a specified content type.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	TemplatesPartialUpdateWithBody(ctx context.Context, id string, params *TemplatesPartialUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TemplatesPartialUpdate performs a PATCH /api/v1/templates/{id} (the `TemplatesPartialUpdate` operationId) request.
 	// Takes a body of the `application/json` content type.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	TemplatesPartialUpdate(ctx context.Context, id string, params *TemplatesPartialUpdateParams, body TemplatesPartialUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TokensList performs a GET /api/v1/tokens (the `TokensList` operationId) request.
@@ -2255,8 +2229,6 @@ type ClientInterface interface {
 
 // AlertRulesCreateWithBody performs a POST /api/v1/alert-rules (the `AlertRulesCreate` operationId) request,
 // with any type of body and a specified content type.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *Operations) AlertRulesCreateWithBody(ctx context.Context, params *AlertRulesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAlertRulesCreateRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
@@ -2271,8 +2243,6 @@ func (c *Operations) AlertRulesCreateWithBody(ctx context.Context, params *Alert
 
 // AlertRulesCreate performs a POST /api/v1/alert-rules (the `AlertRulesCreate` operationId) request.
 // Takes a body of the `application/json` content type.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *Operations) AlertRulesCreate(ctx context.Context, params *AlertRulesCreateParams, body AlertRulesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAlertRulesCreateRequest(c.Server, params, body)
 	if err != nil {
@@ -2286,8 +2256,6 @@ func (c *Operations) AlertRulesCreate(ctx context.Context, params *AlertRulesCre
 }
 
 // AlertRulesDestroy performs a DELETE /api/v1/alert-rules/{id} (the `AlertRulesDestroy` operationId) request.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *Operations) AlertRulesDestroy(ctx context.Context, id string, params *AlertRulesDestroyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAlertRulesDestroyRequest(c.Server, id, params)
 	if err != nil {
@@ -2301,8 +2269,6 @@ func (c *Operations) AlertRulesDestroy(ctx context.Context, id string, params *A
 }
 
 // AlertRulesRetrieve performs a GET /api/v1/alert-rules/{id} (the `AlertRulesRetrieve` operationId) request.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *Operations) AlertRulesRetrieve(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAlertRulesRetrieveRequest(c.Server, id)
 	if err != nil {
@@ -2421,8 +2387,6 @@ func (c *Operations) ChangesAbortCreate(ctx context.Context, id string, params *
 }
 
 // EngineLinesList performs a GET /api/v1/engine-lines (the `EngineLinesList` operationId) request.
-//
-// Mixed into DRF views. The answer is kept after rendering data, before it leaves.
 func (c *Operations) EngineLinesList(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewEngineLinesListRequest(c.Server)
 	if err != nil {
@@ -2827,8 +2791,6 @@ func (c *Operations) MinorVersions(ctx context.Context, reqEditors ...RequestEdi
 }
 
 // ParametersList performs a GET /api/v1/parameters (the `ParametersList` operationId) request.
-//
-// Mixed into DRF views. The answer is kept after rendering data, before it leaves.
 func (c *Operations) ParametersList(ctx context.Context, params *ParametersListParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewParametersListRequest(c.Server, params)
 	if err != nil {
@@ -2842,8 +2804,6 @@ func (c *Operations) ParametersList(ctx context.Context, params *ParametersListP
 }
 
 // TemplatesList performs a GET /api/v1/templates (the `TemplatesList` operationId) request.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *Operations) TemplatesList(ctx context.Context, params *TemplatesListParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTemplatesListRequest(c.Server, params)
 	if err != nil {
@@ -2858,8 +2818,6 @@ func (c *Operations) TemplatesList(ctx context.Context, params *TemplatesListPar
 
 // TemplatesCreateWithBody performs a POST /api/v1/templates (the `TemplatesCreate` operationId) request,
 // with any type of body and a specified content type.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *Operations) TemplatesCreateWithBody(ctx context.Context, params *TemplatesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTemplatesCreateRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
@@ -2874,8 +2832,6 @@ func (c *Operations) TemplatesCreateWithBody(ctx context.Context, params *Templa
 
 // TemplatesCreate performs a POST /api/v1/templates (the `TemplatesCreate` operationId) request.
 // Takes a body of the `application/json` content type.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *Operations) TemplatesCreate(ctx context.Context, params *TemplatesCreateParams, body TemplatesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTemplatesCreateRequest(c.Server, params, body)
 	if err != nil {
@@ -2889,8 +2845,6 @@ func (c *Operations) TemplatesCreate(ctx context.Context, params *TemplatesCreat
 }
 
 // TemplatesDestroy performs a DELETE /api/v1/templates/{id} (the `TemplatesDestroy` operationId) request.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *Operations) TemplatesDestroy(ctx context.Context, id string, params *TemplatesDestroyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTemplatesDestroyRequest(c.Server, id, params)
 	if err != nil {
@@ -2904,8 +2858,6 @@ func (c *Operations) TemplatesDestroy(ctx context.Context, id string, params *Te
 }
 
 // TemplatesRetrieve performs a GET /api/v1/templates/{id} (the `TemplatesRetrieve` operationId) request.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *Operations) TemplatesRetrieve(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTemplatesRetrieveRequest(c.Server, id)
 	if err != nil {
@@ -2920,8 +2872,6 @@ func (c *Operations) TemplatesRetrieve(ctx context.Context, id string, reqEditor
 
 // TemplatesPartialUpdateWithBody performs a PATCH /api/v1/templates/{id} (the `TemplatesPartialUpdate` operationId) request,
 // with any type of body and a specified content type.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *Operations) TemplatesPartialUpdateWithBody(ctx context.Context, id string, params *TemplatesPartialUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTemplatesPartialUpdateRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
@@ -2936,8 +2886,6 @@ func (c *Operations) TemplatesPartialUpdateWithBody(ctx context.Context, id stri
 
 // TemplatesPartialUpdate performs a PATCH /api/v1/templates/{id} (the `TemplatesPartialUpdate` operationId) request.
 // Takes a body of the `application/json` content type.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *Operations) TemplatesPartialUpdate(ctx context.Context, id string, params *TemplatesPartialUpdateParams, body TemplatesPartialUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTemplatesPartialUpdateRequest(c.Server, id, params, body)
 	if err != nil {
@@ -5011,27 +4959,19 @@ type ClientWithResponsesInterface interface {
 	// AlertRulesCreateWithBodyWithResponse performs a POST /api/v1/alert-rules (the `AlertRulesCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// `lookup` values are public ids: letters, digits and dashes.
-	//
 	// Returns a wrapper object for the known response body format(s).
 	AlertRulesCreateWithBodyWithResponse(ctx context.Context, params *AlertRulesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AlertRulesCreateResponse, error)
 
 	// AlertRulesCreateWithResponse performs a POST /api/v1/alert-rules (the `AlertRulesCreate` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	AlertRulesCreateWithResponse(ctx context.Context, params *AlertRulesCreateParams, body AlertRulesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*AlertRulesCreateResponse, error)
 
 	// AlertRulesDestroyWithResponse performs a DELETE /api/v1/alert-rules/{id} (the `AlertRulesDestroy` operationId) request.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	AlertRulesDestroyWithResponse(ctx context.Context, id string, params *AlertRulesDestroyParams, reqEditors ...RequestEditorFn) (*AlertRulesDestroyResponse, error)
 
 	// AlertRulesRetrieveWithResponse performs a GET /api/v1/alert-rules/{id} (the `AlertRulesRetrieve` operationId) request.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	AlertRulesRetrieveWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*AlertRulesRetrieveResponse, error)
@@ -5082,8 +5022,6 @@ type ClientWithResponsesInterface interface {
 	ChangesAbortCreateWithResponse(ctx context.Context, id string, params *ChangesAbortCreateParams, reqEditors ...RequestEditorFn) (*ChangesAbortCreateResponse, error)
 
 	// EngineLinesListWithResponse performs a GET /api/v1/engine-lines (the `EngineLinesList` operationId) request.
-	//
-	// Mixed into DRF views. The answer is kept after rendering data, before it leaves.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	EngineLinesListWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*EngineLinesListResponse, error)
@@ -5263,14 +5201,10 @@ type ClientWithResponsesInterface interface {
 
 	// ParametersListWithResponse performs a GET /api/v1/parameters (the `ParametersList` operationId) request.
 	//
-	// Mixed into DRF views. The answer is kept after rendering data, before it leaves.
-	//
 	// Returns a wrapper object for the known response body format(s).
 	ParametersListWithResponse(ctx context.Context, params *ParametersListParams, reqEditors ...RequestEditorFn) (*ParametersListResponse, error)
 
 	// TemplatesListWithResponse performs a GET /api/v1/templates (the `TemplatesList` operationId) request.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	TemplatesListWithResponse(ctx context.Context, params *TemplatesListParams, reqEditors ...RequestEditorFn) (*TemplatesListResponse, error)
@@ -5278,27 +5212,19 @@ type ClientWithResponsesInterface interface {
 	// TemplatesCreateWithBodyWithResponse performs a POST /api/v1/templates (the `TemplatesCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// `lookup` values are public ids: letters, digits and dashes.
-	//
 	// Returns a wrapper object for the known response body format(s).
 	TemplatesCreateWithBodyWithResponse(ctx context.Context, params *TemplatesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TemplatesCreateResponse, error)
 
 	// TemplatesCreateWithResponse performs a POST /api/v1/templates (the `TemplatesCreate` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	TemplatesCreateWithResponse(ctx context.Context, params *TemplatesCreateParams, body TemplatesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*TemplatesCreateResponse, error)
 
 	// TemplatesDestroyWithResponse performs a DELETE /api/v1/templates/{id} (the `TemplatesDestroy` operationId) request.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	TemplatesDestroyWithResponse(ctx context.Context, id string, params *TemplatesDestroyParams, reqEditors ...RequestEditorFn) (*TemplatesDestroyResponse, error)
 
 	// TemplatesRetrieveWithResponse performs a GET /api/v1/templates/{id} (the `TemplatesRetrieve` operationId) request.
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	TemplatesRetrieveWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*TemplatesRetrieveResponse, error)
@@ -5306,15 +5232,11 @@ type ClientWithResponsesInterface interface {
 	// TemplatesPartialUpdateWithBodyWithResponse performs a PATCH /api/v1/templates/{id} (the `TemplatesPartialUpdate` operationId) request,
 	// with any type of body and a specified content type.
 	//
-	// `lookup` values are public ids: letters, digits and dashes.
-	//
 	// Returns a wrapper object for the known response body format(s).
 	TemplatesPartialUpdateWithBodyWithResponse(ctx context.Context, id string, params *TemplatesPartialUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TemplatesPartialUpdateResponse, error)
 
 	// TemplatesPartialUpdateWithResponse performs a PATCH /api/v1/templates/{id} (the `TemplatesPartialUpdate` operationId) request.
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-	//
-	// `lookup` values are public ids: letters, digits and dashes.
 	TemplatesPartialUpdateWithResponse(ctx context.Context, id string, params *TemplatesPartialUpdateParams, body TemplatesPartialUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*TemplatesPartialUpdateResponse, error)
 
 	// TokensListWithResponse performs a GET /api/v1/tokens (the `TokensList` operationId) request.
@@ -7015,8 +6937,6 @@ func (r TokensRetrieveResponse) ContentType() string {
 // AlertRulesCreateWithBodyWithResponse performs a POST /api/v1/alert-rules (the `AlertRulesCreate` operationId) request,
 // with any type of body and a specified content type.
 //
-// `lookup` values are public ids: letters, digits and dashes.
-//
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) AlertRulesCreateWithBodyWithResponse(ctx context.Context, params *AlertRulesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AlertRulesCreateResponse, error) {
 	rsp, err := c.AlertRulesCreateWithBody(ctx, params, contentType, body, reqEditors...)
@@ -7028,8 +6948,6 @@ func (c *ClientWithResponses) AlertRulesCreateWithBodyWithResponse(ctx context.C
 
 // AlertRulesCreateWithResponse performs a POST /api/v1/alert-rules (the `AlertRulesCreate` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *ClientWithResponses) AlertRulesCreateWithResponse(ctx context.Context, params *AlertRulesCreateParams, body AlertRulesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*AlertRulesCreateResponse, error) {
 	rsp, err := c.AlertRulesCreate(ctx, params, body, reqEditors...)
 	if err != nil {
@@ -7039,8 +6957,6 @@ func (c *ClientWithResponses) AlertRulesCreateWithResponse(ctx context.Context, 
 }
 
 // AlertRulesDestroyWithResponse performs a DELETE /api/v1/alert-rules/{id} (the `AlertRulesDestroy` operationId) request.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) AlertRulesDestroyWithResponse(ctx context.Context, id string, params *AlertRulesDestroyParams, reqEditors ...RequestEditorFn) (*AlertRulesDestroyResponse, error) {
@@ -7052,8 +6968,6 @@ func (c *ClientWithResponses) AlertRulesDestroyWithResponse(ctx context.Context,
 }
 
 // AlertRulesRetrieveWithResponse performs a GET /api/v1/alert-rules/{id} (the `AlertRulesRetrieve` operationId) request.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) AlertRulesRetrieveWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*AlertRulesRetrieveResponse, error) {
@@ -7152,8 +7066,6 @@ func (c *ClientWithResponses) ChangesAbortCreateWithResponse(ctx context.Context
 }
 
 // EngineLinesListWithResponse performs a GET /api/v1/engine-lines (the `EngineLinesList` operationId) request.
-//
-// Mixed into DRF views. The answer is kept after rendering data, before it leaves.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) EngineLinesListWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*EngineLinesListResponse, error) {
@@ -7489,8 +7401,6 @@ func (c *ClientWithResponses) MinorVersionsWithResponse(ctx context.Context, req
 
 // ParametersListWithResponse performs a GET /api/v1/parameters (the `ParametersList` operationId) request.
 //
-// Mixed into DRF views. The answer is kept after rendering data, before it leaves.
-//
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) ParametersListWithResponse(ctx context.Context, params *ParametersListParams, reqEditors ...RequestEditorFn) (*ParametersListResponse, error) {
 	rsp, err := c.ParametersList(ctx, params, reqEditors...)
@@ -7501,8 +7411,6 @@ func (c *ClientWithResponses) ParametersListWithResponse(ctx context.Context, pa
 }
 
 // TemplatesListWithResponse performs a GET /api/v1/templates (the `TemplatesList` operationId) request.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) TemplatesListWithResponse(ctx context.Context, params *TemplatesListParams, reqEditors ...RequestEditorFn) (*TemplatesListResponse, error) {
@@ -7516,8 +7424,6 @@ func (c *ClientWithResponses) TemplatesListWithResponse(ctx context.Context, par
 // TemplatesCreateWithBodyWithResponse performs a POST /api/v1/templates (the `TemplatesCreate` operationId) request,
 // with any type of body and a specified content type.
 //
-// `lookup` values are public ids: letters, digits and dashes.
-//
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) TemplatesCreateWithBodyWithResponse(ctx context.Context, params *TemplatesCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TemplatesCreateResponse, error) {
 	rsp, err := c.TemplatesCreateWithBody(ctx, params, contentType, body, reqEditors...)
@@ -7529,8 +7435,6 @@ func (c *ClientWithResponses) TemplatesCreateWithBodyWithResponse(ctx context.Co
 
 // TemplatesCreateWithResponse performs a POST /api/v1/templates (the `TemplatesCreate` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *ClientWithResponses) TemplatesCreateWithResponse(ctx context.Context, params *TemplatesCreateParams, body TemplatesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*TemplatesCreateResponse, error) {
 	rsp, err := c.TemplatesCreate(ctx, params, body, reqEditors...)
 	if err != nil {
@@ -7540,8 +7444,6 @@ func (c *ClientWithResponses) TemplatesCreateWithResponse(ctx context.Context, p
 }
 
 // TemplatesDestroyWithResponse performs a DELETE /api/v1/templates/{id} (the `TemplatesDestroy` operationId) request.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) TemplatesDestroyWithResponse(ctx context.Context, id string, params *TemplatesDestroyParams, reqEditors ...RequestEditorFn) (*TemplatesDestroyResponse, error) {
@@ -7553,8 +7455,6 @@ func (c *ClientWithResponses) TemplatesDestroyWithResponse(ctx context.Context, 
 }
 
 // TemplatesRetrieveWithResponse performs a GET /api/v1/templates/{id} (the `TemplatesRetrieve` operationId) request.
-//
-// `lookup` values are public ids: letters, digits and dashes.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) TemplatesRetrieveWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*TemplatesRetrieveResponse, error) {
@@ -7568,8 +7468,6 @@ func (c *ClientWithResponses) TemplatesRetrieveWithResponse(ctx context.Context,
 // TemplatesPartialUpdateWithBodyWithResponse performs a PATCH /api/v1/templates/{id} (the `TemplatesPartialUpdate` operationId) request,
 // with any type of body and a specified content type.
 //
-// `lookup` values are public ids: letters, digits and dashes.
-//
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) TemplatesPartialUpdateWithBodyWithResponse(ctx context.Context, id string, params *TemplatesPartialUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TemplatesPartialUpdateResponse, error) {
 	rsp, err := c.TemplatesPartialUpdateWithBody(ctx, id, params, contentType, body, reqEditors...)
@@ -7581,8 +7479,6 @@ func (c *ClientWithResponses) TemplatesPartialUpdateWithBodyWithResponse(ctx con
 
 // TemplatesPartialUpdateWithResponse performs a PATCH /api/v1/templates/{id} (the `TemplatesPartialUpdate` operationId) request.
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
-//
-// `lookup` values are public ids: letters, digits and dashes.
 func (c *ClientWithResponses) TemplatesPartialUpdateWithResponse(ctx context.Context, id string, params *TemplatesPartialUpdateParams, body TemplatesPartialUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*TemplatesPartialUpdateResponse, error) {
 	rsp, err := c.TemplatesPartialUpdate(ctx, id, params, body, reqEditors...)
 	if err != nil {
