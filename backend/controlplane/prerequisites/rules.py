@@ -6,6 +6,7 @@ from controlplane.parameters.findings import Severity
 from controlplane.parameters.memory import budget_bytes
 from controlplane.prerequisites.findings import Action, InstanceFinding
 from controlplane.prerequisites.readings import Readings, TableUse
+from controlplane.prerequisites.staleness import stale_reads
 
 LEAST_POOL_HIT_RATIO = 0.8
 LEAST_POOL_READS = 1000  # before that the ratio says nothing
@@ -23,6 +24,7 @@ def advice_findings(readings: Readings) -> list[InstanceFinding]:
         _size(readings),
         *_tables(readings),
         _classic_cache(readings),
+        stale_reads(readings),
     ]
     return [finding for finding in found if finding is not None]
 

@@ -65,3 +65,18 @@ def test_tables_of_the_sequence_engine_are_not_listed_and_get_no_advice(viewer, 
     session.close()
     for found in (report(viewer, instance, "tables")["items"], report(viewer, instance, "advice")["tables"]):
         assert {table["table"] for table in found if table["schema"] == "reports"} == {"items"}
+
+
+def test_a_rule_without_limits_is_advised_against_and_its_action_mends_it(viewer, instance, client):
+    changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
+    client.run("SET GLOBAL fqc_rules = %s", ['[{"schema": "%", "cache": "always", "ttl": 30}]'])
+    try:
+        found = viewer.get(f"/api/v1/instances/{instance.pk}/prerequisites").json()["findings"]
+        [finding] = [each for each in found if each["code"] == "stale_reads"]
+        assert finding["severity"] == "advice" and "all tables may be 30 s old" in finding["seen"]
+        assert finding["action"]["route"] == "changes"
+        changed(instance, finding["action"]["body"]["parameters"])
+        found = viewer.get(f"/api/v1/instances/{instance.pk}/prerequisites").json()["findings"]
+        assert "stale_reads" not in [each["code"] for each in found]
+    finally:
+        client.run("SET GLOBAL fqc_rules = DEFAULT")

@@ -1,3 +1,4 @@
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -81,3 +82,45 @@ def test_tables_that_are_mostly_written_are_named():
 def test_an_unusual_size_and_the_servers_own_cache_are_noticed():
     variables = {"query_cache_size": str(GIB), "query_cache_type": "ON"}
     assert codes(advice_findings(readings(variables)), "advice") == ["cache_size_unusual", "classic_cache_on"]
+
+
+def with_rules(*rules, status=None):
+    return advice_findings(readings({"fqc_rules": json.dumps(rules)}, status=status))
+
+
+@pytest.mark.parametrize(
+    ("rule", "severity"),
+    [
+        ({"cache": "always", "ttl": 10}, "advice"),
+        ({"table": "%", "cache": "always", "ttl": 10}, "advice"),
+        ({"table": "%.%", "account": "%@%", "cache": "always", "ttl": 10}, "advice"),
+        ({"table": "shop.ranking", "cache": "always", "ttl": 3600}, "advice"),
+        ({"table": "shop.ranking", "cache": "always", "ttl": 60}, "notice"),
+        ({"schema": "reports", "cache": "always", "ttl": 5}, "notice"),
+        ({"digest": "0f" * 16, "cache": "always", "ttl": 5}, "notice"),
+        ({"account": "report@%", "cache": "always", "ttl": 5}, "notice"),
+        ({"cache": "never"}, None),
+        ({"table": "shop.stock", "cache": "normal"}, None),
+    ],
+)
+def test_reads_that_may_be_outdated_are_advised_to_be_limited(rule, severity):
+    found = [finding for finding in with_rules(rule) if finding.code == "stale_reads"]
+    assert [finding.severity for finding in found] == ([severity] if severity else [])
+    assert [bool(finding.action) for finding in found] == ([severity == "advice"] if severity else [])
+
+
+def test_the_action_leaves_the_other_rules_and_what_was_served_is_told():
+    limited = {"table": "shop.ranking", "cache": "always", "ttl": 10}
+    status = {"Fqc_stale_hits": "7", "Fqc_hits": "20"}
+    found = with_rules({"table": "shop.stock", "cache": "never"}, limited, {"cache": "always", "ttl": 9}, status=status)
+    [finding] = [each for each in found if each.code == "stale_reads"]
+    assert "all tables may be 9 s old; 7 of 20 hits were outdated" in finding.seen
+    assert json.loads(finding.action.body["parameters"]["fqc_rules"]) == [
+        {"table": "shop.stock", "cache": "never"},
+        limited,
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "not json", "{}", "[1]"])
+def test_without_such_rules_nothing_is_said(text):
+    assert "stale_reads" not in [each.code for each in advice_findings(readings({"fqc_rules": text}))]

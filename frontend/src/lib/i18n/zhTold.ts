@@ -195,6 +195,7 @@ const FINDINGS: ToldWords = {
   cache_size_unusual: '缓存大小明显偏大',
   table_write_heavy: '有写入频繁的表',
   classic_cache_on: '服务器自带的查询缓存处于开启状态',
+  stale_reads: '规则允许返回过期结果，且没有限定范围或时间过长',
   cache_size_undecided: '缓存大小不会随规格变化，须作出选择',
   pending_restart: '有参数需重启后才生效',
   server_silent: '服务器没有响应，原值为最近一次读取的结果',
@@ -218,6 +219,7 @@ const MET: ToldWords = {
   minor_version: '引擎小版本符合要求',
   dedicated_proxy: '专属代理已关闭',
   buffer_pool_hit_ratio: '缓冲池命中率正常',
+  stale_reads: '只有限定的读取可能短时过期',
 };
 
 /** What mends it. */
@@ -231,6 +233,7 @@ const REMEDIES: ToldWords = {
   cache_size_unusual: '请对照预测命中率检查该大小。',
   table_write_heavy: '建议使用 query_cache_type 2，只对读多写少的表使用 SQL_CACHE。',
   classic_cache_on: '请安装引擎：它会接管这些设置，并关闭服务器自带的缓存。',
+  stale_reads: '请在 fqc_rules 中只列出允许滞后的表、库、语句或账号，并缩短时间；其余读取从不过期。',
   cache_size_undecided: '请在请求中给出 query_cache_size：新值、表达式，或沿用原值。',
   pending_restart: '请允许随此变更重启，或稍后重启；外部实例请将参数写入服务器配置后自行重启。',
   server_silent: '请在服务器可连接后再执行。',

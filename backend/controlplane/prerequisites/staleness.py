@@ -1,0 +1,70 @@
+"""Advice on results that a rule of the engine serves although they may be outdated. Pure. Without a rule nothing is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from controlplane.parameters.findings import Severity
+from controlplane.prerequisites.findings import Action, InstanceFinding
+from controlplane.prerequisites.readings import Readings
+
+LONGEST_SECONDS = 60
+SCOPES = ("digest", "table", "schema", "account")
+
+
+def stale_reads(readings: Readings) -> InstanceFinding | None:
+    """A notice while every such rule is limited to what may lag, and to a short time; advice once one is not."""
+    rules = _rules(readings.variables.get("fqc_rules", ""))
+    stale = [rule for rule in rules if rule.get("cache") == "always"]
+    if not stale:
+        return None
+    unlimited = [rule for rule in stale if not _is_limited(rule)]
+    told = unlimited or stale
+    return InstanceFinding(
+        Severity.ADVICE if unlimited else Severity.NOTICE,
+        "stale_reads",
+        "fqc_rules",
+        seen="by fqc_rules, whatever is written: " + "; ".join(map(_said, told)) + _served(readings),
+        needed=f"reads that may lag, named by table, schema, statement or account; {LONGEST_SECONDS} s at most",
+        remedy="Limit these rules to what may lag; all other reads are never outdated." if unlimited else "",
+        action=_without(rules, unlimited) if unlimited else None,
+    )
+
+
+def _rules(text: str) -> list[dict[str, Any]]:
+    """The engine refuses what is wrong; a server that has something else under this name has no such rules."""
+    try:
+        found = json.loads(text or "[]")
+    except ValueError:
+        return []
+    return [rule for rule in found if isinstance(rule, dict)] if isinstance(found, list) else []
+
+
+def _is_limited(rule: Mapping[str, Any]) -> bool:
+    return bool(_scope(rule)) and _seconds(rule) <= LONGEST_SECONDS
+
+
+def _scope(rule: Mapping[str, Any]) -> dict[str, str]:
+    """What the rule is limited to: a name of wildcards alone limits nothing."""
+    return {name: str(rule[name]) for name in SCOPES if str(rule.get(name, "")).strip("%.@")}
+
+
+def _seconds(rule: Mapping[str, Any]) -> int:
+    return int(rule.get("ttl", 0)) if str(rule.get("ttl", 0)).isdigit() else 0
+
+
+def _said(rule: Mapping[str, Any]) -> str:
+    what = ", ".join(f"{name} {value}" for name, value in _scope(rule).items()) or "all tables"
+    return f"results of {what} may be {_seconds(rule)} s old"
+
+
+def _served(readings: Readings) -> str:
+    count = readings.number("Fqc_stale_hits")
+    return f"; {count} of {readings.number('Fqc_hits')} hits were outdated" if count else ""
+
+
+def _without(rules: list[dict[str, Any]], unlimited: list[dict[str, Any]]) -> Action:
+    kept = [rule for rule in rules if rule not in unlimited]
+    return Action(route="changes", body={"parameters": {"fqc_rules": json.dumps(kept) if kept else ""}})
