@@ -134,3 +134,40 @@ test('values are found, edited, dropped and reviewed without a mouse', async ({
   await press('Enter');
   await expect(page.getByText(/not applied/)).toBeHidden();
 });
+
+test('a value is reset to its default, which then runs', async ({ page, api, instances: [first] }) => {
+  interface Parameter {
+    name: string;
+    configured: string | null;
+    running: string | null;
+    default: string | null;
+  }
+  const parameter = async () => {
+    const { items } = await api.get<{ items: Parameter[] }>(`instances/${first.id}/parameters`);
+    return items.find(({ name }) => name === 'net_retry_count');
+  };
+  await api.change(first.id, 'changes', { parameters: { net_retry_count: '77' } });
+  expect((await parameter())?.running).toBe('77');
+  await page.goto(`/instances/${first.id}/parameters?search=net_retry_count`);
+  const cell = page.getByRole('button', { name: 'Edit net_retry_count' });
+  await cell.focus();
+  await page.keyboard.press('Enter');
+  const reset = page.getByRole('button', { name: 'Reset to default' });
+  await reset.focus();
+  await page.keyboard.press('Enter');
+  await expect(cell).toBeFocused();
+  await expect(cell).toContainText('default');
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  const review = page.getByRole('dialog');
+  await expect(review).toContainText('77');
+  await expect(review).toContainText('default');
+  await review.getByRole('button', { name: 'Apply now' }).click();
+  await expect(page.getByText('applied', { exact: true })).toBeVisible();
+  const after = await parameter();
+  expect(after?.default).not.toBe('77');
+  expect(after).toMatchObject({ configured: null, running: after?.default });
+  // There is nothing left to reset.
+  await page.goto(`/instances/${first.id}/parameters?search=net_retry_count`);
+  await cell.click();
+  await expect(reset).toBeDisabled();
+});

@@ -1,9 +1,12 @@
 import { SegmentedControl, Stack, TextInput } from '@mantine/core';
 import type { Timing } from '@/api/changes';
 import { useI18n } from '@/lib/i18n/context';
+import type { MaintenanceWindow } from '@/lib/maintenanceWindow';
 import { formatUtc, toLocalInput } from '@/lib/time';
+import { WindowOpening } from './WindowOpening';
 
 interface TimingPickerProps {
+  window: MaintenanceWindow;
   timing: Timing;
   onChange: (timing: Timing) => void;
 }
@@ -11,7 +14,7 @@ interface TimingPickerProps {
 const HOUR_MS = 3_600_000;
 
 /** When a change runs: now, in the maintenance window, or at a time in the viewer's zone. */
-export function TimingPicker({ timing, onChange }: TimingPickerProps) {
+export function TimingPicker({ window, timing, onChange }: TimingPickerProps) {
   const { t } = useI18n();
   const choose = (when: string) => {
     if (when === 'at') onChange({ when, at: new Date(Date.now() + HOUR_MS).toISOString() });
@@ -31,6 +34,7 @@ export function TimingPicker({ timing, onChange }: TimingPickerProps) {
           { value: 'at', label: t('timing.at') },
         ]}
       />
+      {timing.when === 'window' && <WindowOpening window={window} />}
       {timing.when === 'at' && timing.at && (
         <TextInput
           type="datetime-local"

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Timing } from '@/api/changes';
+import { instanceQuery } from '@/api/instances';
 import { ChangeLines } from '@/components/ChangeLines';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { FindingList } from '@/components/FindingList';
@@ -25,6 +26,7 @@ export function ReviewStep({ instanceId, sizing, canApply }: ReviewStepProps) {
   const [allowRestart, setAllowRestart] = useState(sizing.isRestartAllowed);
   const [timing, setTiming] = useState<Timing>({ when: 'now', at: null });
   const wanted = { ...sizing, isRestartAllowed: allowRestart };
+  const { data: instance } = useQuery(instanceQuery(instanceId));
   const preview = useQuery(enablePreviewQuery(instanceId, wanted));
   const enable = useCacheEnable(instanceId, (change) => void navigate({ search: { change: change.id } }));
   return (
@@ -41,7 +43,9 @@ export function ReviewStep({ instanceId, sizing, canApply }: ReviewStepProps) {
               onChange={(event) => setAllowRestart(event.currentTarget.checked)}
             />
           )}
-          <TimingPicker timing={timing} onChange={setTiming} />
+          {instance && (
+            <TimingPicker window={instance.maintenance_window} timing={timing} onChange={setTiming} />
+          )}
           {enable.isError && <ErrorPanel error={enable.error} />}
           <Button
             size="sm"
@@ -51,7 +55,7 @@ export function ReviewStep({ instanceId, sizing, canApply }: ReviewStepProps) {
             loading={enable.isPending}
             onClick={() => enable.mutate({ sizing: wanted, timing })}
           >
-            {t('enable.submit')}
+            {t(timing.when === 'now' ? 'enable.submit' : 'review.schedule')}
           </Button>
         </Stack>
       )}

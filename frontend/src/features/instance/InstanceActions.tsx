@@ -99,7 +99,7 @@ function TimedAction({ instance, route, onClose }: TimedActionProps) {
       onClose={onClose}
     >
       <p style={{ marginTop: 0 }}>{t(`instance.${route}Hint`)}</p>
-      <TimingPicker timing={timing} onChange={setTiming} />
+      <TimingPicker window={instance.maintenance_window} timing={timing} onChange={setTiming} />
     </ConfirmModal>
   );
 }

@@ -5,6 +5,7 @@ import { instanceQuery, type Instance } from '@/api/instances';
 import { FactList } from '@/components/FactList';
 import { Moment } from '@/components/Moment';
 import { Panel } from '@/components/Panel';
+import { windowText } from '@/components/WindowOpening';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { writeTags } from '@/lib/tags';
 import { AttentionPanel } from './AttentionPanel';
@@ -32,12 +33,6 @@ export function OverviewPage() {
       <ClassFacts name={instance.instance_class} />
     </Stack>
   );
-}
-
-function windowText({ weekday, start, minutes }: Instance['maintenance_window'], t: Translate): string {
-  const day =
-    weekday === null ? t('instance.everyDay') : t(`weekday.${weekday as 0 | 1 | 2 | 3 | 4 | 5 | 6}`);
-  return t('instance.window', { day, start, minutes });
 }
 
 function factsOf(instance: Instance, t: Translate) {

@@ -61,7 +61,7 @@ export function ResizeInstance({ instance, onClose }: { instance: Instance; onCl
             checked={allowRestart}
             onChange={(event) => setAllowRestart(event.currentTarget.checked)}
           />
-          <TimingPicker timing={timing} onChange={setTiming} />
+          <TimingPicker window={instance.maintenance_window} timing={timing} onChange={setTiming} />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               {t('action.cancel')}

@@ -125,7 +125,7 @@ function ApplyForm({ instance, draft, isBlocked, isEmpty, allowRestart, onClose 
     create.mutate({ instanceId: instance.id, parameters: draft.values, allowRestart, timing, note });
   return (
     <Stack gap="sm">
-      <TimingPicker timing={timing} onChange={setTiming} />
+      <TimingPicker window={instance.maintenance_window} timing={timing} onChange={setTiming} />
       <TextInput
         label={t('change.note')}
         placeholder={t('review.notePlaceholder')}

@@ -212,6 +212,8 @@ export const en = {
   'timing.now': 'Now',
   'timing.window': 'In the maintenance window',
   'timing.at': 'At a time',
+  'timing.windowOpens': 'Opens next:',
+  'timing.windowOpen': 'It is open: starts at once.',
   'change.state.previewed': 'previewed',
   'change.state.approved': 'approved',
   'change.state.applying': 'applying',

@@ -209,6 +209,8 @@ export const zh: Messages = {
   'timing.now': '立即',
   'timing.window': '维护窗口内',
   'timing.at': '指定时间',
+  'timing.windowOpens': '下次开始：',
+  'timing.windowOpen': '窗口已开始：立即执行。',
   'change.state.previewed': '已预览',
   'change.state.approved': '已批准',
   'change.state.applying': '执行中',

@@ -1,0 +1,109 @@
+// A change for later runs when its time has come, by itself, and not before.
+import type { Page } from '@playwright/test';
+import type { Api } from './fleet';
+import { expect, test, type Instance } from './console';
+
+const MINUTE_MS = 60_000;
+// Also where the next minute has just begun.
+const OPENING_MS = 240_000;
+
+interface Change {
+  started_at: string;
+  not_before: string;
+}
+
+async function changeOf(page: Page, api: Api): Promise<Change> {
+  return api.get<Change>(`changes/${new URL(page.url()).pathname.split('/').at(-1)}`);
+}
+
+/** The review of a change of one parameter to another value than before. */
+async function review(page: Page, instance: Instance) {
+  const value = String(20_000 + (Date.now() % 10_000));
+  const set = encodeURIComponent(JSON.stringify({ net_read_timeout: value }));
+  await page.goto(`/instances/${instance.id}/parameters?set=${set}`);
+  const drawer = page.getByRole('dialog');
+  await expect(drawer.getByRole('button', { name: 'Apply now' })).toBeEnabled();
+  return { drawer, value };
+}
+
+async function expectRunning(api: Api, instance: Instance, value: string): Promise<void> {
+  interface Parameters {
+    items: { name: string; running: string | null }[];
+  }
+  const { items } = await api.get<Parameters>(`instances/${instance.id}/parameters`);
+  expect(items.find(({ name }) => name === 'net_read_timeout')?.running).toBe(value);
+}
+
+/** The window begins at that moment, as its owner enters it: hours and minutes of UTC. */
+async function setWindow(page: Page, instance: Instance, opening: number): Promise<void> {
+  await page.goto(`/instances/${instance.id}/overview`);
+  await page.getByRole('button', { name: 'Actions' }).click();
+  await page.getByRole('menuitem', { name: 'Edit' }).click();
+  const form = page.getByRole('dialog');
+  await form.getByLabel('From (UTC)').fill(new Date(opening).toISOString().slice(11, 16));
+  await form.getByLabel('For minutes').fill('15');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(form).toBeHidden();
+}
+
+function nextMinute(): number {
+  return Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
+}
+
+test.afterEach(async ({ api, instances: [first] }) => {
+  await api.change(first.id, 'changes', { parameters: { net_read_timeout: null } });
+  await api.send('PATCH', `instances/${first.id}`, {
+    maintenance_window: { weekday: null, start: '02:00', minutes: 60 },
+  });
+});
+
+test('a change for a time runs at that time', async ({ page, api, instances: [first] }) => {
+  const { drawer, value } = await review(page, first);
+  await drawer.getByText('At a time').click();
+  const opening = nextMinute();
+  // As the clock of the viewer shows it.
+  const local = new Date(opening - new Date(opening).getTimezoneOffset() * MINUTE_MS).toISOString();
+  await drawer.getByLabel('At a time').last().fill(local.slice(0, 16));
+  await drawer.getByRole('button', { name: 'Schedule' }).click();
+  await expect(page.getByText('applied', { exact: true })).toBeVisible({ timeout: OPENING_MS });
+  const { started_at } = await changeOf(page, api);
+  expect(Date.parse(started_at)).toBeGreaterThanOrEqual(opening);
+  await expectRunning(api, first, value);
+});
+
+test('a change for the maintenance window says when that opens, and runs when it does', async ({
+  page,
+  api,
+  instances: [first],
+}) => {
+  const opening = nextMinute();
+  await setWindow(page, first, opening);
+  const { drawer, value } = await review(page, first);
+  await drawer.getByText('In the maintenance window').click();
+  await expect(drawer.getByRole('status').filter({ hasText: '15 min' })).toBeVisible();
+  await drawer.getByRole('button', { name: 'Schedule' }).click();
+  await expect(page.getByText('applied', { exact: true })).toBeVisible({ timeout: OPENING_MS });
+  const { started_at } = await changeOf(page, api);
+  expect(Date.parse(started_at)).toBeGreaterThanOrEqual(opening);
+  await expectRunning(api, first, value);
+});
+
+test('a change waits for a window that is closed, and may be brought forward', async ({
+  page,
+  api,
+  instances: [first],
+}) => {
+  const opening = nextMinute() + 120 * MINUTE_MS;
+  await setWindow(page, first, opening);
+  const { drawer, value } = await review(page, first);
+  await drawer.getByText('In the maintenance window').click();
+  const told = drawer.getByRole('status').filter({ hasText: 'Opens next' });
+  await expect(told.getByRole('time')).toHaveAttribute('datetime', new Date(opening).toISOString());
+  await drawer.getByRole('button', { name: 'Schedule' }).click();
+  await expect(page.getByText(/Waits until/)).toBeVisible();
+  const { not_before } = await changeOf(page, api);
+  expect(Date.parse(not_before)).toBe(opening);
+  await page.getByRole('button', { name: 'Apply now' }).click();
+  await expect(page.getByText('applied', { exact: true })).toBeVisible();
+  await expectRunning(api, first, value);
+});
