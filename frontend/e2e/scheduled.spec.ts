@@ -50,42 +50,46 @@ function nextMinute(): number {
   return Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS;
 }
 
-test.afterEach(async ({ api, instances: [first] }) => {
-  await api.change(first.id, 'changes', { parameters: { net_read_timeout: null } });
-  await api.send('PATCH', `instances/${first.id}`, {
-    maintenance_window: { weekday: null, start: '02:00', minutes: 60 },
-  });
+test.afterEach(async ({ api, instances }) => {
+  for (const { id } of instances) {
+    await api.change(id, 'changes', { parameters: { net_read_timeout: null } });
+    await api.send('PATCH', `instances/${id}`, {
+      maintenance_window: { weekday: null, start: '02:00', minutes: 60 },
+    });
+  }
 });
 
-test('a change for a time runs at that time', async ({ page, api, instances: [first] }) => {
-  const { drawer, value } = await review(page, first);
-  await drawer.getByText('At a time').click();
-  const opening = nextMinute();
-  // As the clock of the viewer shows it.
-  const local = new Date(opening - new Date(opening).getTimezoneOffset() * MINUTE_MS).toISOString();
-  await drawer.getByLabel('At a time').last().fill(local.slice(0, 16));
-  await drawer.getByRole('button', { name: 'Schedule' }).click();
-  await expect(page.getByText('applied', { exact: true })).toBeVisible({ timeout: OPENING_MS });
-  const { started_at } = await changeOf(page, api);
-  expect(Date.parse(started_at)).toBeGreaterThanOrEqual(opening);
-  await expectRunning(api, first, value);
-});
-
-test('a change for the maintenance window says when that opens, and runs when it does', async ({
+test('a change runs by itself when its time has come, and when the maintenance window opens', async ({
   page,
   api,
-  instances: [first],
+  instances: [first, second],
 }) => {
+  // One moment for both, so that it is waited for once.
   const opening = nextMinute();
   await setWindow(page, first, opening);
-  const { drawer, value } = await review(page, first);
-  await drawer.getByText('In the maintenance window').click();
-  await expect(drawer.getByRole('status').filter({ hasText: '15 min' })).toBeVisible();
-  await drawer.getByRole('button', { name: 'Schedule' }).click();
-  await expect(page.getByText('applied', { exact: true })).toBeVisible({ timeout: OPENING_MS });
-  const { started_at } = await changeOf(page, api);
-  expect(Date.parse(started_at)).toBeGreaterThanOrEqual(opening);
-  await expectRunning(api, first, value);
+  const inWindow = await review(page, first);
+  await inWindow.drawer.getByText('In the maintenance window').click();
+  await expect(inWindow.drawer.getByRole('status').filter({ hasText: '15 min' })).toBeVisible();
+  await inWindow.drawer.getByRole('button', { name: 'Schedule' }).click();
+  await expect(page).toHaveURL(/\/changes\//);
+  const ofWindow = page.url();
+
+  const atTime = await review(page, second);
+  await atTime.drawer.getByText('At a time').click();
+  // As the clock of the viewer shows it.
+  const local = new Date(opening - new Date(opening).getTimezoneOffset() * MINUTE_MS).toISOString();
+  await atTime.drawer.getByLabel('At a time').last().fill(local.slice(0, 16));
+  await atTime.drawer.getByRole('button', { name: 'Schedule' }).click();
+
+  const applied = page.getByText('applied', { exact: true });
+  await expect(applied).toBeVisible({ timeout: OPENING_MS });
+  expect(Date.parse((await changeOf(page, api)).started_at)).toBeGreaterThanOrEqual(opening);
+  await expectRunning(api, second, atTime.value);
+
+  await page.goto(ofWindow);
+  await expect(applied).toBeVisible();
+  expect(Date.parse((await changeOf(page, api)).started_at)).toBeGreaterThanOrEqual(opening);
+  await expectRunning(api, first, inWindow.value);
 });
 
 test('a change waits for a window that is closed, and may be brought forward', async ({

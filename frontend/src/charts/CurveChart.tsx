@@ -50,7 +50,7 @@ export function CurveChart({ points, present, presentLabel, actionLabel, onChoos
         <ResponsiveContainer width="100%" height={240} initialDimension={{ width: 600, height: 240 }}>
           <ComposedChart
             data={rows}
-            margin={{ top: 16, right: 16, bottom: 0, left: 0 }}
+            margin={{ top: 16, right: 32, bottom: 0, left: 0 }}
             accessibilityLayer={false}
           >
             <CartesianGrid stroke="var(--fqc-grid)" vertical={false} />
