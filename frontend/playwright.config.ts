@@ -27,6 +27,8 @@ export default defineConfig({
     storageState: SESSION_FILE,
     viewport: { width: 1440, height: 900 },
     locale: 'en-GB',
+    // What an action waits for comes as soon as what an expectation waits for, or never.
+    actionTimeout: 90_000,
     trace: 'retain-on-failure',
     launchOptions: {
       executablePath: process.env.FQC_E2E_CHROMIUM ?? '/usr/bin/chromium',

@@ -77,6 +77,21 @@ test('a prepared change that was discarded does not come back with a reload', as
   await expect(page.getByRole('dialog')).toBeHidden();
 });
 
+test('an expression is tried out also for what a server has beyond its engine line', async ({
+  page,
+  instances: [first],
+}) => {
+  await page.goto(`/instances/${first.id}/parameters?search=aria_checkpoint_interval`);
+  await page.getByRole('button', { name: 'Edit aria_checkpoint_interval' }).click();
+  const input = page.getByRole('textbox', { name: 'aria_checkpoint_interval' });
+  const form = page.getByRole('dialog');
+  await input.fill('{DBInstanceClassCPU*60}');
+  await expect(form).toContainText('on class');
+  await expect(form).not.toContainText('is not a parameter');
+  await input.fill('{DBInstanceClassMemory*1000}');
+  await expect(form).toContainText('Must be within');
+});
+
 test('what is configured already is no change, prepared or typed', async ({
   page,
   api,

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { useCan } from '@/api/session';
@@ -10,8 +10,8 @@ import { PageHeader } from '@/components/PageHeader';
 import { Panel } from '@/components/Panel';
 import { QueryView, SkeletonLines } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
-import { instancesQuery, type Instance } from './api';
-import { fleetColumns } from './columns';
+import { instancesQuery, openIncidentsQuery, type Instance } from './api';
+import { fleetColumns, type IncidentCounts } from './columns';
 import { FleetFilters } from './FleetFilters';
 import { FleetTiles } from './FleetTiles';
 import { SelectionBar } from './SelectionBar';
@@ -54,12 +54,28 @@ export function FleetPage() {
 
 const idOf = ({ id }: Instance) => id;
 
+const NO_INCIDENTS: IncidentCounts = {};
+
+/** Asked once for the table: a row that comes into view asks nothing of its own for it. */
+const incidentCountsQuery = {
+  ...openIncidentsQuery,
+  select: ({ items }: { items: { instance_id: string | null }[] }) => {
+    const counts: IncidentCounts = {};
+    for (const { instance_id: id } of items) if (id) counts[id] = (counts[id] ?? 0) + 1;
+    return counts;
+  },
+};
+
 function InstanceTable({ search }: { search: FleetSearch }) {
   const t = useT();
   const canChange = useCan('operator');
   const instances = useInfiniteQuery(instancesQuery(search));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const columns = useMemo(() => fleetColumns(t, !instances.hasNextPage), [t, instances.hasNextPage]);
+  const { data: incidents = NO_INCIDENTS } = useQuery(incidentCountsQuery);
+  const columns = useMemo(
+    () => fleetColumns(t, !instances.hasNextPage, incidents),
+    [t, instances.hasNextPage, incidents],
+  );
   const selection = useMemo(
     () => ({
       selected,

@@ -9,15 +9,22 @@ import { RowIncidents } from './RowIncidents';
 import { RowHitRatio, RowHits } from './RowSpark';
 import classes from './fleet.module.css';
 
+/** By instance. */
+export type IncidentCounts = Record<string, number>;
+
 /** Rows sort only when all of them are here: sorting a part of a list would mislead. */
-export function fleetColumns(t: Translate, isComplete: boolean): Column<Instance>[] {
+export function fleetColumns(
+  t: Translate,
+  isComplete: boolean,
+  incidents: IncidentCounts,
+): Column<Instance>[] {
   const sortable = (value: (row: Instance) => string | number | null) => (isComplete ? value : undefined);
   return [
     {
       key: 'name',
       header: t('fleet.name'),
       sortValue: sortable((row) => row.name),
-      render: (row) => <NameCell row={row} t={t} />,
+      render: (row) => <NameCell row={row} incidentCount={incidents[row.id] ?? 0} t={t} />,
     },
     {
       key: 'state',
@@ -41,7 +48,7 @@ export function fleetColumns(t: Translate, isComplete: boolean): Column<Instance
     {
       key: 'attention',
       header: t('fleet.attention'),
-      render: (row) => <Attention row={row} t={t} />,
+      render: (row) => <Attention row={row} incidentCount={incidents[row.id] ?? 0} t={t} />,
       isSecondary: true,
     },
     {
@@ -67,15 +74,21 @@ export function fleetColumns(t: Translate, isComplete: boolean): Column<Instance
   ];
 }
 
+interface AttentionProps {
+  row: Instance;
+  incidentCount: number;
+  t: Translate;
+}
+
 /** On a phone, which has no room for a column of it, what needs attention stands in the place of the host. */
-function NameCell({ row, t }: { row: Instance; t: Translate }) {
+function NameCell({ row, incidentCount, t }: AttentionProps) {
   return (
     <>
       <TextLink to="/instances/$instanceId" params={{ instanceId: row.id }} fw={560}>
         {row.name}
       </TextLink>
       <span className={classes.narrow}>
-        <Attention row={row} t={t} />
+        <Attention row={row} incidentCount={incidentCount} t={t} />
       </span>
       <span className={classes.host}>
         {row.endpoint.host}:{row.endpoint.port}
@@ -84,10 +97,10 @@ function NameCell({ row, t }: { row: Instance; t: Translate }) {
   );
 }
 
-function Attention({ row, t }: { row: Instance; t: Translate }) {
+function Attention({ row, incidentCount, t }: AttentionProps) {
   return (
     <span className={classes.badges}>
-      <RowIncidents id={row.id} />
+      <RowIncidents id={row.id} count={incidentCount} />
       {row.drifted_count > 0 && (
         <StatusBadge tone="warn">{t('fleet.attention.drifted', { count: row.drifted_count })}</StatusBadge>
       )}

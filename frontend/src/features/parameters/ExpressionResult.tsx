@@ -3,6 +3,7 @@ import { ErrorPanel } from '@/components/ErrorPanel';
 import { ToneIcon } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
 import { useT, useTold } from '@/lib/i18n/context';
+import { judge, wrongText } from './parameterInput';
 import { useResolved } from './useResolved';
 import classes from './parameters.module.css';
 
@@ -28,6 +29,10 @@ export function ExpressionResult({ instance, row, text }: ExpressionResultProps)
       </div>
     );
   }
+  // The engine line does not list all that a server has; what it does not is judged by the server's own definition.
+  const findings = data.findings.filter(({ code }) => code !== 'unknown_parameter');
+  const isListed = findings.length === data.findings.length;
+  const judgement = isListed || !data.value ? undefined : judge(data.value, row);
   return (
     <div aria-live="polite">
       <div className={classes.result}>
@@ -35,7 +40,12 @@ export function ExpressionResult({ instance, row, text }: ExpressionResultProps)
         {row.unit === 'bytes' && data.value && <> · {formatBytes(data.value)}</>}{' '}
         <span>({t('parameters.onClass', { name: instance.instance_class })})</span>
       </div>
-      {data.findings.map((finding) => (
+      {judgement?.kind === 'wrong' && (
+        <div className={classes.finding}>
+          <ToneIcon tone="danger" size={14} /> {wrongText(judgement, t)}
+        </div>
+      )}
+      {findings.map((finding) => (
         <div key={finding.code} className={classes.finding}>
           <ToneIcon tone={finding.severity === 'blocking' ? 'danger' : 'warn'} size={14} />{' '}
           {told(`finding.${finding.code}`, finding.seen)}. {finding.needed}

@@ -1,9 +1,9 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
 import type { Instance, InstanceParameter } from '@/api/instances';
-import { useT, type Translate } from '@/lib/i18n/context';
+import { useT } from '@/lib/i18n/context';
 import { ExpressionResult } from './ExpressionResult';
-import { choicesOf, judge, readableRange, type Judgement } from './parameterInput';
+import { choicesOf, judge, readableRange, wrongText, type Judgement } from './parameterInput';
 import { presentValue } from './parameterList';
 import type { Draft } from './useDraft';
 import { formatBytes } from '@/lib/bytes';
@@ -112,8 +112,4 @@ function Hints({ row, text, judgement, instance }: HintsProps) {
       </div>
     </div>
   );
-}
-
-function wrongText(judgement: Extract<Judgement, { kind: 'wrong' }>, t: Translate): string {
-  return t(`parameters.wrong.${judgement.reason}`, { detail: judgement.detail });
 }

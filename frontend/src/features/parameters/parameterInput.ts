@@ -2,6 +2,7 @@
 // this only catches what can be told from the parameter's own definition. Pure.
 import { formatBytes, parseBytes } from '@/lib/bytes';
 import type { InstanceParameter } from '@/api/instances';
+import type { Translate } from '@/lib/i18n/context';
 
 type Definition = Pick<InstanceParameter, 'allowed' | 'unit' | 'divisor' | 'type'>;
 
@@ -70,4 +71,8 @@ function judgeNumber(submitted: string, definition: Definition): Judgement {
     return { kind: 'wrong', reason: 'multiple', detail: String(definition.divisor) };
   }
   return { kind: 'value', submitted };
+}
+
+export function wrongText(judgement: Extract<Judgement, { kind: 'wrong' }>, t: Translate): string {
+  return t(`parameters.wrong.${judgement.reason}`, { detail: judgement.detail });
 }

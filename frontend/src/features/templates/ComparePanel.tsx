@@ -70,18 +70,53 @@ export function ComparePanel({ template }: { template: Template }) {
   );
 }
 
+/** A phone has no room for expressions side by side. */
+function StackedValues({ row, t }: { row: TemplateDifference; t: Translate }) {
+  return (
+    <dl className={classes.stacked}>
+      <dt>{t('templates.this')}</dt>
+      <dd>
+        <code>{row.before ?? '–'}</code>
+      </dd>
+      <dt>{t('templates.other')}</dt>
+      <dd>
+        <code>{row.after ?? '–'}</code>
+      </dd>
+    </dl>
+  );
+}
+
 const TONES = { added: 'info', removed: 'info', changed: 'warn', respelled: 'neutral' } as const;
 
 function columnsOf(t: Translate): Column<TemplateDifference>[] {
   return [
-    { key: 'name', header: t('parameters.name'), render: (row) => <Identifier name={row.name} /> },
+    {
+      key: 'name',
+      header: t('parameters.name'),
+      render: (row) => (
+        <>
+          <Identifier name={row.name} />
+          <StackedValues row={row} t={t} />
+        </>
+      ),
+    },
     {
       key: 'kind',
       header: '',
       render: (row) => <StatusBadge tone={TONES[row.kind]}>{t(`templates.diff.${row.kind}`)}</StatusBadge>,
       isSecondary: true,
     },
-    { key: 'before', header: t('templates.this'), render: (row) => <code>{row.before ?? '–'}</code> },
-    { key: 'after', header: t('templates.other'), render: (row) => <code>{row.after ?? '–'}</code> },
+    {
+      key: 'before',
+      header: t('templates.this'),
+      render: (row) => <code>{row.before ?? '–'}</code>,
+      isSecondary: true,
+    },
+    {
+      key: 'after',
+      header: t('templates.other'),
+      render: (row) => <code>{row.after ?? '–'}</code>,
+      isSecondary: true,
+    },
   ];
 }

@@ -50,18 +50,18 @@ function TemplateView({ template }: { template: TemplateDetail }) {
         }
         actions={!isEditing && <TemplateActions template={template} onEdit={() => setIsEditing(true)} />}
       />
-      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md" mb="md">
-        {isEditing ? (
-          <TemplateEditor template={template} onClose={() => setIsEditing(false)} />
-        ) : (
-          <ValuesPanel template={template} values={older?.values ?? template.values} version={version} />
-        )}
-        <Stack gap="md">
-          <ComparePanel template={template} />
+      <Stack gap="md">
+        <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
+          {isEditing ? (
+            <TemplateEditor template={template} onClose={() => setIsEditing(false)} />
+          ) : (
+            <ValuesPanel template={template} values={older?.values ?? template.values} version={version} />
+          )}
           <VersionList template={template} />
-        </Stack>
-      </SimpleGrid>
-      <UsesPanel template={template} />
+        </SimpleGrid>
+        <ComparePanel template={template} />
+        <UsesPanel template={template} />
+      </Stack>
     </>
   );
 }

@@ -558,7 +558,7 @@ export const en = {
   'templates.resolved': 'Resolved',
   'templates.compare': 'Compare',
   'templates.compareWith': 'Compare with',
-  'templates.compareHint': 'Choose another template, or an older version below.',
+  'templates.compareHint': 'Choose another template here, or an older version in the list of versions.',
   'templates.compareVersion': 'with version {number}',
   'templates.compareThis': 'compare',
   'templates.same': 'No difference',

@@ -547,7 +547,7 @@ export const zh: Messages = {
   'templates.resolved': '计算结果',
   'templates.compare': '对比',
   'templates.compareWith': '对比模板',
-  'templates.compareHint': '选择另一个模板，或下方的旧版本。',
+  'templates.compareHint': '在此选择另一个模板，或在版本列表中选择旧版本。',
   'templates.compareVersion': '与版本 {number} 对比',
   'templates.compareThis': '对比',
   'templates.same': '没有差异',
