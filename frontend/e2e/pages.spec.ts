@@ -82,6 +82,18 @@ for (const [path, button] of DIALOGS) {
   });
 }
 
+test('where motion is reduced, a change of the colours moves nothing', async ({ page }) => {
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await page.goto('/settings');
+  await expect(page.getByRole('button', { name: 'Send test' })).toBeVisible();
+  const moving = () =>
+    page.evaluate(() => {
+      document.documentElement.setAttribute('data-mantine-color-scheme', 'dark');
+      return document.getAnimations().filter((animation) => animation instanceof CSSTransition).length;
+    });
+  expect(await moving()).toBe(0);
+});
+
 test('the second language is kept, and the first one comes back', async ({ page }) => {
   await page.goto('/fleet');
   await page.getByRole('button', { name: 'Language' }).click();
