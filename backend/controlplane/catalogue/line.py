@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,10 @@ class Line:
 
     def get(self, name: str) -> Definition | None:
         return self.definitions.get(name.lower())
+
+    def like(self, name: str) -> str | None:
+        """The name that may have been meant."""
+        return next(iter(get_close_matches(name.lower(), self.definitions, 1, 0.8)), None)
 
 
 def line_from(raw: Mapping[str, Any], source: str) -> Line:

@@ -23,24 +23,26 @@ class Violation:
     nearest: str | None = None  # the closest value that fits
 
 
-def violations(definition: Definition, text: str) -> list[Violation]:
+def violations(definition: Definition, text: str, *, is_computed: bool = False) -> list[Violation]:
+    """`is_computed`: a result, which is rounded down where it is no multiple, so that sums stay in what they share."""
     try:
         value = normal(definition, text)
     except NotOfType as error:
         return [Violation("not_of_type", f"{_shown(text)} is not {error.wanted}")]
     if definition.type == "integer":
-        return _of_number(definition, int(value))
+        return _of_number(definition, int(value), is_computed)
     if definition.type == "decimal":
-        return _of_number(definition, Decimal(value))
+        return _of_number(definition, Decimal(value), is_computed)
     pattern = definition.allowed.pattern
     if pattern is not None and not re.fullmatch(pattern, value, re.DOTALL):
         return [Violation("no_match", f"{_shown(text)} does not match {pattern}")]
     return []
 
 
-def _of_number(definition: Definition, value: Number) -> list[Violation]:
+def _of_number(definition: Definition, value: Number, is_computed: bool) -> list[Violation]:
     unit = f" {definition.unit}" if definition.unit else ""
-    nearest = f"{_nearest(definition, value):f}" if isinstance(value, Decimal) else str(_nearest(definition, value))
+    fitting = _nearest(definition, value, is_computed)
+    nearest = f"{fitting:f}" if isinstance(fitting, Decimal) else str(fitting)
     minimum, maximum = bounds(definition)
     found = []
     if minimum is not None and value < minimum:
@@ -62,8 +64,8 @@ def _bound(definition: Definition, text: str | None) -> Number | None:
     return int(text) if definition.type == "integer" else decimal(text)
 
 
-def _nearest(definition: Definition, value: Number) -> Number:
-    """Clamped into the range, then down to a multiple, unless that would leave the range: then up."""
+def _nearest(definition: Definition, value: Number, is_computed: bool) -> Number:
+    """Clamped into the range, then to the closest multiple in it: of a result the one below, if there is one."""
     minimum, maximum = bounds(definition)
     if maximum is not None:
         value = min(value, maximum)
@@ -71,8 +73,13 @@ def _nearest(definition: Definition, value: Number) -> Number:
         value = max(value, minimum)
     if definition.divisor <= 1:
         return value
-    down = value - value % definition.divisor
-    return down if minimum is None or down >= minimum else down + definition.divisor
+    above_down = value % definition.divisor
+    down = value - above_down
+    up = down + definition.divisor
+    if minimum is not None and down < minimum:
+        return up
+    is_up_closer = above_down * 2 > definition.divisor and (maximum is None or up <= maximum)
+    return up if is_up_closer and not is_computed else down
 
 
 def _shown(text: str) -> str:

@@ -38,16 +38,17 @@ def notices(definition: Definition) -> list[Finding]:
 
 
 def unknown_parameter(line: Line, name: str) -> Finding:
+    like = line.like(name)
     return Finding(
         Severity.BLOCKING, "unknown_parameter", name, f"{name} is not a parameter of {line.product} {line.version}",
-        "a name of the catalogue", "Correct the name, or remove it.",
+        "a name of the catalogue", f"Did you mean {like}?" if like else "Correct the name, or remove it.",
     )  # fmt: skip
 
 
 def refused_expression(name: str, error: ExpressionError) -> Finding:
     return Finding(
         Severity.BLOCKING, error.code, name, f"column {error.column}: {error.found}", error.expected,
-        error.hint or "Correct the expression at this column.",
+        f"{error.hint[0].upper()}{error.hint[1:]}." if error.hint else "Correct the expression at this column.",
     )  # fmt: skip
 
 

@@ -27,7 +27,9 @@ def draft_errors(line: Line, values: Mapping[str, str]) -> list[FieldError]:
 def _value_errors(line: Line, name: str, text: str) -> list[FieldError]:
     field, definition = f"values.{name}", line.definitions.get(name)
     if definition is None:
-        detail = f"{line.product} {line.version} has no parameter {name}: see GET /api/v1/parameters"
+        like = line.like(name)
+        instead = f"did you mean {like}?" if like else "see GET /api/v1/parameters"
+        detail = f"{line.product} {line.version} has no parameter {name}: {instead}"
         return [FieldError(field, "unknown_parameter", detail)]
     if not definition.is_modifiable:
         return [FieldError(field, "not_modifiable", f"{name} cannot be changed")]

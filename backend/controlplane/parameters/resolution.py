@@ -93,7 +93,7 @@ def _resolve_one(
 def _checked(
     definition: Definition, text: str, is_computed: bool, is_clamped: bool
 ) -> tuple[str | None, list[Finding]]:
-    found = violations(definition, text)
+    found = violations(definition, text, is_computed=is_computed)
     if not found:
         return _normal(definition, text), []
     nearest = found[0].nearest

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 from controlplane.parameters.findings import Severity
 from controlplane.parameters.memory import budget_bytes
 from controlplane.prerequisites.findings import Action, InstanceFinding
 from controlplane.prerequisites.readings import Readings, TableUse
-from controlplane.prerequisites.staleness import stale_reads
+from controlplane.prerequisites.sizing import rounded
+from controlplane.prerequisites.staleness import engine_rules, stale_reads
 
 LEAST_POOL_HIT_RATIO = 0.8
 LEAST_POOL_READS = 1000  # before that the ratio says nothing
@@ -15,6 +18,7 @@ READ_MOSTLY = 0.05
 LEAST_TABLE_ROWS = 1000
 SIZE_SLACK = 2  # twice the advised size is still unremarkable
 MIB = 1024**2
+LEAST_POOL_BYTES = 128 * MIB
 
 
 def advice_findings(readings: Readings) -> list[InstanceFinding]:
@@ -48,8 +52,30 @@ def _pool_hit_ratio(readings: Readings) -> InstanceFinding | None:
         "innodb_buffer_pool_size",
         seen=f"buffer pool hit ratio {ratio:.1%}",
         needed=f"at least {LEAST_POOL_HIT_RATIO:.0%}",
-        remedy="" if is_met else "Give the buffer pool more memory before a cache takes some from it.",
+        remedy=""
+        if is_met
+        else "Give the buffer pool more memory before a cache takes some from it, or resize the instance.",
+        action=None if is_met else _grown_pool(readings),
     )
+
+
+def _grown_pool(readings: Readings) -> Action | None:
+    """What the class has left, up to the most that a buffer pool may be; none: another class is needed."""
+    pool, has = readings.number("innodb_buffer_pool_size"), readings.class_memory_bytes
+    larger = min(pool + has - budget_bytes(readings.variables), has * 9 // 10)
+    return _pool_of(larger, has) if larger - pool >= LEAST_POOL_BYTES else None
+
+
+def _pool_of(size_bytes: int, class_bytes: int) -> Action:
+    """As a formula, so that it follows the class."""
+    share = size_bytes * 100 // class_bytes
+    is_enough = class_bytes * share // 100 >= LEAST_POOL_BYTES
+    text = f"{{DBInstanceClassMemory*{share}/100}}" if is_enough else str(LEAST_POOL_BYTES)
+    return _change("innodb_buffer_pool_size", text)
+
+
+def _change(name: str, value: str) -> Action:
+    return Action(route="changes", body={"parameters": {name: value}})
 
 
 def _memory(readings: Readings) -> InstanceFinding | None:
@@ -57,7 +83,6 @@ def _memory(readings: Readings) -> InstanceFinding | None:
     if needed <= has:
         return None
     pool = readings.number("innodb_buffer_pool_size")
-    smaller = max(128 * MIB, (pool - (needed - has)) // MIB * MIB)
     return InstanceFinding(
         Severity.ADVICE,
         "memory_tight",
@@ -65,7 +90,7 @@ def _memory(readings: Readings) -> InstanceFinding | None:
         seen=f"buffer pool, caches and connections may take {needed // MIB} MiB",
         needed=f"at most {has // MIB} MiB, the memory of the class",
         remedy="Shrink the buffer pool, or resize the instance.",
-        action=Action(route="changes", body={"parameters": {"innodb_buffer_pool_size": str(smaller)}}),
+        action=_pool_of(max(LEAST_POOL_BYTES, pool - (needed - has)), has),
     )
 
 
@@ -80,7 +105,8 @@ def _size(readings: Readings) -> InstanceFinding | None:
         "query_cache_size",
         seen=f"query_cache_size is {size // MIB} MiB",
         needed=f"about {advised // MIB} MiB, 10 % of the buffer pool, or 20 % of the size of the result sets",
-        remedy="Check the size against the predicted hit ratio.",
+        remedy="Check the size against the predicted hit ratio, or set what is advised.",
+        action=_change("query_cache_size", str(rounded(advised))),
     )
 
 
@@ -100,11 +126,28 @@ def _tables(readings: Readings) -> list[InstanceFinding]:
             "",
             seen=f"{table.schema}.{table.table}: {table.rows_changed} rows changed, {table.rows_read} read",
             needed="mostly reads",
-            remedy="Use query_cache_type 2 and SQL_CACHE only on tables that are read much and written little.",
+            remedy="Leave it out by a rule, or use query_cache_type 2 and SQL_CACHE only on tables that are read much "
+            "and written little.",
+            action=_left_out(readings, table),
         )
         for table in readings.tables
-        if is_write_heavy(table)
+        if is_write_heavy(table) and not is_left_out(readings, table)
     ]
+
+
+def _left_out(readings: Readings, table: TableUse) -> Action:
+    """The first rule that fits decides, so it comes before all others. Without the engine there are no rules."""
+    if "fqc_rules" not in readings.variables:
+        return _change("query_cache_type", "2")
+    rule = {"table": f"{table.schema}.{table.table}", "cache": "never"}
+    return _change("fqc_rules", json.dumps([rule, *engine_rules(readings)]))
+
+
+def is_left_out(readings: Readings, table: TableUse) -> bool:
+    name = f"{table.schema}.{table.table}".lower()
+    return any(
+        rule.get("cache") == "never" and str(rule.get("table", "")).lower() == name for rule in engine_rules(readings)
+    )
 
 
 def _classic_cache(readings: Readings) -> InstanceFinding | None:

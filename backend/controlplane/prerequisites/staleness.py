@@ -16,7 +16,7 @@ SCOPES = ("digest", "table", "schema", "account")
 
 def stale_reads(readings: Readings) -> InstanceFinding | None:
     """A notice while every such rule is limited to what may lag, and to a short time; advice once one is not."""
-    rules = _rules(readings.variables.get("fqc_rules", ""))
+    rules = engine_rules(readings)
     stale = [rule for rule in rules if rule.get("cache") == "always"]
     if not stale:
         return None
@@ -33,10 +33,10 @@ def stale_reads(readings: Readings) -> InstanceFinding | None:
     )
 
 
-def _rules(text: str) -> list[dict[str, Any]]:
-    """The engine refuses what is wrong; a server that has something else under this name has no such rules."""
+def engine_rules(readings: Readings) -> list[dict[str, Any]]:
+    """The engine refuses what is wrong; a server that has something else under this name has no rules."""
     try:
-        found = json.loads(text or "[]")
+        found = json.loads(readings.variables.get("fqc_rules") or "[]")
     except ValueError:
         return []
     return [rule for rule in found if isinstance(rule, dict)] if isinstance(found, list) else []

@@ -145,6 +145,6 @@ def _verdict(delta: dict[str, int], repetitions: int, size_bytes: int, *, can_le
     if delta["hits"] >= repetitions:
         return "Every repetition was served from the cache." + lent
     if delta["not_cached"] >= repetitions:
-        why = f": {explanation}." if explanation else ": see the reasons in the cache's status."
+        why = f": {explanation.rstrip('.')}." if explanation else ": see the reasons in the cache's status."
         return "The engine does not cache this statement" + why
     return f"{delta['hits']} of {repetitions} repetitions were served from the cache." + lent

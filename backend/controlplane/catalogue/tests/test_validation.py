@@ -43,7 +43,9 @@ def test_values_that_fit(name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "code", "nearest"),
     [
-        ("query_cache_size", "1000", "not_a_multiple", "0"),
+        ("query_cache_size", "1000", "not_a_multiple", "1024"),
+        ("query_cache_size", "512", "not_a_multiple", "0"),
+        ("query_cache_size", "511", "not_a_multiple", "0"),
         ("query_cache_size", "1048577", "not_a_multiple", "1048576"),
         ("query_cache_size", "10485761024", "above_maximum", "10485760000"),
         ("query_cache_size", "-1024", "below_minimum", "0"),
@@ -89,6 +91,7 @@ def test_negative_bounds() -> None:
 def test_the_nearest_multiple_stays_in_the_range() -> None:
     definition = definition_from({"name": "x", "type": "integer", "allowed": "[100-1000]", "divisor": 64})
     assert [each.nearest for each in violations(definition, "1")] == ["128", "128"]
+    assert [each.nearest for each in violations(definition, "990")] == ["960"]
 
 
 def test_violations_say_the_unit_and_the_bound() -> None:

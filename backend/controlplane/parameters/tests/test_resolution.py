@@ -154,3 +154,14 @@ def test_text_in_braces_is_text_where_no_number_is_meant() -> None:
 @pytest.mark.parametrize("variables", [{}, {"DBInstanceClassMemory": 0}])
 def test_without_a_class_memory_nothing_is_said_about_memory(variables: dict[str, int]) -> None:
     assert codes(resolve(LINE, {"query_cache_size": "10485760000"}, variables)) == []
+
+
+def test_a_name_that_is_almost_right_is_answered_with_the_one_that_was_meant() -> None:
+    [finding] = resolved({"query_cach_size": "1024"}, LARGE).findings
+    assert (finding.code, finding.remedy) == ("unknown_parameter", "Did you mean query_cache_size?")
+    assert resolved({"nonsense": "1"}, LARGE).findings[0].remedy == "Correct the name, or remove it."
+
+
+def test_what_mends_an_expression_is_a_sentence() -> None:
+    [finding] = resolved({"query_cache_size": "{DBInstanceClassMemory+1024}"}, LARGE).findings
+    assert finding.remedy == "Only * and / combine values; SUM(a, b) adds."

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from controlplane.parameters.expressions import compile_expression
 from controlplane.prerequisites.gate import gate_findings
 from controlplane.prerequisites.readings import Readings, TableUse
 from controlplane.prerequisites.rules import advice_findings
@@ -65,8 +66,40 @@ def test_a_buffer_pool_that_misses_too_much_is_advised_against(reads, requests, 
 def test_memory_over_the_class_names_a_buffer_pool_that_would_fit():
     found = advice_findings(readings({"innodb_buffer_pool_size": str(5 * GIB)}))
     finding = next(each for each in found if each.code == "memory_tight")
-    proposed = int(finding.action.body["parameters"]["innodb_buffer_pool_size"])
-    assert 3 * GIB < proposed <= 4 * GIB
+    assert 3 * GIB < proposed(finding, "innodb_buffer_pool_size") <= 4 * GIB
+
+
+def proposed(finding, name):
+    """What the action sets, on the class of `readings`."""
+    assert finding.action.route == "changes"
+    return compile_expression(finding.action.body["parameters"][name]).evaluate({"DBInstanceClassMemory": 4 * GIB})
+
+
+def test_a_buffer_pool_that_misses_is_given_what_the_class_has_left_if_that_is_any():
+    status = {"Innodb_buffer_pool_reads": "900", "Innodb_buffer_pool_read_requests": "1000"}
+    for pool, is_mended in ((GIB, True), (4 * GIB - 1024, False)):
+        found = advice_findings(readings({"innodb_buffer_pool_size": str(pool)}, status=status))
+        finding = next(each for each in found if each.code == "buffer_pool_hit_ratio")
+        assert bool(finding.action) == is_mended
+        if is_mended:
+            assert pool < proposed(finding, "innodb_buffer_pool_size") <= 4 * GIB * 9 // 10
+
+
+def test_a_size_beyond_the_rules_is_brought_back_by_its_action():
+    found = advice_findings(readings({"query_cache_size": str(GIB), "fqc_rules": ""}))
+    finding = next(each for each in found if each.code == "cache_size_unusual")
+    assert finding.action.body == {"parameters": {"query_cache_size": str(GIB // 10 // 1024 * 1024)}}
+
+
+def test_a_table_that_is_mostly_written_is_left_out_by_a_rule_before_the_others_and_then_said_no_more():
+    tables = [TableUse("shop", "carts", 1000, 9000)]
+    mine = {"schema": "shop", "cache": "normal"}
+    [finding] = advice_findings(readings({"fqc_rules": json.dumps([mine])}, tables=tables))
+    rules = finding.action.body["parameters"]["fqc_rules"]
+    assert json.loads(rules) == [{"table": "shop.carts", "cache": "never"}, mine]
+    assert advice_findings(readings({"fqc_rules": rules}, tables=tables)) == []
+    [without_engine] = advice_findings(readings(tables=tables))
+    assert without_engine.action.body == {"parameters": {"query_cache_type": "2"}}
 
 
 def test_tables_that_are_mostly_written_are_named():

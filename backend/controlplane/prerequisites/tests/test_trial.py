@@ -77,6 +77,8 @@ def test_a_trial_says_why_a_statement_is_not_cached(operator, instance, table):
     found = try_out(operator, instance, statement="SELECT SQL_NO_CACHE * FROM items", repetitions=3).json()
     assert (found["hits"], found["not_cached"], found["reason"]) == (0, 3, "sql_no_cache")
     assert "SQL_NO_CACHE" in found["detail"]
+    found = try_out(operator, instance, statement="SELECT 1", repetitions=2).json()
+    assert found["detail"] == "The engine does not cache this statement: It reads no table."
 
 
 @pytest.mark.parametrize(
