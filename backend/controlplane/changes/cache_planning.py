@@ -29,7 +29,7 @@ def preview_enable(
     instance.refresh_from_db()  # the check notes what it reads of the engine
     situation = situation_of(instance)
     wanted: dict[str, str | None] = {}
-    if shrink_buffer_pool and not _is_on(situation):
+    if shrink_buffer_pool and not _has_given_way(instance, situation):
         wanted[POOL] = _shrunk_pool(situation)
     wanted[SIZE] = str(_size(instance, situation, rule, sizing))
     wanted[TYPE] = str(type)
@@ -50,16 +50,17 @@ def _shrunk_pool(situation: Situation) -> str:
     return str(int(submitted or _running(situation, POOL)) * 9 // 10 // 1024 * 1024)
 
 
-def _is_on(situation: Situation) -> bool:
-    """Then the buffer pool has given way already: to enable it again, with another size, takes nothing more."""
-    size, type_ = (situation.running.get(name) or "0" for name in (SIZE, TYPE))
-    return size != "0" and type_ not in ("0", "OFF")
+def _has_given_way(instance: Instance, situation: Situation) -> bool:
+    """Once is enough, however often the cache is enabled. What a server had on by itself took nothing from its pool."""
+    is_configured = (situation.configured.get(TYPE) or "0").upper() not in ("0", "OFF")
+    return is_configured or _pool_before_enabling(instance) is not None
 
 
 def _running(situation: Situation, name: str) -> str:
     value = situation.running.get(name)
     if value is None:
-        raise Refused(f"{name} is not known: the server does not answer. Try again when it does.", code="server_silent")
+        detail = f"{name} is not known: the server gave no answer. The check of the prerequisites says why."
+        raise Refused(detail, code="server_silent")
     return value
 
 

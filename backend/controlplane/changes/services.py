@@ -231,7 +231,7 @@ def change_restart(instance: Instance, *, note: str, **timing: Any) -> ChangeSet
 
 
 def change_upgrade(instance: Instance, *, note: str, **timing: Any) -> ChangeSet:
-    _refuse_unless_local(instance, "Run on it: " + " ".join(INSTALL))
+    _refuse_unless_local(instance, "\n".join(["Run on the server, then check again:", *INSTALL]))
     # A loaded library stays in memory until the server restarts.
     replaces = instance.minor_version is not None
     steps = [Step("install_engine", old=str(instance.minor_version or "") or None)]

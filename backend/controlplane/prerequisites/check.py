@@ -22,7 +22,8 @@ def instance_check(instance: Instance) -> dict[str, Any]:
         readings = observe(instance)
         findings = gate_findings(instance) + advice_findings(readings)
     except GatewayError as error:
-        findings = [*gate_findings(instance), _unreachable(error)]
+        known = [each for each in gate_findings(instance) if each.code != "minor_version" or instance.last_seen_at]
+        findings = [*known, _unreachable(error)]
     return {
         "is_ready": not any(finding.is_blocking for finding in findings),
         "checked_at": timezone.now(),

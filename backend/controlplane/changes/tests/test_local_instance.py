@@ -7,6 +7,7 @@ from controlplane.changes.execution import change_run
 from controlplane.changes.models import ChangeSet
 from controlplane.fleet.local import local_server
 from controlplane.fleet.models import Instance
+from testing.changes import changed
 
 pytestmark = pytest.mark.django_db
 
@@ -145,6 +146,34 @@ def test_enabling_again_takes_no_more_of_the_buffer_pool_and_disabling_gives_all
     assert instance.parameters.get(name="innodb_buffer_pool_size").resolved == before
 
 
+def test_the_pool_gives_way_once_also_for_a_cache_that_was_on_by_itself(operator, instance, shared_server):
+    def planned():
+        body = {"rule": "explicit", "size_bytes": 2097152}
+        preview = operator.post(f"/api/v1/instances/{instance.pk}/cache/preview", body).json()
+        return {line["name"] for line in preview["lines"]}
+
+    server = shared_server.connect()
+    server.set_global("query_cache_size", 1048576)
+    server.set_global("query_cache_type", 1)
+    server.close()
+    assert "innodb_buffer_pool_size" in planned()
+    act(operator, instance, "cache/enable", {"rule": "explicit", "size_bytes": 1048576})
+    assert "innodb_buffer_pool_size" not in planned()
+    changed(instance, {"query_cache_type": "0", "query_cache_size": "0"})
+    assert "innodb_buffer_pool_size" not in planned()
+
+
+def test_what_was_never_seen_is_not_said_to_lack_an_engine(operator, own_server):
+    from testing.servers import row_for
+
+    bare = row_for(own_server(), provider="external")
+    bare.password, bare.last_seen_at, bare.minor_version = "wrong", None, None
+    bare.save()
+    findings = operator.get(f"/api/v1/instances/{bare.pk}/prerequisites").json()["findings"]
+    codes = [each["code"] for each in findings]
+    assert "server_denied" in codes and "minor_version" not in codes
+
+
 def test_a_server_without_the_engine_is_told_how_to_get_it(operator, own_server):
     from testing.servers import row_for
 
@@ -155,6 +184,7 @@ def test_a_server_without_the_engine_is_told_how_to_get_it(operator, own_server)
     assert "INSTALL SONAME 'fqc';" in missing["action"]["statements"]
     refused = operator.post(f"/api/v1/instances/{bare.pk}/upgrade", {})
     assert (refused.status_code, refused.json()["code"]) == (422, "not_local")
+    assert "\nINSTALL SONAME 'fqc';\n" in refused.json()["detail"]  # a line each: the first is a comment
 
 
 def test_an_endpoint_outside_the_networks_is_never_connected_to(operator):
