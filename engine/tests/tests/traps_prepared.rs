@@ -161,3 +161,27 @@ fn columns_that_have_changed_since_a_statement_was_prepared() {
         arena.warm_prepared(&mut reader, &prepared, &[]);
     }
 }
+
+/// What must be run after all, for the number of rows found, is run before it is closed; no other close is in its way.
+#[test]
+fn a_close_of_another_statement() {
+    let (mut arena, _, mut client) = with_table("p_close");
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let [mut sums, mut others] = [Vec::new(), Vec::new()];
+    for one in [&mut client, &mut plain] {
+        sums.push(one.prepare("SELECT SUM(v) FROM t LIMIT 1").unwrap().1.unwrap());
+        others.push(one.prepare("SELECT v FROM t WHERE id = 1").unwrap().1.unwrap());
+    }
+    arena.warm_prepared(&mut client, &sums[0], &[]);
+    let mut answers = Vec::new();
+    for (at, one) in [&mut client, &mut plain].into_iter().enumerate() {
+        one.execute(&sums[at], &[]).unwrap();
+        one.must("ROLLBACK").unwrap();
+        one.close(&others[at]).unwrap();
+        answers.push(said(&one.query("SELECT ROW_COUNT()").unwrap()));
+        one.execute(&sums[at], &[]).unwrap();
+        one.close(&sums[at]).unwrap();
+        answers.push(said(&one.query("SELECT FOUND_ROWS()").unwrap()));
+    }
+    assert_eq!(answers[..2], answers[2..]);
+}

@@ -6,7 +6,6 @@ use crate::injecting::command_packet;
 use crate::readings::Reading;
 use crate::running::{Effect, Purpose, Running};
 use crate::session::Session;
-use crate::surface::Pending;
 use wire::{Command, Expect};
 
 impl Session {
@@ -30,7 +29,7 @@ impl Session {
         }
         // What is closed cannot be run again.
         if command == Some(Command::StmtClose)
-            && let Some(first) = self.tell_unseen(engine, Pending::is_replayed)
+            && let Some(first) = self.tell_unseen(engine, |pending| pending.may_execute(id_of(&packet[5..])))
         {
             return Decision::Inject(first);
         }

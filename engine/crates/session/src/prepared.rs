@@ -57,7 +57,7 @@ pub struct Statements {
 }
 
 /// MariaDB: the statement that was prepared last.
-const LAST: u32 = u32::MAX;
+pub const LAST: u32 = u32::MAX;
 
 impl Statements {
     pub fn insert(&mut self, id: u32, prepared: Prepared) {
@@ -80,7 +80,8 @@ impl Statements {
     }
 
     pub fn remove(&mut self, id: u32) {
-        self.by_id.remove(&id);
+        let id = if id == LAST { self.last.take() } else { Some(id) };
+        id.and_then(|id| self.by_id.remove(&id));
     }
 
     pub fn clear(&mut self) {

@@ -42,6 +42,11 @@ impl Pending {
         (payload.first() == Some(&(wire::Command::StmtExecute as u8))).then(|| wire::Execute::parse(payload)).flatten()
     }
 
+    pub fn may_execute(&self, id: u32) -> bool {
+        let is_last = |id| id == crate::prepared::LAST;
+        self.execution().is_some_and(|execute| execute.id == id || is_last(execute.id) || is_last(id))
+    }
+
     /// What the server must run, and what it will answer.
     pub fn command(self) -> (Vec<u8>, Expect) {
         match self.replay.get(4) {
