@@ -304,6 +304,57 @@ fn granted_and_revoked_privileges() {
     assert_eq!(arena.warm(&mut root, read), "10");
 }
 
+type Way<'a> = &'a dyn Fn(&mut Client);
+
+/// The server keeps what was granted when an account came, a database was chosen or a role set; of two sessions of one account
+/// one may still read what the other may not.
+#[test]
+fn privileges_that_only_older_sessions_have() {
+    let (mut arena, mut definer, mut root) = with_table("d_kept");
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut root, read);
+    all(
+        &mut definer,
+        &[
+            "CREATE TABLE others (id INT)",
+            "CREATE ROLE keepers",
+            "CREATE USER gus@'%' IDENTIFIED BY 'gus'",
+            "GRANT keepers TO gus@'%'",
+            "GRANT SELECT ON d_kept.others TO gus@'%'",
+        ],
+    );
+    let login = account(&arena, "gus");
+    let by_use = |client: &mut Client| drop(client.must("USE d_kept").unwrap());
+    let by_init_db = |client: &mut Client| assert!(client.init_db("d_kept").unwrap().failure().is_none());
+    let by_role = |client: &mut Client| all(client, &["SET ROLE keepers", "USE d_kept"]);
+    let ways: [(&str, Way); 4] = [
+        ("d_kept.* TO gus@'%'", &by_use),
+        ("d_kept.* TO gus@'%'", &by_init_db),
+        ("*.* TO keepers", &by_role),
+        ("d_kept.* TO keepers", &by_role),
+    ];
+    for (granted, choose) in ways {
+        definer.must(&format!("GRANT SELECT ON {granted}")).unwrap();
+        let (mut older, mut newer) = (arena.client_as(&login), arena.client_as(&login));
+        choose(&mut older);
+        arena.warm(&mut older, read);
+        definer.must(&format!("REVOKE SELECT ON {}", granted.replace(" TO ", " FROM "))).unwrap();
+        assert_eq!(arena.warm(&mut older, read), "10", "{granted}");
+        choose(&mut newer);
+        (0..2).for_each(|_| arena.miss(&mut newer, read, "error 1142"));
+    }
+    // A reset sets back what was set, not what is granted.
+    definer.must("GRANT SELECT ON *.* TO gus@'%'").unwrap();
+    let login = Login { database: Some("d_kept".into()), ..login };
+    let mut older = arena.client_as(&login);
+    arena.warm(&mut older, read);
+    definer.must("REVOKE SELECT ON *.* FROM gus@'%'").unwrap();
+    assert!(older.reset_connection().unwrap().failure().is_none());
+    let mut newer = arena.client_as(&login);
+    assert_eq!(arena.warm(&mut older, read), "10");
+    (0..2).for_each(|_| arena.miss(&mut newer, read, "error 1142"));
+}
+
 /// Of two clients with one account each has what is granted to where it comes from.
 #[test]
 fn grants_to_the_address_of_a_client() {

@@ -320,10 +320,12 @@ fn globals_that_new_sessions_inherit() {
 #[test]
 fn the_current_database() {
     let mut arena = Arena::enter("i_database");
-    let mut client = arena.client();
-    small_table(&mut client, "t", "InnoDB");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
     let other = ["CREATE DATABASE i_other", "CREATE TABLE i_other.t (v INT)", "INSERT INTO i_other.t VALUES (77)"];
-    all(&mut client, &other);
+    all(&mut maker, &other);
+    // What is granted in a database counts from when it is chosen: nothing is defined from here on.
+    let mut client = arena.client();
     let read = "SELECT MIN(v), DATABASE() FROM t";
     assert_eq!(arena.warm(&mut client, read), "10,i_database");
     client.must("USE i_other").unwrap();
@@ -441,6 +443,30 @@ fn protocol_capabilities() {
         let truth = plain.execute(&of_plain.unwrap(), &[Param::Int(4)]).unwrap();
         assert_eq!(kept, truth, "binary with {optional:#x}");
     }
+}
+
+/// A client may ask the server to leave out the database that a name is qualified by.
+#[test]
+fn names_without_their_database() {
+    let mut arena = Arena::enter("i_schema");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    all(
+        &mut maker,
+        &["CREATE DATABASE i_named", "CREATE TABLE i_named.t (v INT)", "INSERT INTO i_named.t VALUES (77)"],
+    );
+    let mut with = arena.client();
+    let login = arena.login();
+    let mut without = arena.client_as(&Login { capabilities: login.capabilities | capability::NO_SCHEMA, ..login });
+    let read = "SELECT MIN(v) FROM i_named.t";
+    assert_eq!(arena.warm(&mut with, read), "77");
+    assert_eq!(arena.warm(&mut without, read), "10");
+    without.must("UPDATE i_named.t SET v = 5 WHERE id = 1").unwrap();
+    assert_eq!(arena.warm(&mut without, read), "5");
+    arena.hit(&mut with, read, "77");
+    without.must("TRUNCATE i_named.t").unwrap();
+    assert_eq!(arena.warm(&mut without, read), "NULL");
+    assert_eq!(said(&with.query(read).unwrap()), "77");
 }
 
 #[test]

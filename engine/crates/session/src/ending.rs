@@ -142,7 +142,7 @@ impl Session {
     pub(crate) fn apply(&mut self, engine: &Engine, running: &Running, outcome: &Outcome, has_failed: bool) {
         match &running.effect {
             Effect::None => {}
-            Effect::Statement(statement) => self.apply_statement(engine, statement, has_failed),
+            Effect::Statement(statement) => self.apply_statement(engine, running, statement, has_failed),
             Effect::Prepare { text, reading, context, terms } => match outcome.kind {
                 OutcomeKind::Prepared { id, params, columns } => {
                     let (text, reading) = (text.clone(), reading.clone());
@@ -163,28 +163,33 @@ impl Session {
                 }
                 _ => self.statements.forget_last(),
             },
-            Effect::ChangeUser { charset, inherited } => {
+            Effect::ChangeUser { charset } => {
                 self.charset = charset.unwrap_or(self.charset);
-                self.begin_again(engine, *inherited);
+                self.granted = [running.inherited; 2];
+                self.begin_again(engine, running.inherited);
                 if has_failed {
                     self.abandon(engine);
                 }
             }
-            Effect::Reset { inherited } => self.begin_again(engine, *inherited),
+            Effect::Reset => self.begin_again(engine, running.inherited),
+            Effect::Database if has_failed => {}
+            Effect::Database => self.choose_database(engine, running),
         }
     }
 
-    pub(crate) fn apply_statement(&mut self, engine: &Engine, statement: &Statement, has_failed: bool) {
+    pub(crate) fn apply_statement(
+        &mut self,
+        engine: &Engine,
+        running: &Running,
+        statement: &Statement,
+        has_failed: bool,
+    ) {
         match &statement.kind {
             // One that failed may have been applied in part.
             Kind::Set(assignments) if has_failed => self.lose_settings(engine, assignments),
-            Kind::Set(assignments) => self.apply_settings(engine, assignments),
+            Kind::Set(assignments) => self.apply_settings(engine, running, assignments),
             Kind::CreateTemporary => self.has_temporary_tables = true,
-            // Told at the end of the statement, but not while the engine sleeps.
-            Kind::Use(_) if !has_failed => {
-                self.database_known = false;
-                self.forget_contexts();
-            }
+            Kind::Use(_) if !has_failed => self.choose_database(engine, running),
             // Anything may have been set inside.
             kind if may_be_anything(kind) => self.become_private(engine),
             Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
@@ -233,8 +238,15 @@ impl Session {
         self.forget_contexts();
     }
 
-    fn apply_settings(&mut self, engine: &Engine, assignments: &[sql::Assignment]) {
-        let inherited = engine.settings.inherited();
+    /// Its name is told at the end of the statement, but not while the engine sleeps.
+    fn choose_database(&mut self, engine: &Engine, running: &Running) {
+        self.database_known = false;
+        self.granted[1] = number_of(engine, running);
+        self.forget_contexts();
+    }
+
+    fn apply_settings(&mut self, engine: &Engine, running: &Running, assignments: &[sql::Assignment]) {
+        let inherited = number_of(engine, running);
         for assignment in assignments {
             self.has_set_role |= assignment.target == sql::Target::Role;
             match self.variables.apply(assignment, inherited) {
@@ -244,4 +256,11 @@ impl Session {
             }
         }
     }
+}
+
+/// Under which globals and privileges it has run: another number than any other's if they may have changed meanwhile.
+fn number_of(engine: &Engine, running: &Running) -> u64 {
+    const OF_ONE: u64 = 1 << 63;
+    let is_certain = engine.vigil.is_awake() && engine.settings.is_unchanged_since(running.inherited);
+    if is_certain { running.inherited } else { OF_ONE | engine.contexts.private() }
 }

@@ -78,7 +78,7 @@ impl Session {
             Some(Command::InitDb) => {
                 self.database_known = false;
                 self.forget_contexts();
-                (Expect::Ok, Effect::None)
+                (Expect::Ok, Effect::Database)
             }
             Some(Command::Statistics) => (Expect::Text, Effect::None),
             Some(Command::FieldList) => (Expect::FieldList, Effect::None),
@@ -88,11 +88,11 @@ impl Session {
                 self.close_written(engine);
                 self.account = None;
                 self.database_known = false;
-                (Expect::ChangeUser, Effect::ChangeUser { charset, inherited: engine.settings.inherited() })
+                (Expect::ChangeUser, Effect::ChangeUser { charset })
             }
             Some(Command::ResetConnection) => {
                 self.close_written(engine);
-                (Expect::Ok, Effect::Reset { inherited: engine.settings.inherited() })
+                (Expect::Ok, Effect::Reset)
             }
             Some(Command::BinlogDump | Command::BinlogDumpGtid | Command::RegisterSlave) => {
                 self.abandon(engine);

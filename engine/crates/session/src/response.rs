@@ -113,7 +113,7 @@ impl Session {
         self.note_missed(engine, &running);
         self.end_writes(engine, &running, true);
         if let Effect::Statement(statement) = &running.effect {
-            self.apply_statement(engine, statement, true);
+            self.apply_statement(engine, &running, statement, true);
             self.transaction.after_other();
         }
     }

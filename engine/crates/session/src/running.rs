@@ -33,8 +33,9 @@ pub(crate) enum Effect {
     None,
     Statement(Arc<Statement>),
     Prepare { text: Arc<[u8]>, reading: Arc<Reading>, context: u64, terms: Terms },
-    ChangeUser { charset: Option<u16>, inherited: u64 },
-    Reset { inherited: u64 },
+    ChangeUser { charset: Option<u16> },
+    Reset,
+    Database,
 }
 
 /// A command that the server is busy with.
@@ -49,6 +50,8 @@ pub(crate) struct Running {
     /// Noted before the server had the command.
     pub moment: Stamp,
     pub epoch: u64,
+    /// What `Settings::inherited` said then.
+    pub inherited: u64,
     pub may_run_others: bool,
     /// The next statement that the server logs is this one, not one inside it.
     pub logs_itself: bool,
@@ -79,6 +82,7 @@ impl Running {
             held: Vec::new(),
             moment: engine.versions.now(),
             epoch: engine.vigil.epoch(),
+            inherited: engine.settings.inherited(),
             may_run_others: false,
             logs_itself: expect == Expect::Query,
             execution: None,

@@ -66,6 +66,9 @@ pub struct Session {
     /// A statement began before the engine woke, or ended after it went to sleep.
     pub(crate) has_missed: bool,
     pub(crate) inherited: u64,
+    /// The same when the server looked up what is granted to the account, and for the current database: it keeps that until
+    /// another login, or another database is chosen. A reset leaves it as it is.
+    pub(crate) granted: [u64; 2],
     /// What `Settings::inherited` said before the server began to set the session up.
     accepted_under: u64,
     pub(crate) variables: Variables,
@@ -126,6 +129,7 @@ impl Default for Session {
             told_in: 0,
             has_missed: false,
             inherited: 0,
+            granted: [0; 2],
             accepted_under: 0,
             variables: Variables::new(LexMode::default()),
             transaction: Transaction::default(),
@@ -196,6 +200,7 @@ impl Session {
             return;
         }
         self.account = Some(account);
+        self.granted = [self.accepted_under; 2];
         self.begin_anew(engine, self.accepted_under);
         // What the client asked for: the server has not made it the session's own yet.
         let database = std::mem::take(&mut self.database);
@@ -325,6 +330,7 @@ impl Session {
         identity.push(&self.charset.to_le_bytes());
         identity.push(&[self.cache_type, u8::from(self.variables.mode.ignore_space)]);
         identity.push(&self.inherited.to_le_bytes());
+        self.granted.iter().for_each(|number| _ = identity.push(&number.to_le_bytes()));
         if let Some(number) = self.trial {
             identity.push(b"trial").push(&number.to_le_bytes());
         }

@@ -140,7 +140,11 @@ impl Variables {
                 self.mode.charset = assignment.value.plain().map_or(Charset::Unreadable, Charset::of_name);
                 Effect::NotUnderstood
             }
-            Target::Role => self.set_plain(b"role", &assignment.value, inherited),
+            Target::Role => {
+                // The server keeps what is granted to it now.
+                self.set.insert(b"role granted".to_vec(), inherited.to_le_bytes().to_vec());
+                self.set_plain(b"role", &assignment.value, inherited)
+            }
         }
     }
 

@@ -3,6 +3,8 @@
 pub const MYSQL: u64 = 1;
 pub const FOUND_ROWS: u64 = 1 << 1;
 pub const CONNECT_WITH_DB: u64 = 1 << 3;
+/// A name's database is left out.
+pub const NO_SCHEMA: u64 = 1 << 4;
 pub const COMPRESS: u64 = 1 << 5;
 pub const LOCAL_FILES: u64 = 1 << 7;
 pub const IGNORE_SPACE: u64 = 1 << 8;
@@ -30,8 +32,10 @@ pub const MARIADB_EXTENDED_METADATA: u64 = 1 << 35;
 pub const MARIADB_CACHE_METADATA: u64 = 1 << 36;
 pub const MARIADB_BULK_UNIT_RESULTS: u64 = 1 << 37;
 
-/// Those that change the bytes of a response: part of what makes two statements the same.
+/// Those that change what a statement means or the bytes of its response: part of what makes two statements the same. How spaces
+/// are read is part of it, too, as a mode.
 pub const RESPONSE_SHAPING: u64 = FOUND_ROWS
+    | NO_SCHEMA
     | PROTOCOL_41
     | MULTI_RESULTS
     | PS_MULTI_RESULTS

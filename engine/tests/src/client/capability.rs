@@ -4,6 +4,7 @@ pub const LONG_PASSWORD: u64 = 1;
 pub const FOUND_ROWS: u64 = 1 << 1;
 pub const LONG_FLAG: u64 = 1 << 2;
 pub const CONNECT_WITH_DB: u64 = 1 << 3;
+pub const NO_SCHEMA: u64 = 1 << 4;
 pub const LOCAL_FILES: u64 = 1 << 7;
 pub const PROTOCOL_41: u64 = 1 << 9;
 pub const TRANSACTIONS: u64 = 1 << 13;
