@@ -150,6 +150,35 @@ test('values are found, edited, dropped and reviewed without a mouse', async ({
   await expect(page.getByText(/not applied/)).toBeHidden();
 });
 
+test('one of several choices is taken by keys alone, and the review is one key away from any row', async ({
+  page,
+  instances: [first],
+}) => {
+  const press = (key: string) => page.keyboard.press(key);
+  const cell = page.getByRole('button', { name: 'Edit binlog_row_image' });
+  const select = page.getByRole('combobox', { name: 'binlog_row_image' });
+  await page.goto(`/instances/${first.id}/parameters?search=binlog_row_image`);
+  await cell.focus();
+  await press('Enter');
+  await expect(select).toBeFocused();
+  await press('m');
+  await expect(select).toHaveValue('MINIMAL');
+  await press('Enter');
+  await expect(cell).toBeFocused();
+  await expect(cell).toContainText('MINIMAL');
+
+  // Far from the end of all of them.
+  await page.getByPlaceholder('Search name or description').fill('');
+  const other = page.getByRole('button', { name: 'Edit analyze_max_length' });
+  await other.focus();
+  await press('Tab');
+  await expect(page.getByRole('button', { name: 'Review changes' })).toBeFocused();
+  await other.focus();
+  await press('ArrowDown');
+  await expect(page.getByRole('button', { name: 'Edit analyze_sample_percentage' })).toBeFocused();
+  await page.getByRole('button', { name: 'Discard', exact: true }).click();
+});
+
 test('a value is reset to its default, which then runs', async ({ page, api, instances: [first] }) => {
   interface Parameter {
     name: string;

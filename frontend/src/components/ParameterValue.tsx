@@ -18,7 +18,7 @@ export function ParameterValue({ value, unit, resolved, isClipped }: ParameterVa
   const whole = [value, result].filter((text) => text !== undefined).join(' = ');
   return (
     <span className={isClipped ? classes.clipped : classes.value} title={isClipped ? whole : undefined}>
-      <code>{value === '' ? "''" : value}</code>
+      <code data-number={/^-?\d+$/.test(value) || undefined}>{value === '' ? "''" : value}</code>
       {result && !(isClipped && size) && <span className={classes.gloss}>= {result}</span>}
       {size && <span className={classes.gloss}>{isClipped && result ? `= ${size}` : size}</span>}
     </span>

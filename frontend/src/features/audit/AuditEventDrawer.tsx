@@ -58,11 +58,22 @@ function Diff({ rows }: { rows: ReturnType<typeof auditDiff> }) {
         {rows.map((row) => (
           <tr key={row.field} data-changed={row.isChanged || undefined}>
             <td>{row.field}</td>
-            <td>{row.before}</td>
-            <td>{row.after}</td>
+            <td>
+              <Told text={row.before} />
+            </td>
+            <td>
+              <Told text={row.after} />
+            </td>
           </tr>
         ))}
       </tbody>
     </table>
   );
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/;
+
+/** As it is on record; a moment in the viewer's zone. */
+function Told({ text }: { text: string }) {
+  return MOMENT.test(text) ? <Moment at={text} isExact /> : <>{text}</>;
 }

@@ -59,6 +59,7 @@ function ParameterEditor({
   const draft = useDraft(instance.id, set, () => {
     void navigate({ search: (old) => ({ ...old, set: undefined }), replace: true });
   });
+  const [focusedName, setFocusedName] = useState<string>();
   const [isReviewing, setIsReviewing] = useState(set !== undefined);
   const told = useTold();
   const shown = filterParameters(
@@ -77,7 +78,12 @@ function ParameterEditor({
           rowKey={(row) => row.name}
           rowHeight={46}
           maxHeight="calc(100dvh - 300px)"
-          columns={parameterColumns(t, { instance, draft, canChange })}
+          columns={parameterColumns(t, {
+            instance,
+            draft,
+            canChange,
+            focused: { name: focusedName, set: setFocusedName },
+          })}
           initialSort={{ key: 'name', direction: 'ascending' }}
           empty={
             <EmptyState

@@ -1,6 +1,7 @@
 // One value, edited in place. Enter keeps it in the draft and moves on, Escape gives up, arrow keys go up and down.
+// While a cell has the focus, Tab passes all others by: behind hundreds of them is the review.
 import { Popover } from '@mantine/core';
-import { useRef, useState, type KeyboardEvent } from 'react';
+import { useCallback, useEffect, useRef, useState, type KeyboardEvent } from 'react';
 import type { Instance, InstanceParameter } from '@/api/instances';
 import { IconArrowRight, IconX } from '@/components/icons';
 import { ParameterValue } from '@/components/ParameterValue';
@@ -10,17 +11,31 @@ import type { Draft } from './useDraft';
 import { ValueEditor } from './ValueEditor';
 import classes from './parameters.module.css';
 
+/** Which row has the focus, if any. */
+export interface FocusedRow {
+  name: string | undefined;
+  set: (change: (old: string | undefined) => string | undefined) => void;
+}
+
 interface ValueCellProps {
   row: InstanceParameter;
   instance: Instance;
   draft: Draft;
   canChange: boolean;
+  focused: FocusedRow;
 }
 
-export function ValueCell({ row, instance, draft, canChange }: ValueCellProps) {
+export function ValueCell({ row, instance, draft, canChange, focused }: ValueCellProps) {
   const t = useT();
   const button = useRef<HTMLButtonElement>(null);
   const [isEditing, setIsEditing] = useState(false);
+  const { set: setFocused } = focused;
+  const leave = useCallback(
+    () => setFocused((old) => (old === row.name ? undefined : old)),
+    [setFocused, row.name],
+  );
+  // A row that is scrolled away takes the focus with it, without a word.
+  useEffect(() => leave, [leave]);
   const isDrafted = row.name in draft.values;
   const close = () => {
     setIsEditing(false);
@@ -40,13 +55,14 @@ export function ValueCell({ row, instance, draft, canChange }: ValueCellProps) {
       trapFocus
       returnFocus
     >
-      <span className={classes.cell}>
+      <span className={classes.cell} onFocus={() => setFocused(() => row.name)} onBlur={leave}>
         <Popover.Target>
           <button
             ref={button}
             type="button"
             className={classes.value}
             data-value-cell
+            tabIndex={focused.name === undefined || focused.name === row.name ? 0 : -1}
             data-drafted={isDrafted || undefined}
             aria-label={t('parameters.edit', { name: row.name })}
             onClick={() => setIsEditing(true)}

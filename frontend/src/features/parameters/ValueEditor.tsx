@@ -1,5 +1,5 @@
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
-import { useState, type FormEvent } from 'react';
+import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useState, type FormEvent, type KeyboardEvent } from 'react';
 import type { Instance, InstanceParameter } from '@/api/instances';
 import { useT } from '@/lib/i18n/context';
 import { ExpressionResult } from './ExpressionResult';
@@ -21,6 +21,7 @@ export function ValueEditor({ row, instance, draft, onClose }: ValueEditorProps)
   const [text, setText] = useState(draft.values[row.name] ?? presentValue(row) ?? '');
   const judgement = judge(text, row);
   const choices = choicesOf(row.allowed);
+  const chosen = choices?.find((choice) => choice.toUpperCase() === text.toUpperCase());
   const keep = (event: FormEvent) => {
     event.preventDefault();
     event.stopPropagation();
@@ -39,12 +40,12 @@ export function ValueEditor({ row, instance, draft, onClose }: ValueEditorProps)
       <Stack gap={8}>
         <div className={classes.about}>{row.description}</div>
         {choices ? (
-          <Select
+          <NativeSelect
             label={row.name}
-            data={choices.map((choice) => ({ value: choice, label: choice }))}
-            value={choices.find((choice) => choice.toUpperCase() === text.toUpperCase()) ?? null}
-            onChange={(next) => setText(next ?? '')}
-            comboboxProps={{ withinPortal: false }}
+            data={chosen === undefined ? ['', ...choices] : choices}
+            value={chosen ?? ''}
+            onChange={(event) => setText(event.currentTarget.value)}
+            onKeyDown={submitByEnter}
             data-autofocus
           />
         ) : (
@@ -82,6 +83,13 @@ export function ValueEditor({ row, instance, draft, onClose }: ValueEditorProps)
       </Stack>
     </form>
   );
+}
+
+/** As in a field, where the browser sees to it; here it would open the list, which the space bar does too. */
+function submitByEnter(event: KeyboardEvent<HTMLSelectElement>) {
+  if (event.key !== 'Enter') return;
+  event.preventDefault();
+  event.currentTarget.form?.requestSubmit();
 }
 
 interface HintsProps {

@@ -8,13 +8,14 @@ import { StatusBadge } from '@/components/StatusBadge';
 import type { Translate } from '@/lib/i18n/context';
 import { readableRange } from './parameterInput';
 import type { Draft } from './useDraft';
-import { ValueCell } from './ValueCell';
+import { ValueCell, type FocusedRow } from './ValueCell';
 import classes from './parameters.module.css';
 
 interface Context {
   instance: Instance;
   draft: Draft;
   canChange: boolean;
+  focused: FocusedRow;
 }
 
 export function parameterColumns(t: Translate, context: Context): Column<InstanceParameter>[] {
