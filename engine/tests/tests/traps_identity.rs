@@ -445,6 +445,27 @@ fn protocol_capabilities() {
     }
 }
 
+/// One that the server does not know is its own at first; after a reset, that of a session before on the same thread.
+#[test]
+fn an_unknown_collation_of_the_handshake_after_a_reset() {
+    const UNKNOWN: u8 = 255;
+    let mut arena = Arena::enter("i_unknown");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    let read = "SELECT COLLATION('a') FROM t WHERE id = 1";
+    // utf8mb3, utf8mb4, binary, latin1
+    for before in [33, 45, 63, 8].into_iter().cycle().take(24) {
+        let known = Login { collation: before, ..arena.login() };
+        (0..8).map(|_| arena.client_as(&known)).for_each(|mut client| drop(client.ping().unwrap()));
+        let mut client = arena.client_as(&Login { collation: UNKNOWN, ..arena.login() });
+        for _ in 0..2 {
+            let truth = said(&client.query("SELECT COLLATION('a')").unwrap());
+            (0..4).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), truth, "after {before}"));
+            assert!(client.reset_connection().unwrap().failure().is_none());
+        }
+    }
+}
+
 /// A client may ask the server to leave out the database that a name is qualified by.
 #[test]
 fn names_without_their_database() {

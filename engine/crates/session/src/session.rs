@@ -52,6 +52,9 @@ pub struct Session {
     pub(crate) server_capabilities: u64,
     pub(crate) capabilities: u64,
     pub(crate) charset: u16,
+    /// That of the client's texts, as the server tells: where it does not know the one that the client asked for, a reset gives
+    /// the session whatever its thread had before.
+    pub(crate) collation: u32,
     pub(crate) account: Option<Account>,
     pub(crate) database: Vec<u8>,
     pub(crate) database_known: bool,
@@ -119,6 +122,7 @@ impl Default for Session {
             server_capabilities: 0,
             capabilities: 0,
             charset: 0,
+            collation: 0,
             account: None,
             database: Vec::new(),
             database_known: false,
@@ -327,7 +331,7 @@ impl Session {
         let mut identity = Identity::default();
         identity.push(&account.user).push(&account.host).push(&account.address).push(&self.database);
         identity.push(&(self.capabilities & capability::RESPONSE_SHAPING).to_le_bytes());
-        identity.push(&self.charset.to_le_bytes());
+        identity.push(&self.charset.to_le_bytes()).push(&self.collation.to_le_bytes());
         identity.push(&[self.cache_type, u8::from(self.variables.mode.ignore_space)]);
         identity.push(&self.inherited.to_le_bytes());
         self.granted.iter().for_each(|number| _ = identity.push(&number.to_le_bytes()));

@@ -110,6 +110,10 @@ impl Session {
             self.is_null_magic = facts.is_null_magic;
             self.contexts = None;
         }
+        if self.collation != facts.collation {
+            self.collation = facts.collation;
+            self.contexts = None;
+        }
         let charset = Charset::of_collation(facts.collation as u16);
         if charset != self.variables.mode.charset {
             self.variables.mode.charset = charset;
