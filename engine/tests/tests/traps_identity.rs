@@ -449,7 +449,7 @@ fn protocol_capabilities() {
 #[test]
 fn an_unknown_collation_of_the_handshake_after_a_reset() {
     const UNKNOWN: u8 = 255;
-    let mut arena = Arena::enter("i_unknown");
+    let arena = Arena::enter("i_unknown");
     let mut maker = arena.client();
     small_table(&mut maker, "t", "InnoDB");
     let read = "SELECT COLLATION('a') FROM t WHERE id = 1";
