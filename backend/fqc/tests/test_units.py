@@ -4,6 +4,7 @@ import pytest
 
 from fqc.failure import Exit, Failure
 from fqc.metrics import curve
+from fqc.output import written
 from fqc.template_text import parsed, rendered
 from fqc.units import human_bytes, human_time, moment, pairs, point, size_bytes, span_seconds
 
@@ -64,3 +65,14 @@ def test_a_curve_keeps_peaks_and_leaves_gaps_empty() -> None:
     assert curve([0, None, 8, 4]) == "▁·█▅"
     assert curve([0, 0, 0, 9, 0, 0], width=2) == "▁█"
     assert curve([]) == ""
+
+
+def test_numbers_are_written_for_people() -> None:
+    assert [written(each) for each in (0.3349297293055999, 71.79, 100000.0, 37538816.0, 0.0, None)] == [
+        "0.33493",
+        "71.79",
+        "100000",
+        "37538816",
+        "0",
+        "-",
+    ]

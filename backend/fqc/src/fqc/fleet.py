@@ -22,7 +22,7 @@ _LIST: dict[str, Cell] = {
     "ID": "id",
     "TEMPLATE": lambda it: f"{it['template_name']} v{it['template_version']}",
     "STATE": "state",
-    "INSTANCES": "counts",
+    "INSTANCES": lambda it: _counted(it["counts"]),
     "BY": "created_by",
     "CREATED": lambda it: human_time(it["created_at"]),
 }
@@ -47,6 +47,10 @@ _SUMMARY: dict[str, Cell] = {
     "Drifted": "drifted_count",
     "Waiting for restart": "pending_restart_count",
 }
+
+
+def _counted(counts: dict[str, int]) -> dict[str, int]:
+    return {state: count for state, count in counts.items() if count}
 
 
 def _change(line: dict[str, Any]) -> str:

@@ -18,9 +18,9 @@ _DEFINITIONS: dict[str, Cell] = {"METRIC": "name", "UNIT": "unit", "FORMULA": "f
 _SERIES: dict[str, Cell] = {
     "METRIC": "name",
     "COURSE": lambda it: curve(it["values"]),
-    "NEWEST": lambda it: _number(next(iter(reversed(_known(it))), None)),
-    "LOWEST": lambda it: _number(min(_known(it), default=None)),
-    "HIGHEST": lambda it: _number(max(_known(it), default=None)),
+    "NEWEST": lambda it: next(iter(reversed(_known(it))), None),
+    "LOWEST": lambda it: min(_known(it), default=None),
+    "HIGHEST": lambda it: max(_known(it), default=None),
     "UNIT": "unit",
 }
 
@@ -46,7 +46,7 @@ def latest(
 
 
 def _latest_cell(name: str) -> Cell:
-    return lambda item: _number(item["values"].get(name))
+    return lambda item: item["values"].get(name)
 
 
 @app.watch("show")
@@ -81,7 +81,3 @@ def curve(values: list[float | None], width: int = _CURVE_WIDTH) -> str:
 
 def _known(series: dict[str, Any]) -> list[float]:
     return [each for each in series["values"] if each is not None]
-
-
-def _number(value: float | None) -> str | None:
-    return None if value is None else f"{value:.6g}"

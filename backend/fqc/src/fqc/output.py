@@ -114,6 +114,8 @@ def written(value: Any) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}" if abs(value) < 1_000_000 else f"{value:.0f}"
     if isinstance(value, dict):
         return ", ".join(f"{name}={inner}" for name, inner in value.items()) or "-"
     if isinstance(value, list):
