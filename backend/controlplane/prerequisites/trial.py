@@ -14,6 +14,9 @@ from statistics import median
 from time import monotonic, perf_counter_ns, sleep
 from typing import Any
 
+from django.db import transaction
+
+from controlplane.audit.services import audit_record
 from controlplane.core.errors import Conflict, Invalid
 from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
@@ -26,6 +29,7 @@ COUNTED = ("hits", "inserts", "not_cached")
 WAKING_SECONDS = 10.0
 PASSING_REASONS = {"", "table_unknown", "changed", "no_memory", "session_settings", "not_reused"}
 PAUSE_SECONDS = 0.02
+SHOWN = 500  # of a statement, in the audit
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Counts:
 def trial_run(instance: Instance, *, statement: str, repetitions: int, database: str | None = None) -> dict[str, Any]:
     if not READS.match(statement):
         raise Invalid.field("statement", "write one SELECT")
+    _note(instance, statement, database)
     with connected(instance) as server:
         if server.variable("fqc_minor_version") is None:
             raise Conflict(f"{instance.name} has no engine: upgrade its minor version first.", code="minor_version")
@@ -74,6 +79,12 @@ def trial_run(instance: Instance, *, statement: str, repetitions: int, database:
         "reason": reason,
         "detail": _verdict(delta, repetitions, size, can_lend=can_lend, explanation=explanation),
     }
+
+
+@transaction.atomic
+def _note(instance: Instance, statement: str, database: str | None) -> None:
+    """It alters nothing, but runs somebody's words under the account of the control plane. Before it does."""
+    audit_record("instance.cache_tried", instance, after={"statement": statement[:SHOWN], "database": database})
 
 
 def _prepare(server: Server, database: str | None) -> None:

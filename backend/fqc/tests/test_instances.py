@@ -102,6 +102,8 @@ def test_waiting_has_an_end_of_its_own(fqc: Fqc, instance: str) -> None:
     timed_out = fqc("instance", "restart", instance, "--yes", *late)
     assert timed_out.code == 6
     waiting = fqc("change", "list", "--instance", instance, "--state", "approved", "-o", "json").json
+    listed = fqc("change", "list", "--instance", instance, "--state", "approved").out
+    assert "2999-01-01 00:00:00Z" in listed
     assert fqc("change", "abort", waiting[0]["id"]).code == 0
 
 

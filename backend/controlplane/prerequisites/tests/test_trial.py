@@ -2,6 +2,7 @@ import threading
 
 import pytest
 
+from controlplane.audit.models import AuditEvent
 from testing.changes import changed
 from testing.workers import until
 
@@ -71,6 +72,13 @@ def test_hits_of_other_sessions_are_not_taken_for_those_of_the_trial(operator, i
     assert (found["hits"], found["inserts"], found["not_cached"]) == (0, 0, 50)
     assert is_served(served, 50), served
     assert (served["is_counting_shared"], served["is_memory_lent"]) == (False, False)
+
+
+def test_who_tried_what_is_on_record_also_if_the_server_refuses_it(operator, instance, table):
+    try_out(operator, instance, statement="SELECT nothing FROM nowhere")
+    [event] = AuditEvent.objects.filter(action="instance.cache_tried")
+    assert (event.actor_id, event.target_id) == (operator.user.pk, instance.pk)
+    assert event.after == {"statement": "SELECT nothing FROM nowhere", "database": "trial"}
 
 
 def test_a_trial_says_why_a_statement_is_not_cached(operator, instance, table):

@@ -16,7 +16,7 @@ from fqc.output import Cell, stacked, table
 from fqc.units import human_time, pairs, span_seconds
 
 app = Noun("When to raise an alarm.")
-Id = Annotated[str, typer.Argument(help="The rule's id.", metavar="RULE", show_default=False)]
+Id = Annotated[str, typer.Argument(help="A rule, by name or id.", metavar="RULE", show_default=False)]
 _SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _LIST: dict[str, Cell] = {
     "ID": "id",
@@ -58,7 +58,7 @@ def list_(call: Call) -> None:
 @app.read("show")
 def show(call: Call, rule: Id) -> None:
     """One rule."""
-    call.show_facts(call.api.get(f"alert-rules/{rule}"), _FACTS)
+    call.show_facts(_named(call, rule), _FACTS)
 
 
 @app.write("create")
@@ -101,6 +101,14 @@ def parsed(condition: str) -> dict[str, Any]:
         ) from error
 
 
+def _named(call: Call, rule: str) -> dict[str, Any]:
+    """Names of rules are for mails, with blanks and all: not what addresses are made of."""
+    for found in call.api.items("alert-rules"):
+        if rule in (found["id"], found["name"]):
+            return found
+    raise Failure(f"There is no alert rule {rule}.", Exit.NOT_FOUND, hint="List them with `fqc alert rule list`.")
+
+
 def _scope(call: Call, instance: str | None, tags: list[str] | None) -> dict[str, Any]:
     if instance:
         return {"scope": "instance", "instance_id": call.api.get(f"instances/{instance}")["id"]}
@@ -128,7 +136,7 @@ def edit(
     mail: Annotated[list[str] | None, typer.Option(help="Who gets it, instead of who did.")] = None,
 ) -> None:
     """Alter a rule; what is not named stays."""
-    found = call.api.get(f"alert-rules/{rule}")
+    found = _named(call, rule)
     body = {name: found[name] for name in _WRITABLE}
     body |= parsed(condition) if condition else {}
     body |= {"for_seconds": span_seconds(hold)} if hold else {}
@@ -137,7 +145,7 @@ def edit(
     if call.is_dry_run:
         call.show(call.api.post("alert-rules/preview", body), _preview)
         return
-    call.show_facts(call.api.replace("PUT", f"alert-rules/{rule}", body, version=found["version"]), _LIST)
+    call.show_facts(call.api.replace("PUT", f"alert-rules/{found['id']}", body, version=found["version"]), _LIST)
 
 
 @app.write("override")
@@ -154,7 +162,7 @@ def override(
 
     With neither --threshold nor --exempt the rule holds for the instance as for all others.
     """
-    found = call.api.get(f"alert-rules/{rule}")
+    found = _named(call, rule)
     of = call.api.get(f"instances/{instance}")["id"]
     body = {name: found[name] for name in _WRITABLE}
     body["overrides"] = [each for each in found["overrides"] if each["instance_id"] != of]
@@ -163,15 +171,15 @@ def override(
     if call.is_dry_run:
         call.show(call.api.post("alert-rules/preview", body), _preview)
         return
-    call.show_facts(call.api.replace("PUT", f"alert-rules/{rule}", body, version=found["version"]), _FACTS)
+    call.show_facts(call.api.replace("PUT", f"alert-rules/{found['id']}", body, version=found["version"]), _FACTS)
 
 
 @app.removal("delete")
 def delete(call: Call, rule: Id) -> None:
     """Delete a rule."""
-    found = call.api.get(f"alert-rules/{rule}")
+    found = _named(call, rule)
     if call.is_dry_run:
-        call.would("DELETE", f"alert-rules/{rule}")
+        call.would("DELETE", f"alert-rules/{found['id']}")
         return
     confirm(call, f"The rule {found['name']} is deleted. Go on?")
-    call.api.replace("DELETE", f"alert-rules/{rule}", version=found["version"])
+    call.api.replace("DELETE", f"alert-rules/{found['id']}", version=found["version"])

@@ -13,6 +13,7 @@ SUMMARY: dict[str, Cell] = {
     "KIND": "kind",
     "STATE": "state",
     "CREATED": lambda change: human_time(change["created_at"]),
+    "DUE": lambda change: human_time(change["not_before"]) if change["state"] == "approved" else None,
     "BY": "created_by",
     "RESTART": "needs_restart",
     "OUTCOME": "outcome_code",
