@@ -22,7 +22,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['scripts/**', '*.config.*', 'e2e/**', 'public/**'],
+    files: ['scripts/**', '*.config.*', 'e2e/**', 'measure/**', 'public/**'],
     rules: { 'no-console': 'off', 'no-undef': 'off' },
   },
   { files: ['src/lib/i18n/*.ts'], rules: { 'max-lines': 'off' } },
