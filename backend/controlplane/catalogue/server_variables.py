@@ -29,6 +29,8 @@ _TYPES = {
 _ENGINE_UNITS = {"fqc_verify_ppm": "parts per million"}
 # What the engine tells of itself. The server would take an option of that name, as for any variable of a plugin.
 _ENGINE_FACTS = {"fqc_version", "fqc_minor_version", "fqc_compatibility"}
+# The engine takes it from single sessions alone, which the server's list of variables cannot say.
+_OF_SESSIONS = {"fqc_trial"}
 _RELEASE = re.compile(r"(\d+\.\d+)\.\d+")
 
 
@@ -60,7 +62,7 @@ def _entry(
         "rounds_to": [int(block)] if block and int(block) > 1 else [],
         "restart": is_static,
         # Static and without an option, of one session only, or no setting at all: no template can set it.
-        "readonly": scope == "SESSION ONLY" or (is_static and argument is None) or name in _ENGINE_FACTS,
+        "readonly": scope == "SESSION ONLY" or (is_static and argument is None) or name in _ENGINE_FACTS | _OF_SESSIONS,
         "about": comment,
     }
 
