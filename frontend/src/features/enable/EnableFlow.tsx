@@ -43,7 +43,7 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
       {step === 1 && (
         <SizeStep instanceId={instanceId} sizing={sizing} onChange={(next) => setSizing(() => next)} />
       )}
-      {step === 2 && <TrialStep instanceId={instanceId} sizing={sizing} />}
+      {step === 2 && <TrialStep instanceId={instanceId} />}
       {step === 3 && <ReviewStep instanceId={instanceId} sizing={sizing} canApply={canChange && isReady} />}
       <Group justify="space-between" className={classes.foot}>
         <Button variant="default" disabled={step === 0} onClick={() => go(step - 1)}>

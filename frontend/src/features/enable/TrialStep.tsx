@@ -8,8 +8,6 @@ import { useT, useTold } from '@/lib/i18n/context';
 import { useKept } from '@/lib/useKept';
 import { formatDuration } from '@/lib/number';
 import { useTrial, type TrialDraft } from './api';
-import type { Sizing } from './sizing';
-import { TrialMemory } from './TrialMemory';
 import classes from './enable.module.css';
 
 type Trial = components['schemas']['Trial'];
@@ -19,7 +17,7 @@ const MICROSECOND = 1e-6;
 const emptyTrial: TrialDraft = { statement: '', database: '', repetitions: 20 };
 
 /** One statement, one session: what the cache would do for it before anybody else is touched. Optional. */
-export function TrialStep({ instanceId, sizing }: { instanceId: string; sizing: Sizing }) {
+export function TrialStep({ instanceId }: { instanceId: string }) {
   const t = useT();
   const trial = useTrial(instanceId);
   const [draft, setDraft] = useKept<TrialDraft>(`trial.${instanceId}`, () => emptyTrial);
@@ -32,7 +30,6 @@ export function TrialStep({ instanceId, sizing }: { instanceId: string; sizing: 
     <form onSubmit={run}>
       <Stack gap="sm">
         <p className={classes.lead}>{t('enable.trialLead')}</p>
-        <TrialMemory instanceId={instanceId} sizing={sizing} />
         <Textarea
           label={t('enable.statement')}
           required
@@ -75,7 +72,7 @@ export function TrialStep({ instanceId, sizing }: { instanceId: string; sizing: 
   );
 }
 
-/** What the counters say of a trial. An engine without memory sleeps, and counts nothing. */
+/** What the counters say of a trial. An older engine without memory sleeps, and counts nothing. */
 function verdictOf({ hits, inserts, not_cached, repetitions }: Trial) {
   if (hits + inserts + not_cached === 0) return 'no_memory';
   if (hits >= repetitions) return 'all';

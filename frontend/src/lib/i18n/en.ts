@@ -492,11 +492,7 @@ export const en = {
   'enable.shrinkHint':
     'innodb_buffer_pool_size goes to 90 % of its value first, so that memory is never over-committed.',
   'enable.trialLead':
-    'Runs one SELECT repeatedly in a read-only session of its own, without and with the cache. Other sessions are not touched. You may skip this.',
-  'enable.reserveHint':
-    'query_cache_size is 0, so nothing can be kept, not even for the trial. The size may be set first: as long as query_cache_type is 0, sessions that begin now are not served from it.',
-  'enable.reserve': 'Set {size} for the trial',
-  'enable.reserveNote': 'Memory for a trial of the cache',
+    'Runs one SELECT repeatedly in a read-only session of its own, without and with the cache. Nothing is set for other sessions, and no memory is needed yet: the engine lends it. You may skip this.',
   'enable.statement': 'Statement',
   'enable.database': 'Database',
   'enable.repetitions': 'Repetitions',

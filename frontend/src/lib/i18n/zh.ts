@@ -482,11 +482,7 @@ export const zh: Messages = {
   'enable.shrink': '从缓冲池让出内存',
   'enable.shrinkHint': '先将 innodb_buffer_pool_size 降为原值的 90%，避免内存超额分配。',
   'enable.trialLead':
-    '在独立的只读会话中反复执行一条 SELECT，对比有无缓存的耗时，不影响其他会话。可跳过此步。',
-  'enable.reserveHint':
-    'query_cache_size 为 0，因此试用时也无法保留任何结果。可以先设置大小：只要 query_cache_type 为 0，新建立的会话就不会由缓存应答。',
-  'enable.reserve': '为试用设置 {size}',
-  'enable.reserveNote': '缓存试用所需的内存',
+    '在独立的只读会话中反复执行一条 SELECT，对比有无缓存的耗时，不影响其他会话，也无需先设置内存：由引擎临时借出。可跳过此步。',
   'enable.statement': '语句',
   'enable.database': '数据库',
   'enable.repetitions': '重复次数',

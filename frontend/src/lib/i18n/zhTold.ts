@@ -286,7 +286,7 @@ const NOTES: ToldWords = {
 /** The verdict of a trial. */
 const VERDICTS: ToldWords = {
   no_memory:
-    'query_cache_size 为 0，无法存储任何结果。请设置大小并保持 query_cache_type 为 0：此时不会向任何会话返回缓存结果，而试用可以看到命中。',
+    'query_cache_size 为 0，无法存储任何结果。请升级小版本：新引擎会为试用借出内存；或者设置大小并保持 query_cache_type 为 0，此时不会向任何会话返回缓存结果。',
   all: '每次重复都由缓存返回。',
   none: '引擎不缓存此语句：原因见缓存状态。',
   some: '{count} 次重复中有 {hits} 次由缓存返回。',
