@@ -671,10 +671,7 @@ fn a_mode_that_new_sessions_inherit() {
     }
     // What leaves it alone costs nothing.
     admin.must("SET GLOBAL init_connect = 'SET NAMES utf8mb4'").unwrap();
-    let mut session = arena.client_as(&login);
-    arena.warm(&mut session, read);
-    let mut other = arena.client_as(&login);
-    arena.hit(&mut other, read, "10");
+    arena.share(&login, read, "10");
     // A session that is reset has nothing of it any more.
     admin.must("SET GLOBAL init_connect = 'SET NAMES latin1'").unwrap();
     let length = "CHAR_LENGTH('\u{e4}'), v FROM t WHERE id = 1";

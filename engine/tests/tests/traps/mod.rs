@@ -218,6 +218,23 @@ impl Arena {
         assert!(is_hit, "`{read}` was not answered from memory:\n{}", self.server.reasons());
     }
 
+    /// One session is soon served what another of the account has asked for: as soon as the engine has looked up what sessions
+    /// begin with.
+    #[track_caller]
+    pub fn share(&mut self, login: &Login, read: &str, expected: &str) {
+        let begun = Instant::now();
+        loop {
+            let (mut one, mut other) = (self.client_as(login), self.client_as(login));
+            self.warm(&mut one, read);
+            let (response, is_hit) = self.ask(&mut other, read);
+            assert_eq!(said(&response), expected, "`{read}`, hit: {is_hit}");
+            if is_hit {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "`{read}` is never shared:\n{}", self.server.reasons());
+        }
+    }
+
     /// A read that must not be answered from memory says this.
     #[track_caller]
     pub fn miss(&mut self, client: &mut Client, read: &str, expected: &str) {
