@@ -277,6 +277,18 @@ impl Board {
             stage
                 .violation(format!("after the last write `{statement}` answers {cached:?}, the table holds {truth:?}"));
         }
+        self.look_for_losses(voice, stage)
+    }
+
+    /// What the server acknowledged and does not hold it has lost itself, which is no stale read.
+    fn look_for_losses(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+        for row in voice.numbers(&format!("SELECT SQL_NO_CACHE k, v FROM {}", self.table))? {
+            let (key, value) = (row[0], row[1]);
+            let acknowledged = self.registers[key as usize].acknowledged.load(Ordering::SeqCst);
+            if value < acknowledged {
+                stage.violation(format!("{} holds {value} for k = {key}: the server lost {acknowledged}", self.table));
+            }
+        }
         Ok(())
     }
 }
