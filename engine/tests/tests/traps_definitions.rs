@@ -5,16 +5,9 @@ mod traps;
 use std::sync::Arc;
 
 use fqc_tests::client::{Client, Login, Response};
-use traps::{Arena, all, said, small_table, start, until};
+use traps::{Arena, all, said, small_table, start, until, with_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
-
-fn with_table(db: &str) -> (Arena, Client, Client) {
-    let arena = Arena::enter(db);
-    let (mut definer, reader) = (arena.client(), arena.client());
-    small_table(&mut definer, "t", "InnoDB");
-    (arena, definer, reader)
-}
 
 #[track_caller]
 fn each_follows(arena: &mut Arena, reader: &mut Client, definer: &mut Client, read: &str, steps: &[(&str, &str)]) {

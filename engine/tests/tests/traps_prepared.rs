@@ -4,16 +4,9 @@
 mod traps;
 
 use fqc_tests::client::{Client, Login, Prepared, command};
-use traps::{Arena, said, said_binary, small_table, until};
+use traps::{said, said_binary, until, with_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
-
-fn with_table(db: &str) -> (Arena, Client, Client) {
-    let arena = Arena::enter(db);
-    let (mut writer, reader) = (arena.client(), arena.client());
-    small_table(&mut writer, "t", "InnoDB");
-    (arena, writer, reader)
-}
 
 /// An execution, with the types of its one parameter or by those of the execution before.
 fn execution(prepared: &Prepared, types: &[u8], value: &[u8]) -> Vec<u8> {

@@ -5,16 +5,9 @@ mod traps;
 use std::sync::Arc;
 
 use fqc_tests::client::{Client, Login};
-use traps::{Arena, all, said, small_table, start};
+use traps::{Arena, all, said, small_table, start, with_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
-
-fn with_table(db: &str) -> (Arena, Client, Client) {
-    let arena = Arena::enter(db);
-    let (mut writer, reader) = (arena.client(), arena.client());
-    small_table(&mut writer, "t", "InnoDB");
-    (arena, writer, reader)
-}
 
 fn set_v(client: &mut Client, value: i32) {
     client.must(&format!("UPDATE t SET v = {value} WHERE id = 1")).unwrap();

@@ -7,18 +7,11 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use fqc_tests::client::{Client, Endpoint, command};
+use fqc_tests::client::{Endpoint, command};
 use fqc_tests::server::Server;
-use traps::{Arena, all, said, said_binary, small_table, start, until};
+use traps::{Arena, all, said, said_binary, small_table, start, until, with_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
-
-fn with_table(db: &str) -> (Arena, Client, Client) {
-    let arena = Arena::enter(db);
-    let (mut writer, reader) = (arena.client(), arena.client());
-    small_table(&mut writer, "t", "InnoDB");
-    (arena, writer, reader)
-}
 
 #[test]
 fn results_of_many_sizes() {

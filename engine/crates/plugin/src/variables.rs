@@ -388,12 +388,7 @@ unsafe extern "C" fn update_trial(_: *mut Thd, _: *mut c_void, target: *mut c_vo
 /// Where the server keeps `fqc_trial`: of one session, or with a null pointer of the whole server.
 fn trial_pointer(thd: *mut Thd) -> *mut c_char {
     // SAFETY: as for `fqc_type`, below.
-    unsafe {
-        match (*VAR_TRIAL.get()).resolve {
-            Some(resolve) => resolve(thd, (*VAR_TRIAL.get()).offset),
-            None => std::ptr::null_mut(),
-        }
-    }
+    unsafe { place(thd, (*VAR_TRIAL.get()).resolve, (*VAR_TRIAL.get()).offset) }
 }
 
 /// Whether the session that runs on this thread tries the cache out.
@@ -405,12 +400,18 @@ pub fn is_trial(thd: *mut Thd) -> bool {
 /// Where the server keeps `fqc_type`: of one session, or with a null pointer of the whole server.
 fn type_pointer(thd: *mut Thd) -> *mut c_ulong {
     // SAFETY: the server fills offset and function when it registers the variable, before any statement runs.
-    unsafe {
-        match (*VAR_TYPE.get()).resolve {
-            Some(resolve) => resolve(thd, (*VAR_TYPE.get()).offset),
-            None => std::ptr::null_mut(),
-        }
-    }
+    unsafe { place(thd, (*VAR_TYPE.get()).resolve, (*VAR_TYPE.get()).offset) }
+}
+
+/// # Safety
+/// Function and offset are what the server has filled in for one variable; the session is one of its own, or null.
+unsafe fn place<T>(
+    thd: *mut Thd,
+    resolve: Option<unsafe extern "C" fn(*mut Thd, c_int) -> *mut T>,
+    offset: c_int,
+) -> *mut T {
+    // SAFETY: the caller's promise.
+    resolve.map_or(std::ptr::null_mut(), |resolve| unsafe { resolve(thd, offset) })
 }
 
 /// The value of `fqc_type`: 0 OFF, 1 ON, 2 DEMAND; of the session that runs on this thread, or with null the global one.

@@ -69,8 +69,7 @@ impl Session {
                 self.forward_other(engine, payload, command);
             }
         }
-        engine.note_refusal(Own::Fragmented);
-        self.own.count(Err(Own::Fragmented.into()));
+        self.note_refusal(engine, Own::Fragmented);
     }
 
     /// A command too long to be held: it may be anything.

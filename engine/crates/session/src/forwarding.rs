@@ -45,8 +45,7 @@ impl Session {
             self.has_passed_over = true;
             if !self.transaction.heeds_reads() {
                 engine.insight.missed(slot, Some(Own::NotReused.into()), 0);
-                engine.note_refusal(Own::NotReused);
-                self.own.count(Err(Own::NotReused.into()));
+                self.note_refusal(engine, Own::NotReused);
                 self.is_uneventful = true;
                 return None;
             }

@@ -1,8 +1,8 @@
 //! A session that tries the cache out, and what any connection is told of its own reads.
 
-use crate::Reason;
 use crate::engine::Engine;
 use crate::session::Session;
+use crate::{Own, Reason};
 
 /// What became of this connection's own reads.
 #[derive(Default)]
@@ -38,6 +38,12 @@ impl Session {
         }
         self.trial = is_trial.then(|| engine.contexts.private());
         self.forget_contexts();
+    }
+
+    /// A read that is not stored, for a reason that shows before its response.
+    pub(crate) fn note_refusal(&mut self, engine: &Engine, reason: Own) {
+        engine.note_refusal(reason);
+        self.own.count(Err(reason.into()));
     }
 
     pub(crate) fn is_trial(&self) -> bool {

@@ -9,7 +9,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::stage::Stage;
-use super::voice::{Outcome, Trouble, Voice};
+use super::voice::{Outcome, Trouble, Voice, whole_numbers};
+use crate::client::Row;
 
 pub const KEYS: usize = 12;
 /// Rolled back always: a read that shows more than this shows what never was.
@@ -277,19 +278,19 @@ impl Board {
             stage
                 .violation(format!("after the last write `{statement}` answers {cached:?}, the table holds {truth:?}"));
         }
-        self.look_for_losses(voice, stage)
+        self.look_for_losses(truth, stage);
+        Ok(())
     }
 
     /// What the server acknowledged and does not hold it has lost itself, which is no stale read.
-    fn look_for_losses(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
-        for row in voice.numbers(&format!("SELECT SQL_NO_CACHE k, v FROM {}", self.table))? {
+    fn look_for_losses(&self, truth: Vec<Row>, stage: &Stage) {
+        for row in whole_numbers(truth) {
             let (key, value) = (row[0], row[1]);
             let acknowledged = self.registers[key as usize].acknowledged.load(Ordering::SeqCst);
             if value < acknowledged {
                 stage.violation(format!("{} holds {value} for k = {key}: the server lost {acknowledged}", self.table));
             }
         }
-        Ok(())
     }
 }
 

@@ -79,10 +79,7 @@ impl<'a> Voice<'a> {
 
     /// Whole numbers of every row.
     pub fn numbers(&mut self, statement: &str) -> Outcome<Vec<Vec<i64>>> {
-        let number =
-            |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).parse().unwrap_or(i64::MIN);
-        let rows = self.rows(statement)?;
-        Ok(rows.into_iter().map(|row| row.into_iter().map(number).collect()).collect())
+        self.rows(statement).map(whole_numbers)
     }
 
     fn execute(&mut self, statement: &str) -> io::Result<Response> {
@@ -139,4 +136,10 @@ fn connect(stage: &Stage) -> io::Result<Client> {
     client.set_timeout(Some(ANSWER_LIMIT))?;
     stage.victims.lock().unwrap().push(client.thread_id);
     Ok(client)
+}
+
+pub fn whole_numbers(rows: Vec<Row>) -> Vec<Vec<i64>> {
+    let number =
+        |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).parse().unwrap_or(i64::MIN);
+    rows.into_iter().map(|row| row.into_iter().map(number).collect()).collect()
 }

@@ -293,3 +293,11 @@ pub fn small_table(client: &mut Client, name: &str, engine: &str) {
     client.must(&format!("CREATE TABLE {name} (id INT PRIMARY KEY, v INT) ENGINE = {engine}")).unwrap();
     client.must(&format!("INSERT INTO {name} VALUES (1, 10), (2, 20), (3, 30), (4, 40), (5, 50)")).unwrap();
 }
+
+/// A small table `t`, one who writes and one who reads.
+pub fn with_table(db: &str) -> (Arena, Client, Client) {
+    let arena = Arena::enter(db);
+    let (mut writer, reader) = (arena.client(), arena.client());
+    small_table(&mut writer, "t", "InnoDB");
+    (arena, writer, reader)
+}
