@@ -1,5 +1,3 @@
-from importlib import import_module
-
 from django.apps import AppConfig
 
 
@@ -8,5 +6,7 @@ class MetricsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        events, live = import_module("controlplane.core.events"), import_module("controlplane.metrics.live")
-        events.teller_register("samples", live.sample_facts)
+        from controlplane.core.events import teller_register
+        from controlplane.metrics.live import sample_facts
+
+        teller_register("samples", sample_facts)

@@ -20,8 +20,8 @@ from controlplane.audit.services import audit_record
 from controlplane.core.errors import Conflict, Invalid
 from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
-from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.server import Server
+from controlplane.prerequisites.status import report
 
 READS = re.compile(r"\s*\(*\s*(select|with)\b", re.IGNORECASE)
 COUNTED = ("hits", "inserts", "not_cached")
@@ -139,11 +139,7 @@ def _meaning(server: Server, reason: str) -> str:
 
 def _report(server: Server, topic: str, key: str, value: str) -> dict[str, str | None]:
     """Empty where the account may not see it."""
-    try:
-        rows = server.named_rows(f"SHOW FQC {topic}")
-    except RefusedStatement:
-        return {}
-    return {row.get(key) or "": row.get(value) for row in rows}
+    return {row.get(key) or "": row.get(value) for row in report(server, topic) or []}
 
 
 def _verdict(delta: dict[str, int], repetitions: int, size_bytes: int, *, can_lend: bool, explanation: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
@@ -19,13 +19,6 @@ from testing.clients import client_as
 
 pytestmark = pytest.mark.django_db(transaction=True)
 T = 1_800_000_000
-
-
-@pytest.fixture
-def connections() -> Iterator[Connections]:
-    kept = Connections()
-    yield kept
-    kept.keep_only(())
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -19,13 +18,6 @@ from controlplane.metrics.tests.fleet import instance_make
 from controlplane.metrics.turns import turn_claim, turn_end
 
 T = 1_800_000_000
-
-
-@pytest.fixture
-def connections() -> Iterator[Connections]:
-    kept = Connections()
-    yield kept
-    kept.keep_only(())
 
 
 def reached(server: Any, **facts: Any) -> Any:

@@ -1,0 +1,16 @@
+"""Fixtures of this package's tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from controlplane.metrics.connections import Connections
+
+
+@pytest.fixture
+def connections() -> Iterator[Connections]:
+    kept = Connections()
+    yield kept
+    kept.keep_only(())
