@@ -1,5 +1,6 @@
 // Live updates by server-sent events: an event names what changed, and the queries of that noun are asked again.
-// However many come, one round of asking is under way at a time. The browser reconnects a broken stream itself; one that the server refuses is tried again after a growing pause.
+// However many come, one round of asking is under way at a time. The browser reconnects a broken stream itself; one that
+// the server refuses is tried again after a growing pause.
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { gathered } from '@/api/gathered';

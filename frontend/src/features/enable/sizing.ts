@@ -52,12 +52,6 @@ export function typedSize(rule: Rule, sizing: Sizing): number | undefined {
   return rule === 'explicit' ? bytesOf(sizing.explicit) : undefined;
 }
 
-/** The size that the chosen rule comes to; undefined as long as a number is missing. */
-export function chosenSize(sizing: Sizing, sizes: CacheAdvice['sizes']): number | undefined {
-  const proposed = sizes.find(({ rule }) => rule === sizing.rule)?.size_bytes;
-  return typedSize(sizing.rule, sizing) ?? proposed ?? undefined;
-}
-
 /** 20 % of the result sets, rounded down to what the server accepts. */
 export function sizeOfResultSet(text: string): number | undefined {
   const bytes = bytesOf(text);
