@@ -18,6 +18,7 @@ from testing.workers import until
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("shipped_classes")]
 HOUR = 3600
 FAST = {"FQC_CHANGE_LEASE_SECONDS": "1"}
+PATIENT = {"FQC_CHANGE_LEASE_SECONDS": "3600"}  # no slow machine lets it run out
 
 
 def test_what_is_to_run_now_does_not_wait_for_a_clock_that_was_set_back(held, clock):
@@ -113,13 +114,13 @@ def test_a_worker_whose_machine_is_hours_ahead_takes_nobodys_change(held, clock,
     if connection.vendor == "sqlite":
         pytest.skip("SQLite's processes share one machine and its clock")
     change = asked(instance, {"sort_buffer_size": "4194304"})
-    worker()
+    worker(**PATIENT)
     until(proxy.is_held.is_set, "the worker reaches the step")
     clock.jump(2 * HOUR)
     ahead = clock.python(is_alone=True)
     clock_of_this_process_is_right(clock)
     other = asked(row_for(own_server()), {"long_query_time": "4"}, when="at", at=timezone.now())
-    worker(ahead, **FAST)
+    worker(ahead, **PATIENT)
     until(lambda: send_sweep() or ended(other), "the worker that is ahead has swept")
     assert not ended(change)
     proxy.release()
