@@ -10,7 +10,8 @@ export CARGO_PROFILE_DEV_DEBUG := line-tables-only
 
 RUN_DIR ?= $(CURDIR)/.run
 PYTHON := .venv/bin/python
-STACK := cd backend && $(PYTHON) -m stack
+STACK := cd backend && { test -e .venv/ready || { echo "nothing is built yet, so nothing runs; start with: make up" >&2; exit 1; }; } \
+	&& $(PYTHON) -m stack
 CARGO := cd engine && cargo
 PYTHON_CODE := . ../.ci ../engine/bench
 HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider
@@ -19,7 +20,8 @@ MIRI := -Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation
 PLUGIN := $(or $(CARGO_TARGET_DIR),target)/release/libfqc.so
 
 ##@ Use it
-up: ready-run build ## Build everything and start it: console, API, worker, scheduler and two MariaDB servers
+up: ready-run ## Build everything and start it: console, API, worker, scheduler and two MariaDB servers
+	@$(MAKE) --jobs=3 build
 	@$(STACK) up --run-dir "$(RUN_DIR)"
 down: ## Stop everything that `make up` started, and only that
 	@$(STACK) down --run-dir "$(RUN_DIR)"
@@ -35,7 +37,7 @@ logs: ## Follow the logs
 ##@ Build it
 build: engine backend frontend
 engine: ## Build the plugin into engine/dist/fqc.so
-	@echo "engine: building the plugin"
+	@echo "engine: building the plugin, which takes minutes the first time"
 	@$(CARGO) build --release --locked --quiet -p fqc-plugin
 # A server may have the old file mapped: `install` puts a new file in its place and never writes into the old one.
 	@cd engine && mkdir -p dist && { cmp -s $(PLUGIN) dist/fqc.so || install -m 755 $(PLUGIN) dist/fqc.so; }

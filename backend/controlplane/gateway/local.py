@@ -47,7 +47,7 @@ def is_free(port: int) -> bool:
 def _program(name: str) -> str:
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
     if found is None:
-        raise LocalServerError(f"{name} is not installed: install the package mariadb-server.")
+        raise LocalServerError(f"{name} is not installed: install the package mariadb-server-core.")
     return found
 
 
@@ -144,13 +144,16 @@ class LocalServer:
                 "--auth-root-authentication-method=socket",
                 "--skip-test-db",
                 "--skip-name-resolve",
+                # It looks up the machine's name, which nothing here goes by, and gives up where that is unknown.
+                "--force",
             ],
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             timeout=300,
         )
         if done.returncode:
-            raise LocalServerError(f"mariadb-install-db failed in {self.folder}: {done.stderr.strip()[-500:]}")
+            raise LocalServerError(f"mariadb-install-db failed in {self.folder}: {done.stdout.strip()[-1000:]}")
 
     def _write_account(self) -> None:
         """The server runs this file at its first start; it is removed as soon as the account works."""

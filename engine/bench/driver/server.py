@@ -59,7 +59,7 @@ class Server:
         """Makes the data directory as the distribution's own installer does."""
         self.folder.mkdir()
         arguments = ["--no-defaults", f"--datadir={self.data}", f"--user={getpass.getuser()}"]
-        arguments += ["--auth-root-authentication-method=normal", "--skip-test-db"]
+        arguments += ["--auth-root-authentication-method=normal", "--skip-test-db", "--force"]
         result = subprocess.run(["mariadb-install-db", *arguments], capture_output=True, text=True)
         if result.returncode:
             raise ServerFailed(f"mariadb-install-db failed in {self.folder}:\n{result.stdout}{result.stderr}")

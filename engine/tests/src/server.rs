@@ -322,7 +322,7 @@ fn install(mariadbd: &Path, draft: &Path) -> io::Result<()> {
         .args(common_arguments(mariadbd))
         .arg(path_argument("datadir", &draft.join("data")))
         .arg(path_argument("tmpdir", draft))
-        .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
+        .args(["--auth-root-authentication-method=normal", "--skip-test-db", "--force"])
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
         .stderr(log)

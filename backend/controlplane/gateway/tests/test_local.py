@@ -1,10 +1,22 @@
 import os
 import socket
+import subprocess
+import sys
 
 import pytest
 
-from controlplane.gateway.local import LocalServerError
+from controlplane.gateway.local import LocalServer, LocalServerError
 from controlplane.gateway.process import has_ended
+
+# A machine with a name that nobody knows; who is not root becomes it in a namespace.
+NAMELESS = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--mount", "--uts"]
+NAMELESS += ["bash", "-euc", 'hostname nowhere.invalid; mount --bind /dev/null /etc/hosts; exec "$@"', "nameless"]
+MAKE = """
+import sys
+from pathlib import Path
+from controlplane.gateway.local import LocalServer
+LocalServer(Path(sys.argv[1]), 0, "fqc", "secret").make({})
+"""
 
 
 def test_a_server_starts_stops_and_starts_again(own_server):
@@ -33,6 +45,15 @@ def test_configured_values_are_in_force_after_a_restart(own_server):
     assert "ANSI" in connection.variable("sql_mode")
     assert connection.value("SELECT @@GLOBAL.fqc_minor_version") >= 20200331
     connection.close()
+
+
+def test_databases_are_made_on_a_machine_that_cannot_look_up_its_own_name(tmp_path):
+    if subprocess.run([*NAMELESS, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this system grants no namespaces")
+    folder = tmp_path / "server"
+    made = subprocess.run([*NAMELESS, sys.executable, "-c", MAKE, folder], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    assert LocalServer(folder, 0, "fqc", "secret").is_made
 
 
 def test_a_server_that_cannot_start_says_why_as_soon_as_it_has_ended(own_server, monkeypatch):
