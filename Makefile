@@ -37,7 +37,7 @@ logs: ## Follow the logs
 ##@ Build it
 build: engine backend frontend
 engine: ## Build the plugin into engine/dist/fqc.so
-	@echo "engine: building the plugin, which takes minutes the first time"
+	@echo "engine: building the plugin, the first time in minutes, then in seconds"
 	@$(CARGO) build --release --locked --quiet -p fqc-plugin
 # A server may have the old file mapped: `install` puts a new file in its place and never writes into the old one.
 	@cd engine && mkdir -p dist && { cmp -s $(PLUGIN) dist/fqc.so || install -m 755 $(PLUGIN) dist/fqc.so; }

@@ -38,23 +38,23 @@ class Administrator:
 
 
 def ensure_admin(run_dir: RunDir, environment: Mapping[str, str]) -> Administrator:
-    return Administrator(**json.loads(step.run("ensure-admin", ["ensure_admin", "--json"], run_dir, environment)))
+    return Administrator(**json.loads(step.ask("ensure-admin", ["ensure_admin", "--json"], run_dir, environment)))
 
 
 def start(count: int, run_dir: RunDir, environment: Mapping[str, str]) -> list[Instance]:
-    return _instances(step.run("fleet-start", _command("start", "--count", str(count)), run_dir, environment))
+    return _instances(step.ask("fleet-start", _command("start", "--count", str(count)), run_dir, environment))
 
 
 def listed(run_dir: RunDir, kept: Record) -> list[Instance]:
     """None before the first start: there is no database that could be asked."""
     if kept.ports is None or not kept.revision:
         return []
-    return _instances(step.run("fleet-status", _command("status"), run_dir, _environment(run_dir, kept)))
+    return _instances(step.ask("fleet-status", _command("status"), run_dir, _environment(run_dir, kept)))
 
 
 def stop(run_dir: RunDir, kept: Record) -> None:
     if kept.ports is not None and PYTHON.exists() and (run_dir.root / "local").exists():
-        step.run("fleet-stop", _command("stop"), run_dir, _environment(run_dir, kept))
+        step.ask("fleet-stop", _command("stop"), run_dir, _environment(run_dir, kept))
 
 
 def _command(action: str, *more: str) -> list[str]:

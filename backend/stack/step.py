@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Mapping
+from typing import IO
 
 from stack.layout import BACKEND, PYTHON, RunDir
 from stack.service import failure
@@ -10,26 +11,43 @@ from stack.service import failure
 _LIMIT_SECONDS = 300
 
 
-def run(name: str, arguments: list[str], run_dir: RunDir, environment: Mapping[str, str]) -> str:
-    """What the command printed; a failure shows the end of its log."""
+def run(name: str, arguments: list[str], run_dir: RunDir, environment: Mapping[str, str]) -> None:
+    """Its log has all that it says; a failure shows the end of it."""
     with run_dir.log(name).open("wb") as log:
-        try:
-            done = subprocess.run(
-                [str(PYTHON), "manage.py", *arguments],
-                cwd=BACKEND,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                timeout=_LIMIT_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise failure(name, run_dir, f"did not end within {_LIMIT_SECONDS} s") from error
-        log.write(done.stdout)
+        _run(name, arguments, run_dir, environment, said=log, log=log)
+
+
+def ask(name: str, arguments: list[str], run_dir: RunDir, environment: Mapping[str, str]) -> str:
+    """What the command answers. Passwords may be in it, so that its log has only what else the command says."""
+    with run_dir.log(name).open("wb") as log:
+        return _run(name, arguments, run_dir, environment, said=subprocess.PIPE, log=log).decode()
+
+
+def _run(
+    name: str,
+    arguments: list[str],
+    run_dir: RunDir,
+    environment: Mapping[str, str],
+    *,
+    said: IO[bytes] | int,
+    log: IO[bytes],
+) -> bytes:
+    try:
+        done = subprocess.run(
+            [str(PYTHON), "manage.py", *arguments],
+            cwd=BACKEND,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=log,
+            timeout=_LIMIT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise failure(name, run_dir, f"did not end within {_LIMIT_SECONDS} s") from error
     if done.returncode != 0:
         raise failure(name, run_dir, f"failed with exit code {done.returncode}")
-    return done.stdout.decode()
+    return bytes(done.stdout or b"")
 
 
 def progress(words: str) -> None:

@@ -194,7 +194,8 @@ class LocalServer:
 
     def _failure(self) -> str:
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
-        said = [line for line in lines if "[ERROR]" in line][-3:] or lines[-3:]
+        # The first errors are the cause, the last their consequences; and the log may be gone before it is read.
+        said = [line for line in lines if "[ERROR]" in line][:4] or lines[-3:]
         return f"the server in {self.folder} did not start: " + " | ".join(said)
 
     def stop(self, *, force: bool = False) -> None:

@@ -63,6 +63,14 @@ def test_the_console_and_the_server_answer_on_loopback(stack: Stack) -> None:
     socket.create_connection((instance["host"], instance["port"]), timeout=60).close()
 
 
+def test_no_log_tells_a_password(stack: Stack) -> None:
+    run_dir, running = stack
+    secrets = {running["admin"]["password"], *(instance["password"] for instance in running["instances"])}
+    logs = list(run_dir.logs.glob("*.log"))
+    assert run_dir.log("ensure-admin") in logs
+    assert {log.name: word for log in logs for word in secrets if word in log.read_text(errors="replace")} == {}
+
+
 def test_a_second_up_changes_nothing(stack: Stack) -> None:
     run_dir, running = stack
     before = pids(run_dir)
