@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import F, Q, QuerySet, prefetch_related_objects
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from controlplane.changes import outcome
@@ -96,7 +96,7 @@ def change_run(change_id: str) -> ChangeSet | None:
     """The change as it ended, if this worker had it to its end."""
     now = clock.shared_now()
     found = ChangeSet.objects.filter(is_due(now), pk=change_id)
-    change = found.select_related("instance__instance_class", "template").first()
+    change = found.select_related("instance__instance_class", "template").prefetch_related("lines", "steps").first()
     if change is None or _put_off(change, now):
         return None
     with acting_as(change.approved_by or change.created_by, change.created_by_id):
@@ -114,7 +114,6 @@ def _run(change: ChangeSet) -> None:
     if change.instance is None:
         outcome.instance_gone(change)
         return
-    prefetch_related_objects([change], "lines", "steps")
     run = Run(change, lambda: renew(change))
     try:
         run.check_unmoved()
@@ -161,6 +160,7 @@ def _do(run: Run, step: ChangeStep, done: ChangeStep | None) -> None:
         with transaction.atomic():
             run.renew()
             _mark(step, StepState.FAILED, detail=error.detail, finished_at=timezone.now())
+            outcome.tell(run.change)
         raise
     step.state, step.finished_at = StepState.DONE, timezone.now()
 
@@ -190,7 +190,7 @@ def undo(run: Run, code: str, detail: str) -> None:
         try:
             run.renew()
             undo_step(run, step)
-            _mark(step, StepState.UNDONE)
+            _mark_undone(run, step, StepState.UNDONE)
         except (LeaseLost, DatabaseError):
             raise  # nothing can be said any more: whoever takes over says it
         except Exception as error:  # a full disk, say: one step that cannot be undone must not hide the others
@@ -198,10 +198,18 @@ def undo(run: Run, code: str, detail: str) -> None:
                 "step_not_undone", change=run.change.pk, step=step.kind, exc_info=not isinstance(error, Problem)
             )
             failures.append(f"{f'{step.kind} {step.name}'.strip()}: {error}")
-            _mark(step, StepState.FAILED, detail=f"could not be undone: {error}", finished_at=timezone.now())
+            _mark_undone(
+                run, step, StepState.FAILED, detail=f"could not be undone: {error}", finished_at=timezone.now()
+            )
     with suppress(GatewayError):  # then the next watch looks again
         run.look()
     outcome.undone(run, code, detail, failures)
+
+
+@transaction.atomic
+def _mark_undone(run: Run, step: ChangeStep, state: StepState, **facts: object) -> None:
+    _mark(step, state, **facts)
+    outcome.tell(run.change)
 
 
 def undo_order(steps: list[ChangeStep]) -> list[ChangeStep]:

@@ -58,6 +58,11 @@ class ChangeSet(models.Model):
             )
         ]
 
+    @property
+    def progress(self) -> dict[str, int]:
+        states = [step.state for step in self.steps.all()]
+        return {"done": states.count(StepState.DONE), "total": len(states)}
+
 
 class ChangeLine(models.Model):
     """One parameter of a change: what was configured and what runs, before and after."""

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from controlplane.audit.services import audit_record
 from controlplane.changes.models import ChangeLine, ChangeSet
-from controlplane.changes.states import ChangeState, Kind
+from controlplane.changes.states import WAITING, ChangeState, Kind, StepState
 from controlplane.changes.steps import Run
 from controlplane.core.events import event_publish
 from controlplane.fleet import services as fleet
@@ -28,7 +28,13 @@ MEANWHILE = {Kind.CREATE: State.CREATING, Kind.DELETE: State.DELETING}
 
 
 def tell(change: ChangeSet) -> None:
-    event_publish("change", change.pk, {"state": change.state, "instance": change.instance_id, "kind": change.kind})
+    """Its state, and once it was started how far it is: whoever tells at every step has its steps at hand."""
+    facts: dict[str, Any] = {"state": change.state, "instance": change.instance_id, "kind": change.kind}
+    if change.state not in WAITING:
+        at_work = next((step for step in change.steps.all() if step.state == StepState.RUNNING), None)
+        facts["step"] = at_work and {"kind": at_work.kind, "name": at_work.name}
+        facts["progress"] = change.progress
+    event_publish("change", change.pk, facts)
 
 
 def begin(change: ChangeSet) -> None:

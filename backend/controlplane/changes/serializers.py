@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
 from controlplane.changes.states import StepState, When
+from controlplane.core.event_serializers import ProgressSerializer
 from controlplane.fleet.serializers import MAX_BYTES
 from controlplane.prerequisites.serializers import SIZE_RULES, InstanceFindingSerializer
 
@@ -52,24 +53,15 @@ class ChangeSummarySerializer(serializers.ModelSerializer[ChangeSet]):
         return any(step.state != StepState.PENDING for step in change.steps.all())
 
 
-class ProgressSerializer(serializers.Serializer[Any]):
-    done = serializers.IntegerField()
-    total = serializers.IntegerField()
-
-
 class ChangeSerializer(ChangeSummarySerializer):
     lines = ChangeLineSerializer(many=True)
     steps = ChangeStepSerializer(many=True)
     findings = InstanceFindingSerializer(many=True)
-    progress = serializers.SerializerMethodField()
+    progress = ProgressSerializer()
 
     class Meta(ChangeSummarySerializer.Meta):
         fields = (*ChangeSummarySerializer.Meta.fields, "lines", "steps", "findings", "progress")
         read_only_fields = fields
-
-    def get_progress(self, change: ChangeSet) -> dict[str, int]:
-        steps = list(change.steps.all())
-        return {"done": sum(step.state == "done" for step in steps), "total": len(steps)}
 
 
 class ChangePreviewSerializer(serializers.Serializer[Any]):

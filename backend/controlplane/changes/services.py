@@ -15,13 +15,13 @@ from controlplane.audit.services import audit_record
 from controlplane.changes import cache_planning, planning, resize_planning
 from controlplane.changes.delivery import deliver
 from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
+from controlplane.changes.outcome import tell
 from controlplane.changes.plan import Step
 from controlplane.changes.planning import Preview
 from controlplane.changes.states import AT_WORK, WAITING, ChangeState, Kind, When
 from controlplane.changes.windows import window_opening
 from controlplane.core import clock
 from controlplane.core.errors import Conflict, Denied, Refused
-from controlplane.core.events import event_publish
 from controlplane.core.request_context import caller
 from controlplane.fleet import services as fleet
 from controlplane.fleet.models import Instance
@@ -78,17 +78,13 @@ def change_make(
     )
     ChangeStep.objects.bulk_create(ChangeStep(change=change, **step) for step in preview.steps)
     audit_record("change.previewed", change, after=_facts(change, lines))
-    publish(change)
+    tell(change)
     return change
 
 
 def _facts(change: ChangeSet, lines: list[ChangeLine]) -> dict[str, Any]:
     texts = {line.name: [line.old_submitted, line.new_submitted] for line in lines}
     return {"kind": change.kind, "state": change.state, "instance": change.instance_name, "lines": texts}
-
-
-def publish(change: ChangeSet) -> None:
-    event_publish("change", change.pk, {"state": change.state, "instance": change.instance_id, "kind": change.kind})
 
 
 def change_start(change: ChangeSet, *, apply: bool, when: str, at: datetime | None) -> ChangeSet:
@@ -121,7 +117,7 @@ def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | 
     change.version += 1
     change.save(update_fields=["state", "when", "at", "approved_by", "not_before", "version"])
     audit_record("change.approved", change, after={"when": when, "not_before": change.not_before.isoformat()})
-    publish(change)
+    tell(change)
 
 
 def _refuse_if_moved(change: ChangeSet) -> None:
@@ -161,7 +157,7 @@ def change_abort(change: ChangeSet) -> ChangeSet:
     elif not ChangeSet.objects.filter(pk=change.pk, state__in=AT_WORK).update(is_abort_requested=True):
         raise Conflict(f"{change.pk} is {change.state}: there is nothing to abort.", code="wrong_state")
     audit_record("change.aborted", change, before={"state": change.state})
-    publish(change)
+    tell(change)
     return change
 
 

@@ -15,16 +15,39 @@ class StreamedSerializer(serializers.Serializer[Any]):
     subject = serializers.CharField(help_text="The id of what it happened to.")
 
 
+class StepAtWorkSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    name = serializers.CharField(help_text="Of the parameter; empty: the step is of none.")
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+
+
 class StreamedChangeSerializer(StreamedSerializer):
+    """Sent when its state changes, and at each of its steps."""
+
     topic = serializers.ChoiceField(choices=["change"])
     state = serializers.CharField()
     kind = serializers.CharField()
     instance = serializers.CharField(allow_null=True, help_text="The instance's id; null: it is deleted by now.")
+    step = StepAtWorkSerializer(
+        required=False, allow_null=True, help_text="The one at work; absent before the change was started."
+    )
+    progress = ProgressSerializer(
+        required=False, help_text="Steps done, of how many; what was taken back is not done."
+    )
 
 
 class StreamedFleetApplySerializer(StreamedSerializer):
+    """Sent when its state changes, and when one of its instances has ended."""
+
     topic = serializers.ChoiceField(choices=["fleet_apply"])
     state = serializers.CharField()
+    counts = serializers.DictField(
+        child=serializers.IntegerField(), help_text="How many instances are in which state, when it is told."
+    )
 
 
 class StreamedIncidentSerializer(StreamedSerializer):

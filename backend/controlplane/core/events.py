@@ -8,7 +8,8 @@ from typing import Any
 from controlplane.core.models import Event
 
 TOPICS = ("change", "fleet_apply", "incident", "instance", "samples")
-# Facts of some events, by their number, for a reader who named these instances: what would be too much to keep for all.
+# Facts of some events, by their number, for a reader who named these instances (maybe none): what would be too much to
+# keep with each of them.
 Teller = Callable[[Sequence[Event], Collection[str]], dict[int, dict[str, Any]]]
 _tellers: dict[str, Teller] = {}
 
@@ -31,7 +32,8 @@ def events_told(events: Sequence[Event], instances: Collection[str]) -> list[dic
     """What each of them says to a reader who named these instances."""
     more: dict[int, dict[str, Any]] = {}
     for topic, teller in _tellers.items():
-        more |= teller([event for event in events if event.topic == topic], instances) if instances else {}
+        if theirs := [event for event in events if event.topic == topic]:
+            more |= teller(theirs, instances)
     return [
         {"topic": each.topic, "subject": each.subject, "at": each.created_at.isoformat(), **each.facts}
         | more.get(each.pk, {})

@@ -25,6 +25,8 @@ def fleet_values(at: int) -> Values:
 
 def sample_facts(events: Sequence[Event], instances: Collection[str]) -> dict[int, dict[str, Any]]:
     """By event: the values of each of these instances that answered in its round."""
+    if not instances:
+        return {}
     times = {event.pk: int(event.facts["sampled_at"]) for event in events}
     samples = Sample.objects.filter(instance_id__in=instances, at__in=set(times.values()))
     found: dict[int, dict[str, Values]] = {}

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count
 from rest_framework import serializers
 
 from controlplane.fleet.serializers import TagsField
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
-from controlplane.rollouts.states import ItemState
+from controlplane.rollouts.selectors import fleet_applies_counts
 
 
 class FleetApplyLineSerializer(serializers.Serializer[Any]):
@@ -32,10 +31,8 @@ class FleetApplySerializer(serializers.ModelSerializer[FleetApply]):
         read_only_fields = fields
 
     def get_counts(self, row: FleetApply) -> dict[str, int]:
-        known = getattr(row, "counted", None)
-        if known is None:
-            known = dict(row.items.values_list("state").annotate(count=Count("id")).order_by())
-        return {state: known.get(state, 0) for state in ItemState.values}
+        known: dict[str, int] | None = getattr(row, "counted", None)
+        return fleet_applies_counts([row.pk])[row.pk] if known is None else known
 
 
 class FleetApplyItemSerializer(serializers.ModelSerializer[FleetApplyItem]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins
 from rest_framework.decorators import action
@@ -15,10 +15,10 @@ from rest_framework.response import Response
 
 from controlplane.accounts.permissions import ViewerOnly
 from controlplane.changes.views import checked
-from controlplane.core.errors import NotFound
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 from controlplane.rollouts import services
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
+from controlplane.rollouts.selectors import fleet_applies_counts, fleet_apply_get
 from controlplane.rollouts.serializers import (
     FleetApplyCreateSerializer,
     FleetApplyItemSerializer,
@@ -26,13 +26,6 @@ from controlplane.rollouts.serializers import (
     FleetPreviewSerializer,
     FleetSelectionSerializer,
 )
-
-
-def fleet_apply_get(pk: str) -> FleetApply:
-    found = FleetApply.objects.filter(pk=pk).first()
-    if found is None:
-        raise NotFound(f"There is no fleet apply {pk}: list them with GET /api/v1/fleet-applies.")
-    return found
 
 
 class FleetPreview(ApiView):
@@ -66,10 +59,7 @@ class FleetApplyViewSet(mixins.ListModelMixin, ApiViewSet):
     def paginate_queryset(self, queryset: Any) -> Any:
         """The counts of a whole page at the cost of one query."""
         page = super().paginate_queryset(queryset) or []
-        counted: dict[str, dict[str, int]] = {row.pk: {} for row in page}
-        items = FleetApplyItem.objects.filter(fleet_apply__in=counted).values_list("fleet_apply_id", "state")
-        for row_id, state, count in items.annotate(count=Count("id")).order_by():
-            counted[row_id][state] = count
+        counted = fleet_applies_counts([row.pk for row in page])
         for row in page:
             row.counted = counted[row.pk]
         return page

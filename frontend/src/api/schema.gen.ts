@@ -1646,9 +1646,7 @@ export interface components {
             lines: components["schemas"]["ChangeLine"][];
             steps: components["schemas"]["ChangeStep"][];
             findings: components["schemas"]["InstanceFinding"][];
-            readonly progress: {
-                [key: string]: number;
-            };
+            progress: components["schemas"]["Progress"];
         };
         /**
          * @description * `parameters` - parameters
@@ -2580,6 +2578,10 @@ export interface components {
             replace: boolean;
             instance: string;
         };
+        Progress: {
+            done: number;
+            total: number;
+        };
         /**
          * @description * `external` - external
          *     * `local` - local
@@ -2824,6 +2826,11 @@ export interface components {
             /** @description In the order of `instances`, without those that do not exist. */
             items: components["schemas"]["Sparkline"][];
         };
+        StepAtWork: {
+            kind: string;
+            /** @description Of the parameter; empty: the step is of none. */
+            name: string;
+        };
         /**
          * @description * `set_global` - set_global
          *     * `write_configuration` - write_configuration
@@ -2847,6 +2854,7 @@ export interface components {
          */
         StepState: "pending" | "running" | "done" | "failed" | "undone";
         Streamed: components["schemas"]["StreamedChange"] | components["schemas"]["StreamedFleetApply"] | components["schemas"]["StreamedIncident"] | components["schemas"]["StreamedInstance"] | components["schemas"]["StreamedSamples"];
+        /** @description Sent when its state changes, and at each of its steps. */
         StreamedChange: {
             /**
              * Format: date-time
@@ -2864,12 +2872,17 @@ export interface components {
             kind: string;
             /** @description The instance's id; null: it is deleted by now. */
             instance: string | null;
+            /** @description The one at work; absent before the change was started. */
+            step?: components["schemas"]["StepAtWork"] | null;
+            /** @description Steps done, of how many; what was taken back is not done. */
+            progress?: components["schemas"]["Progress"];
         };
         /**
          * @description * `change` - change
          * @enum {string}
          */
         StreamedChangeTopicEnum: "change";
+        /** @description Sent when its state changes, and when one of its instances has ended. */
         StreamedFleetApply: {
             /**
              * Format: date-time
@@ -2884,6 +2897,10 @@ export interface components {
              */
             topic: "fleet_apply";
             state: string;
+            /** @description How many instances are in which state, when it is told. */
+            counts: {
+                [key: string]: number;
+            };
         };
         /**
          * @description * `fleet_apply` - fleet_apply

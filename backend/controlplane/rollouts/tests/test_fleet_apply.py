@@ -5,6 +5,8 @@ from django.utils import timezone
 
 from controlplane.changes import execution as changes_execution
 from controlplane.core.errors import Conflict
+from controlplane.core.events import events_told
+from controlplane.core.models import Event
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.models import Instance, TemplateUse
 from controlplane.fleet.selectors import class_get
@@ -164,6 +166,20 @@ def test_a_change_of_a_fleet_apply_costs_a_known_number_of_statements(
             work(delivered[before:])
         assert counts(operator, row) == ("done", {"applied": 1})
         before = len(delivered)
+
+
+def test_the_end_of_each_item_is_told_and_its_counts_are_read_once_for_all_that_is_told(
+    operator, fleet, template, delivered, django_assert_num_queries
+):
+    row = operator.post("/api/v1/fleet-applies", body(max_failures=10, start=True)).json()["id"]
+    execution.advance(row)
+    work(delivered)
+    events = list(Event.objects.filter(topic="fleet_apply", subject=row).order_by("id"))
+    assert [event.facts["state"] for event in events] == ["previewed", *["running"] * 5, "done"]
+    with django_assert_num_queries(1):
+        told = events_told(events, ())
+    for each in told:
+        assert {state: count for state, count in each["counts"].items() if count} == {"applied": 1, "failed": 3}
 
 
 def test_an_item_that_is_delivered_twice_is_applied_once(operator, fleet, template, delivered):

@@ -868,19 +868,19 @@ type Change struct {
 	NeedsSecondPerson bool         `json:"needs_second_person"`
 
 	// NotBefore Set on approval.
-	NotBefore       *time.Time     `json:"not_before"`
-	Note            string         `json:"note"`
-	OutcomeCode     string         `json:"outcome_code"`
-	OutcomeDetail   string         `json:"outcome_detail"`
-	Progress        map[string]int `json:"progress"`
-	Reverts         *string        `json:"reverts"`
-	StartedAt       *time.Time     `json:"started_at"`
-	State           ChangeState    `json:"state"`
-	Steps           []ChangeStep   `json:"steps"`
-	Template        *string        `json:"template"`
-	TemplateVersion *int           `json:"template_version"`
-	Version         int            `json:"version"`
-	When            When           `json:"when"`
+	NotBefore       *time.Time   `json:"not_before"`
+	Note            string       `json:"note"`
+	OutcomeCode     string       `json:"outcome_code"`
+	OutcomeDetail   string       `json:"outcome_detail"`
+	Progress        Progress     `json:"progress"`
+	Reverts         *string      `json:"reverts"`
+	StartedAt       *time.Time   `json:"started_at"`
+	State           ChangeState  `json:"state"`
+	Steps           []ChangeStep `json:"steps"`
+	Template        *string      `json:"template"`
+	TemplateVersion *int         `json:"template_version"`
+	Version         int          `json:"version"`
+	When            When         `json:"when"`
 }
 
 // ChangeKind * `parameters` - parameters
@@ -1443,6 +1443,12 @@ type Problem struct {
 	Status    int    `json:"status"`
 	Title     string `json:"title"`
 	Type      string `json:"type"`
+}
+
+// Progress defines model for Progress.
+type Progress struct {
+	Done  int `json:"done"`
+	Total int `json:"total"`
 }
 
 // Provider * `external` - external
