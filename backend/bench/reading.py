@@ -1,4 +1,7 @@
-"""How long charts and lists take over HTTP, without a network: 30 days of rollups, every instance of the fleet."""
+"""How long charts and lists take over HTTP, without a network: 30 days of rollups, every instance of the fleet.
+
+Rows are laid down in the order of time, as they come: those of one instance are on as many pages as there are.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +16,34 @@ from bench.client import client_as
 from bench.spread import timed
 from controlplane.fleet.models import Instance
 from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
-from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup
+from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup, Sample, SixHourRollup
 from controlplane.metrics.partitions import partitions_ensure
 
 HOUR, DAY = 3600, 86400
 REPEATS = 30
 NAMES = "hit_ratio,lookups_per_second,memory_used_ratio"
+# The longest of each table, and the month.
+SPANS = {"the last hour": 1 / 24, "6 hours": 1 / 4, "5 days": 5, "30 days": 30}
 SPARKLINES, SPARKS = "/api/v1/metrics/sparklines", {"names": "hit_ratio,questions_per_second"}
 
 
 def fill(now: int, minute_instances: int) -> dict[str, int]:
-    """30 days of hours for all instances; 30 days of minutes for some, and for the fleet as a whole."""
+    """30 days of hours and six hours, six hours of minutes and one of samples for all instances; 30 days of minutes for
+    some, and for the fleet as a whole."""
     every = "SELECT id FROM fleet_instance"
     some = f"{every} ORDER BY id LIMIT {int(minute_instances)}"
     partitions_ensure(MinuteRollup, now - 30 * DAY, now)
+    partitions_ensure(Sample, now - HOUR, now)
+    _generate(Sample._meta.db_table, every, now - HOUR, now, 15)
+    _generate(MinuteRollup._meta.db_table, every, now - 6 * HOUR, now, 60)
     _generate(HourRollup._meta.db_table, every, now - 30 * DAY, now, HOUR)
+    _generate(SixHourRollup._meta.db_table, every, now - 30 * DAY, now, 6 * HOUR)
     _generate(MinuteRollup._meta.db_table, some, now - 30 * DAY, now, 60)
     _generate(FleetMinute._meta.db_table, None, now - 30 * DAY, now, 60)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    return {"hour_rows": HourRollup.objects.count(), "minute_rows": MinuteRollup.objects.count()}
+    tables = {"sample": Sample, "minute": MinuteRollup, "hour": HourRollup, "six_hour": SixHourRollup}
+    return {f"{name}_rows": model._default_manager.count() for name, model in tables.items()}
 
 
 def _generate(table: str, instances: str | None, first: int, last: int, step: int) -> None:
@@ -72,8 +83,12 @@ def measure(minute_instances: int) -> dict[str, Any]:
         "chart of an instance, 30 days, 1000 points": _milliseconds(client, one, chart(30, 1000)),
         "chart of an instance, 4 days by the minute, 1000 points": _milliseconds(client, one, chart(4, 1000)),
         "chart of the fleet, 30 days, 1000 points": _milliseconds(client, fleet, chart(30, 1000)),
-        "sparklines of a page of 200, the last hour": _milliseconds(client, SPARKLINES, page),
-        "sparklines of a page of 200, 30 days": _milliseconds(client, SPARKLINES, {**chart(30, 30), **SPARKS, **page}),
+        **{
+            f"sparklines of a page of 200, {text}": _milliseconds(
+                client, SPARKLINES, {**chart(days, 30), **SPARKS, **page}
+            )
+            for text, days in SPANS.items()
+        },
         "newest values, a page of 200": _milliseconds(client, "/api/v1/metrics/latest", {"limit": 200}),
         "instances, a page of 200": _milliseconds(client, "/api/v1/instances", {"limit": 200}),
     }

@@ -49,6 +49,10 @@ class HourRollup(InstanceMeasures):
     pass
 
 
+class SixHourRollup(InstanceMeasures):
+    """For a month of many instances side by side: rows lie in the order of time, so each that is read is a page."""
+
+
 class FleetMinute(Measures):
     """All instances together: counters and gauges added up, `seconds` averaged so that rates are those of the fleet."""
 

@@ -1,4 +1,4 @@
-"""Samples to minutes, minutes to hours and to the fleet as a whole: sums of what grew, averages of what stands.
+"""Samples to minutes, to hours, to six hours, and to the fleet as a whole: sums of what grew, averages of what stands.
 
 Every statement replaces what it finds, so a rollup that runs twice or late changes nothing. The mark says up to where
 minutes are complete; a little before it is rolled again for samples that came late.
@@ -10,12 +10,12 @@ from django.db import connection, models, transaction
 
 from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
 from controlplane.metrics.definitions import SECONDS
-from controlplane.metrics.models import Clock, FleetMinute, HourRollup, MinuteRollup, Sample
+from controlplane.metrics.models import Clock, FleetMinute, HourRollup, MinuteRollup, Sample, SixHourRollup
 from controlplane.metrics.partitions import partitions_ensure, rows_expire
 from controlplane.settings.selectors import settings_get
 
 MARK = "rolled_until"
-MINUTE, HOUR, DAY = 60, 3600, 86400
+MINUTE, HOUR, SIX_HOURS, DAY = 60, 3600, 6 * 3600, 86400
 LATE_SECONDS = 2 * MINUTE
 HOURS_EVERY_SECONDS = 5 * MINUTE  # the running hour is refreshed this often
 
@@ -31,6 +31,8 @@ def rollup(now: float) -> None:
     _roll_fleet(since, until)
     if until // HOURS_EVERY_SECONDS != since // HOURS_EVERY_SECONDS:
         _roll(MinuteRollup, HourRollup, HOUR, since // HOUR * HOUR, until)
+    if until // HOUR != since // HOUR:
+        _roll(HourRollup, SixHourRollup, SIX_HOURS, since // SIX_HOURS * SIX_HOURS, until)
     Clock.objects.filter(name=MARK).update(due_at=until)
 
 
@@ -38,7 +40,7 @@ def expire(now: float) -> None:
     row = settings_get()
     rows_expire(Sample, int(now) - row.raw_retention_hours * HOUR)
     rows_expire(MinuteRollup, int(now) - row.minute_retention_days * DAY)
-    for model in (HourRollup, FleetMinute):
+    for model in (HourRollup, SixHourRollup, FleetMinute):
         rows_expire(model, int(now) - row.hour_retention_days * DAY)
 
 

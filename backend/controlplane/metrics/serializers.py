@@ -6,7 +6,14 @@ from rest_framework import serializers
 
 from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.models import Latest
-from controlplane.metrics.series import LEAST_POINTS, MOST_POINTS, MOST_SPARKLINE_POINTS, MOST_SPARKLINES
+from controlplane.metrics.series import (
+    CHART,
+    LEAST_POINTS,
+    MOST_POINTS,
+    MOST_SPARKLINE_POINTS,
+    MOST_SPARKLINES,
+    SPARKLINES,
+)
 
 SPARKLINE_NAMES = "hit_ratio,questions_per_second"
 
@@ -63,7 +70,7 @@ class SparklineSerializer(serializers.Serializer[Any]):
 class SparklinesSerializer(serializers.Serializer[Any]):
     times = serializers.ListField(child=serializers.IntegerField(), help_text="Starts of the buckets, epoch seconds.")
     step_seconds = serializers.IntegerField()
-    resolution = serializers.ChoiceField(choices=["raw", "minute", "hour"])
+    resolution = serializers.ChoiceField(choices=[name for name, _ in SPARKLINES])
     items = SparklineSerializer(many=True, help_text="In the order of `instances`, without those that do not exist.")
 
 
@@ -81,7 +88,7 @@ class MetricSeriesSerializer(serializers.Serializer[Any]):
 class SeriesSerializer(serializers.Serializer[Any]):
     times = serializers.ListField(child=serializers.IntegerField(), help_text="Starts of the buckets, epoch seconds.")
     step_seconds = serializers.IntegerField()
-    resolution = serializers.ChoiceField(choices=["raw", "minute", "hour"])
+    resolution = serializers.ChoiceField(choices=[name for name, _ in CHART])
     series = MetricSeriesSerializer(many=True)
 
 

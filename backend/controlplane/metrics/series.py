@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from django.db import connection, models
 
 from controlplane.metrics.definitions import SECONDS, MetricDefinition, aggregate_of
-from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup, Sample
+from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup, Sample, SixHourRollup
 
 LEAST_POINTS, MOST_POINTS = 2, 1000
 MOST_SPARKLINES, MOST_SPARKLINE_POINTS = 200, 60
-MINUTE, HOUR = 60, 3600
-RAW_UP_TO = 6 * HOUR
-MINUTE_UP_TO = 4 * 24 * HOUR
+MINUTE, HOUR, DAY = 60, 3600, 86400
+Tables = Sequence[tuple[str, float]]  # resolution, and the longest span that is read at it
+CHART: Tables = (("raw", 6 * HOUR), ("minute", 4 * DAY), ("hour", inf))
+# Of many instances: a few hundred rows each at most, which still are more than they have points.
+SPARKLINES: Tables = (("raw", HOUR), ("minute", 6 * HOUR), ("hour", 5 * DAY), ("six_hours", inf))
+UNITS = {"minute": MINUTE, "hour": HOUR, "six_hours": 6 * HOUR}  # raw: the interval of polling
+MODELS: dict[str, type[models.Model]] = {
+    "raw": Sample, "minute": MinuteRollup, "hour": HourRollup, "six_hours": SixHourRollup
+}  # fmt: skip
 
 
 Sums = Mapping[str, float | None]
@@ -26,7 +33,7 @@ class Span:
     first_at: int
     last_at: int  # exclusive
     step_seconds: int
-    resolution: str  # raw, minute, hour
+    resolution: str  # one of MODELS
 
 
 @dataclass(frozen=True)
@@ -35,14 +42,12 @@ class Series:
     values: list[float | None]
 
 
-def span_of(first_at: int, last_at: int, points: int, poll_seconds: int) -> Span:
-    """The coarsest table that still fills the plot, and a step that is a multiple of its own."""
+def span_of(first_at: int, last_at: int, points: int, poll_seconds: int, tables: Tables = CHART) -> Span:
+    """The finest table that may be read for so long, and a step that is a multiple of its own."""
     length = last_at - first_at
-    if length <= RAW_UP_TO:
-        resolution, unit = "raw", poll_seconds
-    else:
-        resolution, unit = ("minute", MINUTE) if length <= MINUTE_UP_TO else ("hour", HOUR)
-        unit *= -(-poll_seconds // unit)  # polled less often than that: buckets in between would be empty
+    resolution = next(name for name, longest in tables if length <= longest)
+    unit = UNITS.get(resolution, poll_seconds)
+    unit *= -(-poll_seconds // unit)  # polled less often than that: buckets in between would be empty
     # Buckets start on multiples of the step, so the span may touch one more than its length says.
     steps = max(1, -(-length // ((min(points, MOST_POINTS) - 1) * unit)))
     step = steps * unit
@@ -60,7 +65,7 @@ def instances_series(
     """Of each instance; one that has no samples has gaps alone."""
     if not instance_ids:
         return {}
-    model = {"raw": Sample, "minute": MinuteRollup, "hour": HourRollup}[span.resolution]
+    model = MODELS[span.resolution]
     where = f"instance_id IN ({', '.join(['%s'] * len(instance_ids))}) AND "
     found = _buckets(model, "instance_id", definitions, span, where, instance_ids)
     return {instance_id: _series(found.get(instance_id, {}), definitions, span) for instance_id in instance_ids}

@@ -21,9 +21,13 @@ from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.discovery import scrape_targets
 from controlplane.metrics.exposition import REGISTRY
 from controlplane.metrics.series import (
+    CHART,
+    DAY,
     HOUR,
+    SPARKLINES,
     Series,
     Span,
+    Tables,
     fleet_series,
     instance_series,
     instances_series,
@@ -32,7 +36,7 @@ from controlplane.metrics.series import (
 )
 from controlplane.settings.selectors import settings_get
 
-LONGEST_SECONDS = 400 * 24 * HOUR
+LONGEST_SECONDS = 400 * DAY
 
 
 class MetricDefinitions(ApiView):
@@ -72,7 +76,7 @@ class Sparklines(ApiView):
     def get(self, request: Request) -> Response:
         """A few points of each of many instances, for a list that draws them side by side."""
         query = _query(request, shapes.SparklinesQuerySerializer)
-        definitions, span = selectors.metrics_named(query["names"]), _span(query)
+        definitions, span = selectors.metrics_named(query["names"]), _span(query, tables=SPARKLINES)
         found = instances_series(selectors.instances_named(query["instances"]), definitions, span)
         return Response(
             {
@@ -121,7 +125,7 @@ def _query(
     return dict(query.validated_data)
 
 
-def _span(query: dict[str, Any], is_fleet: bool = False) -> Span:
+def _span(query: dict[str, Any], tables: Tables = CHART, is_fleet: bool = False) -> Span:
     last = int(query.get("to", timezone.now()).timestamp())
     first = int(query["from"].timestamp()) if "from" in query else last - HOUR
     if not 0 <= first < last:
@@ -130,7 +134,7 @@ def _span(query: dict[str, Any], is_fleet: bool = False) -> Span:
         raise Invalid.field("from", "at most 400 days before `to`")
     # The fleet as a whole is kept by the minute only.
     poll_seconds = 60 if is_fleet else settings_get().poll_interval_seconds
-    return span_of(first, last, query["points"], poll_seconds)
+    return span_of(first, last, query["points"], poll_seconds, tables)
 
 
 def _sparks(found: list[Series]) -> list[dict[str, Any]]:

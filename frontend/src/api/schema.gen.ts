@@ -2636,13 +2636,6 @@ export interface components {
             findings: components["schemas"]["Finding"][];
             is_blocked: boolean;
         };
-        /**
-         * @description * `raw` - raw
-         *     * `minute` - minute
-         *     * `hour` - hour
-         * @enum {string}
-         */
-        ResolutionEnum: "raw" | "minute" | "hour";
         ResolvedValue: {
             name: string;
             submitted: string;
@@ -2712,9 +2705,16 @@ export interface components {
             /** @description Starts of the buckets, epoch seconds. */
             times: number[];
             step_seconds: number;
-            resolution: components["schemas"]["ResolutionEnum"];
+            resolution: components["schemas"]["SeriesResolutionEnum"];
             series: components["schemas"]["MetricSeries"][];
         };
+        /**
+         * @description * `raw` - raw
+         *     * `minute` - minute
+         *     * `hour` - hour
+         * @enum {string}
+         */
+        SeriesResolutionEnum: "raw" | "minute" | "hour";
         Session: {
             is_authenticated: boolean;
             user: components["schemas"]["User"] | null;
@@ -2822,10 +2822,18 @@ export interface components {
             /** @description Starts of the buckets, epoch seconds. */
             times: number[];
             step_seconds: number;
-            resolution: components["schemas"]["ResolutionEnum"];
+            resolution: components["schemas"]["SparklinesResolutionEnum"];
             /** @description In the order of `instances`, without those that do not exist. */
             items: components["schemas"]["Sparkline"][];
         };
+        /**
+         * @description * `raw` - raw
+         *     * `minute` - minute
+         *     * `hour` - hour
+         *     * `six_hours` - six_hours
+         * @enum {string}
+         */
+        SparklinesResolutionEnum: "raw" | "minute" | "hour" | "six_hours";
         StepAtWork: {
             kind: string;
             /** @description Of the parameter; empty: the step is of none. */

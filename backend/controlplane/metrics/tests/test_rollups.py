@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controlplane.metrics import rollups
-from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup, Sample
+from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup, Sample, SixHourRollup
 from controlplane.metrics.partitions import partitions_ensure
 from controlplane.settings.selectors import settings_get
 
@@ -71,6 +71,22 @@ def test_hours_are_sums_of_their_minutes_and_grow_while_they_run() -> None:
     ]
 
 
+def test_six_hours_are_sums_of_their_hours_and_grow_with_each_that_ends() -> None:
+    partitions_ensure(MinuteRollup, T - HOUR, T + 8 * HOUR)
+    for hour in range(-1, 8):
+        MinuteRollup.objects.create(instance_id="rm-a", at=T + hour * HOUR, seconds=60, hits=1, connections=hour)
+    found = []
+    for hour in range(8):
+        rollups.rollup(T + hour * HOUR + 60)
+        rollups.rollup(T + hour * HOUR + 1800)
+        found.append(list(SixHourRollup.objects.order_by("at").values_list("at", "hits", "seconds")))
+    before, first, second = T - 6 * HOUR, T, T + 6 * HOUR
+    assert found[1] == [(before, 1, 60.0), (first, 2, 120.0)]
+    assert found[5] == [(before, 1, 60.0), (first, 6, 360.0)]
+    assert found[7] == [(before, 1, 60.0), (first, 6, 360.0), (second, 2, 120.0)]
+    assert SixHourRollup.objects.get(at=first).connections == 2.5
+
+
 def test_the_fleet_is_the_sum_of_its_instances() -> None:
     for instance, hits, connections in (("rm-a", 10, 4), ("rm-b", 30, 6), ("rm-c", 0, None)):
         sample(instance, T, hits=hits, connections=connections)
@@ -91,8 +107,10 @@ def test_each_table_forgets_after_its_own_time() -> None:
         if days <= 39:
             MinuteRollup.objects.create(instance_id="rm-a", at=at, seconds=60)
         HourRollup.objects.create(instance_id="rm-a", at=at, seconds=3600)
+        SixHourRollup.objects.create(instance_id="rm-a", at=at, seconds=6 * 3600)
         FleetMinute.objects.create(at=at, seconds=60)
     rollups.expire(now)
     kept = {model: sorted((now - at) // DAY for at in model.objects.values_list("at", flat=True))
-            for model in (Sample, MinuteRollup, HourRollup, FleetMinute)}  # fmt: skip
-    assert kept == {Sample: [1], MinuteRollup: [1, 5], HourRollup: [1, 5, 39, 399], FleetMinute: [1, 5, 39, 399]}
+            for model in (Sample, MinuteRollup, HourRollup, SixHourRollup, FleetMinute)}  # fmt: skip
+    long = {model: [1, 5, 39, 399] for model in (HourRollup, SixHourRollup, FleetMinute)}
+    assert kept == {Sample: [1], MinuteRollup: [1, 5], **long}

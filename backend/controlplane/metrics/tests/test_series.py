@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from controlplane.metrics.models import FleetMinute, HourRollup, Latest, Sample
+from controlplane.metrics.models import FleetMinute, HourRollup, Latest, Sample, SixHourRollup
 from controlplane.metrics.partitions import partitions_ensure
-from controlplane.metrics.series import HOUR, span_of
+from controlplane.metrics.series import HOUR, MOST_SPARKLINE_POINTS, SPARKLINES, UNITS, span_of, times_of
 from controlplane.metrics.tests.fleet import instance_make
 
 DAY = 24 * HOUR
@@ -33,6 +33,16 @@ def iso(at: int) -> str:
 )
 def test_the_span_decides_the_table(length: int, points: int, resolution: str) -> None:
     assert span_of(T - length, T, points, 15).resolution == resolution
+
+
+@pytest.mark.parametrize("length", [HOUR, 2 * HOUR, 6 * HOUR, 7 * HOUR, DAY, 5 * DAY, 7 * DAY, 30 * DAY, 90 * DAY])
+@pytest.mark.parametrize("points", [30, MOST_SPARKLINE_POINTS])
+def test_of_many_instances_few_rows_each_are_read(length: int, points: int) -> None:
+    """They are as many as the instances on a page, and of each row a page of the disk is read."""
+    span = span_of(T - length, T, points, 15, SPARKLINES)
+    rows = length / UNITS.get(span.resolution, 15)
+    assert rows <= 360
+    assert len(times_of(span)) >= min(points, rows) * 2 / 3
 
 
 @pytest.mark.parametrize("length", [1, 59, HOUR, 6 * HOUR, 6 * HOUR + 1, DAY, 30 * DAY, 399 * DAY])
@@ -163,12 +173,24 @@ class TestSparklines:
         instances = [instance_make() for _ in range(3)]
         for number, instance in enumerate(instances):
             HourRollup.objects.create(instance_id=instance.pk, at=T - HOUR, seconds=3600, hits=number, lookups=4)
-        asked = {"names": "hit_ratio", "from": iso(T - 30 * DAY), "to": iso(T), "points": 30}
+        asked = {"names": "hit_ratio", "from": iso(T - 5 * DAY), "to": iso(T), "points": 30}
         found = viewer.get(self.PATH, {**asked, "instances": ",".join(each.pk for each in instances)}).json()
         for instance, item in zip(instances, found["items"], strict=True):
             chart = viewer.get(f"/api/v1/instances/{instance.pk}/metrics", asked).json()
             assert (item["instance_id"], found["times"]) == (instance.pk, chart["times"])
             assert item["series"][0]["values"] == chart["series"][0]["values"]
+
+    def test_a_month_is_read_by_six_hours(self, viewer: APIClient) -> None:
+        instance, at = instance_make(), T // DAY * DAY
+        for hours, hits in ((12, 1), (6, 2)):
+            SixHourRollup.objects.create(
+                instance_id=instance.pk, at=at - hours * HOUR, seconds=6 * HOUR, hits=hits, lookups=4
+            )
+        asked = {"names": "hit_ratio", "from": iso(at - 30 * DAY), "to": iso(at), "points": 30}
+        found = viewer.get(self.PATH, {**asked, "instances": instance.pk}).json()
+        assert (found["resolution"], found["step_seconds"]) == ("six_hours", 30 * HOUR)
+        values = [value for value in found["items"][0]["series"][0]["values"] if value is not None]
+        assert sum(values) in (37.5, 75.0)  # in one bucket, or in two
 
     def test_as_many_queries_for_a_page_as_for_one(self, viewer: APIClient, django_assert_num_queries: Any) -> None:
         ids = [instance_make().pk for _ in range(50)]
