@@ -7,6 +7,9 @@ class AlertsConfig(AppConfig):
 
     def ready(self) -> None:
         from controlplane.alerts.exposition import AlertCollector
+        from controlplane.alerts.incidents import instance_leave
+        from controlplane.fleet.services import farewell_register
         from controlplane.metrics.exposition import REGISTRY
 
         REGISTRY.register(AlertCollector())
+        farewell_register(instance_leave)

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 
 from django.db import IntegrityError, connection, transaction
 
-from controlplane.alerts.incidents import Told, incidents_abandon, incidents_tell
+from controlplane.alerts.incidents import Told, incidents_tell
 from controlplane.alerts.judging import Sums, columns_of, condition_of, judged
 from controlplane.alerts.models import AlertRule, Incident, RuleOverride, Standing
 from controlplane.alerts.phases import OPEN, RESOLVED, Stand, step
@@ -61,6 +60,7 @@ class Move:
     transition: str | None
     threshold: float
     value: float | None
+    why: str = ""
 
     @property
     def is_waiting(self) -> bool:
@@ -70,7 +70,6 @@ class Move:
 
 def evaluate(now: float) -> int:
     """How many transitions were told."""
-    incidents_abandon(datetime.fromtimestamp(now, UTC))
     rules = list(rule_list())
     interval = settings_get().poll_interval_seconds
     recent = _recent(_columns(rule for rule in rules if rule.is_enabled), now, interval)
@@ -160,7 +159,8 @@ def _move(
 def _uncovered(rule: AlertRule, standing: Standing) -> Move:
     """The rule was switched off, or the instance left its scope: nothing is watched, so nothing stays open."""
     transition = RESOLVED if standing.phase == OPEN else None
-    return Move(rule, standing.instance, standing, Stand(), 0, transition, rule.threshold, None)
+    why = "the rule covers it no longer" if rule.is_enabled else "the rule was switched off"
+    return Move(rule, standing.instance, standing, Stand(), 0, transition, rule.threshold, None, why)
 
 
 def _stand(standing: Standing | None) -> Stand:
@@ -191,7 +191,7 @@ def _make(moves: list[Move], now: float) -> int:
     try:
         with transaction.atomic():
             told = [
-                Told(move.rule, move.instance, move.transition, move.threshold, move.value, now)
+                Told(move.rule, move.instance, move.transition, move.threshold, move.value, now, move.why)
                 for move in _stands_moved(moves)
                 if move.transition
             ]

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from controlplane.alerts import letters
+from controlplane.alerts.letters import ENDED
 from controlplane.alerts.mailing import incidents_page, mail_of, mails_queue
 from controlplane.alerts.models import AlertRule, Incident, IncidentEvent
 from controlplane.alerts.phases import OPENED, REMINDED, RESOLVED
 from controlplane.alerts.selectors import covers, silences_in_force
-from controlplane.alerts.services import incidents_resolve
 from controlplane.alerts.vocabulary import EventKind
 from controlplane.audit.services import audits_record
 from controlplane.core.events import events_publish
@@ -34,6 +35,7 @@ class Told:
     threshold: float
     value: float | None
     now: float
+    why: str = ""  # of an end that is no recovery: nobody watches any more
 
     @property
     def at(self) -> datetime:
@@ -48,9 +50,7 @@ def incidents_tell(told: Sequence[Told]) -> None:
     pairs = _opened([each for each in told if each.transition == OPENED])
     pairs += _still_open([each for each in told if each.transition != OPENED])
     _remind([pair for pair in pairs if pair[1].transition == REMINDED])
-    resolved = [(incident, each.value) for incident, each in pairs if each.transition == RESOLVED]
-    if resolved:
-        incidents_resolve(resolved, at=told[0].at)
+    _resolve([pair for pair in pairs if pair[1].transition == RESOLVED])
     events_publish(
         "incident",
         [(incident.pk, {"transition": each.transition, "instance_id": each.instance.pk}) for incident, each in pairs],
@@ -58,13 +58,25 @@ def incidents_tell(told: Sequence[Told]) -> None:
     _mail(pairs)
 
 
-@transaction.atomic
-def incidents_abandon(at: datetime) -> None:
-    """An instance that was deleted can never recover: what is open on it ends, without a mail."""
-    left = Incident.objects.select_for_update().filter(instance=None, resolved_at=None)
-    resolved = [(incident, None) for incident in left]
-    if resolved:
-        incidents_resolve(resolved, at=at, detail="the instance was deleted")
+def rule_leave(rule: AlertRule) -> None:
+    """Before it is deleted, in the transaction of that."""
+    _end_open(rule.incidents.all(), "the rule was deleted")
+
+
+def instance_leave(instance: Instance) -> None:
+    """Before it is deleted, in the transaction of that: afterwards nobody knows which silences covered it."""
+    _end_open(instance.incidents.all(), "the instance was deleted")
+
+
+def _end_open(incidents: QuerySet[Incident], why: str) -> None:
+    now = timezone.now().timestamp()
+    told = [
+        Told(each.rule, each.instance, RESOLVED, each.threshold, None, now, why)
+        for each in incidents.filter(resolved_at=None).select_related("rule", "instance")
+        if each.rule and each.instance
+    ]
+    if told:
+        incidents_tell(told)
 
 
 def _opened(told: list[Told]) -> Pairs:
@@ -111,9 +123,23 @@ def _remind(pairs: Pairs) -> None:
     audits_record("incident.reminded", [(incident, {"value": told.value}) for incident, told in pairs])
 
 
+def _resolve(pairs: Pairs) -> None:
+    if not pairs:
+        return
+    for incident, told in pairs:
+        incident.resolved_at = told.at
+        incident.last_value = told.value if told.value is not None else incident.last_value
+    Incident.objects.bulk_update([incident for incident, _ in pairs], ["resolved_at", "last_value"])
+    _note(pairs, EventKind.RESOLVED)
+    audits_record(
+        "incident.resolved", [(incident, {"value": told.value, "detail": told.why}) for incident, told in pairs]
+    )
+
+
 def _note(pairs: Pairs, kind: EventKind) -> None:
     IncidentEvent.objects.bulk_create(
-        IncidentEvent(incident=incident, at=told.at, kind=kind, value=told.value) for incident, told in pairs
+        IncidentEvent(incident=incident, at=told.at, kind=kind, value=told.value, detail=told.why)
+        for incident, told in pairs
     )
 
 
@@ -130,18 +156,23 @@ def _mail(pairs: Pairs) -> None:
             detail = f"no mail until {silence.ends_at:%Y-%m-%d %H:%M} UTC: {silence.reason}"
             silenced.append(IncidentEvent(incident=incident, at=told.at, kind=EventKind.SILENCED, detail=detail))
         elif recipients and settings.smtp_host:
-            name = f"{REMINDED}.{int(told.now)}" if told.transition == REMINDED else told.transition
+            name = f"{REMINDED}.{int(told.now)}" if told.transition == REMINDED else _transition(told)
             letter = _letter(incident, told)
             mails.append(mail_of(incident=incident, transition=name, letter=letter, recipients=recipients))
     IncidentEvent.objects.bulk_create(silenced)
     mails_queue(mails)
 
 
+def _transition(told: Told) -> str:
+    """As mails name it."""
+    return ENDED if told.why else told.transition
+
+
 def _letter(incident: Incident, told: Told) -> letters.Letter:
     metric = METRICS[incident.metric]
     return letters.incident_letter(
         letters.Facts(
-            transition=told.transition,
+            transition=_transition(told),
             rule=incident.rule_name,
             severity=incident.severity,
             instance=incident.instance_name,
@@ -150,10 +181,11 @@ def _letter(incident: Incident, told: Told) -> letters.Letter:
             unit=metric.unit,
             comparison=incident.comparison,
             threshold=incident.threshold,
-            value=told.value,
+            value=incident.last_value if told.why else told.value,
             for_seconds=told.rule.for_seconds,
             opened_at=incident.opened_at,
             at=told.at,
+            why=told.why,
             link=f"{incidents_page()}?incident={incident.pk}",
         )
     )

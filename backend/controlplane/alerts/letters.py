@@ -20,9 +20,16 @@ ROW = (
     '<tr><td style="padding:8px 16px 8px 0;color:#5d6675;white-space:nowrap;vertical-align:top;'
     'border-top:1px solid #e3e6eb">{name}</td><td style="padding:8px 0;border-top:1px solid #e3e6eb">{value}</td></tr>'
 )
-COLOURS = {"opened": "#c2410c", "critical": "#b91c1c", "reminded": "#c2410c", "resolved": "#15803d", "test": "#1d4ed8"}
-HEADINGS = {"opened": "Alert", "reminded": "Still open", "resolved": "Resolved"}
-BUNDLED = {"opened": "opened within moments", "reminded": "are still open", "resolved": "are resolved"}
+ENDED = "ended"  # a resolution that is no recovery: rule or instance are gone, or the one does not watch the other
+COLOURS = {
+    "opened": "#c2410c", "critical": "#b91c1c", "reminded": "#c2410c", "resolved": "#15803d", "test": "#1d4ed8",
+    ENDED: "#5d6675",
+}  # fmt: skip
+HEADINGS = {"opened": "Alert", "reminded": "Still open", "resolved": "Resolved", ENDED: "No longer watched"}
+BUNDLED = {
+    "opened": "opened within moments", "reminded": "are still open", "resolved": "are resolved",
+    ENDED: "have ended, since nobody watches any more",
+}  # fmt: skip
 MOST_LISTED = 50
 UNITS = {"percent": "%", "count": ""}
 COMPARED = {"lt": "below", "le": "at or below", "gt": "above", "ge": "at or above"}
@@ -32,7 +39,7 @@ COMPARED = {"lt": "below", "le": "at or below", "gt": "above", "ge": "at or abov
 class Facts:
     """What an incident's mail tells."""
 
-    transition: str  # opened, reminded, resolved
+    transition: str  # opened, reminded, resolved, ended
     rule: str
     severity: str
     instance: str
@@ -46,6 +53,7 @@ class Facts:
     opened_at: datetime
     at: datetime
     link: str
+    why: str = ""  # it has ended without a recovery
 
 
 @dataclass(frozen=True)
@@ -133,9 +141,11 @@ def _columns(rows: list[tuple[str, str]]) -> list[str]:
 
 def _sentence(facts: Facts) -> str:
     what = f"{facts.metric} on {facts.instance}"
-    open_for = _span(int((facts.at - facts.opened_at).total_seconds()))
+    open_for = _span(max(0, int((facts.at - facts.opened_at).total_seconds())))  # the clock may have been set back
     if facts.transition == "resolved":
         return f"{what}: no longer {_bound(facts)}. The alert was open for {open_for}."
+    if facts.transition == ENDED:
+        return f"{what} is no longer watched: {facts.why}. The alert was open for {open_for}."
     value = _amount(facts.value, facts.unit)
     if facts.transition == "reminded":
         return f"{what}: still {value}, {_bound(facts)}. The alert has been open for {open_for}."
@@ -153,13 +163,14 @@ def _condition(facts: Facts) -> str:
 def _rows(facts: Facts) -> list[tuple[str, str]]:
     rows = [
         ("Instance", facts.instance),
-        ("Value", _amount(facts.value, facts.unit)),
+        ("Last value" if facts.transition == ENDED else "Value", _amount(facts.value, facts.unit)),
         ("Condition", _condition(facts)),
         ("Formula", facts.formula),
         ("Severity", facts.severity),
         ("Opened", _when(facts.opened_at)),
     ]
-    return [*rows, ("Resolved", _when(facts.at))] if facts.transition == "resolved" else rows
+    ends = {"resolved": [("Resolved", _when(facts.at))], ENDED: [("Ended", _when(facts.at)), ("Because", facts.why)]}
+    return rows + ends.get(facts.transition, [])
 
 
 def _amount(value: float | None, unit: str) -> str:

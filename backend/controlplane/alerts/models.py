@@ -151,5 +151,5 @@ class Mail(models.Model):
 
     @property
     def kind(self) -> str:
-        """opened, reminded or resolved"""
+        """opened, reminded, resolved or ended"""
         return self.transition.split(".")[1]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from controlplane.alerts.incidents import rule_leave
 from controlplane.alerts.models import AlertRule, Incident, IncidentEvent, RuleOverride, Silence
 from controlplane.alerts.selectors import rule_get
 from controlplane.alerts.vocabulary import EventKind
-from controlplane.audit.services import audit_record, audits_record
+from controlplane.audit.services import audit_record
 from controlplane.core.errors import Conflict, Invalid, NameTaken
 from controlplane.core.request_context import caller
 from controlplane.fleet.models import Instance
@@ -51,8 +51,7 @@ def rule_update(*, rule: AlertRule, overrides: list[dict[str, Any]] | None = Non
 
 @transaction.atomic
 def rule_delete(*, rule: AlertRule) -> None:
-    left = [(incident, None) for incident in rule.incidents.filter(resolved_at=None)]
-    incidents_resolve(left, at=timezone.now(), detail="the rule was deleted")
+    rule_leave(rule)
     audit_record("alert_rule.deleted", rule, before=_facts(rule))
     rule.delete()
 
@@ -96,19 +95,6 @@ def incident_acknowledge(*, incident: Incident) -> Incident:
     )
     audit_record("incident.acknowledged", incident, after={"by": caller().actor})
     return incident
-
-
-def incidents_resolve(resolved: Sequence[tuple[Incident, float | None]], *, at: datetime, detail: str = "") -> None:
-    """Each with the value that shows it, if there is one. Inside the caller's transaction."""
-    for incident, value in resolved:
-        incident.resolved_at = at
-        incident.last_value = value if value is not None else incident.last_value
-    Incident.objects.bulk_update([incident for incident, _ in resolved], ["resolved_at", "last_value"])
-    IncidentEvent.objects.bulk_create(
-        IncidentEvent(incident=incident, at=at, kind=EventKind.RESOLVED, value=value, detail=detail)
-        for incident, value in resolved
-    )
-    audits_record("incident.resolved", [(incident, {"value": value, "detail": detail}) for incident, value in resolved])
 
 
 def _check(fields: dict[str, Any], overrides: list[dict[str, Any]], rule: AlertRule | None = None) -> None:

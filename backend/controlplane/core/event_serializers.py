@@ -35,9 +35,7 @@ class StreamedChangeSerializer(StreamedSerializer):
     step = StepAtWorkSerializer(
         required=False, allow_null=True, help_text="The one at work; absent before the change was started."
     )
-    progress = ProgressSerializer(
-        required=False, help_text="Steps done, of how many; what was taken back is not done."
-    )
+    progress = ProgressSerializer(required=False, help_text="Steps done, of how many; what was taken back is not done.")
 
 
 class StreamedFleetApplySerializer(StreamedSerializer):

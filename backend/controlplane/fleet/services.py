@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -25,6 +26,8 @@ INSTANCE_FACTS = (
     "name", "provider", "host", "port", "username", "is_tls_required", "engine_line", "proxy_enabled", "tags", "state",
     "window_weekday", "window_minutes",
 )  # fmt: skip
+
+_farewells: list[Callable[[Instance], None]] = []
 
 
 def instance_facts(instance: Instance) -> dict[str, Any]:
@@ -111,8 +114,17 @@ def instance_state_set(instance: Instance, state: State, reason: str = "", *, is
         event_publish("instance", instance.pk, {"state": state, "name": instance.name})
 
 
+def farewell_register(farewell: Callable[[Instance], None]) -> None:
+    """For the apps above, when they are ready: what they end with an instance, in the transaction that deletes it."""
+    _farewells.append(farewell)
+
+
 @transaction.atomic
 def instance_forget(instance: Instance) -> None:
+    # Locked first: nothing new is written about it meanwhile that would keep it from being deleted.
+    Instance.objects.select_for_update().get(pk=instance.pk)
+    for farewell in _farewells:
+        farewell(instance)
     audit_record("instance.deleted", instance, before=instance_facts(instance))
     instance.delete()
 

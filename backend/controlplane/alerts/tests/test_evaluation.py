@@ -10,9 +10,13 @@ from django.utils import timezone
 
 from controlplane.alerts import services
 from controlplane.alerts.evaluation import evaluate
+from controlplane.alerts.mailing import mails_send
 from controlplane.alerts.models import AlertRule, Incident, Mail, Standing
 from controlplane.audit.models import AuditEvent
+from controlplane.core.models import Event
 from controlplane.fleet.models import Instance
+from controlplane.fleet.services import instance_forget
+from controlplane.gateway.tests.smtp import smtp_server
 from controlplane.metrics.models import Sample
 from controlplane.metrics.partitions import partitions_ensure
 from controlplane.metrics.tests.fleet import instance_make
@@ -212,12 +216,68 @@ def test_deleting_a_rule_resolves_what_it_opened_and_keeps_it_readable() -> None
 def test_a_deleted_instance_leaves_its_incident_behind_as_resolved() -> None:
     instance = instance_make(name="gone")
     watch(instance, 11, hits=10, lookups=100)
-    instance.delete()
-    evaluate(T + 700)
+    instance_forget(instance)
     incident = Incident.objects.get()
     assert (incident.instance_name, incident.resolved_at is None) == ("gone", False)
     assert incident.events.get(kind="resolved").detail == "the instance was deleted"
+
+
+ENDS = {
+    "the rule was deleted": lambda instance: services.rule_delete(rule=shipped()),
+    "the instance was deleted": instance_forget,
+    "the rule was switched off": lambda instance: services.rule_update(rule=shipped(), is_enabled=False),
+    "the rule covers it no longer": lambda instance: services.rule_update(
+        rule=shipped(), overrides=[{"instance_id": instance.pk, "is_exempt": True}]
+    ),
+}
+
+
+@pytest.mark.parametrize("why", ENDS)
+def test_the_end_of_watching_is_told_by_mail_in_the_thread_with_its_reason(why: str) -> None:
+    instance = instance_make(name="shop-1")
+    watch(instance, 11, hits=10, lookups=100)
+    with smtp_server() as (port, mailbox):
+        row = settings_get()
+        row.smtp_port = port
+        row.save()
+        mails_send()
+        ENDS[why](instance)
+        evaluate(T + 700)
+        mails_send()
+        opened, ended = mailbox.messages
+    assert (ended["Subject"], ended["To"]) == ("[No longer watched] low hit ratio: shop-1", "dba@example.com")
+    assert ended["In-Reply-To"] == opened["Message-ID"]
+    for part in ("plain", "html"):
+        words = ended.get_body((part,)).get_content()
+        assert f"Hit ratio on shop-1 is no longer watched: {why}." in words and "10 %" in words
+    assert list(Event.objects.filter(topic="incident").values_list("facts__transition", flat=True)) == [
+        "opened",
+        "resolved",
+    ]
+
+
+@pytest.mark.parametrize("why", ["the rule was deleted", "the instance was deleted"])
+@pytest.mark.parametrize("covered", [{}, {"tags": {"stage": "old"}}], ids=["all", "its tags"])
+def test_what_is_silenced_ends_without_a_mail(why: str, covered: dict[str, Any]) -> None:
+    instance = instance_make(tags={"stage": "old"})
+    watch(instance, 11, hits=10, lookups=100)
+    services.silence_create(reason="taken out of use", duration_seconds=86400, **covered)
+    ENDS[why](instance)
+    evaluate(T + 700)
     assert Mail.objects.count() == 1
+    kinds = list(Incident.objects.get().events.order_by("id").values_list("kind", flat=True))
+    assert kinds == ["opened", "resolved", "silenced"]
+
+
+def test_a_rule_of_one_instance_goes_with_it_and_still_tells_those_it_told() -> None:
+    instance = instance_make(name="gone")
+    services.rule_update(rule=shipped(), scope="instance", instance_id=instance.pk, recipients=["owner@example.com"])
+    watch(instance, 11, hits=10, lookups=100)
+    instance_forget(instance)
+    assert [mail.recipients for mail in Mail.objects.order_by("created_at")] == [["owner@example.com"]] * 2
+    assert not AlertRule.objects.exists()
+    incident = Incident.objects.get()
+    assert (incident.rule, incident.instance, incident.resolved_at is None) == (None, None, False)
 
 
 def test_looking_twice_at_one_moment_tells_once() -> None:

@@ -57,6 +57,11 @@ def test_a_reminder_says_how_long_it_has_been_open_not_how_long_the_rule_waits()
     assert "still 12.35 %, below 50 %. The alert has been open for 1 day 1 hour." in letter.text
 
 
+def test_an_end_before_its_beginning_by_a_clock_that_was_set_back_lasted_a_moment() -> None:
+    letter = incident_letter(replace(FACTS, transition="resolved", at=AT - timedelta(hours=1)))
+    assert "The alert was open for a moment." in letter.text
+
+
 @pytest.mark.parametrize(
     ("unit", "value", "shown"),
     [
