@@ -16,46 +16,46 @@ from bench.client import client_as
 from bench.spread import timed
 from controlplane.fleet.models import Instance
 from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
-from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup, Sample, SixHourRollup
+from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup, SixHourRollup
 from controlplane.metrics.partitions import partitions_ensure
 
 HOUR, DAY = 3600, 86400
 REPEATS = 30
 NAMES = "hit_ratio,lookups_per_second,memory_used_ratio"
 # The longest of each table, and the month.
-SPANS = {"the last hour": 1 / 24, "6 hours": 1 / 4, "5 days": 5, "30 days": 30}
+SPANS = {"the last hour": 1 / 24, "2 hours": 1 / 12, "5 days": 5, "30 days": 30}
 SPARKLINES, SPARKS = "/api/v1/metrics/sparklines", {"names": "hit_ratio,questions_per_second"}
 
 
 def fill(now: int, minute_instances: int) -> dict[str, int]:
-    """30 days of hours and six hours, six hours of minutes and one of samples for all instances; 30 days of minutes for
-    some, and for the fleet as a whole."""
+    """Of all instances 30 days of hours and six hours and two hours of minutes; of some and of the fleet 30 days of
+    minutes."""
     every = "SELECT id FROM fleet_instance"
     some = f"{every} ORDER BY id LIMIT {int(minute_instances)}"
     partitions_ensure(MinuteRollup, now - 30 * DAY, now)
-    partitions_ensure(Sample, now - HOUR, now)
-    _generate(Sample._meta.db_table, every, now - HOUR, now, 15)
-    _generate(MinuteRollup._meta.db_table, every, now - 6 * HOUR, now, 60)
+    _generate(MinuteRollup._meta.db_table, every, now - 2 * HOUR, now, 60)
     _generate(HourRollup._meta.db_table, every, now - 30 * DAY, now, HOUR)
     _generate(SixHourRollup._meta.db_table, every, now - 30 * DAY, now, 6 * HOUR)
     _generate(MinuteRollup._meta.db_table, some, now - 30 * DAY, now, 60)
     _generate(FleetMinute._meta.db_table, None, now - 30 * DAY, now, 60)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    tables = {"sample": Sample, "minute": MinuteRollup, "hour": HourRollup, "six_hour": SixHourRollup}
+    tables = {"minute": MinuteRollup, "hour": HourRollup, "six_hour": SixHourRollup}
     return {f"{name}_rows": model._default_manager.count() for name, model in tables.items()}
 
 
 def _generate(table: str, instances: str | None, first: int, last: int, step: int) -> None:
     """Numbers of this module alone, no input."""
     columns = (*COUNTER_COLUMNS, *GAUGE_COLUMNS)
-    key, source = ("instance_id, ", f"({instances}) AS i, ") if instances else ("", "")
+    key, own = ("instance_id, ", "id, ") if instances else ("", "")
+    series = f"generate_series({first - first % step}, {last - 1}, {step}) AS at"
+    ordered = f"(SELECT id, at FROM ({instances}) AS i, {series} ORDER BY at OFFSET 0) AS s"  # noqa: S608
+    source = ordered if instances else series
     numbers = ", ".join(f"(random() * 1000000)::bigint + {position}" for position, _ in enumerate(columns))
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {table} ({key}at, seconds, {', '.join(columns)})"  # noqa: S608
-            f" SELECT {'i.id, ' if instances else ''}at, {step}, {numbers}"
-            f" FROM {source}generate_series({first - first % step}, {last - 1}, {step}) AS at ON CONFLICT DO NOTHING"
+            f" SELECT {own}at, {step}, {numbers} FROM {source} ON CONFLICT DO NOTHING"
         )
 
 

@@ -17,8 +17,8 @@ MOST_SPARKLINES, MOST_SPARKLINE_POINTS = 200, 60
 MINUTE, HOUR, DAY = 60, 3600, 86400
 Tables = Sequence[tuple[str, float]]  # resolution, and the longest span that is read at it
 CHART: Tables = (("raw", 6 * HOUR), ("minute", 4 * DAY), ("hour", inf))
-# Of many instances: a few hundred rows each at most, which still are more than they have points.
-SPARKLINES: Tables = (("raw", HOUR), ("minute", 6 * HOUR), ("hour", 5 * DAY), ("six_hours", inf))
+# Of many instances some hundred rows each at most, as each that is read is a page: rather fewer points than a wait.
+SPARKLINES: Tables = (("raw", HOUR / 6), ("minute", 2 * HOUR), ("hour", 5 * DAY), ("six_hours", inf))
 UNITS = {"minute": MINUTE, "hour": HOUR, "six_hours": 6 * HOUR}  # raw: the interval of polling
 MODELS: dict[str, type[models.Model]] = {
     "raw": Sample, "minute": MinuteRollup, "hour": HourRollup, "six_hours": SixHourRollup
