@@ -349,6 +349,52 @@ fn privileges_that_only_older_sessions_have() {
 }
 
 /// Of two clients with one account each has what is granted to where it comes from.
+/// A session that comes back from another database, where it looked for a routine or ran what was prepared there, has of the
+/// current one what is granted now: from then on it may not read what others of its account still may, nor what it could.
+#[test]
+fn privileges_that_are_looked_up_anew_on_the_way_back_from_another_database() {
+    let (mut arena, mut definer, mut root) = with_table("d_back");
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut root, read);
+    all(
+        &mut definer,
+        &[
+            "CREATE DATABASE d_away",
+            "CREATE PROCEDURE d_away.p() BEGIN END",
+            "CREATE FUNCTION d_away.f() RETURNS INT DETERMINISTIC RETURN 7",
+            "CREATE VIEW d_away.w AS SELECT d_away.f() AS x",
+            "CREATE USER ian@'%' IDENTIFIED BY 'ian'",
+            "GRANT ALL ON d_away.* TO ian@'%'",
+            "GRANT INSERT ON d_back.* TO ian@'%'",
+        ],
+    );
+    let login = Login { database: Some("d_back".into()), ..account(&arena, "ian") };
+    let ways = [
+        "CALL d_away.p()",
+        "SELECT d_away.f()",
+        "SELECT x FROM d_away.w",
+        "DO d_away.f()",
+        "INSERT INTO t VALUES (100 + d_away.f(), 1)",
+        "SHOW CREATE PROCEDURE d_away.p",
+        "",
+    ];
+    for way in ways {
+        definer.must("GRANT SELECT ON d_back.* TO ian@'%'").unwrap();
+        let (mut one, mut other) = (arena.client_as(&login), arena.client_as(&login));
+        assert!(one.init_db("d_away").unwrap().failure().is_none());
+        let prepared = one.prepare("SELECT 1").unwrap().1.expect("a statement");
+        assert!(one.init_db("d_back").unwrap().failure().is_none());
+        definer.must("REVOKE SELECT ON d_back.* FROM ian@'%'").unwrap();
+        assert_eq!((arena.warm(&mut one, read), arena.warm(&mut other, read)), ("10".into(), "10".into()), "{way}");
+        match way {
+            "" => assert!(one.execute(&prepared, &[]).unwrap().failure().is_none()),
+            way => drop(one.must(way).unwrap()),
+        }
+        (0..2).for_each(|_| arena.miss(&mut one, read, "error 1142"));
+        assert_eq!(arena.warm(&mut other, read), "10");
+    }
+}
+
 #[test]
 fn grants_to_the_address_of_a_client() {
     let server = Arc::new(start(&["--skip-name-resolve=OFF"]));

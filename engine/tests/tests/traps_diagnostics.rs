@@ -379,6 +379,21 @@ fn a_read_among_several_statements() {
 }
 
 #[test]
+fn reads_that_are_profiled_are_run() {
+    let mut arena = Arena::enter("g_profiles");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut client, read);
+    client.must("SET SESSION profiling = 1").unwrap();
+    (0..2).for_each(|_| arena.miss(&mut client, read, "10"));
+    let profiles = said(&client.must("SHOW PROFILES").unwrap());
+    assert_eq!(profiles.matches(read).count(), 2, "{profiles}");
+    client.must("SET SESSION profiling = 0").unwrap();
+    arena.hit(&mut client, read, "10");
+}
+
+#[test]
 fn session_tracking_is_left_alone() {
     let mut arena = Arena::enter("g_tracking");
     let mut maker = arena.client();

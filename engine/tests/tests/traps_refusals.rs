@@ -199,6 +199,39 @@ fn temporary_tables_made_out_of_sight() {
     arena.miss(&mut session, CONTROL, "88");
 }
 
+/// What a routine prepares and executes is in no log, and a temporary table beside another one is a result like any other.
+#[test]
+fn temporary_tables_made_by_what_a_routine_prepares() {
+    let (mut arena, mut client) = with_table("r_prepared");
+    small_table(&mut client, "u", "InnoDB");
+    let read = "SELECT SUM(t.v) FROM t JOIN u ON u.id = 1";
+    let shadow = "CREATE TEMPORARY TABLE t SELECT 1 AS id, 88 AS v";
+    let (one, other) = shadow.split_at(12);
+    let ways = [
+        format!("PREPARE p FROM '{shadow}'; EXECUTE p;"),
+        format!("SET @s = CONCAT('{one}', '{other}'); PREPARE p FROM @s; EXECUTE p;"),
+        "PREPARE p FROM x; EXECUTE p;".into(),
+        format!("PREPARE p FROM CONCAT('{one}', '{other}'); EXECUTE p;"),
+        format!("EXECUTE IMMEDIATE CONCAT('{one}', '{other}');"),
+        format!("EXECUTE IMMEDIATE '{}';", shadow.replace("RARY", "R\\ARY")),
+        "EXECUTE IMMEDIATE x;".into(),
+    ];
+    for way in ways {
+        client.must(&format!("CREATE OR REPLACE PROCEDURE hide(x TEXT) BEGIN {way} END")).unwrap();
+        for call in [
+            format!("CALL hide(CONCAT('{one}', '{other}'))"),
+            format!("BEGIN NOT ATOMIC DECLARE x TEXT DEFAULT CONCAT('{one}', '{other}'); {way} END"),
+        ] {
+            let mut session = arena.client();
+            assert_eq!(arena.warm(&mut session, read), "150");
+            session.must(&call).unwrap();
+            (0..3).for_each(|_| arena.miss(&mut session, read, "88"));
+            session.must("INSERT INTO t VALUES (2, 1)").unwrap();
+            arena.miss(&mut session, read, "89");
+        }
+    }
+}
+
 #[test]
 fn a_session_without_its_temporary_tables_is_served_again() {
     let (mut arena, mut client) = with_table("r_again");

@@ -15,6 +15,8 @@ pub struct KeyColumn {
     pub is_generated: bool,
     /// No other key of the table is unique: a new row can be in the way of one with the same key alone.
     pub is_sole: bool,
+    /// Other columns are computed from what a row holds whenever the row is read, which can give warnings or fail.
+    pub computes: bool,
 }
 
 impl KeyColumn {

@@ -107,11 +107,16 @@ fn on_table(event: &EventTable) {
             }
         });
     }
+    // Its statement is known now to change what it may.
+    if is_lock && session::tells_grants(db, name) {
+        engine.settings.note_grants();
+    }
 }
 
 const OPTION_AUTO_IS_NULL: i64 = 1 << 14;
 const OPTION_NOT_AUTOCOMMIT: i64 = 1 << 19;
 const OPTION_BEGIN: i64 = 1 << 20;
+const OPTION_PROFILING: i64 = 1 << 33;
 
 fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
     let query = bytes(event.query, event.query_length as usize);
@@ -199,7 +204,7 @@ fn thread_facts<'a>(facts: &Facts, thd: *mut Thd, database: &'a [u8]) -> ThreadF
         cache_type: variables::type_of(thd),
         is_trial: variables::is_trial(thd),
         is_read_only: facts.is_read_only(),
-        is_null_magic: facts.option(OPTION_AUTO_IS_NULL),
+        must_run: facts.option(OPTION_AUTO_IS_NULL | OPTION_PROFILING),
         has_begun: facts.option(OPTION_BEGIN),
         autocommit: !facts.option(OPTION_NOT_AUTOCOMMIT),
     }

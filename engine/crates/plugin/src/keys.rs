@@ -78,7 +78,8 @@ fn of_columns(columns: &[Column]) -> Option<KeyColumn> {
     let are_all_visible = columns.iter().all(|column| !column.extra.contains("invisible"));
     let (name, is_generated) = (column.name.clone(), column.extra == "auto_increment");
     let position = are_all_visible.then_some(position);
-    Some(KeyColumn { name, least, most, position, is_generated, is_sole: false })
+    let computes = columns.iter().any(|column| column.extra.contains("virtual"));
+    Some(KeyColumn { name, least, most, position, is_generated, is_sole: false, computes })
 }
 
 fn bounds(data_type: &str, is_unsigned: bool) -> Option<(i128, i128)> {
@@ -109,7 +110,10 @@ mod tests {
         let columns = [column("a", "int(11)", "mul", ""), column("id", "bigint(20) unsigned", "pri", "auto_increment")];
         let key = of_columns(&columns).expect("a key");
         assert_eq!((key.name.as_slice(), key.position, key.is_generated), (&b"id"[..], Some(1), true));
-        assert_eq!((key.least, key.most), (0, u64::MAX.into()));
+        assert_eq!((key.least, key.most, key.computes), (0, u64::MAX.into(), false));
+        let computing =
+            [column("id", "int(11)", "pri", ""), column("a", "int(11)", "", "virtual generated, invisible")];
+        assert!(of_columns(&computing).expect("a key").computes);
         let signed = of_columns(&[column("id", "tinyint(4)", "pri", "")]).expect("a key");
         assert_eq!((signed.least, signed.most, signed.is_generated), (-128, 127, false));
     }

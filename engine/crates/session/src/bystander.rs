@@ -83,6 +83,7 @@ impl Unheard {
     pub fn new(engine: &Engine) -> Unheard {
         let mut writes = Writes::default();
         writes.close_everything(engine, true);
+        engine.settings.note_grants();
         Unheard(writes)
     }
 

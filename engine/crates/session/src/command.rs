@@ -142,6 +142,7 @@ impl Session {
         }
         let parameters = parameters.unwrap_or_default();
         let terms = self.bound_terms(&execute);
+        self.goes_elsewhere |= terms.as_ref().is_some_and(|terms| terms.database.as_deref() != Some(&self.database));
         let mut recording = self.recording(engine, &reading, context, &text, &parameters);
         if let Some(recording) = &mut recording {
             recording.terms = terms.clone().unwrap_or_else(|| self.own_terms());

@@ -165,7 +165,7 @@ impl Session {
             },
             Effect::ChangeUser { charset } => {
                 self.charset = charset.unwrap_or(self.charset);
-                self.granted = [running.inherited; 2];
+                self.granted = [number_of(engine, running.inherited); 2];
                 self.begin_again(engine, running.inherited);
                 if has_failed {
                     self.abandon(engine);
@@ -241,12 +241,29 @@ impl Session {
     /// Its name is told at the end of the statement, but not while the engine sleeps.
     fn choose_database(&mut self, engine: &Engine, running: &Running) {
         self.database_known = false;
-        self.granted[1] = number_of(engine, running);
+        self.granted[1] = number_of(engine, running.inherited);
         self.forget_contexts();
     }
 
+    /// Privileges have changed since the database was chosen, and the statement may have made the server look them up anew, or
+    /// not: nobody else is known to have the same.
+    pub(crate) fn doubt_granted(&mut self, engine: &Engine, running: &Running) {
+        let is_as_then = self.granted[1] & OF_ONE == 0 && engine.settings.are_granted_since(self.granted[1]);
+        if !self.goes_elsewhere || is_as_then || running.is_hidden() {
+            return;
+        }
+        let is_read_of_tables = running.read.as_ref().is_some_and(|recording| {
+            recording.refusal.is_none() && !self.may_name_view(engine, &recording.reading, &recording.text)
+        });
+        let runs_nothing = matches!(running.effect, Effect::Statement(_)) && !running.may_run_others;
+        if !is_read_of_tables && !runs_nothing {
+            self.granted[1] = OF_ONE | engine.contexts.private();
+            self.forget_contexts();
+        }
+    }
+
     fn apply_settings(&mut self, engine: &Engine, running: &Running, assignments: &[sql::Assignment]) {
-        let inherited = number_of(engine, running);
+        let inherited = number_of(engine, running.inherited);
         for assignment in assignments {
             self.has_set_role |= assignment.target == sql::Target::Role;
             match self.variables.apply(assignment, inherited) {
@@ -258,9 +275,12 @@ impl Session {
     }
 }
 
-/// Under which globals and privileges it has run: another number than any other's if they may have changed meanwhile.
-fn number_of(engine: &Engine, running: &Running) -> u64 {
-    const OF_ONE: u64 = 1 << 63;
-    let is_certain = engine.vigil.is_awake() && engine.settings.is_unchanged_since(running.inherited);
-    if is_certain { running.inherited } else { OF_ONE | engine.contexts.private() }
+/// Marks numbers that are those of one session.
+const OF_ONE: u64 = 1 << 63;
+
+/// The number of the globals and privileges that were in force from when `inherited` was noted until now: another one than any
+/// other's if they may have changed meanwhile.
+pub(crate) fn number_of(engine: &Engine, inherited: u64) -> u64 {
+    let is_certain = engine.vigil.is_awake() && engine.settings.is_unchanged_since(inherited);
+    if is_certain { inherited } else { OF_ONE | engine.contexts.private() }
 }

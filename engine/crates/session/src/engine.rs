@@ -51,6 +51,8 @@ pub struct Settings {
     tells_case: AtomicBool,
     /// Rises when something begins or ends to change what new sessions inherit.
     inherited: AtomicU64,
+    /// What `inherited` said when privileges were last about to change.
+    granting: AtomicU64,
     /// How many such changes are under way.
     changing: AtomicU64,
     /// The last number of `inherited` for which it was looked up how new sessions begin << 2 | with `init_connect` << 1
@@ -291,6 +293,17 @@ impl Settings {
             let noted = inherited << 2 | u64::from(with_first) << 1 | u64::from(as_usual);
             self.beginnings.store(noted, Ordering::Relaxed);
         }
+    }
+
+    /// Somebody has locked what privileges are read from, as all do that change them: of sessions that looked theirs up before,
+    /// nobody knows any more what they would find.
+    pub fn note_grants(&self) {
+        self.granting.fetch_max(self.inherited(), Ordering::SeqCst);
+    }
+
+    /// Whether privileges have been the same since `inherited` gave this number.
+    pub fn are_granted_since(&self, number: u64) -> bool {
+        self.granting.load(Ordering::SeqCst) <= number
     }
 
     pub fn begin_change(&self) {

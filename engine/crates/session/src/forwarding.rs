@@ -141,12 +141,12 @@ impl Session {
 
     /// Temporary tables made where no event tells of them: in one of several statements, or by EXECUTE.
     pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
-        let may_say_temporary = || sql::says(text, b"temporary") || text.contains(&b'@');
+        let may_make = || sql::may_make_temporary(text, self.variables.mode);
         match kind {
-            Kind::Prepare => self.prepares_temporary |= may_say_temporary(),
+            Kind::Prepare => self.prepares_temporary |= may_make(),
             Kind::Execute => self.has_temporary_tables |= self.prepares_temporary,
             kind if may_be_anything(kind) => {
-                self.has_temporary_tables |= self.prepares_temporary || may_say_temporary();
+                self.has_temporary_tables |= self.prepares_temporary || may_make();
             }
             _ => {}
         }

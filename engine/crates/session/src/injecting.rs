@@ -71,6 +71,7 @@ impl Session {
     /// Before a read that could be stored or a write of rows, the server is asked for the settings that are not certain.
     pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement) -> Option<Vec<u8>> {
         let is_worth_it = self.variables.is_uncertain
+            && !self.must_run
             && self.transaction.deferred_begin.is_none()
             && (matches!(&statement.kind, Kind::Read(read) if read.refusal.is_none())
                 || self.may_tell_rows(engine, statement))
@@ -164,7 +165,7 @@ impl Session {
             || pending.is_latest && is_read && self.may_name_view(engine, reading, text)
     }
 
-    fn may_name_view(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
+    pub(crate) fn may_name_view(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
         engine.catalogue.facts().is_none_or(|facts| reading.names_view(&facts, text, self.variables.mode))
     }
 

@@ -28,6 +28,7 @@ impl Past {
     pub fn begin(engine: &Engine) -> Past {
         engine.versions.close(Versions::EVERYTHING);
         engine.settings.begin_change();
+        engine.settings.note_grants();
         Past { running: None, is_changing: true }
     }
 

@@ -71,6 +71,7 @@ impl Session {
         self.note_set_once(&running, has_failed);
         self.note_branch(&running);
         self.apply(engine, &running, &outcome, has_failed);
+        self.doubt_granted(engine, &running);
         // With something written, the statement may have committed that before its privileges were looked at.
         if running.is_inert && !self.writes.is_locked && self.transaction.written.is_empty() && was_refused(&outcome) {
             self.writes.reopen(engine);
@@ -114,6 +115,7 @@ impl Session {
         self.end_writes(engine, &running, true);
         if let Effect::Statement(statement) = &running.effect {
             self.apply_statement(engine, &running, statement, true);
+            self.doubt_granted(engine, &running);
             self.transaction.after_other();
         }
     }

@@ -1,6 +1,7 @@
 //! One connection: who it is, where it stands, and the facts that the server tells of it.
 
 use crate::context::Identity;
+use crate::ending::number_of;
 use crate::engine::Engine;
 use crate::prepared::Statements;
 use crate::readings::Recent;
@@ -72,6 +73,9 @@ pub struct Session {
     /// The same when the server looked up what is granted to the account, and for the current database: it keeps that until
     /// another login, or another database is chosen. A reset leaves it as it is.
     pub(crate) granted: [u64; 2],
+    /// It has met a stored routine, or executed what was prepared in another database: each time when the server comes back
+    /// from another database, it looks up anew what is granted for the current one.
+    pub(crate) goes_elsewhere: bool,
     /// What `Settings::inherited` said before the server began to set the session up.
     accepted_under: u64,
     pub(crate) variables: Variables,
@@ -80,7 +84,7 @@ pub struct Session {
     pub(crate) statements: Statements,
     pub(crate) status: u16,
     pub(crate) has_temporary_tables: bool,
-    pub(crate) is_null_magic: bool,
+    pub(crate) must_run: bool,
     /// It has begun again without what `init_connect` says.
     pub(crate) was_reset: bool,
     /// A role may have been set: it outlives a reset and a change of user.
@@ -134,6 +138,7 @@ impl Default for Session {
             has_missed: false,
             inherited: 0,
             granted: [0; 2],
+            goes_elsewhere: false,
             accepted_under: 0,
             variables: Variables::new(LexMode::default()),
             transaction: Transaction::default(),
@@ -141,7 +146,7 @@ impl Default for Session {
             statements: Statements::default(),
             status: status::AUTOCOMMIT,
             has_temporary_tables: false,
-            is_null_magic: false,
+            must_run: false,
             was_reset: false,
             has_set_role: false,
             prepares_temporary: false,
@@ -204,7 +209,7 @@ impl Session {
             return;
         }
         self.account = Some(account);
-        self.granted = [self.accepted_under; 2];
+        self.granted = [number_of(engine, self.accepted_under); 2];
         self.begin_anew(engine, self.accepted_under);
         // What the client asked for: the server has not made it the session's own yet.
         let database = std::mem::take(&mut self.database);
@@ -325,7 +330,7 @@ impl Session {
         if self.variables.knowledge == Knowledge::Lost || self.variables.is_uncertain {
             return None;
         }
-        if self.is_null_magic || !self.database_known {
+        if self.must_run || !self.database_known {
             return None;
         }
         let mut identity = Identity::default();

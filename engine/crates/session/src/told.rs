@@ -23,8 +23,8 @@ pub struct ThreadFacts<'a> {
     pub is_trial: bool,
     /// The next transaction, or the one that is open, is read only.
     pub is_read_only: bool,
-    /// `sql_auto_is_null`: a read may mean the last inserted row.
-    pub is_null_magic: bool,
+    /// No read may pass the server by: it may mean the last inserted row (`sql_auto_is_null`), or SHOW PROFILES lists it.
+    pub must_run: bool,
     /// A transaction that was begun explicitly is open.
     pub has_begun: bool,
     pub autocommit: bool,
@@ -106,8 +106,8 @@ impl Session {
             self.on_type(engine, facts.cache_type);
         }
         self.try_out(engine, facts.is_trial);
-        if self.is_null_magic != facts.is_null_magic {
-            self.is_null_magic = facts.is_null_magic;
+        if self.must_run != facts.must_run {
+            self.must_run = facts.must_run;
             self.contexts = None;
         }
         if self.collation != facts.collation {
@@ -124,6 +124,8 @@ impl Session {
     /// A statement on this session's thread locks a table.
     pub fn on_table(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
         if is_server_own(db, name) {
+            // Once in a session for each routine, which then is remembered there.
+            self.goes_elsewhere |= name == b"proc";
             return;
         }
         let at = self.meet(engine, db, name);
@@ -183,6 +185,7 @@ impl Session {
         self.close_for(engine, &statement.kind);
         match statement.kind {
             Kind::CreateTemporary => self.has_temporary_tables = true,
+            Kind::Prepare => self.note_temporary(&statement.kind, text),
             // With variables of a routine put in, the server's text may be garbled: then it may have set anything, too.
             kind if may_be_anything(&kind) || matches!(kind, Kind::Set(_) | Kind::SetTransaction(_)) => {
                 self.note_temporary(&kind, text);
@@ -204,6 +207,11 @@ impl Session {
             self.met.len() - 1
         })
     }
+}
+
+/// Tables from which the server reads what is granted for whole databases.
+pub fn tells_grants(db: &[u8], name: &[u8]) -> bool {
+    db == b"mysql" && [&b"db"[..], b"roles_mapping"].contains(&name)
 }
 
 pub(crate) fn is_server_own(db: &[u8], name: &[u8]) -> bool {

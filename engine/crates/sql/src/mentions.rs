@@ -50,6 +50,21 @@ pub fn may_search(text: &[u8], mode: LexMode) -> bool {
     }
 }
 
+/// Whether a text that may be anything, or that prepares another, may make a temporary table. What is prepared is told by a
+/// literal as it stands alone: not by a variable, an expression, or escapes.
+pub fn may_make_temporary(text: &[u8], mode: LexMode) -> bool {
+    let mut lexer = Lexer::new(text, mode);
+    let is_prepared = match lexer.next() {
+        first if first.is("prepare") => lexer.next().is_name() && lexer.accept("from"),
+        first => first.is("execute") && lexer.accept("immediate"),
+    };
+    let literal = lexer.next();
+    let is_told = literal.kind == TokenKind::Text
+        && !literal.text.contains(&b'\\')
+        && (lexer.is_at_end() || lexer.peek().is("using"));
+    text.contains(&b'@') || says(text, b"temporary") || is_prepared && !is_told
+}
+
 /// Whether these letters stand anywhere in the text, whatever their case. `word` begins with a letter.
 pub fn says(text: &[u8], word: &[u8]) -> bool {
     let (lower, upper) = (word[0].to_ascii_lowercase(), word[0].to_ascii_uppercase());

@@ -462,3 +462,24 @@ fn only_plain_writes_of_one_table_certainly_search_nothing() {
         assert!(searches(other), "{other}");
     }
 }
+
+#[test]
+fn what_is_prepared_is_told_by_a_plain_literal_alone() {
+    let may_make = |text: &str| sql::may_make_temporary(text.as_bytes(), LexMode::default());
+    for text in ["PREPARE p FROM 'SELECT 1'", "EXECUTE IMMEDIATE 'SELECT ?' USING 1", "EXECUTE p", "DO 1; DO 2"] {
+        assert!(!may_make(text), "{text}");
+    }
+    for text in [
+        "PREPARE p FROM 'create Temporary table t (a int)'",
+        "PREPARE p FROM @s",
+        "PREPARE p FROM x",
+        "PREPARE p FROM x'41'",
+        "PREPARE p FROM 'create tempo' 'rary table t (a int)'",
+        "PREPARE p FROM CONCAT('create tempo', 'rary table t (a int)')",
+        "EXECUTE IMMEDIATE 'create tempo\\rary table t (a int)'",
+        "EXECUTE IMMEDIATE NAME_CONST('x', 'SELECT 1')",
+        "DO 1; CREATE TEMPORARY TABLE t (a int)",
+    ] {
+        assert!(may_make(text), "{text}");
+    }
+}

@@ -6,7 +6,15 @@ use sql::touched::{self, Text, Written};
 
 fn column() -> KeyColumn {
     let (least, most) = (i128::from(i32::MIN), i128::from(i32::MAX));
-    KeyColumn { name: b"id".to_vec(), least, most, position: Some(0), is_generated: true, is_sole: true }
+    KeyColumn {
+        name: b"id".to_vec(),
+        least,
+        most,
+        position: Some(0),
+        is_generated: true,
+        is_sole: true,
+        computes: false,
+    }
 }
 
 fn text(text: &str) -> Text<'_> {
@@ -46,6 +54,17 @@ fn reads_of_rows_and_ranges_are_understood() {
         assert_eq!(read(&format!("SELECT a, SUBSTR(c FROM 2) FROM t WHERE {condition}")), keys, "{condition}");
     }
     assert_eq!(read("SELECT x.a FROM d.t AS x WHERE x.id = 7"), points(&[7]));
+}
+
+#[test]
+fn rows_that_compute_columns_are_told_one_at_a_time() {
+    let column = KeyColumn { computes: true, ..column() };
+    let read =
+        |condition| touched::read(text(&format!("SELECT a FROM t WHERE {condition}")), &column).map(|(_, keys)| keys);
+    assert_eq!(read("id = 7 AND a > 3"), points(&[7]));
+    assert_eq!((read("id IN (7, 9)"), read("id BETWEEN 7 AND 9"), read("id > 7 AND id < 9")), (None, None, None));
+    let written = touched::written(text("UPDATE t SET a = 1 WHERE id IN (7, 9)"), &column).map(|(_, written)| written);
+    assert_eq!(written, Some(Written::Keys(Keys::Points(vec![7, 9]))));
 }
 
 #[test]

@@ -193,7 +193,15 @@ impl Random {
 }
 
 fn column() -> KeyColumn {
-    KeyColumn { name: b"id".to_vec(), least: -128, most: 127, position: Some(0), is_generated: false, is_sole: true }
+    KeyColumn {
+        name: b"id".to_vec(),
+        least: -128,
+        most: 127,
+        position: Some(0),
+        is_generated: false,
+        is_sole: true,
+        computes: false,
+    }
 }
 
 fn text(text: &str) -> Text<'_> {

@@ -24,7 +24,15 @@ impl Outlet for Client {
 /// `id INT AUTO_INCREMENT PRIMARY KEY`, the first column.
 pub fn key() -> KeyColumn {
     let (least, most) = (i32::MIN.into(), i32::MAX.into());
-    KeyColumn { name: b"id".to_vec(), least, most, position: Some(0), is_generated: true, is_sole: true }
+    KeyColumn {
+        name: b"id".to_vec(),
+        least,
+        most,
+        position: Some(0),
+        is_generated: true,
+        is_sole: true,
+        computes: false,
+    }
 }
 
 pub fn engine() -> Engine {
@@ -68,7 +76,7 @@ pub fn facts() -> ThreadFacts<'static> {
         cache_type: 1,
         is_trial: false,
         is_read_only: false,
-        is_null_magic: false,
+        must_run: false,
         has_begun: false,
         autocommit: true,
     }

@@ -14,7 +14,7 @@ pub(super) fn read(mut scan: Scan) -> Option<(TableName, Keys)> {
     let alias = alias(&mut scan, "where", &table.name)?;
     scan.accept("where").then_some(())?;
     let wanted = wanted(&mut scan, &alias)?;
-    let keys = wanted.keys().filter(|_| wanted.confines_others())?;
+    let keys = wanted.keys().filter(|_| wanted.is_confined(scan.column))?;
     Some((table, keys))
 }
 

@@ -4,7 +4,7 @@
 
 use super::scan::Scan;
 use crate::lex::{Token, TokenKind, unquoted};
-use footprint::Keys;
+use footprint::{KeyColumn, Keys};
 
 /// What a conjunction says of the key column.
 pub(super) struct Wanted {
@@ -28,10 +28,10 @@ impl Wanted {
         }
     }
 
-    /// The server evaluates the other parts for rows with these keys alone: one row that is looked up before all else.
-    /// Otherwise it may evaluate them for neighbours as well, which can give warnings.
-    pub fn confines_others(&self) -> bool {
-        !self.has_others || self.is_equal
+    /// The server evaluates what there is beside the key for rows with these keys alone: one row that is looked up before all
+    /// else. Otherwise it may evaluate that for neighbours as well, which can give warnings.
+    pub fn is_confined(&self, column: &KeyColumn) -> bool {
+        self.is_equal || !self.has_others && !column.computes
     }
 
     fn raise_low(&mut self, low: i128) {
