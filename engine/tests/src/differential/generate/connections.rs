@@ -78,6 +78,7 @@ impl Generator {
                 "GRANT SELECT ON d0.t# TO r0",
                 "REVOKE SELECT ON d0.t# FROM r0",
                 "GRANT EXECUTE ON d0.* TO @",
+                "GRANT EXECUTE ON *.* TO @",
                 "DROP USER @",
                 "CREATE USER IF NOT EXISTS @@'%' IDENTIFIED BY 'pw'",
                 "GRANT SELECT ON d0.v0 TO @",

@@ -12,7 +12,7 @@ impl Generator {
             4 => self.function(),
             5 => format!("DROP FUNCTION d0.fn{}", self.random.below(2)),
             6 => self.procedure(),
-            _ => format!("DROP PROCEDURE d0.p{}", self.random.below(5)),
+            _ => format!("DROP PROCEDURE {}", self.procedure_name()),
         }
     }
 
@@ -69,9 +69,9 @@ impl Generator {
     }
 
     pub(super) fn procedure(&mut self) -> String {
-        let (number, table) = (self.random.below(5), self.table(true));
+        let table = self.table(true);
         let name = format!("{}.{}", table.database, table.name);
-        let body = match self.random.below(11) {
+        let body = match self.random.below(14) {
             0 => format!("SELECT * FROM {name} WHERE id = x ORDER BY id"),
             1 => format!("UPDATE {name} SET a = x WHERE id = x"),
             2 => format!("BEGIN INSERT IGNORE INTO {name} (id) VALUES (x); SELECT COUNT(*) FROM {name}; END"),
@@ -82,13 +82,26 @@ impl Generator {
             7 => "SET SESSION time_zone = '+03:00', lc_time_names = 'fr_FR'".into(),
             8 => format!("BEGIN START TRANSACTION; UPDATE {name} SET a = x WHERE id = x; END"),
             9 => format!("BEGIN PREPARE q FROM 'SELECT COUNT(*) FROM {name}'; EXECUTE q; DEALLOCATE PREPARE q; END"),
-            _ => format!("ALTER TABLE {name} COMMENT = 'by procedure'"),
+            10 => format!("ALTER TABLE {name} COMMENT = 'by procedure'"),
+            // What is prepared inside a routine is in no log.
+            11 => {
+                let made = format!("RARY TABLE IF NOT EXISTS t{} (id INT PRIMARY KEY, a INT)", self.random.below(6));
+                format!("BEGIN PREPARE q FROM CONCAT('CREATE TEMPO', '{made}'); EXECUTE q; END")
+            }
+            12 => format!("BEGIN PREPARE q FROM 'UPDATE {name} SET a = 8 WHERE id = ?'; EXECUTE q USING x; END"),
+            _ => "BEGIN END".into(),
         };
-        format!("CREATE OR REPLACE PROCEDURE d0.p{number}(x INT) {body}")
+        format!("CREATE OR REPLACE PROCEDURE {}(x INT) {body}", self.procedure_name())
     }
 
     pub(super) fn call(&mut self) -> String {
-        let number = self.random.below(5);
-        format!("CALL d0.p{number}({})", self.small())
+        let name = self.procedure_name();
+        format!("CALL {name}({})", self.small())
+    }
+
+    /// Seldom in another database than most sessions are in: the server chooses that one and comes back.
+    fn procedure_name(&mut self) -> String {
+        let database = self.random.word(&["d0", "d0", "d1"]);
+        format!("{database}.p{}", self.random.below(5))
     }
 }
