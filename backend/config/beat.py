@@ -1,8 +1,11 @@
-"""Celery's scheduler, which goes on after the clock was set back.
+"""Celery's scheduler, which goes on after the clock was set back, and after its broker was restarted.
 
 Celery keeps when each entry ran last, and a queue of when each runs next, by the wall clock: set back by an hour, it
 would schedule nothing for that hour. Here such a jump is noticed against the clock that only counts, and both are set
 anew. A jump forward needs nothing: everything is due once.
+
+Celery keeps one connection to the broker for good. What Redis is told by, reaches a server that was restarted; one to
+RabbitMQ would fail for ever. Here one that has failed is left, and the next entry waits for another.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from celery.beat import PersistentScheduler
+from celery.beat import PersistentScheduler, SchedulingError
 
 JUMP_SECONDS = 1.0
 
@@ -30,6 +33,20 @@ class Scheduler(PersistentScheduler):
             self._start_anew()
         self._offset = offset
         return super().tick(*arguments, **facts)
+
+    def apply_async(self, *arguments: Any, **facts: Any) -> Any:
+        try:
+            return super().apply_async(*arguments, **facts)
+        except SchedulingError:
+            self._leave_connection()
+            raise
+
+    def _leave_connection(self) -> None:
+        """Both are made again by whoever asks for them next."""
+        self.__dict__.pop("producer", None)
+        connection = self.__dict__.pop("connection", None)
+        if connection is not None:
+            connection.collapse()  # without a word: there may be nobody to say it to
 
     def _start_anew(self) -> None:
         now = self.app.now()

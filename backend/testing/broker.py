@@ -1,11 +1,15 @@
-"""A private Redis or Valkey server as the broker: own folder, own port, loopback only, stopped and started by tests.
+"""A private broker of the production shape: own folder, own port, loopback only, stopped and started by tests.
 
-Nothing is kept over a stop: what was in its queues is lost, as it is with a broker whose machine is gone.
+Redis or Valkey keeps nothing over a stop: what was in its queues is lost, as it is with a broker whose machine is gone.
+RabbitMQ keeps what it was told to keep. It is no package that the suites ask for: where it is not installed, its tests
+are skipped.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -16,7 +20,8 @@ import pytest
 
 from testing.ports import free_port
 
-START_SECONDS = 60.0
+START_SECONDS = 180.0
+RABBITMQ_SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 
 
 def program() -> Path:
@@ -28,15 +33,23 @@ def program() -> Path:
 
 
 class Broker:
+    """Redis or Valkey."""
+
+    scheme, path = "redis", "0"
+    greeting, answer = b"PING\r\n", b"+PONG"
+
     def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder, free_port()
-        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.url = f"{self.scheme}://127.0.0.1:{self.port}/{self.path}"
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
+    def _popen(self) -> subprocess.Popen[bytes]:
         name = "valkey-server" if "valkey" in program().name else "redis-server"
         words = [name, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
-        self._process = subprocess.Popen([*words, "--logfile", "log"], executable=program())
+        return subprocess.Popen([*words, "--logfile", "log"], executable=program(), start_new_session=True)
+
+    def start(self) -> None:
+        self._process = self._popen()
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -46,22 +59,63 @@ class Broker:
     def _answers(self) -> bool:
         try:
             with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
-                connection.sendall(b"PING\r\n")
-                return connection.recv(5) == b"+PONG"
+                connection.sendall(self.greeting)
+                return connection.recv(len(self.answer)) == self.answer
         except OSError:
             return False
 
     def stop(self) -> None:
         """At once, as a machine that loses power does."""
         if self._process is not None:
-            self._process.kill()
+            os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
 
+    def close(self) -> None:
+        """Once it is stopped for good."""
+
+
+class RabbitMQ(Broker):
+    scheme, path = "amqp", "/"
+    greeting, answer = b"AMQP\x00\x00\x09\x01", b"\x01"  # the header of the protocol; a method's frame
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        # Erlang's directory of nodes, our own: one that a node starts by itself would stay behind.
+        self._directory_port, self._cluster_port = free_port(), free_port()
+        words = ["epmd", "-address", "127.0.0.1", "-port", str(self._directory_port)]
+        self._directory = subprocess.Popen(words)
+
+    def _popen(self) -> subprocess.Popen[bytes]:
+        (self.folder / "plugins").write_text("[].")
+        settings = {
+            "HOME": self.folder, "ERL_EPMD_PORT": self._directory_port, "ERL_EPMD_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODENAME": f"fqc-{self.port}@localhost", "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODE_PORT": self.port, "RABBITMQ_DIST_PORT": self._cluster_port,
+            "RABBITMQ_MNESIA_BASE": self.folder / "data", "RABBITMQ_LOG_BASE": self.folder / "logs",
+            "RABBITMQ_ENABLED_PLUGINS_FILE": self.folder / "plugins", "RABBITMQ_PID_FILE": self.folder / "pid",
+            "RABBITMQ_CONFIG_FILE": self.folder / "none", "RABBITMQ_CONF_ENV_FILE": self.folder / "none",
+        }  # fmt: skip
+        place = os.environ | {name: str(value) for name, value in settings.items()}
+        with (self.folder / "log").open("ab") as log:
+            return subprocess.Popen([RABBITMQ_SERVER], env=place, stdout=log, stderr=log, start_new_session=True)
+
+    def close(self) -> None:
+        self._directory.kill()
+        self._directory.wait()
+
 
 @pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Broker]:
-    made = Broker(tmp_path)
-    made.start()
-    yield made
-    made.stop()
+def broker(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Broker]:
+    if getattr(request, "param", "redis") == "redis":
+        made = Broker(tmp_path)
+    elif not RABBITMQ_SERVER.exists():
+        pytest.skip(f"RabbitMQ is not installed here: {RABBITMQ_SERVER} is missing")
+    else:
+        made = RabbitMQ(tmp_path)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+        made.close()

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 from celery import current_app
+from kombu import Connection, Exchange, Queue
 
 from controlplane.changes.delivery import deliver
 from controlplane.rollouts.delivery import deliver_advance, deliver_item
@@ -52,3 +53,42 @@ def test_a_broker_that_hangs_is_waited_for_once_and_not_for_everything_that_is_t
     assert 1 <= len(connections) < 10
     for each in connections:
         each.close()
+
+
+TALK = """
+import sys, django
+django.setup()
+from controlplane.core.delivery import BROKER
+for line in sys.stdin:
+    BROKER._again_at = 0.0  # whatever it took to notice that nobody is there
+    BROKER.tell("changes.apply", line.strip())
+    print("told", flush=True)
+"""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("broker", ["redis", "rabbitmq"], indirect=True)
+def test_a_broker_that_came_back_is_told_by_the_process_that_knew_it_before(broker):
+    def told(subject):
+        process.stdin.write(f"{subject}\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "told\n"
+
+    def waiting():
+        with Connection(broker.url) as connection:
+            queue = Queue("celery", Exchange("celery"), routing_key="celery")
+            return queue(connection.default_channel).queue_declare().message_count
+
+    place = environment_of(FQC_BROKER_URL=broker.url)
+    words, pipe = [sys.executable, "-c", TALK], subprocess.PIPE
+    with subprocess.Popen(words, cwd=BACKEND, env=place, stdin=pipe, stdout=pipe, text=True) as process:
+        told("before")
+        assert waiting() == 1
+        broker.stop()
+        told("meanwhile")
+        broker.start()
+        kept = waiting()  # as much as this broker keeps
+        for subject in ("after", "and again"):
+            told(subject)
+        assert waiting() == kept + 2
+        process.stdin.close()

@@ -26,7 +26,12 @@ def ask(web, broker, operator):
     return asked
 
 
-@pytest.mark.parametrize("pool", [ALONE, OF_TWO], ids=["alone", "of two"])
+@pytest.mark.parametrize(
+    ("broker", "pool"),
+    [("redis", ALONE), ("redis", OF_TWO), ("rabbitmq", OF_TWO)],
+    ids=["alone", "of two", "of two on RabbitMQ"],
+    indirect=["broker"],
+)
 def test_a_broker_that_dies_in_mid_change_leaves_the_change_to_its_worker_and_the_next_one_to_the_sweep(
     held, shared_server, worker, beat, broker, ask, pool
 ):
