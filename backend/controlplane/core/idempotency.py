@@ -59,7 +59,9 @@ def claim(actor_id: str, key: str, fingerprint: str) -> KeptAnswer:
         with transaction.atomic():
             return KeptAnswer.objects.create(actor_id=actor_id, key=key, fingerprint=fingerprint)
     except IntegrityError:
-        return _take_up(KeptAnswer.objects.get(actor_id=actor_id, key=key), fingerprint)
+        kept = KeptAnswer.objects.filter(actor_id=actor_id, key=key).first()
+        # None: the first has failed meanwhile, and freed the key.
+        return claim(actor_id, key, fingerprint) if kept is None else _take_up(kept, fingerprint)
 
 
 def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
@@ -68,7 +70,11 @@ def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
         raise Refused(told, code="key_reused", errors=[FieldError("Idempotency-Key", "key_reused", told)])
     if kept.status is not None:
         raise Replay(kept)
-    if abs(timezone.now() - kept.created_at) > STUCK_AFTER:  # or ahead, since the clock was set back
+    now = timezone.now()
+    is_stuck = abs(now - kept.created_at) > STUCK_AFTER  # or ahead, since the clock was set back
+    # Of two that find it so one gets through.
+    mine = KeptAnswer.objects.filter(pk=kept.pk, created_at=kept.created_at, status=None)
+    if is_stuck and mine.update(created_at=now):
         return kept
     raise Conflict(
         "The first request with this Idempotency-Key is still at work: wait, then repeat.", code="in_progress"

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from django.core.exceptions import ValidationError
+from django.db import DataError
 from rest_framework import pagination
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -33,10 +35,13 @@ class CursorPages(pagination.CursorPagination):
             raise Invalid.field("limit", f"write a whole number from 1 to {self.max_page_size}")
         return int(text)
 
-    def decode_cursor(self, request: Request) -> Any:
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
         try:
-            return super().decode_cursor(request)
-        except NotFound as error:
+            return super().paginate_queryset(queryset, request, view)
+        except (NotFound, ValidationError, ValueError, OverflowError, DataError) as error:
+            if not request.query_params.get(self.cursor_query_param):
+                raise
+            # What stands in it is compared with a column: anything may be written into it, also what no column takes.
             raise Invalid.field("cursor", "this is not a cursor of this list: start again without one") from error
 
     def get_paginated_response(self, data: Any) -> Response:
@@ -54,5 +59,5 @@ class CursorPages(pagination.CursorPagination):
 
 
 def _cursor(link: str | None) -> str | None:
-    """The cursor inside DRF's link: clients add it to the address they already have."""
-    return parse_qs(urlsplit(link).query)["cursor"][0] if link else None
+    """The cursor inside DRF's link: clients add it to the address they already have. Empty: that of the first page."""
+    return parse_qs(urlsplit(link).query, keep_blank_values=True)["cursor"][0] if link else None

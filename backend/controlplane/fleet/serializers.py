@@ -8,13 +8,22 @@ from rest_framework import serializers
 from controlplane.fleet.models import Instance, InstanceClass, TemplateUse
 from controlplane.fleet.states import Provider
 from controlplane.fleet.template_uses import use_differences
+from controlplane.gateway.server import authorities
 from controlplane.parameters.difference import Difference
 
 NAME = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]{1,63}\Z", "a letter, then 1 to 63 letters, digits or _ . -")
 TAG = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_-]{0,62}\Z", "a letter, then up to 62 letters, digits or _ -")
 HOST = RegexValidator(r"\A[A-Za-z0-9]([A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?\Z|\A::1?\Z", "a host name or an address")
 GIB = 1024**3
+
 MAX_BYTES = 2**53 - 1  # what every JSON reader keeps exactly
+
+
+def certificates(pem: str) -> None:
+    try:
+        authorities(pem)
+    except OSError as error:
+        raise serializers.ValidationError(f"no certificates in PEM: {error}") from error
 
 
 class InstanceClassSerializer(serializers.ModelSerializer[InstanceClass]):
@@ -107,7 +116,9 @@ class InstanceCreateSerializer(serializers.Serializer[Instance]):
         max_length=256, required=False, write_only=True, allow_blank=True, trim_whitespace=False
     )
     is_tls_required = serializers.BooleanField(default=False)
-    tls_ca = serializers.CharField(max_length=100_000, required=False, allow_blank=True, default="")
+    tls_ca = serializers.CharField(
+        max_length=100_000, required=False, allow_blank=True, validators=[certificates], default=""
+    )
     engine_line = serializers.CharField(max_length=16, default="5.7")
     proxy_enabled = serializers.BooleanField(default=False)
     tags = TagsField(default=dict)
@@ -135,7 +146,7 @@ class InstanceUpdateSerializer(serializers.Serializer[Instance]):
         max_length=256, required=False, write_only=True, allow_blank=True, trim_whitespace=False
     )
     is_tls_required = serializers.BooleanField(required=False)
-    tls_ca = serializers.CharField(max_length=100_000, required=False, allow_blank=True)
+    tls_ca = serializers.CharField(max_length=100_000, required=False, allow_blank=True, validators=[certificates])
     tags = TagsField(required=False)
     maintenance_window = WindowSerializer(required=False)
 

@@ -170,7 +170,15 @@ def _typed(value: str | int) -> str | int | float:
 def _tls(endpoint: Endpoint) -> ssl.SSLContext | None:
     if not endpoint.is_tls_required:
         return None
-    return ssl.create_default_context(cadata=endpoint.tls_ca or None)
+    return authorities(endpoint.tls_ca)
+
+
+def authorities(pem: str) -> ssl.SSLContext:
+    """Who is believed; empty: whom the system believes. Raises ssl.SSLError for what is no certificate."""
+    try:
+        return ssl.create_default_context(cadata=pem or None)
+    except TypeError as error:
+        raise ssl.SSLError(f"certificates are ASCII: {error}") from error
 
 
 def open_server(endpoint: Endpoint, limits: Limits) -> Server:

@@ -47,6 +47,14 @@ def test_a_change_that_is_taken_back_leaves_no_trace():
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "yesterday"])
+def test_a_moment_that_is_none_is_refused_by_its_name(admin, moment):
+    for name in ("since", "until"):
+        answer = admin.get("/api/v1/audit-events", {name: moment})
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, name)
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("query", "count"),
     [

@@ -1,9 +1,12 @@
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError
 from django.utils import timezone
 
 from controlplane.accounts.models import Token
+from controlplane.core.errors import Conflict
+from controlplane.core.idempotency import STUCK_AFTER, _take_up, claim
 from controlplane.core.models import KeptAnswer
 
 pytestmark = pytest.mark.django_db
@@ -77,3 +80,23 @@ def test_a_key_that_is_none_is_refused(operator, key):
 def test_secrets_in_a_kept_answer_are_not_kept_in_the_clear(operator):
     made = post(operator, "key-1").json()
     assert made["token"] not in str(KeptAnswer.objects.values())
+
+
+def test_of_two_that_find_a_request_unanswered_one_does_it():
+    kept = claim("usr-1", "key-1", "f")
+    KeptAnswer.objects.update(created_at=timezone.now() - 2 * STUCK_AFTER)
+    kept.refresh_from_db()
+    assert _take_up(KeptAnswer.objects.get(), "f").pk == kept.pk
+    with pytest.raises(Conflict):
+        _take_up(kept, "f")  # as it was read before
+
+
+def test_a_key_that_was_freed_between_two_looks_is_taken(monkeypatch):
+    create = KeptAnswer.objects.create
+
+    def taken_by_one_that_failed_since(**facts):
+        monkeypatch.setattr(KeptAnswer.objects, "create", create)
+        raise IntegrityError
+
+    monkeypatch.setattr(KeptAnswer.objects, "create", taken_by_one_that_failed_since)
+    assert claim("usr-1", "key-1", "f").pk == KeptAnswer.objects.get().pk

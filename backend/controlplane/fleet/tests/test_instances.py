@@ -120,6 +120,16 @@ def test_what_is_recorded_is_changed_with_its_etag_and_on_record(operator):
     assert Instance.objects.get().password == "another-secret"
 
 
+@pytest.mark.parametrize("text", ["x", "²", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"])
+def test_what_are_no_certificates_is_refused_by_name(operator, text):
+    instance = row(1)
+    answer = operator.patch(f"/api/v1/instances/{instance.pk}", {"tls_ca": text}, HTTP_IF_MATCH="*")
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "tls_ca")
+    body = {"name": "new", "provider": "external", "instance_class": "local.small", "host": "127.0.0.1", "port": 1}
+    answer = operator.post("/api/v1/instances", {**body, "username": "x", "password": "x", "tls_ca": text})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "tls_ca")
+
+
 def test_a_class_in_use_stays(admin):
     row(1)
     answer = admin.delete("/api/v1/instance-classes/local.small")

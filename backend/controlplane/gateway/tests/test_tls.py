@@ -76,6 +76,12 @@ def test_a_server_whose_certificate_nobody_vouches_for_is_not_spoken_to(
         open_server(at(server.port, ca=""), LIMITS)
 
 
+@pytest.mark.parametrize("ca", ["x", "²"])
+def test_authorities_that_are_none_are_told_as_what_they_are(at: Callable[..., Any], ca: str) -> None:
+    with pytest.raises(Unreachable):
+        open_server(at(1, ca=ca), LIMITS)
+
+
 def test_a_handshake_that_comes_byte_by_byte_is_given_up(server: TestServer, at: Callable[..., Any]) -> None:
     with dribbling(server.port, CLIENT_HELLO) as proxy, pytest.raises(Unreachable):
         open_server(at(proxy.port), Limits(LIMITS.networks, connect_seconds=1))
