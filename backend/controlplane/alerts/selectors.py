@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from django.db.models import F, Q, QuerySet
@@ -43,11 +42,6 @@ def incident_get(pk: str) -> Incident:
     if found is None:
         raise NotFound(f"There is no incident {pk}: list them with GET /api/v1/incidents.")
     return found
-
-
-def incident_open_for(instance_ids: Iterable[str]) -> QuerySet[Incident]:
-    """What a rollout looks at before it goes on."""
-    return Incident.objects.filter(resolved_at=None, instance_id__in=list(instance_ids))
 
 
 def silence_list() -> QuerySet[Silence]:

@@ -1,6 +1,6 @@
 """A tree becomes nested closures once; evaluating is then a handful of calls.
 
-How fast: backend/bench/evaluate.py.
+How fast: backend/bench/expressions.py.
 Every division truncates where it stands: ``{a/3*3}`` is not ``{a*3/3}``.
 """
 
