@@ -416,6 +416,31 @@ fn grants_to_the_address_of_a_client() {
     arena.miss(&mut by_name, read, "error 1142");
 }
 
+/// What is granted to a user for a narrower host counts for older sessions of another account, too, and only for some of them.
+#[test]
+fn grants_to_some_of_the_clients_of_an_account() {
+    let (mut arena, mut definer, _) = with_table("d_some");
+    definer.must("CREATE USER wide@'%' IDENTIFIED BY 'wide'").unwrap();
+    let (login, read) = (account(&arena, "wide"), "SELECT v FROM d_some.t WHERE id = 1");
+    let mut by_address = arena.client_as(&login);
+    let mut by_socket = Client::connect(&arena.server.unix_endpoint(), &login).unwrap();
+    arena.miss(&mut by_address, read, "error 1142");
+    for grant in ["GRANT SELECT ON d_some.* TO wide@127.0.0.1", "GRANT SELECT ON d_some.t TO wide@127.0.0.1"] {
+        definer.must("CREATE USER wide@127.0.0.1 IDENTIFIED BY 'wide'").unwrap();
+        definer.must(grant).unwrap();
+        assert_eq!(arena.warm(&mut by_address, read), "10");
+        (0..2).for_each(|_| arena.miss(&mut by_socket, read, "error 1142"));
+        definer.must("DROP USER wide@127.0.0.1").unwrap();
+        (0..2).for_each(|_| arena.miss(&mut by_address, read, "error 1142"));
+    }
+    definer.must("GRANT SELECT ON d_some.* TO wide@'%'").unwrap();
+    // With one host all clients of the account are alike again.
+    until("clients at two places share results", || {
+        arena.warm(&mut by_address, read);
+        arena.ask(&mut by_socket, read).1
+    });
+}
+
 /// A password that has expired with time: until there is another, the server answers nothing.
 #[test]
 fn an_account_whose_password_expires() {

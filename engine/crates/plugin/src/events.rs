@@ -108,7 +108,7 @@ fn on_table(event: &EventTable) {
         });
     }
     // Its statement is known now to change what it may.
-    if is_lock && session::tells_grants(db, name) {
+    if is_lock && session::tells_grants(db, name) && !worker::is_this_thread() {
         engine.settings.note_grants();
     }
 }
@@ -173,7 +173,7 @@ fn on_connection(facts: &Facts, thd: *mut Thd, event: &EventConnection) {
 
 fn account(facts: &Facts, event: &EventConnection) -> Account {
     let (user, host) = facts.account();
-    Account::new(user, host, bytes(event.ip, event.ip_length as usize))
+    Account { user, host, address: bytes(event.ip, event.ip_length as usize).to_vec() }
 }
 
 fn connect(facts: &Facts, thd: *mut Thd, event: &EventConnection) {

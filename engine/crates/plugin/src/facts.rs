@@ -11,10 +11,24 @@ pub fn look_up_beginnings(engine: &Engine, link: &mut Local) -> Result<(), Strin
     let inherited = engine.settings.inherited();
     let rows = link.query("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect")?;
     if let Some([Some(mode), Some(first)]) = rows.first().map(|row| row.as_slice()) {
+        engine.contexts.note_several_hosts(users_with_several_hosts(link));
+        engine.settings.note_hosts(inherited);
         let as_usual = is_usual(mode) && leaves_mode(first) && !may_passwords_expire(link);
         engine.settings.note_beginnings(inherited, !first.is_empty(), as_usual);
     }
     Ok(())
+}
+
+/// Of the nameless user, whose grants all others have, those who are not granted the same for every host. All users, where that
+/// cannot be told.
+fn users_with_several_hosts(link: &mut Local) -> HashSet<Vec<u8>> {
+    let granted = ["db", "tables_priv", "columns_priv"].map(|table| format!("SELECT User, Host FROM mysql.{table}"));
+    let several = format!(
+        "SELECT User FROM (SELECT User, Host FROM mysql.global_priv WHERE User <> '' UNION {}) AS hosts \
+         WHERE Host <> IF(User = '', '%', '') GROUP BY User HAVING User = '' OR COUNT(*) > 1",
+        granted.join(" UNION ")
+    );
+    link.query(&several).map_or_else(|_| HashSet::from([Vec::new()]), |rows| first_column(rows).collect())
 }
 
 /// With time alone: the server then refuses what a session asks, which nothing else tells than its answer.

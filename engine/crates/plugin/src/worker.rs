@@ -199,7 +199,7 @@ impl Worker {
             host::admit();
             apply_settings(engine);
         }
-        if engine.vigil.is_awake() && !engine.settings.knows_beginnings() {
+        if engine.vigil.is_awake() && !(engine.settings.knows_beginnings() && engine.settings.known_hosts().is_some()) {
             facts::look_up_beginnings(engine, link)?;
         }
         if engine.catalogue.facts().is_none() {

@@ -1,6 +1,6 @@
 //! A session's identity as far as it can change a result: interned, so that comparing two is comparing numbers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
 /// Identities of more bytes than this are not remembered at once; numbers are never used twice, so forgetting is safe.
@@ -18,6 +18,7 @@ struct Inner {
     last: u64,
     bytes: usize,
     numbers: HashMap<Vec<u8>, u64>,
+    with_several_hosts: HashSet<Vec<u8>>,
 }
 
 impl Contexts {
@@ -41,6 +42,17 @@ impl Contexts {
     pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
         let _held = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         work();
+    }
+
+    /// Users to whom something is granted for several hosts, as far as `Settings::known_hosts` says; the nameless one stands
+    /// for all.
+    pub fn note_several_hosts(&self, users: HashSet<Vec<u8>>) {
+        self.inner.lock().unwrap_or_else(|e| e.into_inner()).with_several_hosts = users;
+    }
+
+    pub fn has_several_hosts(&self, user: &[u8]) -> bool {
+        let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
+        inner.with_several_hosts.contains(user) || inner.with_several_hosts.contains(&b""[..])
     }
 
     /// A number that no other session has or will get.

@@ -53,6 +53,8 @@ pub struct Settings {
     inherited: AtomicU64,
     /// What `inherited` said when privileges were last about to change.
     granting: AtomicU64,
+    /// What it said when it was looked up who has several hosts, and one more; 0 before.
+    hosts: AtomicU64,
     /// How many such changes are under way.
     changing: AtomicU64,
     /// The last number of `inherited` for which it was looked up how new sessions begin << 2 | with `init_connect` << 1
@@ -285,6 +287,19 @@ impl Settings {
 
     pub fn knows_beginnings(&self) -> bool {
         self.beginnings.load(Ordering::Relaxed) >> 2 == self.inherited()
+    }
+
+    /// When privileges last changed, if it has been looked up since to whom they are granted for several hosts.
+    pub fn known_hosts(&self) -> Option<u64> {
+        let granting = self.granting.load(Ordering::SeqCst);
+        (self.hosts.load(Ordering::SeqCst) > granting).then_some(granting)
+    }
+
+    /// `inherited`: the number from before it was looked up.
+    pub fn note_hosts(&self, inherited: u64) {
+        if self.is_unchanged_since(inherited) {
+            self.hosts.store(inherited + 1, Ordering::SeqCst);
+        }
     }
 
     /// `inherited`: the number from before it was looked up.

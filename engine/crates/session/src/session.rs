@@ -36,15 +36,15 @@ pub enum Phase {
 pub struct Account {
     pub user: Vec<u8>,
     pub host: Vec<u8>,
-    /// Where the client is, if the host stands for one: a client on the server's machine has what is granted to the account
-    /// by its name, and by the address that it comes from.
+    /// Where the client is. It has what is granted to its user for any host that stands for it: also for another one than its
+    /// account's, such as the address of a client on the server's machine.
     pub address: Vec<u8>,
 }
 
 impl Account {
-    pub fn new(user: Vec<u8>, host: Vec<u8>, address: &[u8]) -> Account {
-        let is_one = !host.iter().any(|byte| matches!(byte, b'%' | b'_' | b'/'));
-        Account { user, host, address: if is_one { address.to_vec() } else { Vec::new() } }
+    /// Its host stands for several.
+    fn is_pattern(&self) -> bool {
+        self.host.iter().any(|byte| matches!(byte, b'%' | b'_' | b'/'))
     }
 }
 
@@ -105,6 +105,8 @@ pub struct Session {
     pub(crate) has_failed: bool,
     /// Numbers of the identity for the text and the binary protocol; none while it must be computed anew.
     pub(crate) contexts: Option<[u64; 2]>,
+    /// What `Settings::known_hosts` said when they were computed.
+    contexts_under: Option<u64>,
     /// The last tables met, to spare the registry a look-up.
     pub(crate) met: Vec<Arc<Table>>,
     pub(crate) scratch: Vec<u8>,
@@ -158,6 +160,7 @@ impl Default for Session {
             finished: None,
             has_failed: false,
             contexts: None,
+            contexts_under: None,
             met: Vec::new(),
             scratch: Vec::new(),
             recent: Recent::default(),
@@ -319,7 +322,9 @@ impl Session {
 
     /// The identity's number for the text (false) or binary (true) protocol; none if the session must not be cached.
     pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
-        if self.contexts.is_none() {
+        let under = engine.settings.known_hosts();
+        if self.contexts.is_none() || self.contexts_under != under {
+            self.contexts_under = under;
             self.contexts = self.compute_contexts(engine);
         }
         self.contexts.map(|numbers| numbers[usize::from(is_binary)])
@@ -334,7 +339,11 @@ impl Session {
             return None;
         }
         let mut identity = Identity::default();
-        identity.push(&account.user).push(&account.host).push(&account.address).push(&self.database);
+        identity.push(&account.user).push(&account.host).push(&self.database);
+        let knows_hosts = self.contexts_under.is_some();
+        if !account.is_pattern() || !knows_hosts || engine.contexts.has_several_hosts(&account.user) {
+            identity.push(b"address").push(&account.address);
+        }
         identity.push(&(self.capabilities & capability::RESPONSE_SHAPING).to_le_bytes());
         identity.push(&self.charset.to_le_bytes()).push(&self.collation.to_le_bytes());
         identity.push(&[self.cache_type, u8::from(self.variables.mode.ignore_space)]);

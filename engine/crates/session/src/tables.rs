@@ -146,6 +146,11 @@ pub(crate) fn table_cells(cells: &[CellId], is_by_rows: bool) -> impl Iterator<I
     of_rows.into_iter().chain(of_tables.iter().copied())
 }
 
+/// So many are told apart: what is known of a name is kept for good, and anybody may drop tables of any name that there never
+/// were. All further ones are one, which qualifies for nothing.
+const MOST: usize = 1 << 18;
+const OTHERS: &[u8] = b"(other tables)";
+
 #[derive(Default)]
 struct Known {
     by_name: HashMap<Vec<u8>, Arc<Table>>,
@@ -167,6 +172,10 @@ impl Tables {
             return table.clone();
         }
         let mut known = self.known.write().unwrap_or_else(|e| e.into_inner());
+        if let Some(table) = known.by_name.get(&key) {
+            return table.clone();
+        }
+        let (key, db, name) = if known.by_name.len() < MOST { (key, db, name) } else { (Vec::new(), &b""[..], OTHERS) };
         if let Some(table) = known.by_name.get(&key) {
             return table.clone();
         }
@@ -206,5 +215,23 @@ impl Tables {
 
     pub fn take_asked(&self) -> Vec<Arc<Table>> {
         std::mem::take(&mut self.asked.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_without_end_are_one_table() {
+        let (tables, versions) = (Tables::default(), Versions::new());
+        let find = |number: usize| tables.find(&versions, b"d", number.to_string().as_bytes());
+        let [first, last] = [0, MOST - 1].map(find);
+        (1..MOST - 1).for_each(|number| _ = find(number));
+        let others = find(MOST);
+        assert_eq!((others.db.as_slice(), others.name.as_slice()), (&b""[..], OTHERS));
+        assert!(Arc::ptr_eq(&others, &find(MOST + 1)) && others.whole != last.whole);
+        assert!(Arc::ptr_eq(&first, &find(0)) && Arc::ptr_eq(&last, &find(MOST - 1)));
+        assert_eq!(tables.list().len(), MOST + 1);
     }
 }

@@ -209,9 +209,9 @@ impl Session {
     }
 }
 
-/// Tables from which the server reads what is granted for whole databases.
+/// Tables from which the server reads what is granted for databases, tables and columns, one of which all lock that change it.
 pub fn tells_grants(db: &[u8], name: &[u8]) -> bool {
-    db == b"mysql" && [&b"db"[..], b"roles_mapping"].contains(&name)
+    db == b"mysql" && [&b"db"[..], b"tables_priv", b"columns_priv", b"roles_mapping"].contains(&name)
 }
 
 pub(crate) fn is_server_own(db: &[u8], name: &[u8]) -> bool {

@@ -90,7 +90,7 @@ pub fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
     engine.settings.note_beginnings(engine.settings.inherited(), false, true);
     let mut session = Session::accepted(engine.settings.inherited());
     let facts = ThreadFacts { isolation, ..facts() };
-    session.on_connected(engine, Account::new(b"u".to_vec(), b"%".to_vec(), b""), &facts);
+    session.on_connected(engine, Account { user: b"u".to_vec(), host: b"%".to_vec(), address: Vec::new() }, &facts);
     session.on_status(engine, &facts);
     Talk { engine, session, client: Client::default() }
 }
