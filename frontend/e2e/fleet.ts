@@ -1,6 +1,7 @@
 // What a test needs beside the browser: the API as the administrator, and an application that really reads.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { promisify } from 'node:util';
 import type { APIRequestContext } from '@playwright/test';
 import { BACKEND, PYTHON, stack, type Server } from './session';
 
@@ -60,6 +61,18 @@ export class Api {
     }
     if (state !== 'applied') throw new Error(`${what} of ${instanceId} ended as ${state}`);
   }
+}
+
+/** Behind the control plane's back. */
+export async function runOn({ host, port, username, password }: Server, statement: string): Promise<void> {
+  const code = `
+import os, sys, pymysql
+host, port, user, statement = sys.argv[1:]
+server = pymysql.connect(host=host, port=int(port), user=user, password=os.environ["FQC_DEMO_PASSWORD"])
+server.cursor().execute(statement)`;
+  await promisify(execFile)(PYTHON, ['-c', code, host, String(port), username, statement], {
+    env: { ...process.env, FQC_DEMO_PASSWORD: password },
+  });
 }
 
 /** Runs the shop of the demonstration against a server for as long as `during` takes. */

@@ -1,4 +1,11 @@
+import { expectAccessible } from './accessible';
 import { expect, test } from './console';
+import { runOn } from './fleet';
+import { stack } from './session';
+
+interface Parameters {
+  items: { name: string; running: string }[];
+}
 
 test('what is not met in the checklist is mended by its button', async ({
   page,
@@ -14,4 +21,39 @@ test('what is not met in the checklist is mended by its button', async ({
   await expect(page.getByRole('region', { name: /proxy on/ })).toContainText('applied');
   await page.getByRole('tab', { name: 'Overview' }).click();
   await expect(checklist).toContainText('the dedicated proxy is disabled');
+});
+
+test('what the server runs instead stands where it drifted, and the overview leads there', async ({
+  page,
+  api,
+  instances: [, second],
+}) => {
+  const server = stack.server(second.id);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const { items } = await api.get<Parameters>(`instances/${second.id}/parameters`);
+  const former = items.find(({ name }) => name === 'max_connections')?.running ?? '';
+  await runOn(server, 'SET GLOBAL max_connections = 77');
+  try {
+    await expect
+      .poll(async () => (await api.get<{ drifted_count: number }>(`instances/${second.id}`)).drifted_count)
+      .toBe(1);
+    await page.goto(`/instances/${second.id}/overview`);
+    await page.getByRole('link', { name: '1 drifted' }).click();
+    await expect(page.getByText('The server runs 77')).toBeVisible();
+    await expectAccessible(page);
+  } finally {
+    await runOn(server, `SET GLOBAL max_connections = ${former}`);
+  }
+});
+
+test('open incidents are among what needs attention', async ({ page, api, instances: [first] }) => {
+  const rule = await api.alwaysFiringRule(first.id, `attention-${Date.now()}`, 'warning');
+  try {
+    await page.goto(`/instances/${first.id}/overview`);
+    await page.getByRole('link', { name: /^\d+ incidents?$/ }).click();
+    await expect(page).toHaveURL(/\/alerts\?show=open/);
+    await expect(page.getByRole('radio', { name: 'Open' })).toBeChecked();
+  } finally {
+    await api.send('DELETE', `alert-rules/${rule}`);
+  }
 });

@@ -129,12 +129,33 @@ test('a chart that is drawn anew during a drag zooms to what was pressed', async
   expect(span / (15 * 60_000)).toBeCloseTo(0.5, 1);
 });
 
-test('live mode asks for newer samples by itself', async ({ page, instances: [first] }) => {
-  await openMonitoring(page, first.id);
+const isMetrics = (url: URL) => url.pathname.endsWith('/metrics');
+
+test('live mode draws what is told, and asks for no figures', async ({
+  page,
+  instances: [first, second],
+}) => {
+  const panel = await openMonitoring(page, first.id, `range=15m&compare=${second.id}`);
+  const lines = panel.locator('path.recharts-line-curve');
+  const heard = page.waitForResponse((answer) => answer.url().includes('/events?topic=samples'));
   await page.getByRole('button', { name: 'Live' }).click();
   await expect(page).toHaveURL(/live=true/);
   await expect(page.getByRole('button', { name: 'Live' })).toHaveAttribute('aria-pressed', 'true');
-  const asked = () => page.waitForRequest((request) => request.url().includes('/metrics?'));
+  expect((await heard).url()).toContain(`instances=${first.id}%2C${second.id}`);
+  // Figures are no longer answered: what is drawn from now on was told.
+  await page.route(isMetrics, () => undefined);
+  const drawn = () => lines.evaluateAll((all) => all.map((line) => line.getAttribute('d')).join());
+  for (const round of ['first', 'second']) {
+    const before = await drawn();
+    await expect.poll(drawn, `the ${round} round is drawn`).not.toBe(before);
+  }
+});
+
+test('live mode asks again and again where events are refused', async ({ page, instances: [first] }) => {
+  await openMonitoring(page, first.id);
+  await page.route('**/api/v1/events?topic=samples**', (route) => route.fulfill({ status: 503 }));
+  await page.getByRole('button', { name: 'Live' }).click();
+  const asked = () => page.waitForRequest((request) => isMetrics(new URL(request.url())));
   const [former, later] = [await asked(), await asked()].map((request) =>
     Date.parse(new URL(request.url()).searchParams.get('to') ?? ''),
   );

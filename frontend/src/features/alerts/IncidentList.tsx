@@ -9,6 +9,7 @@ import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
+import classes from './alerts.module.css';
 import { incidentsQuery, useMetrics, type Incident, type Metric } from './api';
 
 interface IncidentListProps {
@@ -62,7 +63,14 @@ function columnsOf(t: Translate, metrics: Metric[], onOpen: (id: string) => void
       key: 'rule',
       header: t('incidents.rule'),
       render: (row) => (
-        <Button variant="transparent" size="compact-xs" px={0} onClick={() => onOpen(row.id)}>
+        <Button
+          variant="transparent"
+          size="compact-xs"
+          px={0}
+          h="auto"
+          classNames={{ label: classes.rule }}
+          onClick={() => onOpen(row.id)}
+        >
           {row.rule_name}
         </Button>
       ),

@@ -11,7 +11,7 @@ import classes from './AuditEventDrawer.module.css';
 export function AuditEventDrawer({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const t = useT();
   return (
-    <Drawer opened={id !== undefined} onClose={onClose} size={520} title={t('audit.change')}>
+    <Drawer opened={id !== undefined} onClose={onClose} size={520} title={t('audit.event')}>
       {id && <EventDetails id={id} />}
     </Drawer>
   );

@@ -7,13 +7,13 @@ import { ChangeFollower } from './ChangeFollower';
 import { EnableFlow } from './EnableFlow';
 import { LiveCache } from './LiveCache';
 
-const LIVE_MS = 2_000;
+const CALM_MS = 60_000;
 
 /** The cache of one instance: the way to enabling it, and once enabled, its hits as they arrive. */
 export function CachePage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
   const { change } = useSearch({ from: '/console/instances/$instanceId/cache' });
-  const status = useQuery(cacheStatusQuery(instanceId, LIVE_MS));
+  const status = useQuery(cacheStatusQuery(instanceId, CALM_MS));
   return (
     <Stack gap="md">
       {change && <ChangeFollower instanceId={instanceId} changeId={change} />}

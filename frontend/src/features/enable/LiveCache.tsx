@@ -1,9 +1,10 @@
 import { Button, Group, Switch } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { cacheStatusQuery, type CacheStatus } from '@/api/instances';
 import { useCan } from '@/api/session';
+import { useSamples } from '@/api/useSamples';
 import { Sparkline } from '@/charts/Sparkline';
 import { ConfirmModal } from '@/components/ConfirmModal';
 import { ButtonLink } from '@/components/links';
@@ -16,7 +17,10 @@ import { useT } from '@/lib/i18n/context';
 import { formatCompact, formatPercent, formatRate } from '@/lib/number';
 import { useCacheDisable } from './api';
 import { CacheRules } from './CacheRules';
-import { growth, withReading, type Reading } from './liveHits';
+import { growth, KEPT_READINGS, withReading, type Reading } from './liveHits';
+
+const FIRST_HITS_MS = 2_000;
+const CALM_MS = 60_000;
 
 export function LiveCache({ instanceId, status }: { instanceId: string; status: CacheStatus }) {
   const t = useT();
@@ -102,10 +106,20 @@ export function LiveCache({ instanceId, status }: { instanceId: string; status: 
   );
 }
 
-/** The polls of this visit, newest last. */
+/**
+ * What the server said during this visit, newest last. It is asked every few seconds while somebody waits for the first
+ * hits, and then when a round of polls is told: a page that is left open asks for nothing else.
+ */
 function useReadings(instanceId: string, status: CacheStatus): Reading[] {
-  const { dataUpdatedAt } = useQuery(cacheStatusQuery(instanceId));
+  const client = useQueryClient();
   const [readings, setReadings] = useState<Reading[]>([]);
+  const askAgain = useCallback(
+    () => void client.invalidateQueries({ queryKey: cacheStatusQuery(instanceId).queryKey }),
+    [client, instanceId],
+  );
+  const isHeard = useSamples([instanceId], askAgain);
+  const isSettled = isHeard && readings.length >= KEPT_READINGS;
+  const { dataUpdatedAt } = useQuery(cacheStatusQuery(instanceId, isSettled ? CALM_MS : FIRST_HITS_MS));
   const next = {
     at: dataUpdatedAt,
     hits: Number(status.counters.Qcache_hits ?? 0),

@@ -5,14 +5,16 @@ import { lastPresent } from '@/lib/series';
 import { useRowMetrics } from './rowMetrics';
 import classes from './fleet.module.css';
 
+/** Nothing while they are on their way: a dash would say that there are none. */
 function useValues(instanceId: string, name: string) {
-  const { data } = useRowMetrics(instanceId);
-  return data?.find((series) => series.name === name)?.values;
+  const { data, isPending } = useRowMetrics(instanceId);
+  return { values: data?.find((series) => series.name === name)?.values, isPending };
 }
 
 export function RowHitRatio({ id, name }: { id: string; name: string }) {
   const t = useT();
-  const values = useValues(id, 'hit_ratio');
+  const { values, isPending } = useValues(id, 'hit_ratio');
+  if (isPending) return null;
   const last = lastPresent(values);
   if (!values || last === null) return <span className={classes.absent}>{ABSENT}</span>;
   return (
@@ -24,5 +26,6 @@ export function RowHitRatio({ id, name }: { id: string; name: string }) {
 }
 
 export function RowHits({ id }: { id: string }) {
-  return <>{formatRate(lastPresent(useValues(id, 'hits_per_second')))}</>;
+  const { values, isPending } = useValues(id, 'hits_per_second');
+  return isPending ? null : <>{formatRate(lastPresent(values))}</>;
 }

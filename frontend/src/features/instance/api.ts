@@ -37,6 +37,20 @@ export function useInstanceDelete(onDone: () => void) {
   );
 }
 
+/** Of one instance. More than a page of them open at a time would be another trouble. */
+export function openIncidentsQuery(instance: string) {
+  return queryOptions({
+    queryKey: ['incident', 'open', instance],
+    queryFn: () =>
+      unwrap(
+        api.GET('/api/v1/incidents', {
+          params: { query: { instance, is_open: true, limit: LARGEST_PAGE_SIZE } },
+        }),
+      ).then(({ items }) => items),
+    refetchInterval: pollEvery(GLANCE_MS),
+  });
+}
+
 /** The past hour in a few figures. */
 export function glanceQuery(id: string) {
   const names = 'hit_ratio,hits_per_second,saved_time,buffer_pool_hit_ratio,questions_per_second';

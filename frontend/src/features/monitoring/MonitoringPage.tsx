@@ -6,11 +6,13 @@ import { QueryView } from '@/components/QueryView';
 import { useT, useToldMetric } from '@/lib/i18n/context';
 import { metricsQuery } from './api';
 import { ChangeMarks } from './ChangeMarks';
+import { withRounds } from './liveSamples';
 import { MonitoringToolbar } from './MonitoringToolbar';
 import { PanelGrid } from './PanelGrid';
 import { domainOf, toldSource, type Source } from './panels';
 import type { MonitoringSearch } from './search';
 import { useChangeMarks } from './useChangeMarks';
+import { useLiveRounds, type Live } from './useLiveRounds';
 
 export function MonitoringPage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
@@ -40,18 +42,24 @@ interface ChartsProps {
 
 function Charts({ instance, search, onZoom }: ChartsProps) {
   const told = useToldMetric();
-  const main = useQuery(metricsQuery(instance.id, search));
-  const compared = useCompared(search);
+  const live = useLiveRounds(instance.id, search);
+  const main = useQuery(metricsQuery(instance.id, search, live.isHeard));
+  const compared = useCompared(search, live);
   return (
     <QueryView query={main} skeleton={<ChartsSkeleton />}>
-      {(answer) => (
-        <MarkedCharts
-          instance={instance}
-          sources={[{ label: instance.name, answer }, ...compared].map((source) => toldSource(source, told))}
-          domain={domainOf(answer)}
-          onZoom={onZoom}
-        />
-      )}
+      {(asked) => {
+        const answer = withRounds(asked, live.rounds, instance.id);
+        return (
+          <MarkedCharts
+            instance={instance}
+            sources={[{ label: instance.name, answer }, ...compared].map((source) =>
+              toldSource(source, told),
+            )}
+            domain={domainOf(answer)}
+            onZoom={onZoom}
+          />
+        );
+      }}
     </QueryView>
   );
 }
@@ -102,10 +110,11 @@ function ChartsSkeleton() {
   );
 }
 
-function useCompared(search: MonitoringSearch): Source[] {
+function useCompared(search: MonitoringSearch, live: Live): Source[] {
   const id = search.compare ?? '';
   const isOn = id !== '';
   const other = useQuery({ ...instanceQuery(id), enabled: isOn });
-  const metrics = useQuery({ ...metricsQuery(id, search), enabled: isOn });
-  return isOn && other.data && metrics.data ? [{ label: other.data.name, answer: metrics.data }] : [];
+  const metrics = useQuery({ ...metricsQuery(id, search, live.isHeard), enabled: isOn });
+  if (!isOn || !other.data || !metrics.data) return [];
+  return [{ label: other.data.name, answer: withRounds(metrics.data, live.rounds, id) }];
 }

@@ -4,6 +4,7 @@ import { pollEvery } from '@/api/useConnection';
 import { METRIC_NAMES } from './panels';
 import { RANGE_MS, type MonitoringSearch } from './search';
 
+/** Live mode whose events are not heard. */
 const LIVE_MS = 5_000;
 const CALM_MS = 60_000;
 const POINTS = 500;
@@ -14,7 +15,7 @@ function spanOf({ from, to, range = '1h' }: MonitoringSearch): { from: string; t
   return { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
 }
 
-export function metricsQuery(id: string, search: MonitoringSearch) {
+export function metricsQuery(id: string, search: MonitoringSearch, isHeard: boolean) {
   const { from, to, range, live } = search;
   return queryOptions({
     queryKey: ['metrics', 'instance', id, { from, to, range }],
@@ -28,7 +29,7 @@ export function metricsQuery(id: string, search: MonitoringSearch) {
           signal,
         }),
       ),
-    refetchInterval: to ? false : pollEvery(live ? LIVE_MS : CALM_MS),
+    refetchInterval: to ? false : pollEvery(live && !isHeard ? LIVE_MS : CALM_MS),
     placeholderData: keepPreviousData,
   });
 }

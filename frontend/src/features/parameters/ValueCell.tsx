@@ -1,7 +1,7 @@
 // One value, edited in place. Enter keeps it in the draft and moves on, Escape gives up, arrow keys go up and down.
 // While a cell has the focus, Tab passes all others by: behind hundreds of them is the review.
 import { Popover } from '@mantine/core';
-import { useCallback, useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { useCallback, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import type { Instance, InstanceParameter } from '@/api/instances';
 import { IconArrowRight, IconX } from '@/components/icons';
 import { ParameterValue } from '@/components/ParameterValue';
@@ -41,11 +41,21 @@ export function ValueCell({ row, instance, draft, canChange, focused }: ValueCel
     setIsEditing(false);
     button.current?.focus();
   };
+  /** Under what is configured, what the server runs instead. */
+  const withRunning = (value: ReactNode) =>
+    row.is_drifted ? (
+      <>
+        {value}
+        <span className={classes.running}>{t('parameters.runs', { value: row.running ?? '–' })}</span>
+      </>
+    ) : (
+      value
+    );
   const present = (
     <ParameterValue value={presentValue(row)} resolved={row.resolved} unit={row.unit} isClipped />
   );
-  if (!canChange || !row.is_modifiable) return present;
-  return (
+  if (!canChange || !row.is_modifiable) return withRunning(present);
+  return withRunning(
     <Popover
       opened={isEditing}
       onChange={setIsEditing}
@@ -85,7 +95,7 @@ export function ValueCell({ row, instance, draft, canChange, focused }: ValueCel
       <Popover.Dropdown>
         {isEditing && <ValueEditor row={row} instance={instance} draft={draft} onClose={close} />}
       </Popover.Dropdown>
-    </Popover>
+    </Popover>,
   );
 }
 

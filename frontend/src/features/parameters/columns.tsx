@@ -89,13 +89,7 @@ function NameCell({ row, t }: { row: InstanceParameter; t: Translate }) {
 }
 
 function RowState({ row, t }: { row: InstanceParameter; t: Translate }) {
-  if (row.is_drifted) {
-    return (
-      <StatusBadge tone="warn" title={t('parameters.runs', { value: row.running ?? '–' })}>
-        {t('parameters.drifted')}
-      </StatusBadge>
-    );
-  }
+  if (row.is_drifted) return <StatusBadge tone="warn">{t('parameters.drifted')}</StatusBadge>;
   if (row.is_pending_restart) return <StatusBadge tone="warn">{t('parameters.pending')}</StatusBadge>;
   if (row.configured !== null) return <StatusBadge tone="info">{t('parameters.configured')}</StatusBadge>;
   return null;

@@ -22,9 +22,13 @@ const ITEM_TONES = {
   skipped: 'neutral',
 } as const;
 
-export function ApplyStateBadge({ state }: { state: FleetApply['state'] }) {
+/** Done is not yet well done: instances that were left as they were show in its colour. */
+export function ApplyStateBadge({ apply: { state, counts } }: { apply: FleetApply }) {
   const t = useT();
-  return <StatusBadge tone={APPLY_TONES[state]}>{t(`rollout.state.${state}`)}</StatusBadge>;
+  const isMissed = state === 'done' && ((counts.blocked ?? 0) > 0 || (counts.failed ?? 0) > 0);
+  return (
+    <StatusBadge tone={isMissed ? 'warn' : APPLY_TONES[state]}>{t(`rollout.state.${state}`)}</StatusBadge>
+  );
 }
 
 export function ItemStateBadge({ state }: { state: FleetApplyItem['state'] }) {

@@ -33,7 +33,7 @@ function columnsOf(t: Translate): Column<FleetApply>[] {
         </TextLink>
       ),
     },
-    { key: 'state', header: t('fleet.state'), render: (row) => <ApplyStateBadge state={row.state} /> },
+    { key: 'state', header: t('fleet.state'), render: (row) => <ApplyStateBadge apply={row} /> },
     { key: 'by', header: t('change.by'), render: (row) => row.created_by, isSecondary: true },
     { key: 'at', header: t('change.created'), render: (row) => <Moment at={row.created_at} relative /> },
   ];

@@ -53,7 +53,7 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
       <PageHeader
         eyebrow={<TextLink to="/templates/apply">{t('rollout.title')}</TextLink>}
         title={`${apply.template_name} · ${t('templates.versionNumber', { number: apply.template_version })}`}
-        status={<ApplyStateBadge state={apply.state} />}
+        status={<ApplyStateBadge apply={apply} />}
         description={
           <>
             {t('rollout.terms', {
@@ -71,6 +71,7 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
               key={steering}
               variant={steering === 'abort' ? 'default' : 'filled'}
               loading={steer.isPending}
+              disabled={steering === 'start' && !apply.counts.pending}
               onClick={() => steer.mutate(steering)}
             >
               {t(`rollout.${steering}Now`)}

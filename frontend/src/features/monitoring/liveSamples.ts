@@ -1,0 +1,41 @@
+// The answer of a chart, with the rounds of polls that were told since. Pure.
+// Only times that the answer does not have yet: what it has is summed over its whole step, a round is one sample of it.
+import type { Round } from '@/api/useSamples';
+import type { MetricAnswer } from './panels';
+
+const KEPT_ROUNDS = 500;
+
+export function withRound(rounds: Round[], next: Round): Round[] {
+  if (rounds.some(({ sampled_at }) => sampled_at === next.sampled_at)) return rounds;
+  return [...rounds, next].sort((a, b) => a.sampled_at - b.sampled_at).slice(-KEPT_ROUNDS);
+}
+
+/** As wide as it was: what comes at its end goes at its beginning. */
+export function withRounds(answer: MetricAnswer, rounds: Round[], instanceId: string): MetricAnswer {
+  const { times, step_seconds: step } = answer;
+  const first = times[0];
+  if (first === undefined) return answer;
+  const told = new Map<number, Record<string, number | null>>();
+  const known = lastKnown(answer);
+  for (const { sampled_at, values } of rounds) {
+    const at = Math.floor(sampled_at / step) * step;
+    const found = values?.[instanceId];
+    if (found && at >= first && (known === undefined || at > known)) told.set(at, found);
+  }
+  if (told.size === 0) return answer;
+  const end = Math.max(times.at(-1) ?? first, ...told.keys());
+  const begin = end - (times.length - 1) * step;
+  const moved = Array.from(times, (_, place) => begin + place * step);
+  const values = ({ name, values: old }: MetricAnswer['series'][number]) =>
+    moved.map((at) => told.get(at)?.[name] ?? old[(at - first) / step] ?? null);
+  return {
+    ...answer,
+    times: moved,
+    series: answer.series.map((series) => ({ ...series, values: values(series) })),
+  };
+}
+
+/** The newest time of which the answer has a figure. */
+function lastKnown({ times, series }: MetricAnswer): number | undefined {
+  return times.findLast((_, place) => series.some(({ values }) => (values[place] ?? null) !== null));
+}

@@ -1,0 +1,28 @@
+// Live mode: charts go on with the rounds that are told. The whole is asked when they begin to be heard, since one may have
+// passed before, and then as often as without live mode.
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback, useState } from 'react';
+import { useSamples, type Round } from '@/api/useSamples';
+import { withRound } from './liveSamples';
+import type { MonitoringSearch } from './search';
+
+export interface Live {
+  rounds: Round[];
+  isHeard: boolean;
+}
+
+const NONE: Round[] = [];
+
+export function useLiveRounds(instanceId: string, { live, compare }: MonitoringSearch): Live {
+  const client = useQueryClient();
+  const [rounds, setRounds] = useState(NONE);
+  const take = useCallback(
+    (round: Round | null) => {
+      if (round) setRounds((old) => withRound(old, round));
+      else void client.invalidateQueries({ queryKey: ['metrics', 'instance'] });
+    },
+    [client],
+  );
+  const isHeard = useSamples(compare ? [instanceId, compare] : [instanceId], take, live ?? false);
+  return { rounds: live ? rounds : NONE, isHeard };
+}
