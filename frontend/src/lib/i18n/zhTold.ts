@@ -274,6 +274,7 @@ const FIELDS: ToldWords = {
   not_a_list: '须为列表',
   not_a_dict: '须为对象',
   too_many: '过多',
+  overflow: '超出可表示的范围',
   weak: '密码强度不足',
 };
 
