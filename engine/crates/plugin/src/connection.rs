@@ -7,6 +7,7 @@
 //! after an answer the server gets a ping to run, so that it goes back to waiting in its own way.
 
 use crate::io::Io;
+use crate::patience::Patience;
 use session::{Decision, Engine, Outlet, Reply, Session};
 use wire::Header;
 
@@ -32,6 +33,7 @@ pub struct Connection {
     is_raw: bool,
     /// The last command's response is complete, and nothing was read since.
     has_answered: bool,
+    patience: Patience,
     /// The server waits on the socket: bytes are peeked at, never read ahead.
     peeks: bool,
     /// How much of a command that was peeked at the server may still read.
@@ -56,6 +58,7 @@ impl Connection {
             passing: None,
             is_raw: false,
             has_answered: false,
+            patience: Patience::default(),
             peeks,
             peeked: 0,
             has_greeted: false,
@@ -100,10 +103,10 @@ impl Connection {
                 Next::Command(end) => self.command(engine, io, end),
                 Next::Pieces => self.pass(engine, false),
                 Next::Oversized => self.pass(engine, true),
-                // The client has just got its answer: it cannot have asked again yet.
-                Next::Nothing if std::mem::take(&mut self.has_answered) && io.would_block() => return -1,
-                Next::Nothing | Next::More => {
-                    let count = self.fill(io);
+                next @ (Next::Nothing | Next::More) => {
+                    let is_first_look = matches!(next, Next::Nothing) && std::mem::take(&mut self.has_answered);
+                    let count =
+                        if is_first_look { self.await_command(engine, io) } else { self.fill(|room| io.read(room)) };
                     if count <= 0 {
                         return count;
                     }
@@ -297,7 +300,17 @@ impl Connection {
         self.own_given = 0;
     }
 
-    fn fill(&mut self, io: &mut dyn Io) -> isize {
+    /// The client has just got its answer: it cannot have asked again yet.
+    fn await_command(&mut self, engine: &Engine, io: &mut dyn Io) -> isize {
+        if engine.vigil.is_awake() && self.patience.is_due(io) {
+            let count = self.fill(|room| io.read_patiently(room));
+            self.patience.note(count > 0);
+            return count;
+        }
+        if io.would_block() { -1 } else { self.fill(|room| io.read(room)) }
+    }
+
+    fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> isize) -> isize {
         if self.given == self.filled {
             self.given = 0;
             self.granted = 0;
@@ -306,7 +319,7 @@ impl Connection {
         if self.is_full() {
             self.input.resize((2 * self.input.len()).max(BUFFER), 0);
         }
-        let count = io.read(&mut self.input[self.filled..]);
+        let count = read(&mut self.input[self.filled..]);
         self.filled += count.max(0) as usize;
         count
     }
@@ -343,6 +356,7 @@ impl Connection {
                 let count = io.write(bytes);
                 self.ahead = bytes.len() - count.max(0) as usize;
                 self.session.after_send(engine);
+                self.has_answered = self.session.is_at_rest();
                 count
             }
             Reply::Swallow => bytes.len() as isize,

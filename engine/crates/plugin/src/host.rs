@@ -96,8 +96,10 @@ pub fn stop() {
     status::restore();
     if slots::all_clean() {
         hooks::remove();
+        log::note("unloaded");
+    } else {
+        log::note("unloaded; connections in the middle of a command still pass through its hooks");
     }
-    log::note("unloaded");
 }
 
 /// Runs `work` with every lock held that this library has, which shows that what goes on meanwhile waits for none.

@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::io::IoSlice;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::Duration;
 
 type Recv = unsafe extern "C" fn(c_int, *mut c_void, usize, c_int) -> isize;
 type Send = unsafe extern "C" fn(c_int, *const c_void, usize, c_int) -> isize;
@@ -85,6 +86,10 @@ pub trait Io {
     fn write(&mut self, bytes: &[u8]) -> isize;
     /// Sends pieces without waiting; how many bytes went out.
     fn try_write(&mut self, pieces: &[&[u8]]) -> usize;
+    /// Prepares for `read_patiently`. False if this connection has to be waited for by the server.
+    fn learn_to_wait(&mut self) -> bool;
+    /// As `read`, but waits a moment where nothing has come.
+    fn read_patiently(&mut self, buffer: &mut [u8]) -> isize;
     /// Tells the server that nothing has come yet. False if only a real read can say so.
     fn would_block(&mut self) -> bool;
     fn wait_writable(&mut self, timeout_ms: c_int) -> bool;
@@ -123,12 +128,23 @@ impl Io for Plain {
         }
     }
 
+    fn learn_to_wait(&mut self) -> bool {
+        self.flags & libc::MSG_DONTWAIT != 0 && wait_in_reads(self.fd)
+    }
+
+    fn read_patiently(&mut self, buffer: &mut [u8]) -> isize {
+        let count = recv(self.fd, buffer.as_mut_ptr().cast(), buffer.len(), self.flags & !libc::MSG_DONTWAIT);
+        if count < 0 && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
+            nothing_has_come();
+        }
+        count
+    }
+
     fn would_block(&mut self) -> bool {
         if self.flags & libc::MSG_DONTWAIT == 0 {
             return false;
         }
-        // SAFETY: the thread's own errno.
-        unsafe { *libc::__errno_location() = libc::EAGAIN };
+        nothing_has_come();
         true
     }
 
@@ -168,6 +184,15 @@ impl Io for Tls {
         0
     }
 
+    /// The TLS library may read more often than it is asked to.
+    fn learn_to_wait(&mut self) -> bool {
+        false
+    }
+
+    fn read_patiently(&mut self, buffer: &mut [u8]) -> isize {
+        self.read(buffer)
+    }
+
     fn would_block(&mut self) -> bool {
         false
     }
@@ -176,6 +201,27 @@ impl Io for Tls {
         // A renegotiation may need to read; either direction ends the wait, and the write is tried again.
         wait(self.fd, libc::POLLOUT, timeout_ms)
     }
+}
+
+/// How long a read waits that may.
+pub const MOMENT: Duration = Duration::from_millis(50);
+
+/// From here on reads that do not say otherwise wait for a moment. The server's always do.
+fn wait_in_reads(fd: c_int) -> bool {
+    let moment = libc::timeval { tv_sec: 0, tv_usec: MOMENT.as_micros() as libc::suseconds_t };
+    let length = size_of::<libc::timeval>() as libc::socklen_t;
+    // SAFETY: a descriptor of a connection that the server has open, and an option's value with its size.
+    unsafe {
+        let flags = libc::fcntl(fd, libc::F_GETFL);
+        flags >= 0
+            && libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_RCVTIMEO, (&raw const moment).cast(), length) == 0
+            && libc::fcntl(fd, libc::F_SETFL, flags & !libc::O_NONBLOCK) == 0
+    }
+}
+
+fn nothing_has_come() {
+    // SAFETY: the thread's own errno.
+    unsafe { *libc::__errno_location() = libc::EAGAIN };
 }
 
 pub fn is_listening(fd: c_int) -> bool {

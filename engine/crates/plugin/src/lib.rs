@@ -20,6 +20,7 @@ mod keys;
 mod local;
 mod log;
 mod native;
+mod patience;
 mod rules;
 mod server;
 mod slots;

@@ -1,17 +1,25 @@
 //! The connections by their file descriptor.
 //!
 //! A slot is made once for each descriptor number and never freed, so a stale reference is never dangling. What is in it
-//! belongs to the thread that has set `is_busy`: the server uses a connection from one thread at a time, and a second
-//! thread that comes all the same finds the slot taken and passes the bytes unseen.
+//! belongs to the thread that has taken it: the server uses a connection from one thread at a time, and a second thread that
+//! comes all the same finds the slot taken and passes the bytes unseen. Who only looks in is waited for: a thread that went
+//! past what it has read ahead would lose it.
 
 use crate::connection::Connection;
+use crate::io;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_int;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const NOBODY: u8 = 0;
+const OWNER: u8 = 1;
+const VISITOR: u8 = 2;
 
 pub struct Slot {
-    is_busy: AtomicBool,
+    holder: AtomicU8,
     /// The server's number of the session, 0 before it is authenticated.
     pub thread_id: AtomicU64,
     /// Which load of the plugin accepted it.
@@ -21,7 +29,7 @@ pub struct Slot {
     connection: UnsafeCell<Option<Connection>>,
 }
 
-// SAFETY: `connection` is only reached through `Taken`, of which `is_busy` allows one at a time.
+// SAFETY: `connection` is only reached through `Taken`, of which `holder` allows one at a time.
 unsafe impl Sync for Slot {}
 
 const DESCRIPTORS: usize = 1 << 20;
@@ -43,7 +51,7 @@ pub fn made(fd: c_int) -> Option<&'static Slot> {
     let place = usize::try_from(fd).ok().and_then(|fd| table().get(fd))?;
     if place.load(Ordering::Acquire).is_null() {
         let slot = Box::into_raw(Box::new(Slot {
-            is_busy: AtomicBool::new(false),
+            holder: AtomicU8::new(NOBODY),
             thread_id: AtomicU64::new(0),
             load: AtomicU64::new(0),
             heard: AtomicU64::new(0),
@@ -66,22 +74,44 @@ pub fn open(fd: c_int, load: u64, connection: Connection) {
     }
 }
 
-/// Whether nothing of any connection is in our hands.
+/// Whether nothing of any connection is in our hands. Threads that wait in a read are back in a moment.
 pub fn all_clean() -> bool {
+    let until = Instant::now() + 2 * io::MOMENT;
     table()
         .iter()
         .filter_map(|place| {
             // SAFETY: as in `get`.
             unsafe { place.load(Ordering::Acquire).as_ref() }
         })
-        .all(|slot| slot.take().is_some_and(|mut taken| taken.content().as_ref().is_none_or(Connection::is_clean)))
+        .all(|slot| slot.is_clean_by(until))
 }
 
 impl Slot {
     /// None if another thread, or an outer frame of this one, has it.
     pub fn take(&'static self) -> Option<Taken> {
-        // Acquire: pairs with the Release in `Taken::drop`, so that the last thread's changes are seen.
-        (!self.is_busy.swap(true, Ordering::Acquire)).then_some(Taken { slot: self })
+        loop {
+            // Acquire: pairs with the Release in `Taken::drop`, so that the last thread's changes are seen.
+            match self.holder.compare_exchange(NOBODY, OWNER, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Some(Taken { slot: self }),
+                Err(VISITOR) => thread::yield_now(),
+                Err(_) => return None,
+            }
+        }
+    }
+
+    fn is_clean_by(&'static self, until: Instant) -> bool {
+        loop {
+            // Acquire: as above.
+            if self.holder.compare_exchange(NOBODY, VISITOR, Ordering::Acquire, Ordering::Relaxed).is_ok()
+                && (Taken { slot: self }).content().as_ref().is_none_or(Connection::is_clean)
+            {
+                return true;
+            }
+            if Instant::now() >= until {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 
@@ -92,14 +122,14 @@ pub struct Taken {
 
 impl Taken {
     pub fn content(&mut self) -> &mut Option<Connection> {
-        // SAFETY: `is_busy` was false and is true now, by this value alone; `&mut self` excludes a second reference.
+        // SAFETY: nobody held the slot before this value did; `&mut self` excludes a second reference.
         unsafe { &mut *self.slot.connection.get() }
     }
 }
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        self.slot.is_busy.store(false, Ordering::Release);
+        self.slot.holder.store(NOBODY, Ordering::Release);
     }
 }
 

@@ -1,0 +1,54 @@
+//! When to wait for a client's next command inside the read, and when to leave the waiting to the server.
+//!
+//! The server asks for bytes, is told that there are none, waits on the socket and asks again: three calls into the kernel.
+//! A read that waits is one. But it waits only a moment, so that the server's own timeouts and ends stay what they are, and
+//! a moment in vain costs more than is won. So it is tried where commands follow each other closely.
+
+use crate::io::Io;
+
+/// Commands of a new connection before the first try: many connections ask once or twice and go.
+const FIRST: u16 = 8;
+/// After so many tries in vain in a row, waits get no rarer.
+const MOST: u32 = 8;
+
+pub struct Patience {
+    /// Commands to pass over before the next try; none where the connection cannot wait.
+    passing: Option<u16>,
+    is_ready: bool,
+    /// Tries in vain, less those that were not.
+    vain: u32,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience { passing: Some(FIRST), is_ready: false, vain: 0 }
+    }
+}
+
+impl Patience {
+    /// Whether to wait for the next command. To be asked once for each.
+    pub fn is_due(&mut self, io: &mut dyn Io) -> bool {
+        match &mut self.passing {
+            None => return false,
+            Some(0) => {}
+            Some(left) => {
+                *left -= 1;
+                return false;
+            }
+        }
+        if !self.is_ready {
+            self.is_ready = io.learn_to_wait();
+            self.passing = self.is_ready.then_some(0);
+        }
+        self.is_ready
+    }
+
+    pub fn note(&mut self, has_come: bool) {
+        if has_come {
+            self.vain = self.vain.saturating_sub(1);
+        } else {
+            self.vain = (self.vain + 1).min(MOST);
+            self.passing = Some(1 << self.vain);
+        }
+    }
+}

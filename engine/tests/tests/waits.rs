@@ -1,0 +1,77 @@
+//! Reads that wait for the client's next command themselves: all that ends an idle connection, or the plugin, still does.
+
+mod traps;
+
+use std::io::ErrorKind;
+use std::time::{Duration, Instant};
+
+use fqc_tests::client::Client;
+use traps::{all, start, until, with_table};
+
+const READ: &str = "SELECT v FROM t WHERE id = 1";
+const CLOSELY: usize = 200;
+
+/// Commands that follow each other closely: from memory, from the server, and such as write.
+fn ask_closely(client: &mut Client) {
+    for number in 0..CLOSELY {
+        all(client, &[READ, &format!("SELECT v + {number} FROM t"), "UPDATE t SET v = v + 1 WHERE id = 2"]);
+    }
+}
+
+/// How long the server takes to end a connection that says nothing.
+fn time_to_end(mut client: Client) -> Duration {
+    let begun = Instant::now();
+    let error = client.read_response().expect_err("the server says nothing, and ends it");
+    assert!(!matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
+    begun.elapsed()
+}
+
+#[test]
+fn a_connection_that_falls_silent_ends_after_its_timeout() {
+    let (arena, writer, mut reader) = with_table("w_timeout");
+    drop(writer);
+    for idle in ["SET SESSION wait_timeout = 1", "SET SESSION idle_transaction_timeout = 1"] {
+        let mut client = arena.client_with(&[idle]);
+        ask_closely(&mut client);
+        all(&mut client, &["BEGIN", READ, "UPDATE t SET v = v + 1 WHERE id = 2"]);
+        assert!(time_to_end(client) > Duration::from_millis(900), "{idle}");
+        // What it left open was rolled back, so nobody waits for it.
+        all(&mut reader, &["UPDATE t SET v = v + 1 WHERE id = 2"]);
+    }
+}
+
+#[test]
+fn a_kill_ends_a_connection_whose_read_waits() {
+    let (arena, mut writer, _reader) = with_table("w_kill");
+    for _ in 0..20 {
+        let mut client = arena.client();
+        ask_closely(&mut client);
+        writer.must(&format!("KILL {}", client.thread_id)).unwrap();
+        time_to_end(client);
+    }
+}
+
+#[test]
+fn the_plugin_leaves_connections_whose_reads_wait() {
+    let server = start(&[]);
+    let mut admin = server.admin().unwrap();
+    all(
+        &mut admin,
+        &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)", "INSERT INTO d.t VALUES (1, 0), (2, 0)"],
+    );
+    let mut clients: Vec<_> = (0..8).map(|_| server.admin().unwrap()).collect();
+    for client in &mut clients {
+        all(client, &["USE d"]);
+        ask_closely(client);
+    }
+    // All of them have just been answered.
+    clients.iter_mut().for_each(|client| all(client, &[READ]));
+    all(&mut admin, &["UNINSTALL SONAME 'fqc'"]);
+    // The last of them to say anything ends the plugin, while the others' reads wait.
+    for client in &mut clients {
+        client.ping().unwrap();
+    }
+    until("the plugin's last word", || server.error_log().contains("unloaded"));
+    assert!(!server.error_log().contains("still pass"), "{}", server.error_log());
+    clients.iter_mut().for_each(ask_closely);
+}
