@@ -1,4 +1,4 @@
-"""The ideal cache: it answers every read at once with the same row, by the server's own calls and threads.
+"""The ideal cache: it answers every read at once with the same row, by a thread for each connection.
 
 It knows neither statements nor results, so nothing inside such a server can be faster while the load generator shares
 its processors. Measured like a configuration, but it is no server: what concerns caches and settings passes it by.

@@ -52,3 +52,68 @@ impl Patience {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Socket {
+        may_wait: bool,
+    }
+
+    impl Io for Socket {
+        fn read(&mut self, _: &mut [u8]) -> isize {
+            0
+        }
+        fn peek(&mut self, _: &mut [u8]) -> isize {
+            0
+        }
+        fn write(&mut self, _: &[u8]) -> isize {
+            0
+        }
+        fn try_write(&mut self, _: &[&[u8]]) -> usize {
+            0
+        }
+        fn learn_to_wait(&mut self) -> bool {
+            self.may_wait
+        }
+        fn read_patiently(&mut self, _: &mut [u8]) -> isize {
+            0
+        }
+        fn would_block(&mut self) -> bool {
+            true
+        }
+        fn wait_writable(&mut self, _: i32) -> bool {
+            true
+        }
+    }
+
+    /// How many commands pass before the next try.
+    fn passed_over(patience: &mut Patience, io: &mut Socket) -> usize {
+        (0..1000).take_while(|_| !patience.is_due(io)).count()
+    }
+
+    #[test]
+    fn waits_in_vain_get_rarer_until_some_are_not() {
+        let (mut patience, mut io) = (Patience::default(), Socket { may_wait: true });
+        assert_eq!(passed_over(&mut patience, &mut io), 8);
+        for expected in [2, 4, 8, 16, 32, 64, 128, 256, 256] {
+            patience.note(false);
+            assert_eq!(passed_over(&mut patience, &mut io), expected);
+        }
+        for _ in 0..6 {
+            patience.note(true);
+            assert_eq!(passed_over(&mut patience, &mut io), 0);
+        }
+        patience.note(false);
+        assert_eq!(passed_over(&mut patience, &mut io), 8);
+    }
+
+    #[test]
+    fn a_connection_that_cannot_wait_is_asked_once() {
+        let (mut patience, mut io) = (Patience::default(), Socket { may_wait: false });
+        assert_eq!(passed_over(&mut patience, &mut io), 1000);
+        io.may_wait = true;
+        assert_eq!(passed_over(&mut patience, &mut io), 1000);
+    }
+}

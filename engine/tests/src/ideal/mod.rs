@@ -1,7 +1,7 @@
 //! The ideal cache: it answers every read with the same row, and knows neither statements nor results.
 //!
-//! Each connection has a thread, which waits, receives and sends by the calls that a server uses. So nothing that lives inside
-//! such a server can answer faster, and load against this shows what the kernel and the load generator leave to win.
+//! Each connection has a thread, which waits in its receiving and sends, by one call each. So nothing that lives inside a server
+//! of such threads can answer faster, and load against this shows what the kernel and the load generator leave to win.
 //! Deliberately absent: accounts, TLS, prepared statements, anything that a load generator's text protocol does not need.
 
 mod answers;
@@ -9,9 +9,8 @@ mod recorder;
 
 pub use recorder::Recorder;
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::thread;
 
@@ -19,8 +18,6 @@ const HEADER: usize = 4;
 const COM_QUIT: u8 = 1;
 const COM_QUERY: u8 = 3;
 const BUFFER_BYTES: usize = 16 << 10;
-/// As long as the server waits by default.
-const WAIT_MS: i32 = 28_800_000;
 
 /// Serves on this port of the loopback interface, and says so in a line of its output.
 pub fn listen(port: u16, recorder: Option<Recorder>) -> io::Result<()> {
@@ -39,11 +36,11 @@ fn serve(mut stream: TcpStream, recorder: Option<&Recorder>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.write_all(&answers::greeting())?;
     let mut buffer = vec![0; BUFFER_BYTES];
-    receive(&stream, &mut buffer)?;
+    receive(&mut stream, &mut buffer)?;
     send(&stream, &answers::ok(2))?;
     let (row, ok) = (answers::row(), answers::ok(1));
     loop {
-        match receive(&stream, &mut buffer)? {
+        match receive(&mut stream, &mut buffer)? {
             [COM_QUIT, ..] => return recorder.map_or(Ok(()), Recorder::flush),
             [COM_QUERY, text @ ..] if is_read(text) => {
                 recorder.map_or(Ok(()), |recorder| recorder.note(text))?;
@@ -59,30 +56,17 @@ fn is_read(text: &[u8]) -> bool {
 }
 
 /// The payload of the next packet. Its sender waits for the answer before it sends another.
-fn receive<'a>(stream: &TcpStream, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
+fn receive<'a>(stream: &mut TcpStream, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
     let mut length = 0;
     loop {
-        length += wait_and_receive(stream, &mut buffer[length..])?;
+        match stream.read(&mut buffer[length..])? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            got => length += got,
+        }
         let announced = HEADER + u32::from_le_bytes([buffer[0], buffer[1], buffer[2], 0]) as usize;
         if length >= HEADER && length >= announced {
             return Ok(&buffer[HEADER..announced]);
         }
-    }
-}
-
-/// As the server does: `poll`, then `recv` without waiting.
-fn wait_and_receive(stream: &TcpStream, room: &mut [u8]) -> io::Result<usize> {
-    let mut waiting = libc::pollfd { fd: stream.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one descriptor, which `stream` keeps open.
-    if unsafe { libc::poll(&raw mut waiting, 1, WAIT_MS) } < 1 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: `room` may be written as far as it reaches.
-    let got = unsafe { libc::recv(waiting.fd, room.as_mut_ptr().cast(), room.len(), libc::MSG_DONTWAIT) };
-    match usize::try_from(got) {
-        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Ok(got) => Ok(got),
-        Err(_) => Err(io::Error::last_os_error()),
     }
 }
 
