@@ -106,6 +106,10 @@ class Server:
     def run(self, statement: str, arguments: Iterable[Any] | None = None) -> None:
         self.rows(statement, arguments)
 
+    def use(self, database: str) -> None:
+        with self._asking():
+            self.connection.select_db(database)
+
     def value(self, statement: str, arguments: Iterable[Any] | None = None) -> Any:
         return next(iter(self.rows(statement, arguments)), (None,))[0]
 

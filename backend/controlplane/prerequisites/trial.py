@@ -24,6 +24,8 @@ from controlplane.gateway.server import Server
 from controlplane.prerequisites.status import report
 
 READS = re.compile(r"\s*\(*\s*(select|with)\b", re.IGNORECASE)
+# A read-only session may still write files on its server's machine. Also in a comment: some are obeyed.
+WRITES_A_FILE = re.compile(r"\b(outfile|dumpfile)\b", re.IGNORECASE)
 COUNTED = ("hits", "inserts", "not_cached")
 # An engine that wakes first waits for what it did not see begin, then looks the tables up, and finds its memory.
 WAKING_SECONDS = 10.0
@@ -49,6 +51,8 @@ class Counts:
 def trial_run(instance: Instance, *, statement: str, repetitions: int, database: str | None = None) -> dict[str, Any]:
     if not READS.match(statement):
         raise Invalid.field("statement", "write one SELECT")
+    if WRITES_A_FILE.search(statement):
+        raise Invalid.field("statement", "write a SELECT that answers with its rows, not one that writes a file")
     _note(instance, statement, database)
     with connected(instance) as server:
         if server.variable("fqc_minor_version") is None:
@@ -89,7 +93,7 @@ def _note(instance: Instance, statement: str, database: str | None) -> None:
 
 def _prepare(server: Server, database: str | None) -> None:
     if database:
-        server.run(f"USE `{database}`")
+        server.use(database)
     server.run("SET SESSION TRANSACTION READ ONLY")
     # A statement that takes too long ends on the server, and not just here. Servers of either kind know one name.
     milliseconds = int(server.statement_seconds * 900)

@@ -97,6 +97,22 @@ def test_only_reads_are_tried(operator, instance, table, statement):
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "statement")
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT 1 INTO OUTFILE '{}'",
+        "SELECT 1 into/**/dumpfile '{}'",
+        "SELECT /*! 1 INTO OUTFILE '{}' */",
+        "WITH a AS (SELECT 1) SELECT * FROM a INTO OUTFILE '{}'",
+    ],
+)
+def test_a_read_that_writes_a_file_is_not_tried(operator, instance, table, tmp_path, statement):
+    answer = try_out(operator, instance, statement=statement.format(tmp_path / "written"))
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "statement")
+    assert not (tmp_path / "written").exists()
+    assert not AuditEvent.objects.filter(action="instance.cache_tried").exists()
+
+
 def test_a_read_that_writes_is_refused_by_the_server(operator, instance, table, shared_server):
     server = shared_server.connect()
     server.run("CREATE FUNCTION trial.f() RETURNS INT BEGIN DELETE FROM trial.items; RETURN 1; END")
