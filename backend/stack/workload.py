@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import pymysql
+from pymysql.constants import ER
 from pymysql.cursors import Cursor
 
 SCHEMA = "demo"
@@ -105,7 +106,11 @@ def shop(account: Account, counts: Counts, stop: threading.Event, seed: int) -> 
                 cursor.execute(f"USE {SCHEMA}")
                 _run_at_rate(cursor, draw, counts, stop)
         except pymysql.MySQLError as error:
-            print(f"demo: {account.host}:{account.port}: {error}; trying again", file=sys.stderr, flush=True)
+            is_another = error.args[0] == ER.ACCESS_DENIED_ERROR
+            then = "another demo was started, or the data forgotten" if is_another else "trying again"
+            print(f"demo: {account.host}:{account.port}: {error}; {then}", file=sys.stderr, flush=True)
+            if is_another:
+                stop.set()
             stop.wait(2.0)
 
 
@@ -133,18 +138,19 @@ def run(accounts: list[Account], seconds: float | None) -> None:
     for thread in threads:
         thread.start()
     try:
-        _report_until(time.monotonic() + seconds if seconds is not None else None, counts)
+        _report_until(time.monotonic() + seconds if seconds is not None else None, counts, stop)
     finally:
         stop.set()
         for thread in threads:
             thread.join()
 
 
-def _report_until(end: float | None, counts: list[Counts]) -> None:
+def _report_until(end: float | None, counts: list[Counts], stop: threading.Event) -> None:
     before = 0
     while end is None or time.monotonic() < end:
         pause = _REPORT_SECONDS if end is None else min(_REPORT_SECONDS, end - time.monotonic())
-        time.sleep(max(pause, 0.0))
+        if stop.wait(max(pause, 0.0)):
+            return
         reads, writes = sum(c.reads for c in counts), sum(c.writes for c in counts)
         print(
             f"demo: {reads + writes - before} statements in {pause:.0f} s; {reads} reads, {writes} writes so far",

@@ -115,8 +115,9 @@ class LocalServer:
             "userstat=1",
             "query-cache-type=0",
             "query-cache-size=0",
-            # Address space only: without it the pool cannot grow beyond its size at the start.
-            f"loose-innodb-buffer-pool-size-max={machine_bytes // 1024**2}M",
+            # Address space only: without it the pool cannot grow beyond its size at the start. The server asks for up
+            # to 8 MiB more, to align it, and Linux refuses what is more than the machine's memory.
+            f"loose-innodb-buffer-pool-size-max={machine_bytes * 3 // 4 // 1024**2}M",
             f"!include {self.folder / 'configured.cnf'}",
         ]
         return "\n".join(lines) + "\n"

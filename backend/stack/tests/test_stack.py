@@ -19,6 +19,7 @@ from stack.layout import BACKEND, RunDir
 from stack.ports import LOOPBACK, WEB_SETTING
 from stack.process import Identity, marked, send
 from stack.waiting import wait_until
+from stack.workload import Account
 
 
 def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -109,6 +110,25 @@ def test_the_demo_enables_the_cache_through_a_change_set_and_is_served_from_it(s
     assert "enabling the cache on" in done.stderr
     again = run("demo", "--run-dir", str(run_dir.root), "--seconds", "1")
     assert "enabling" not in again.stderr
+
+
+def test_a_demo_ends_by_itself_once_its_account_is_another_demos(stack: Stack) -> None:
+    run_dir, running = stack
+    command = [sys.executable, "-m", "stack", "demo", "--run-dir", str(run_dir.root)]
+    with subprocess.Popen(command, cwd=BACKEND, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as first:
+        try:
+            assert first.stderr is not None
+            assert "reading and writing" in next(line for line in first.stderr if "reading" in line)
+            other = run("demo", "--run-dir", str(run_dir.root), "--seconds", "1")
+            assert other.returncode == 0, other.stderr
+            # Only a connection that is made anew is asked for its password.
+            (server,) = running["instances"]
+            account = Account(server["host"], server["port"], server["username"], server["password"])
+            with account.connect() as connection, connection.cursor() as cursor:
+                cursor.execute("KILL USER 'demo'@'127.0.0.1'")
+            assert first.wait(timeout=120) == 0
+        finally:
+            first.kill()
 
 
 def test_a_taken_port_stops_up_and_names_the_setting() -> None:

@@ -56,6 +56,15 @@ def test_databases_are_made_on_a_machine_that_cannot_look_up_its_own_name(tmp_pa
     assert LocalServer(folder, 0, "fqc", "secret").is_made
 
 
+def test_address_space_for_the_pool_is_less_than_the_machine_has(shared_server):
+    """More is refused, and how much more the server asks for differs from start to start."""
+    machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    connection = shared_server.connect()
+    reserved = connection.rows("SHOW GLOBAL VARIABLES LIKE 'innodb_buffer_pool_size_max'")
+    connection.close()
+    assert all(int(value) + 8 * 1024**2 < machine_bytes for _, value in reserved)
+
+
 def test_a_server_that_cannot_start_says_why_as_soon_as_it_has_ended(own_server, monkeypatch):
     server = own_server()
     server.stop()
