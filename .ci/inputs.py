@@ -37,8 +37,9 @@ OF_A_TERMINAL = {
     "SSH_AUTH_SOCK", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "STY", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
     "TMPDIR", "TMUX", "TMUX_PANE", "VTE_VERSION", "WAYLAND_DISPLAY", "WINDOW", "WINDOWID", "XDG_SESSION_ID",
 }  # fmt: skip
-# Suites start hundreds of Python processes, each of which would compile the same modules anew.
-IN_THE_WAY = {"PYTHONDONTWRITEBYTECODE"}
+# Suites start hundreds of Python processes, each of which would compile the same modules anew; and people have output
+# that is kept back, whose loss at the end a program has to tell.
+IN_THE_WAY = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
 TOOLS = (
     "python3 -VV", "node --version", "npm --version", "cargo --version", "rustc --version --verbose", "go version",
     "java -version", "mvn --version", "uname -srm",

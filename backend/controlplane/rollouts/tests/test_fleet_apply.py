@@ -137,6 +137,7 @@ def test_a_worker_goes_on_with_the_next_item_by_itself_and_for_no_longer_than_it
     operator, fleet, template, delivered, monkeypatch
 ):
     facts = {"parallelism": 1, "max_failures": 10, "start": True}
+    monkeypatch.setattr(execution, "OWN_SECONDS", float("inf"))
     row = operator.post("/api/v1/fleet-applies", body(**facts)).json()["id"]
     execution.advance(row)
     first, *more = delivered

@@ -83,7 +83,7 @@ def main() -> None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     contexts.apply_defaults(contexts.path())
     try:
-        app(prog_name="fqc")
+        _run()
     except Failure as failure:
         complain(failure, _form_of(sys.argv))
         sys.exit(failure.code)
@@ -92,6 +92,14 @@ def main() -> None:
     except OSError as error:
         _end_output(error)
         sys.exit(Exit.ERROR)
+
+
+def _run() -> None:
+    try:
+        app(prog_name="fqc")
+    finally:
+        # Here, where it can still be told: a pipe or a file gets everything only at the end.
+        sys.stdout.flush()
 
 
 def _end_output(error: OSError) -> None:
