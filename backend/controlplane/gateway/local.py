@@ -87,7 +87,6 @@ class LocalServer:
         """Folder, configuration, empty databases. Safe to repeat after a failure in the middle."""
         for name in ("plugins", "tmp"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
-        self.defaults.write_text(self._base_configuration())
         self.configure(configured)
         if not self.is_made:
             self._install_databases()
@@ -167,11 +166,12 @@ class LocalServer:
 
     def start(self) -> None:
         """Returns when the account can log in; says what the server's log says if that does not happen."""
+        before = self.log.stat().st_size if self.log.exists() else 0
         pid = self.pid or self._start()
         deadline = time.monotonic() + READY_SECONDS
         while not self._answers():
             if process.has_ended(pid, LOOK_EVERY_SECONDS) or time.monotonic() > deadline:
-                raise LocalServerError(self._failure())
+                raise LocalServerError(self._failure(before))
         (self.folder / "account.sql").unlink(missing_ok=True)
 
     def _start(self) -> int:
@@ -179,6 +179,7 @@ class LocalServer:
             raise LocalServerError(
                 f"port {self.port} on 127.0.0.1 is taken by another program: end that, then start the server again."
             )
+        self.defaults.write_text(self._base_configuration())
         account = self.folder / "account.sql"
         init = [f"--init-file={account}"] * account.exists()
         return process.start_detached([server_program(), self._marked, *init], self.log)
@@ -193,11 +194,12 @@ class LocalServer:
             return False
         return True
 
-    def _failure(self) -> str:
-        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+    def _failure(self, before: int) -> str:
+        said = self.log.read_bytes()[before:] if self.log.exists() else b""
+        lines = said.decode(errors="replace").splitlines()
         # The first errors are the cause, the last their consequences; and the log may be gone before it is read.
-        said = [line for line in lines if "[ERROR]" in line][:4] or lines[-3:]
-        return f"the server in {self.folder} did not start: " + " | ".join(said)
+        telling = [line for line in lines if "[ERROR]" in line][:4] or lines[-3:]
+        return f"the server in {self.folder} did not start: " + " | ".join(telling)
 
     def stop(self, *, force: bool = False) -> None:
         pid = self.pid

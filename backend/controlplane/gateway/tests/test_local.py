@@ -72,6 +72,10 @@ def test_a_server_that_cannot_start_says_why_as_soon_as_it_has_ended(own_server,
     monkeypatch.setattr("controlplane.gateway.local.READY_SECONDS", float("inf"))
     with pytest.raises(LocalServerError, match="no_such_option"):
         server.start()
+    server.configure({"neither_this_one": "1"})
+    with pytest.raises(LocalServerError, match="neither_this_one") as told:
+        server.start()
+    assert "no_such_option" not in str(told.value)
 
 
 def test_a_taken_port_is_told_before_anything_is_started(own_server):
