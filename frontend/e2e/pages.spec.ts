@@ -1,5 +1,5 @@
 // Every page, in both schemes: no accessibility violation, nothing wider than a phone, no error in the console.
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expectAccessible, expectToFitPhone } from './accessible';
 import { PAGES } from './addresses';
 import { expect, test } from './console';
@@ -113,4 +113,30 @@ test('a phone reaches the pages through the menu', async ({ page }) => {
   await page.getByRole('button', { name: 'Open navigation' }).click();
   await page.getByRole('link', { name: 'Audit' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Audit');
+});
+
+test('a dialog that Escape closes gives the focus back to what opened it', async ({
+  page,
+  instances: [first],
+}) => {
+  const dialog = page.getByRole('dialog');
+  const expectBack = async (opener: Locator) => {
+    await expect(dialog).toBeVisible();
+    await expect(dialog.locator(':focus')).toHaveCount(1);
+    await page.keyboard.press('Escape');
+    await expect(dialog).toBeHidden();
+    await expect(opener).toBeFocused();
+  };
+  await page.goto('/templates');
+  const create = page.getByRole('button', { name: 'New template' });
+  await create.press('Enter');
+  await expectBack(create);
+
+  await page.goto(`/instances/${first.id}/overview`);
+  const actions = page.getByRole('button', { name: 'Actions' });
+  for (const entry of ['Edit', 'Restart', 'Change class']) {
+    await actions.press('Enter');
+    await page.getByRole('menuitem', { name: entry }).press('Enter');
+    await expectBack(actions);
+  }
 });

@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useT } from '@/lib/i18n/context';
 import { ErrorPanel } from './ErrorPanel';
+import { useFocusBack } from './useFocusBack';
 
 interface ConfirmModalProps {
   title: string;
@@ -17,6 +18,7 @@ interface ConfirmModalProps {
 
 export function ConfirmModal(props: ConfirmModalProps) {
   const t = useT();
+  useFocusBack();
   return (
     <Modal opened onClose={props.onClose} title={props.title}>
       <Stack gap="sm">

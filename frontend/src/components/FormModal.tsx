@@ -3,6 +3,7 @@ import type { FormEvent, ReactNode } from 'react';
 import { useT } from '@/lib/i18n/context';
 import { ErrorPanel } from './ErrorPanel';
 import { KeptNotice } from './KeptNotice';
+import { useFocusBack } from './useFocusBack';
 
 interface FormModalProps {
   title: string;
@@ -25,6 +26,7 @@ const reveal = (node: HTMLElement | null) => node?.scrollIntoView({ block: 'near
 /** The frame of a form in a dialog. What was refused is told beside the button that was pressed. */
 export function FormModal({ title, submit, mutation, onClose, ...props }: FormModalProps) {
   const t = useT();
+  useFocusBack();
   const send = (event: FormEvent) => {
     event.preventDefault();
     props.onSubmit();

@@ -6,6 +6,7 @@ import type { Timing } from '@/api/changes';
 import { useInstanceAction, type Instance } from '@/api/instances';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { TimingPicker } from '@/components/TimingPicker';
+import { useFocusBack } from '@/components/useFocusBack';
 import { formatBytes, parseBytes } from '@/lib/bytes';
 import { useT } from '@/lib/i18n/context';
 import { classesQuery } from './api';
@@ -13,6 +14,7 @@ import { classesQuery } from './api';
 /** Moves to another class. A literal cache size does not follow by itself, so it is asked for here. */
 export function ResizeInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
   const t = useT();
+  useFocusBack();
   const navigate = useNavigate();
   const { data: classList = [], isError: hasNoChoices } = useQuery(classesQuery);
   const act = useInstanceAction(
