@@ -3,6 +3,8 @@
 mod traps;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use fqc_tests::client::{Client, Login};
 use traps::{Arena, all, said, small_table, start, with_table};
@@ -540,4 +542,39 @@ fn the_rows_found_by_a_read_that_is_closed() {
     assert!(arena.ask_prepared(&mut reader, &read, &[]).1);
     reader.close(&read).unwrap();
     assert_eq!(said(&reader.query("SELECT FOUND_ROWS()").unwrap()), "3");
+}
+
+/// The server is told of a BEGIN with the next statement, and may be kept from beginning then.
+#[test]
+fn a_begin_that_is_killed_on_its_way_leaves_nothing_outside_of_its_transaction() {
+    const ROUNDS: usize = 4000;
+    let (mut arena, _writer, mut reader) = with_table("x_killed");
+    arena.warm(&mut reader, "SELECT v FROM t WHERE id = 1");
+    let mut client = arena.client();
+    let (mut killer, kill) = (arena.client(), format!("KILL QUERY {}", client.thread_id));
+    let is_over = AtomicBool::new(false);
+    let interrupted = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                killer.must(&kill).unwrap();
+            }
+        });
+        let mut interrupted = 0;
+        for round in 0..ROUNDS {
+            // With a snapshot of its first read, and without.
+            let first =
+                if round % 2 == 0 { "SELECT v FROM t WHERE id = 1" } else { "UPDATE t SET v = -1 WHERE id = 3" };
+            if client.query("BEGIN").unwrap().failure().is_some() {
+                continue;
+            }
+            for statement in [first, "UPDATE t SET v = -1 WHERE id = 2"] {
+                interrupted += usize::from(client.query(statement).unwrap().failure().is_some());
+            }
+            while client.query("ROLLBACK").unwrap().failure().is_some() {}
+        }
+        is_over.store(true, Ordering::Relaxed);
+        interrupted
+    });
+    assert!(interrupted > 0, "nothing was killed");
+    assert_eq!(said(&reader.must("SELECT SQL_NO_CACHE v FROM t WHERE id IN (2, 3)").unwrap()), "20;30");
 }

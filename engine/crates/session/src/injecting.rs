@@ -34,6 +34,11 @@ impl Session {
         Some(self.inject(engine, Purpose::Begin, (packet, Expect::Query)))
     }
 
+    /// The server has not begun what the client takes for begun: nothing may run outside of it.
+    pub(crate) fn begin_once_more(&mut self) {
+        self.transaction.deferred_begin = Some(query_packet(b"BEGIN"));
+    }
+
     /// The result that the server does not know of, if it matters.
     pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Pending) -> bool) -> Option<Vec<u8>> {
         let pending = self.unseen.take_if(|pending| matters(pending))?;

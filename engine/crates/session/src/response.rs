@@ -25,7 +25,7 @@ impl Session {
             recording.record(bytes, engine.settings.limit());
         }
         let is_held = running.rendering.is_some();
-        if is_held || matches!(running.purpose, Purpose::Ask) {
+        if is_held || running.begins() || matches!(running.purpose, Purpose::Ask) {
             running.held.extend_from_slice(bytes);
         }
         let is_kept_back = running.is_kept_back();
@@ -84,6 +84,12 @@ impl Session {
         if let Some(has_begun) = running.has_begun.filter(|_| std::mem::take(&mut self.has_failed)) {
             self.take_transaction(has_begun);
         }
+        if running.begins() {
+            self.begin_error = has_failed.then(|| running.held.clone());
+            if has_failed {
+                self.begin_once_more();
+            }
+        }
         if has_failed && running.replaced.is_some() {
             self.unseen = running.replaced;
         }
@@ -113,6 +119,9 @@ impl Session {
         let Some(running) = self.running.take() else { return };
         self.note_missed(engine, &running);
         self.end_writes(engine, &running, true);
+        if running.begins() {
+            self.begin_once_more();
+        }
         if let Effect::Statement(statement) = &running.effect {
             self.apply_statement(engine, &running, statement, true);
             self.doubt_granted(engine, &running);

@@ -100,6 +100,11 @@ impl Running {
         self.is_hidden() || self.rendering.is_some()
     }
 
+    /// It makes good a BEGIN that the client takes for done.
+    pub(crate) fn begins(&self) -> bool {
+        matches!(self.purpose, Purpose::Begin | Purpose::OpenSnapshot(_))
+    }
+
     pub(crate) fn is_hidden(&self) -> bool {
         !matches!(self.purpose, Purpose::Client)
     }

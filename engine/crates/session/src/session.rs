@@ -101,6 +101,8 @@ pub struct Session {
     /// Nothing is followed any more, but the client must not see what the server still answers to us.
     pub(crate) draining: Option<ResponseTracker>,
     pub(crate) finished: Option<Finished>,
+    /// Why the server did not begin the transaction that the client takes for begun: the answer to the command that waits.
+    pub(crate) begin_error: Option<Vec<u8>>,
     /// The last response was an error, which tells nothing of the transaction.
     pub(crate) has_failed: bool,
     /// Numbers of the identity for the text and the binary protocol; none while it must be computed anew.
@@ -158,6 +160,7 @@ impl Default for Session {
             running: None,
             draining: None,
             finished: None,
+            begin_error: None,
             has_failed: false,
             contexts: None,
             contexts_under: None,
