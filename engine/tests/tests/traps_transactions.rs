@@ -578,3 +578,19 @@ fn a_begin_that_is_killed_on_its_way_leaves_nothing_outside_of_its_transaction()
     assert!(interrupted > 0, "nothing was killed");
     assert_eq!(said(&reader.must("SELECT SQL_NO_CACHE v FROM t WHERE id IN (2, 3)").unwrap()), "20;30");
 }
+
+#[test]
+fn what_is_set_for_one_transaction_waits_for_tables_that_know_transactions() {
+    let (mut arena, mut writer, mut reader) = with_table("x_once");
+    small_table(&mut writer, "m", "MyISAM");
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut reader, read);
+    all(&mut reader, &["SET TRANSACTION READ ONLY", "SELECT v FROM m WHERE id = 1", read]);
+    all(&mut reader, &["UPDATE m SET v = 0 WHERE id = 5"]);
+    let mut other = arena.client_with(&["SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"]);
+    all(&mut other, &["UPDATE m SET v = 1 WHERE id = 5", read]);
+    all(&mut writer, &["BEGIN", "UPDATE t SET v = 99 WHERE id = 2"]);
+    all(&mut other, &["BEGIN"]);
+    sees(&mut other, "SELECT v FROM t WHERE id = 2", "20");
+    all(&mut writer, &["ROLLBACK"]);
+}

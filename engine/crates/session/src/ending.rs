@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::kinds::may_be_anything;
+use crate::recording::Recording;
 use crate::resting::keeps_track;
 use crate::running::{Effect, Purpose, Running};
 use crate::session::Session;
@@ -72,8 +73,12 @@ impl Session {
                 return self.transaction.is_set_once = true;
             }
             kind if may_be_anything(kind) => return self.transaction.is_set_once = true,
-            Kind::Commit(_) | Kind::Rollback(_) | Kind::Write => !has_failed,
-            Kind::Read(_) => !has_failed && running.read.as_ref().is_some_and(|recording| !recording.cells.is_empty()),
+            Kind::Commit(_) | Kind::Rollback(_) => !has_failed,
+            // Without a table of an engine that knows transactions, it was none. Of writes it is not known.
+            Kind::Read(_) => {
+                let is_one = |recording: &Recording| recording.all_snapshot && !recording.cells.is_empty();
+                !has_failed && running.read.as_ref().is_some_and(is_one)
+            }
             _ => false,
         };
         if ends_one && !self.transaction.is_open {
