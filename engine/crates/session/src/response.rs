@@ -130,8 +130,9 @@ impl Session {
     }
 }
 
-/// Errors that the server gives before a statement begins: syntax, privileges, names and values of variables.
+/// Errors that the server gives before a statement begins: syntax, privileges, names of variables. A value may be refused when
+/// another variable has been set.
 fn was_refused(outcome: &Outcome) -> bool {
-    const BEFORE_BEGINNING: [u16; 11] = [1044, 1045, 1064, 1142, 1143, 1193, 1227, 1229, 1231, 1232, 1238];
+    const BEFORE_BEGINNING: [u16; 9] = [1044, 1045, 1064, 1142, 1143, 1193, 1227, 1229, 1238];
     matches!(outcome.kind, OutcomeKind::Err { code } if BEFORE_BEGINNING.contains(&code)) && outcome.results == 0
 }
