@@ -204,7 +204,7 @@ impl Io for Tls {
 }
 
 /// How long a read waits that may.
-pub const MOMENT: Duration = Duration::from_millis(50);
+const MOMENT: Duration = Duration::from_millis(50);
 
 /// From here on reads that do not say otherwise wait for a moment. The server's always do.
 fn wait_in_reads(fd: c_int) -> bool {

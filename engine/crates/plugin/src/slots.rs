@@ -6,7 +6,6 @@
 //! past what it has read ahead would lose it.
 
 use crate::connection::Connection;
-use crate::io;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -74,9 +73,12 @@ pub fn open(fd: c_int, load: u64, connection: Connection) {
     }
 }
 
-/// Whether nothing of any connection is in our hands. Threads that wait in a read are back in a moment.
+/// Threads that wait in a read are back in a moment, where the machine lets them run.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Whether nothing of any connection is in our hands.
 pub fn all_clean() -> bool {
-    let until = Instant::now() + 2 * io::MOMENT;
+    let until = Instant::now() + PATIENCE;
     table()
         .iter()
         .filter_map(|place| {
