@@ -59,10 +59,10 @@ impl Recording {
     }
 
     pub fn depend_on(&mut self, table: &Arc<Table>, verdict: Verdict) {
+        self.all_snapshot &= verdict == Verdict::Snapshot;
         match verdict {
-            Verdict::Snapshot => {}
-            Verdict::Plain => self.all_snapshot = false,
-            Verdict::Joining => (self.all_snapshot, self.joins) = (false, true),
+            Verdict::Snapshot | Verdict::Plain => {}
+            Verdict::Joining => self.joins = true,
             Verdict::Unknown => self.refuse(Own::TableUnknown),
             Verdict::Unfit => self.refuse(Own::TableEngine),
         }
