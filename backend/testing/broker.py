@@ -110,6 +110,7 @@ def broker(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Broker]:
     if getattr(request, "param", "redis") == "redis":
         made = Broker(tmp_path)
     elif not RABBITMQ_SERVER.exists():
+        # `make test` does not bring it: its package would start a service of the whole machine.
         pytest.skip(f"RabbitMQ is not installed here: {RABBITMQ_SERVER} is missing")
     else:
         made = RabbitMQ(tmp_path)

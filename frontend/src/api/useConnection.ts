@@ -16,6 +16,9 @@ export function useRefetchAfterOutage(): void {
   }, [client]);
 }
 
+/** How often is asked all the same what events tell. */
+export const CALM_MS = 60_000;
+
 /** For `refetchInterval`: polls while the API answers. */
 export function pollEvery(intervalMs: number) {
   return () => (connection.isLost() ? false : intervalMs);

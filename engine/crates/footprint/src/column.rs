@@ -20,6 +20,11 @@ pub struct KeyColumn {
 }
 
 impl KeyColumn {
+    /// Nothing is certain of it, but which values it can hold.
+    pub fn new(name: Vec<u8>, least: i128, most: i128) -> KeyColumn {
+        KeyColumn { name, least, most, position: None, is_generated: false, is_sole: false, computes: false }
+    }
+
     /// A literal outside of the type is not always what it says: the server may bring it into bounds.
     pub fn holds(&self, key: i128) -> bool {
         (self.least..=self.most).contains(&key)

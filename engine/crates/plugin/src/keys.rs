@@ -79,7 +79,7 @@ fn of_columns(columns: &[Column]) -> Option<KeyColumn> {
     let (name, is_generated) = (column.name.clone(), column.extra == "auto_increment");
     let position = are_all_visible.then_some(position);
     let computes = columns.iter().any(|column| column.extra.contains("virtual"));
-    Some(KeyColumn { name, least, most, position, is_generated, is_sole: false, computes })
+    Some(KeyColumn { position, is_generated, computes, ..KeyColumn::new(name, least, most) })
 }
 
 fn bounds(data_type: &str, is_unsigned: bool) -> Option<(i128, i128)> {

@@ -74,11 +74,11 @@ pub fn open(fd: c_int, load: u64, connection: Connection) {
 }
 
 /// Threads that wait in a read are back in a moment, where the machine lets them run.
-const PATIENCE: Duration = Duration::from_secs(1);
+const BACK_AFTER: Duration = Duration::from_secs(1);
 
 /// Whether nothing of any connection is in our hands.
 pub fn all_clean() -> bool {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + BACK_AFTER;
     table()
         .iter()
         .filter_map(|place| {

@@ -5,16 +5,8 @@ use sql::LexMode;
 use sql::touched::{self, Text, Written};
 
 fn column() -> KeyColumn {
-    let (least, most) = (i128::from(i32::MIN), i128::from(i32::MAX));
-    KeyColumn {
-        name: b"id".to_vec(),
-        least,
-        most,
-        position: Some(0),
-        is_generated: true,
-        is_sole: true,
-        computes: false,
-    }
+    let plain = KeyColumn::new(b"id".to_vec(), i32::MIN.into(), i32::MAX.into());
+    KeyColumn { position: Some(0), is_generated: true, is_sole: true, ..plain }
 }
 
 fn text(text: &str) -> Text<'_> {

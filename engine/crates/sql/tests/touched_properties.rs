@@ -193,15 +193,7 @@ impl Random {
 }
 
 fn column() -> KeyColumn {
-    KeyColumn {
-        name: b"id".to_vec(),
-        least: -128,
-        most: 127,
-        position: Some(0),
-        is_generated: false,
-        is_sole: true,
-        computes: false,
-    }
+    KeyColumn { position: Some(0), is_sole: true, ..KeyColumn::new(b"id".to_vec(), -128, 127) }
 }
 
 fn text(text: &str) -> Text<'_> {

@@ -2,12 +2,11 @@ import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { cacheStatusQuery } from '@/api/instances';
+import { CALM_MS } from '@/api/useConnection';
 import { QueryView } from '@/components/QueryView';
 import { ChangeFollower } from './ChangeFollower';
 import { EnableFlow } from './EnableFlow';
 import { LiveCache } from './LiveCache';
-
-const CALM_MS = 60_000;
 
 /** The cache of one instance: the way to enabling it, and once enabled, its hits as they arrive. */
 export function CachePage() {

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
 import { cacheStatusQuery, type CacheStatus } from '@/api/instances';
 import { useCan } from '@/api/session';
+import { CALM_MS } from '@/api/useConnection';
 import { useSamples } from '@/api/useSamples';
 import { Sparkline } from '@/charts/Sparkline';
 import { ConfirmModal } from '@/components/ConfirmModal';
@@ -20,7 +21,6 @@ import { CacheRules } from './CacheRules';
 import { growth, KEPT_READINGS, withReading, type Reading } from './liveHits';
 
 const FIRST_HITS_MS = 2_000;
-const CALM_MS = 60_000;
 
 export function LiveCache({ instanceId, status }: { instanceId: string; status: CacheStatus }) {
   const t = useT();

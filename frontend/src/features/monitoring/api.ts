@@ -1,12 +1,11 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
-import { pollEvery } from '@/api/useConnection';
+import { CALM_MS, pollEvery } from '@/api/useConnection';
 import { METRIC_NAMES } from './panels';
 import { RANGE_MS, type MonitoringSearch } from './search';
 
 /** Live mode whose events are not heard. */
 const LIVE_MS = 5_000;
-const CALM_MS = 60_000;
 const POINTS = 500;
 
 function spanOf({ from, to, range = '1h' }: MonitoringSearch): { from: string; to: string } {

@@ -23,16 +23,8 @@ impl Outlet for Client {
 
 /// `id INT AUTO_INCREMENT PRIMARY KEY`, the first column.
 pub fn key() -> KeyColumn {
-    let (least, most) = (i32::MIN.into(), i32::MAX.into());
-    KeyColumn {
-        name: b"id".to_vec(),
-        least,
-        most,
-        position: Some(0),
-        is_generated: true,
-        is_sole: true,
-        computes: false,
-    }
+    let plain = KeyColumn::new(b"id".to_vec(), i32::MIN.into(), i32::MAX.into());
+    KeyColumn { position: Some(0), is_generated: true, is_sole: true, ..plain }
 }
 
 pub fn engine() -> Engine {
