@@ -119,10 +119,12 @@ impl Reading {
 pub struct Recent {
     /// That of the text which is read now.
     shape: Vec<u8>,
-    kept: [Option<Kept>; RECENT],
+    /// None of them before the first is kept.
+    kept: Vec<Option<Kept>>,
 }
 
-const RECENT: usize = 16;
+/// An application's statements on some dozens of tables.
+const RECENT: usize = 64;
 
 struct Kept {
     shape: Box<[u8]>,
@@ -132,7 +134,7 @@ struct Kept {
 
 impl Recent {
     fn find(&mut self, hash: usize) -> Option<Arc<Reading>> {
-        let kept = self.kept[hash / SHARDS % RECENT].as_mut().filter(|kept| *kept.shape == *self.shape)?;
+        let kept = self.kept.get_mut(place(hash))?.as_mut().filter(|kept| *kept.shape == *self.shape)?;
         if !std::mem::replace(&mut kept.is_own, true) {
             kept.reading = Arc::new(kept.reading.copy());
         }
@@ -142,9 +144,15 @@ impl Recent {
     fn keep(&mut self, hash: usize, reading: &Arc<Reading>) {
         if reading.holds_for_shape() {
             let (shape, reading) = (self.shape.as_slice().into(), reading.clone());
-            self.kept[hash / SHARDS % RECENT] = Some(Kept { shape, reading, is_own: false });
+            self.kept.resize_with(RECENT, || None);
+            self.kept[place(hash)] = Some(Kept { shape, reading, is_own: false });
         }
     }
+}
+
+/// Other bits than those that choose the shard.
+fn place(hash: usize) -> usize {
+    hash / SHARDS % RECENT
 }
 
 type ByShape = HashMap<Box<[u8]>, Arc<Reading>, RandomState>;
