@@ -96,7 +96,7 @@ BUILD = Suite("build", "build-all", "build")
 BUILT = (
     "build", "engine", "backend", "frontend", "cli", "sdk-clients", "terraform", "backend/.venv/ready",
     "backend/fqc/.venv/ready", "backend/rpc_clients/.venv/ready", "backend/rpc_clients/node/node_modules/ready",
-    "frontend/node_modules/ready", "frontend/dist/index.html",
+    "frontend/node_modules/ready", "frontend/dist/index.html", "engine/bench/.venv/ready",
 )  # fmt: skip
 OLD = [f"--assume-old={goal}" for goal in BUILT]
 
