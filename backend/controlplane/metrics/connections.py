@@ -10,13 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import structlog
 
 from controlplane.fleet.connection import address_of
 from controlplane.fleet.models import Instance
 from controlplane.gateway import bulk
-from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.errors import GatewayError, RefusedStatement
 from controlplane.gateway.name_values import Values
 from controlplane.gateway.server import Limits, Server, open_server
 
@@ -57,6 +58,9 @@ class Connections:
             return server
         self.drop(instance.pk)
         server = open_server(address_of(instance), limits)
+        # A session that was begun with the cache on wants it for as long as it lives, and the engine never rests again.
+        with suppress(RefusedStatement):
+            server.run("SET SESSION query_cache_type = OFF")
         self._open[instance.pk] = (key, server)
         return server
 

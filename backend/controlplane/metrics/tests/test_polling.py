@@ -16,6 +16,7 @@ from controlplane.metrics.connections import Connections
 from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.tests.fleet import instance_make
 from controlplane.metrics.turns import turn_claim, turn_end
+from testing.workers import until
 
 T = 1_800_000_000
 
@@ -58,6 +59,18 @@ def test_connections_are_kept_between_rounds(shared_server: Any, connections: Co
         polling.poll_round(at, connections)
         ids += [server.connection.thread_id() for _, server in connections._open.values()]
     assert len(ids) == 2 and ids[0] == ids[1]
+
+
+@pytest.mark.django_db
+def test_a_connection_that_is_kept_lets_the_engine_rest(shared_server: Any, connections: Connections) -> None:
+    reached(shared_server)
+    server = shared_server.connect()
+    server.run("SET GLOBAL query_cache_type = ON")
+    polling.poll_round(T, connections)
+    server.run("SET GLOBAL query_cache_type = OFF")
+    assert len(connections) == 1
+    until(lambda: server.rows("SHOW GLOBAL STATUS LIKE 'Fqc_awake'") == [("Fqc_awake", "0")], "the engine is asleep")
+    server.close()
 
 
 @pytest.mark.django_db
