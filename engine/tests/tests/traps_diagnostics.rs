@@ -552,3 +552,22 @@ fn errors_of_a_prepare_outlive_a_served_read_that_is_run_after_all() {
     assert_eq!(said(&pair.alike("SELECT @errors")), "1");
     pair.alike("SELECT FOUND_ROWS()");
 }
+
+#[test]
+fn an_error_and_the_rows_found_outlive_values_after_a_served_read() {
+    let mut arena = Arena::enter("g_values");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    for read in ["SELECT v FROM t", "SELECT v FROM t ORDER BY id LIMIT 5 OFFSET 1"] {
+        arena.warm(&mut pair.served, read);
+        for question in ["SELECT @@warning_count, @@error_count", "SHOW WARNINGS", "SELECT FOUND_ROWS()"] {
+            pair.hit(&mut arena, read);
+            pair.alike("SELECT v FROM nowhere");
+            pair.alike("VALUES (1), (2)");
+            pair.alike(question);
+            pair.hit(&mut arena, read);
+            pair.alike("VALUES (1), (2), (3), (4)");
+            pair.alike(question);
+        }
+    }
+}

@@ -150,7 +150,7 @@ impl Session {
 
     fn matters(&self, engine: &Engine, pending: &Pending, reading: &Reading, text: &[u8]) -> bool {
         let statement = &*reading.statement;
-        let is_read = matches!(statement.kind, Kind::Read(_));
+        let is_read = matches!(&statement.kind, Kind::Read(read) if !read.leaves_found_rows);
         // An aggregate over nothing leaves the number of rows found as it was.
         let may_leave_found_rows = is_read && !reading.is_single_scan();
         // A read may use no table, and then leaves them.
@@ -178,7 +178,7 @@ impl Session {
     pub(crate) fn note_forwarded(&mut self, statement: &Statement) -> Option<Pending> {
         self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
         let has_own_rows = match &statement.kind {
-            Kind::Read(_) => true,
+            Kind::Read(read) => !read.leaves_found_rows,
             Kind::Show(show) => !matches!(show, Show::Warnings | Show::Errors),
             _ => false,
         };

@@ -23,7 +23,7 @@ fn statement(lexer: Lexer, may_nest: bool) -> Statement {
         Ending::Broken => return opaque(),
         Ending::Multiple if may_nest && is_about_rows(lexer) => Kind::Several,
         Ending::Multiple => Kind::Multiple,
-        Ending::Single if is_read(lexer) => Kind::Read(Read { refusal: found.refusal, hint: found.hint }),
+        Ending::Single if is_read(lexer) => Kind::Read(read(lexer, &found)),
         Ending::Single if found.has_executable_comment => return opaque(),
         Ending::Single => by_keyword(lexer, may_nest).unwrap_or(Kind::Opaque),
     };
@@ -80,6 +80,23 @@ fn after_written_table(lexer: Lexer) -> Lexer {
         ahead.next();
     }
     ahead
+}
+
+fn read(lexer: Lexer, found: &Findings) -> Read {
+    Read { refusal: found.refusal, hint: found.hint, leaves_found_rows: is_values_alone(lexer) }
+}
+
+fn is_values_alone(mut lexer: Lexer) -> bool {
+    if !lexer.accept("values") {
+        return false;
+    }
+    loop {
+        match lexer.next().kind {
+            TokenKind::End | TokenKind::Semicolon => return true,
+            TokenKind::Open | TokenKind::Close | TokenKind::Comma | TokenKind::Number | TokenKind::Text => {}
+            _ => return false,
+        }
+    }
 }
 
 fn is_read(mut lexer: Lexer) -> bool {

@@ -65,6 +65,8 @@ pub struct Read {
     /// `None`: nothing in the text speaks against keeping the result.
     pub refusal: Option<Refusal>,
     pub hint: Hint,
+    /// VALUES with literals alone: the number of rows found stays what it was.
+    pub leaves_found_rows: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -483,3 +483,14 @@ fn what_is_prepared_is_told_by_a_plain_literal_alone() {
         assert!(may_make(text), "{text}");
     }
 }
+
+#[test]
+fn values_alone_leave_the_number_of_rows_found() {
+    let leaves = |text: &str| matches!(kind(text), Kind::Read(read) if read.leaves_found_rows);
+    for text in ["VALUES (1), (2)", "values ('a', 1);"] {
+        assert!(leaves(text), "{text}");
+    }
+    for text in ["VALUES (1), (2) LIMIT 1", "VALUES ((SELECT 1))", "VALUES (f())", "(VALUES (1))", "SELECT 1"] {
+        assert!(!leaves(text), "{text}");
+    }
+}
