@@ -497,6 +497,26 @@ fn warnings_from_before_a_served_read_are_gone() {
 }
 
 #[test]
+fn what_a_statement_after_a_served_read_told_is_kept_when_the_rows_found_are_put_right() {
+    let mut arena = Arena::enter("g_kept");
+    small_table(&mut arena.client(), "t", "InnoDB");
+    for read in ["SELECT v FROM t WHERE id = 9", "SELECT v FROM t WHERE id = 1", "SELECT * FROM t"] {
+        for failing in ["INSERT INTO t VALUES (1, 1)", "SET SESSION autocommit = 7"] {
+            for after in ["DO 1", "UNLOCK TABLES", "FLUSH STATUS", "SAVEPOINT s", "EXECUTE IMMEDIATE 'SHOW WARNINGS'"] {
+                let mut pair = Pair::new(&arena);
+                arena.warm(&mut pair.served, read);
+                pair.hit(&mut arena, read);
+                for statement in ["SET @x = 1", failing, after, "GET DIAGNOSTICS @errors = NUMBER", "SHOW WARNINGS"] {
+                    pair.alike(statement);
+                }
+                pair.alike("SELECT FOUND_ROWS()");
+                assert_eq!(said(&pair.alike("SELECT @errors")), "1", "{read}, {failing}, {after}");
+            }
+        }
+    }
+}
+
+#[test]
 fn warnings_from_before_a_served_read_are_gone_in_a_transaction_that_waits() {
     let mut arena = Arena::enter("g_cleared");
     let mut pair = Pair::new(&arena);

@@ -96,7 +96,7 @@ impl Session {
     /// The server keeps its warnings until a statement that uses a table.
     pub(crate) fn note_warnings(&mut self, running: &Running, outcome: &Outcome, has_failed: bool) {
         let uses_table = match (&running.effect, &running.purpose) {
-            (_, Purpose::Unseen) => true,
+            (_, Purpose::Unseen { keeps_warnings }) => !keeps_warnings,
             (Effect::Statement(statement), _) => match statement.kind {
                 Kind::Write => true,
                 Kind::Read(_) => running.read.as_ref().is_some_and(|recording| !recording.cells.is_empty()),

@@ -48,7 +48,9 @@ impl Session {
             // Those that were bound then.
             prepared.knows_types = execute.new_types(prepared.parameters).is_none_or(|types| types == prepared.types);
         }
-        Some(self.inject(engine, Purpose::Unseen, pending.command()))
+        // Those of a statement that has run since the read was served.
+        let keeps_warnings = self.has_warnings && !pending.is_latest && pending.can_keep_warnings();
+        Some(self.inject(engine, Purpose::Unseen { keeps_warnings }, pending.command(keeps_warnings)))
     }
 
     /// A command will pass before it can be looked at: whatever the server does not know of yet, it must be told now.

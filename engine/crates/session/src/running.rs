@@ -25,8 +25,8 @@ pub(crate) enum Purpose {
     Idle,
     /// The server learns how a statement's parameters are bound.
     Types,
-    /// FOUND_ROWS() is made to say what the client saw.
-    Unseen,
+    /// FOUND_ROWS() is made to say what the client saw. The warnings of an older statement go, or those of a later one stay.
+    Unseen { keeps_warnings: bool },
 }
 
 pub(crate) enum Effect {

@@ -12,6 +12,9 @@ use sql::{Kind, Show, ShowScope, Statement};
 use std::sync::Arc;
 use wire::Expect;
 
+/// Rows of which the server is told one by one.
+const MOST_WITHOUT_TABLE: u64 = 4096;
+
 /// A result that was served without the server knowing of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pending {
@@ -47,13 +50,26 @@ impl Pending {
         self.execution().is_some_and(|execute| execute.id == id || is_last(execute.id) || is_last(id))
     }
 
+    /// The server can be told without a table, and so without an end of the warnings that it holds.
+    pub fn can_keep_warnings(&self) -> bool {
+        !self.is_replayed() && self.rows <= MOST_WITHOUT_TABLE
+    }
+
     /// What the server must run, and what it will answer.
-    pub fn command(self) -> (Vec<u8>, Expect) {
+    pub fn command(self, keeps_warnings: bool) -> (Vec<u8>, Expect) {
         match self.replay.get(4) {
+            None if keeps_warnings => (query_packet(&self.statement_without_table()), Expect::Query),
             None => (query_packet(&self.statement()), Expect::Query),
             Some(&command) if command == wire::Command::Query as u8 => (self.replay, Expect::Query),
             Some(_) => (self.replay, Expect::Execute),
         }
+    }
+
+    /// A statement that leaves so many rows found, and the warnings as they are.
+    fn statement_without_table(&self) -> Vec<u8> {
+        let others = vec!["(1)"; self.rows.saturating_sub(1) as usize].join(",");
+        let union = if others.is_empty() { String::new() } else { format!("VALUES {others} UNION ALL ") };
+        format!("SET STATEMENT sql_big_selects = 1 FOR {union}SELECT 1 LIMIT {}", self.rows).into_bytes()
     }
 
     /// A statement that leaves the server as the served one would have: so many rows found, no warnings. It reads derived
