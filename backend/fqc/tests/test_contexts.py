@@ -72,7 +72,22 @@ def test_flags_win_over_the_current_context(given: dict[str, str], url: str, tok
 
 
 def test_a_contexts_token_is_never_sent_to_another_address() -> None:
-    assert choose(KEPT, name=None, url="http://elsewhere", token=None).token == ""
+    for name in (None, "one", "two"):
+        chosen = choose(KEPT, name=name, url="http://elsewhere", token=None)
+        assert chosen == Context("http://elsewhere")
+    assert choose(KEPT, name=None, url="http://one.elsewhere", token=None).token == ""
+
+
+@pytest.mark.parametrize(("url", "token"), [("http://one", "secret-1"), ("http://two/", "secret-2")])
+def test_an_address_that_a_context_has_comes_with_its_token(url: str, token: str) -> None:
+    chosen = choose(KEPT, name=None, url=url, token=None)
+    assert (chosen.url, chosen.token) == (url, token)
+
+
+def test_of_several_contexts_at_an_address_the_current_one_speaks() -> None:
+    three = {**KEPT.contexts, "three": Context("http://one", "secret-3")}
+    assert choose(Contexts("three", three), name=None, url="http://one", token=None).token == "secret-3"
+    assert choose(Contexts("two", three), name=None, url="http://one", token=None).token == ""
 
 
 def test_without_an_address_it_is_a_usage_error() -> None:

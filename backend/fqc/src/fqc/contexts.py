@@ -96,9 +96,23 @@ def save(file: Path, contexts: Contexts) -> None:
 
 def choose(contexts: Contexts, *, name: str | None, url: str | None, token: str | None) -> Context:
     """Flags and environment come as arguments; an address without a context needs no file."""
-    named = name or ("" if url else contexts.current)
+    named = name or (_at(contexts, url) if url else contexts.current)
     base = contexts.named(named) if named else Context("")
+    if url and not _is_same(url, base.url):
+        base = Context(url)  # what the context holds is for its own address
     chosen = Context(url or base.url, token or base.token, base.token_id, base.username)
     if not chosen.url:
         raise Failure("Which control plane?", Exit.USAGE, hint="Log in with `fqc login --url ...`, or set FQC_URL.")
     return chosen
+
+
+def _at(contexts: Contexts, url: str) -> str:
+    """The context at an address: the current one before others, and none where several would be a guess."""
+    there = [name for name, each in contexts.contexts.items() if _is_same(each.url, url)]
+    if contexts.current in there:
+        return contexts.current
+    return there[0] if len(there) == 1 else ""
+
+
+def _is_same(url: str, other: str) -> bool:
+    return url.rstrip("/") == other.rstrip("/")
