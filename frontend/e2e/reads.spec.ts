@@ -94,6 +94,8 @@ test('a point of the predicted curve, or its button, leads to a prepared change'
   await expect(curve).toContainText(/now \d/);
   const statements = page.getByRole('region', { name: 'Statements by time saved and by waste' });
   await expect(statements).toContainText('SELECT name, price_cents, stock FROM product');
+  const isCutOff = (table: HTMLElement) => table.scrollWidth > (table.parentElement?.clientWidth ?? 0);
+  expect(await statements.getByRole('table').evaluate(isCutOff), 'figures beyond the edge').toBe(false);
   await expect(page.getByRole('region', { name: 'Tables by reads and writes' })).toContainText(
     'demo.product',
   );

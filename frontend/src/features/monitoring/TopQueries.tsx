@@ -50,7 +50,9 @@ export function TopQueries({ instanceId, ranking, onRank }: TopQueriesProps) {
       <QueryView query={queries}>
         {(data) =>
           data.is_available ? (
-            <QueryTable items={data.items} ranking={ranking} />
+            <div className={classes.figures}>
+              <QueryTable items={data.items} ranking={ranking} />
+            </div>
           ) : (
             <EmptyState title={t('queries.notOffered')} hint={told('note.no_report', data.note)} />
           )
