@@ -71,7 +71,7 @@ def plan(
     texts = {name: restored.get(name, _text(situation.line, name, text)) for name, text in wanted.items()}
     given = {name: text for name, text in texts.items() if text is not None}
     kept = {name: text for name, text in situation.configured.items() if name not in wanted}
-    resolution = resolve(situation.line, kept | given, situation.variables)
+    resolution = resolve(situation.line, kept | given, situation.variables, running=situation.running)
     lines = _lines(situation, wanted, resolution)
     findings = [each for each in resolution.findings if not each.parameter or each.parameter in wanted]
     findings += _not_on_server(situation, lines)

@@ -43,14 +43,22 @@ class Resolution:
 
 
 def resolve(
-    line: Line, values: Mapping[str, str], variables: Mapping[str, int], *, is_clamped: bool = False
+    line: Line,
+    values: Mapping[str, str],
+    variables: Mapping[str, int],
+    *,
+    is_clamped: bool = False,
+    running: Mapping[str, str] | None = None,
 ) -> Resolution:
+    """`running`: what a server has where nothing is submitted. It weighs in its memory before any default."""
     key = tuple(sorted(variables.items()))
     found = [_resolve_one(line, name, submitted, key, is_clamped) for name, submitted in sorted(values.items())]
     resolved = [value for value, _ in found]
     findings = [finding for _, of_value in found for finding in of_value]
     numbers = {value.name: value.resolved for value in resolved if value.resolved is not None}
-    findings += memory_findings(numbers | _class_defaults(line, numbers, variables), variables)
+    left = {name: text for name, text in (running or {}).items() if name in BUDGETED and name not in numbers}
+    taken = numbers | left
+    findings += memory_findings(taken | _class_defaults(line, taken, variables), variables)
     return Resolution(resolved, findings)
 
 

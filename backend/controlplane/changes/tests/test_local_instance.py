@@ -40,6 +40,13 @@ def act(client, instance, route, body):
     return change
 
 
+def test_memory_is_weighed_with_what_the_server_runs(operator, made):
+    """Not with defaults: those of a server's key buffer alone are a quarter of a small class."""
+    answer = operator.post("/api/v1/instances/shop/cache/enable", {"rule": "buffer_pool"}, format="json")
+    assert answer.status_code in (200, 201, 202), answer.json()
+    assert "memory_tight" not in [each["code"] for each in answer.json()["findings"]]
+
+
 def test_from_its_making_to_its_end(operator, made):
     shown = operator.get("/api/v1/instances/shop").json()
     assert (shown["state"], shown["has_engine"]) == ("running", True)
