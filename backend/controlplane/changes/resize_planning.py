@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from controlplane.changes.plan import Step, is_expression_for
+from controlplane.changes.plan import CACHE_TYPE, Situation, Step, is_expression_for
 from controlplane.changes.planning import Preview, preview_wanted, situation_of
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.parameters.findings import Severity
@@ -20,7 +20,7 @@ def preview_resize(
     follows = {
         name: text for name, text in situation.configured.items() if is_expression_for(situation.line, name, text)
     }
-    reminder = _undecided(situation.configured.get(SIZE), decisions, is_followed=SIZE in follows)
+    reminder = _undecided(_size(situation), decisions, is_followed=SIZE in follows)
     return preview_wanted(
         instance,
         situation,
@@ -29,6 +29,13 @@ def preview_resize(
         first_steps=(Step("set_class", old=instance.instance_class.name, new=target.name),),
         more_findings=tuple(reminder),
     )
+
+
+def _size(situation: Situation) -> str | None:
+    """What is configured; or what a cache runs with that was set by others, such as the server's own option file."""
+    running = situation.running
+    is_on = running.get(CACHE_TYPE, "OFF").upper() not in ("OFF", "0")
+    return situation.configured.get(SIZE, running.get(SIZE) if is_on else None)
 
 
 def _undecided(size: str | None, decisions: Mapping[str, str | None], *, is_followed: bool) -> list[InstanceFinding]:

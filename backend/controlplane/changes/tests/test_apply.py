@@ -188,3 +188,14 @@ def test_a_request_that_was_planned_on_another_state_is_refused(operator, instan
     path, body = f"/api/v1/instances/{instance.pk}/changes", {"parameters": {"long_query_time": "2"}}
     assert operator.post(path, body, HTTP_IF_MATCH=f'"{instance.version + 1}"').status_code == 412
     assert operator.post(path, body, HTTP_IF_MATCH=f'"{instance.version}"').status_code == 201
+
+
+def test_a_cache_that_others_have_sized_needs_a_decision_before_a_resize(operator, instance, server):
+    path = f"/api/v1/instances/{instance.pk}/resize"
+    wanted = {"instance_class": "local.small", "apply": False}
+    server.run("SET GLOBAL query_cache_size = 16777216")
+    assert operator.post(path, wanted).status_code == 202
+    server.run("SET GLOBAL query_cache_type = ON")
+    undecided = operator.post(path, wanted)
+    assert (undecided.status_code, undecided.json()["code"]) == (422, "cache_size_undecided")
+    assert operator.post(path, {**wanted, "parameters": {"query_cache_size": "16777216"}}).status_code == 202
