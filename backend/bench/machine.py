@@ -17,7 +17,7 @@ def machine() -> dict[str, Any]:
     postgres = subprocess.run([programs() / "postgres", "--version"], capture_output=True, text=True, check=True)
     return {
         "cpu": cpu(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": cores(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
@@ -36,8 +36,13 @@ def cpu() -> str:
     return next(names, platform.machine())
 
 
+def cores() -> int:
+    """Those that the run is confined to."""
+    return len(os.sched_getaffinity(0))
+
+
 def run_name() -> str:
     """Of the folder that a run is kept in: date and machine."""
     words = re.sub(r"\([^)]*\)|@.*", " ", cpu()).lower().split()
     slug = "-".join(word for word in words if re.fullmatch(r"[a-z0-9-]+", word) and word not in ("cpu", "processor"))
-    return f"{datetime.now(UTC):%Y-%m-%d}-{slug}-{len(os.sched_getaffinity(0))}-cores"
+    return f"{datetime.now(UTC):%Y-%m-%d}-{slug}-{cores()}-cores"

@@ -28,6 +28,11 @@ def normal(definition: Definition, text: str) -> str:
     return _READERS[definition.type](definition, text.strip())
 
 
+def is_off(switch: str | None) -> bool:
+    """Of a cache's type, as a server or a person says it; nothing said is off, too."""
+    return not switch or switch.upper() in ("OFF", "0")
+
+
 def integer(text: str) -> int:
     match = _INTEGER.fullmatch(text)
     if match is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from controlplane.catalogue.normal import is_off
 from controlplane.changes.plan import Situation, is_expression_for
 from controlplane.changes.planning import Preview, preview_wanted, situation_of
 from controlplane.core.errors import Refused
@@ -52,8 +53,7 @@ def _shrunk_pool(situation: Situation) -> str:
 
 def _has_given_way(instance: Instance, situation: Situation) -> bool:
     """Once is enough, however often the cache is enabled. What a server had on by itself took nothing from its pool."""
-    is_configured = (situation.configured.get(TYPE) or "0").upper() not in ("0", "OFF")
-    return is_configured or _pool_before_enabling(instance) is not None
+    return not is_off(situation.configured.get(TYPE)) or _pool_before_enabling(instance) is not None
 
 
 def _running(situation: Situation, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from controlplane.catalogue.normal import is_off
 from controlplane.changes.plan import CACHE_TYPE, Situation, Step, is_expression_for
 from controlplane.changes.planning import Preview, preview_wanted, situation_of
 from controlplane.fleet.models import Instance, InstanceClass
@@ -34,8 +35,7 @@ def preview_resize(
 def _size(situation: Situation) -> str | None:
     """What is configured; or what a cache runs with that was set by others, such as the server's own option file."""
     running = situation.running
-    is_on = running.get(CACHE_TYPE, "OFF").upper() not in ("OFF", "0")
-    return situation.configured.get(SIZE, running.get(SIZE) if is_on else None)
+    return situation.configured.get(SIZE, None if is_off(running.get(CACHE_TYPE)) else running.get(SIZE))
 
 
 def _undecided(size: str | None, decisions: Mapping[str, str | None], *, is_followed: bool) -> list[InstanceFinding]:

@@ -58,10 +58,10 @@ class Connections:
             return server
         self.drop(instance.pk)
         server = open_server(address_of(instance), limits)
+        self._open[instance.pk] = (key, server)
         # A session that was begun with the cache on wants it for as long as it lives, and the engine never rests again.
         with suppress(RefusedStatement):
             server.run("SET SESSION query_cache_type = OFF")
-        self._open[instance.pk] = (key, server)
         return server
 
     def ask_all(

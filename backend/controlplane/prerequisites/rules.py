@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from controlplane.catalogue.normal import is_off
 from controlplane.parameters.findings import Severity
 from controlplane.parameters.memory import budget_bytes
 from controlplane.prerequisites.findings import Action, InstanceFinding
@@ -154,7 +155,7 @@ def _classic_cache(readings: Readings) -> InstanceFinding | None:
     """Without the engine, these names are the server's own cache with its global lock."""
     if "fqc_minor_version" in readings.variables or readings.number("query_cache_size") == 0:
         return None
-    if readings.variables.get("query_cache_type", "OFF").upper() in ("OFF", "0"):
+    if is_off(readings.variables.get("query_cache_type")):
         return None
     return InstanceFinding(
         Severity.ADVICE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from controlplane.catalogue.normal import is_off
 from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
@@ -26,7 +27,7 @@ def cache_status(instance: Instance) -> dict[str, Any]:
     has_engine = instance.minor_version is not None
     return {
         "has_engine": has_engine,
-        "is_enabled": has_engine and kind not in (None, "0", "OFF") and size not in (None, "0"),
+        "is_enabled": has_engine and not is_off(kind) and size not in (None, "0"),
         "version": version,
         "minor_version": instance.minor_version,
         "type": kind,
