@@ -248,10 +248,11 @@ fn a_server_under_load_shuts_down_and_comes_back_with_its_cache() {
     let mut server = server(&[]);
     let (endpoint, is_over) = (server.endpoint(), AtomicBool::new(false));
     let reads = AtomicU64::new(0);
+    let clients: Vec<Client> = (0..20).map(|_| connect(&endpoint)).collect();
     thread::scope(|scope| {
-        for _ in 0..20 {
-            scope.spawn(|| {
-                let mut client = connect(&endpoint);
+        for mut client in clients {
+            let (is_over, reads) = (&is_over, &reads);
+            scope.spawn(move || {
                 while let (false, Ok(response)) = (is_over.load(Ordering::Relaxed), client.query(READ)) {
                     if response.failure().is_none() {
                         assert_eq!(response.scalar().as_deref(), Some("70"));
