@@ -33,7 +33,7 @@ import inputs  # noqa: E402
 
 LOGS = Path(os.environ.get("RUN_DIR", ROOT / ".run")) / "test"
 # More than a small machine has processors: suites wait a lot, for servers that start and conditions that come.
-WORKERS = 5
+WORKERS = 6
 HEARTBEAT_SECONDS = 60
 # In the environment of everything that a suite starts, with a value for each run of a suite.
 MARK = "SUITE_RUN"
@@ -65,21 +65,20 @@ TOLD = ("backend/controlplane", "engine/crates/sql/src", "engine/crates/session/
 # Linters and the copy that is generated anew leave out what git does.
 LISTED = ("Makefile", ".gitignore")
 
-# The lanes that take longest first: what is left to run alone at the end costs most. The browser is the last of its
-# lane, beside light ones, since what a person would see as slow is a failure there.
+# The lanes that take longest first: what is left to run alone at the end costs most.
 SUITES = [
-    Suite("Terraform provider", "test-terraform", "stack", (*CONTROL_PLANE, "backend/openapi.yaml", "infra")),
+    Suite("browser end to end", "e2e", "console", (*CONTROL_PLANE, "frontend")),
     Suite("backend on PostgreSQL", "test-backend-postgres", "postgresql", BACKEND),
     Suite("backend on SQLite", "test-backend", "sqlite", BACKEND),
     Suite("engine on real servers", "test-engine-server", "rust", ENGINE),
     Suite("engine", "test-engine", "rust", ENGINE),
     Suite("engine models (loom)", "test-engine-models", "rust", ENGINE),
     Suite("engine lint", "lint-engine", "rust", ENGINE),
+    Suite("Terraform provider", "test-terraform", "clients", (*CONTROL_PLANE, "backend/openapi.yaml", "infra")),
     Suite("CLI", "test-cli", "clients", (*CONTROL_PLANE, "backend/fqc")),
     Suite(
         "official SDKs", "test-sdk", "clients", (*CONTROL_PLANE, "backend/rpc_clients", "docs/guides/official-sdks.md")
     ),
-    Suite("browser end to end", "e2e", "stack", (*CONTROL_PLANE, "frontend")),
     Suite("Python lint", "lint-python", "node", (*LISTED, "backend", ".ci", "engine/bench")),
     Suite("frontend lint", "lint-frontend", "node", (*LISTED, *FRONTEND)),
     Suite("Go lint", "lint-terraform", "node", ("Makefile", "infra", "backend/rpc_clients/go")),
