@@ -17,6 +17,8 @@ use crate::{CellId, Entry, Key, Meta, Pin, Refusal, Stats};
 const FIXED_BYTES: u64 = (size_of::<Cache>() + size_of::<Memory>() + SHARDS * size_of::<Shard>()) as u64;
 /// How often an insertion tries again when others take the memory that it made free.
 const ATTEMPTS: usize = 4;
+/// The part of the budget that is evicted before it is needed.
+const AHEAD: u64 = 128;
 /// How long `clear` and `resize` wait for readers to let go of memory.
 const SETTLE: Duration = Duration::from_secs(1);
 
@@ -133,27 +135,30 @@ impl Cache {
         segments.min(self.memory.limit() / 8)
     }
 
-    /// Makes `bytes` of the budget free. It fails when nothing is left to evict, or readers cling to what was evicted.
+    /// Makes `bytes` of the budget free. It fails when nothing is left to evict, or readers cling to what was evicted: one whose
+    /// thread gets no processor does so for long, and to store a result is not worth to wait for.
     fn make_room(&self, bytes: usize, hash: Hash) -> bool {
         let wanted = bytes as u64 + self.spare();
         let least = self.segment_bytes.load(Ordering::Relaxed).clamp(1, LEAST_SEGMENT_BYTES);
-        let patience = 64 + 4 * bytes / least;
-        for _ in 0..patience {
-            let limit = self.memory.limit();
-            if self.memory.mapped() + wanted <= limit {
-                return true;
-            }
-            if self.memory.kept() + wanted > limit && !self.evict(self.victim(hash)) {
+        let (most_evictions, mut evictions) = (64 + 4 * bytes / least, 0);
+        while self.memory.mapped() + wanted > self.memory.limit() {
+            let is_enough = self.memory.kept() + wanted <= self.memory.limit();
+            if !is_enough && (evictions == most_evictions || !self.evict(self.victim(hash))) {
                 return false;
             }
+            evictions += 1;
             collect();
+            if is_enough && self.memory.mapped() + wanted > self.memory.limit() {
+                return false;
+            }
         }
-        false
+        true
     }
 
     /// Evicts before memory runs out, so that readers have moved on by the time it is needed.
     fn stay_ahead(&self, hash: Hash) {
-        let soon = self.segment_bytes.load(Ordering::Relaxed) as u64 + self.spare();
+        let segment = self.segment_bytes.load(Ordering::Relaxed) as u64;
+        let soon = (segment + self.spare()).max(self.memory.limit() / AHEAD);
         if self.memory.kept() + soon > self.memory.limit() {
             self.evict(self.victim(hash));
         }

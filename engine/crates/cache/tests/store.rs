@@ -260,3 +260,26 @@ fn the_fate_of_entries_is_counted_for_their_owner() {
     assert_eq!(cache.fate(6), Fate { used: 0, unused: 2 }, "replaced");
     assert_eq!(cache.fate(u16::MAX), Fate::default(), "nobody's");
 }
+
+#[test]
+#[cfg_attr(miri, ignore = "fills a large cache")]
+fn results_are_stored_while_a_reader_stands_still() {
+    let cache = Cache::new(64 << 20);
+    let store = |n: u64| put(&cache, &key(1, &n.to_le_bytes(), b""), &[7; 1000]);
+    (0..100_000).for_each(|n| _ = store(n));
+    while cache.stats().retired_bytes > 0 {
+        cache.sweep(|_| true, 0);
+    }
+    let (stands, goes) = (std::sync::Barrier::new(2), std::sync::Barrier::new(2));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _pin = pin();
+            stands.wait();
+            goes.wait();
+        });
+        stands.wait();
+        let stored = (0..300).filter(|n| store(200_000 + n).is_ok()).count();
+        goes.wait();
+        assert_eq!(stored, 300);
+    });
+}
