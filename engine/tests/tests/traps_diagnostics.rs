@@ -8,6 +8,7 @@ use traps::{Arena, all, said, small_table};
 const IN_TRANSACTION: u16 = 0x0001;
 const AUTOCOMMIT: u16 = 0x0002;
 const READ_ONLY: u16 = 0x2000;
+const SLOW: u16 = 0x0800;
 
 /// Two sessions, one served from memory and one never, run the same; all their answers are the same, byte for byte.
 struct Pair {
@@ -391,6 +392,59 @@ fn reads_that_are_profiled_are_run() {
     assert_eq!(profiles.matches(read).count(), 2, "{profiles}");
     client.must("SET SESSION profiling = 0").unwrap();
     arena.hit(&mut client, read, "10");
+}
+
+/// What the optimizer did for a read is told by the server alone.
+#[test]
+fn reads_that_are_traced_are_run() {
+    let mut arena = Arena::enter("g_traces");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    maker.must("CREATE PROCEDURE tracing() SET optimizer_trace = 'enabled=on'").unwrap();
+    let reads = ["SELECT v FROM t WHERE id = 1", "SELECT id FROM t WHERE id = 1"];
+    let trace = "SELECT QUERY FROM information_schema.OPTIMIZER_TRACE";
+    let off = "SET SESSION optimizer_trace = 'enabled=off'";
+    let ways = [
+        "SET SESSION optimizer_trace = 'enabled=on'",
+        "SET @@optimizer_trace = CONCAT('enabled', '=on')",
+        "CALL tracing()",
+        "EXECUTE IMMEDIATE 'SET optimizer_trace = ''enabled=on'''",
+        "PREPARE tracing FROM 'SET optimizer_trace = ''enabled=on'''; EXECUTE tracing",
+        "SET GLOBAL optimizer_trace = 'enabled=on'",
+    ];
+    for way in ways {
+        let mut client = arena.client();
+        reads.iter().for_each(|read| drop(arena.warm(&mut client, read)));
+        drop(client.query(way).unwrap());
+        if way.contains("GLOBAL") {
+            client = arena.client();
+        }
+        for read in reads.repeat(3) {
+            client.must(read).unwrap();
+            assert_eq!(said(&client.must(trace).unwrap()), read, "after `{way}`");
+        }
+        client.must(off).unwrap();
+        drop(client.query(reads[0]).unwrap());
+        assert_eq!(said(&client.must(trace).unwrap()), reads[1], "after `{way}` and `{off}`");
+        if way.starts_with("SET") {
+            arena.warm(&mut client, reads[0]);
+        }
+    }
+    maker.must("SET GLOBAL optimizer_trace = 'enabled=off'").unwrap();
+}
+
+/// What one session calls slow, or what was, is no longer when it comes from memory.
+#[test]
+fn a_served_read_does_not_say_that_it_was_slow() {
+    let mut arena = Arena::enter("g_slow");
+    let mut maker = arena.client_with(&["SET SESSION long_query_time = 0"]);
+    small_table(&mut maker, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = 1";
+    let slow = |response: &Response| response.status().unwrap() & SLOW;
+    assert_eq!(slow(&maker.must(read).unwrap()), SLOW, "the server does not call it slow");
+    arena.warm(&mut maker, read);
+    let mut pair = Pair::new(&arena);
+    assert_eq!(slow(&pair.hit(&mut arena, read)), 0);
 }
 
 #[test]

@@ -40,6 +40,30 @@ fn a_connection_that_falls_silent_ends_after_its_timeout() {
     }
 }
 
+/// The server knows of a BEGIN that nothing follows.
+#[test]
+fn a_connection_that_only_begins_a_transaction_ends_after_its_timeout() {
+    let (mut arena, mut writer, mut reader) = with_table("w_begun");
+    arena.warm(&mut reader, READ);
+    writer.must("CREATE PROCEDURE hurry() SET idle_readonly_transaction_timeout = 1").unwrap();
+    let ways = [
+        "SET SESSION idle_transaction_timeout = 1",
+        "SET @@idle_readonly_transaction_timeout = 2 - 1, @@wait_timeout = 100",
+        "CALL hurry()",
+        "BEGIN NOT ATOMIC SET idle_transaction_timeout = 1; END",
+        "SET GLOBAL idle_transaction_timeout = 1",
+    ];
+    for way in ways {
+        let mut client = arena.client_with(&[READ, way]);
+        if way.contains("GLOBAL") {
+            client = arena.client();
+            writer.must("SET GLOBAL idle_transaction_timeout = 0").unwrap();
+        }
+        all(&mut client, &[READ, READ, "BEGIN"]);
+        assert!(time_to_end(client) > Duration::from_millis(900), "{way}");
+    }
+}
+
 #[test]
 fn a_kill_ends_a_connection_whose_read_waits() {
     let (arena, mut writer, _reader) = with_table("w_kill");

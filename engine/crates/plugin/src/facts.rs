@@ -2,19 +2,21 @@
 
 use crate::keys;
 use crate::local::{self, Local};
-use session::{Engine, Facts, Table, Verdict};
+use session::{Beginnings, Engine, Facts, Habits, Table, Verdict};
 use sql::{Assignment, Kind, LexMode, Target, Value};
 use std::collections::HashSet;
 
 /// How the texts of new sessions are read, and whether all of them are.
 pub fn look_up_beginnings(engine: &Engine, link: &mut Local) -> Result<(), String> {
     let inherited = engine.settings.inherited();
-    let rows = link.query("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect")?;
-    if let Some([Some(mode), Some(first)]) = rows.first().map(|row| row.as_slice()) {
+    let of_habits = Habits::QUESTIONS.map(|question| question.replace("@@SESSION.", "@@GLOBAL.")).join(", ");
+    let rows = link.query(&format!("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect, {of_habits}"))?;
+    if let Some([Some(mode), Some(first), Some(trace), Some(idle)]) = rows.first().map(|row| row.as_slice()) {
         engine.contexts.note_several_hosts(users_with_several_hosts(link));
         engine.settings.note_hosts(inherited);
-        let as_usual = is_usual(mode) && leaves_mode(first) && !may_passwords_expire(link);
-        engine.settings.note_beginnings(inherited, !first.is_empty(), as_usual);
+        let as_usual = is_usual(mode) && is_plain(first) && !may_passwords_expire(link);
+        let (with_first, habits) = (!first.is_empty(), Habits::told(trace, idle));
+        engine.settings.note_beginnings(inherited, Beginnings { as_usual, with_first, habits });
     }
     Ok(())
 }
@@ -44,12 +46,12 @@ fn is_usual(mode: &[u8]) -> bool {
     usual.with_sql_mode(&Value::Text(mode.to_vec())) == Some(usual)
 }
 
-/// Whether what sessions run at their beginning leaves `sql_mode` alone.
-fn leaves_mode(text: &[u8]) -> bool {
-    let is_mode = |assignment: &Assignment| matches!(&assignment.target, Target::Session(name) if name == b"sql_mode");
+/// Whether what sessions run at their beginning leaves `sql_mode` and their habits alone.
+fn is_plain(text: &[u8]) -> bool {
+    let counts = |assignment: &Assignment| matches!(&assignment.target, Target::Session(name) if name == b"sql_mode" || Habits::hang_on(name));
     match sql::classify(text, LexMode::default()).kind {
         Kind::Empty => true,
-        Kind::Set(assignments) => !assignments.iter().any(is_mode),
+        Kind::Set(assignments) => !assignments.iter().any(counts),
         _ => false,
     }
 }

@@ -1,6 +1,7 @@
 //! A command has arrived: serve it, or say what it may touch and let the server have it.
 
 use crate::engine::Engine;
+use crate::habits::Habits;
 use crate::prepared::{Metadata, Prepared};
 use crate::readings::Reading;
 use crate::reason::{Own, Reason};
@@ -84,6 +85,7 @@ impl Session {
             self.rest(engine);
         }
         self.has_temporary_tables = true;
+        self.variables.habits = Habits::ALL;
         self.forward(engine, &Reading::opaque().statement, Expect::Query, None);
     }
 

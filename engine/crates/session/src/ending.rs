@@ -219,6 +219,11 @@ impl Session {
             sql::Target::Names { .. } => true,
             _ => false,
         };
+        for assignment in assignments {
+            if let sql::Target::Session(name) = &assignment.target {
+                self.variables.habits.set(name, None);
+            }
+        }
         self.variables.doubt();
         self.has_set_role |= assignments.iter().any(|a| a.target == sql::Target::Role);
         self.forget_contexts();

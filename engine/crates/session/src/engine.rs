@@ -2,6 +2,7 @@
 
 use crate::catalogue::Catalogue;
 use crate::context::Contexts;
+use crate::habits::Habits;
 use crate::insight::Insight;
 use crate::lasting::Basis;
 use crate::readings::Readings;
@@ -57,9 +58,33 @@ pub struct Settings {
     hosts: AtomicU64,
     /// How many such changes are under way.
     changing: AtomicU64,
-    /// The last number of `inherited` for which it was looked up how new sessions begin << 2 | with `init_connect` << 1
-    /// | their texts are read as usual.
+    /// The last number of `inherited` for which it was looked up how new sessions begin, above the bits of `Beginnings`.
     beginnings: AtomicU64,
+}
+
+/// How new sessions begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beginnings {
+    /// Their texts are read as usual: `sql_mode`, `init_connect` and passwords say nothing else.
+    pub as_usual: bool,
+    /// They run `init_connect` first.
+    pub with_first: bool,
+    pub habits: Habits,
+}
+
+impl Beginnings {
+    const BITS: u32 = 4;
+
+    fn pack(self, inherited: u64) -> u64 {
+        let bits = [self.as_usual, self.with_first, self.habits.traces, self.habits.limits_idleness];
+        bits.iter().fold(inherited, |packed, bit| packed << 1 | u64::from(*bit))
+    }
+
+    fn unpack(packed: u64) -> Beginnings {
+        let is = |place: u32| packed >> (Self::BITS - place) & 1 != 0;
+        let habits = Habits { traces: is(3), limits_idleness: is(4) };
+        Beginnings { as_usual: is(1), with_first: is(2), habits }
+    }
 }
 
 /// A count that FLUSH STATUS sets back to zero.
@@ -278,15 +303,17 @@ impl Settings {
         self.changing.load(Ordering::SeqCst) == 0 && self.inherited() == number
     }
 
-    /// Texts of sessions that inherit this are read as usual: `sql_mode`, `init_connect` and passwords say nothing else. Of
-    /// those that were reset, only if there is no `init_connect`, from which they have nothing.
-    pub fn begins_as_usual(&self, inherited: u64, was_reset: bool) -> bool {
-        let known = self.beginnings.load(Ordering::Relaxed);
-        known == inherited << 2 | 1 || known == inherited << 2 | 3 && !was_reset
+    /// How sessions that inherit this begin as usual. Of those that were reset it is known only if there is no `init_connect`,
+    /// from which they have nothing.
+    pub fn usual_beginnings(&self, inherited: u64, was_reset: bool) -> Option<Beginnings> {
+        let packed = self.beginnings.load(Ordering::Relaxed);
+        let known = Beginnings::unpack(packed);
+        let is_usual = packed >> Beginnings::BITS == inherited && known.as_usual && !(known.with_first && was_reset);
+        is_usual.then_some(known)
     }
 
     pub fn knows_beginnings(&self) -> bool {
-        self.beginnings.load(Ordering::Relaxed) >> 2 == self.inherited()
+        self.beginnings.load(Ordering::Relaxed) >> Beginnings::BITS == self.inherited()
     }
 
     /// When privileges last changed, if it has been looked up since to whom they are granted for several hosts.
@@ -303,10 +330,9 @@ impl Settings {
     }
 
     /// `inherited`: the number from before it was looked up.
-    pub fn note_beginnings(&self, inherited: u64, with_first: bool, as_usual: bool) {
+    pub fn note_beginnings(&self, inherited: u64, beginnings: Beginnings) {
         if self.is_unchanged_since(inherited) {
-            let noted = inherited << 2 | u64::from(with_first) << 1 | u64::from(as_usual);
-            self.beginnings.store(noted, Ordering::Relaxed);
+            self.beginnings.store(beginnings.pack(inherited), Ordering::Relaxed);
         }
     }
 

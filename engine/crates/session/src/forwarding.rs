@@ -139,13 +139,14 @@ impl Session {
         self.running = Some(running);
     }
 
-    /// Temporary tables made where no event tells of them: in one of several statements, or by EXECUTE.
+    /// Temporary tables made where no event tells of them: in one of several statements, or by EXECUTE. Habits taken up there.
     pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
         let may_make = || sql::may_make_temporary(text, self.variables.mode);
         match kind {
             Kind::Prepare => self.prepares_temporary |= may_make(),
             Kind::Execute => self.has_temporary_tables |= self.prepares_temporary,
             kind if may_be_anything(kind) => {
+                self.variables.habits.note_text(text);
                 self.has_temporary_tables |= self.prepares_temporary || may_make();
             }
             _ => {}

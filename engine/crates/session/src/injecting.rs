@@ -1,6 +1,7 @@
 //! Commands of the engine's own that the server gets before the client's: what it was not told, what it is asked.
 
 use crate::engine::Engine;
+use crate::habits::Habits;
 use crate::kinds::{changes_transaction, leaves_found_rows};
 use crate::readings::Reading;
 use crate::running::{Purpose, Running};
@@ -8,7 +9,7 @@ use crate::session::Session;
 use crate::surface::{self, Pending};
 use crate::transaction::Isolation;
 use crate::{Decision, Outlet};
-use sql::{Begin, Kind, Show, Statement};
+use sql::{Assignment, Begin, Kind, Show, Statement, Target};
 use wire::{Command, Expect};
 
 impl Session {
@@ -79,6 +80,8 @@ impl Session {
     pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement) -> Option<Vec<u8>> {
         let is_worth_it = self.variables.is_uncertain
             && !self.must_run
+            // The question would be in the place of the last statement's trace.
+            && !self.variables.habits.traces
             && self.transaction.deferred_begin.is_none()
             && (matches!(&statement.kind, Kind::Read(read) if read.refusal.is_none())
                 || self.may_tell_rows(engine, statement))
@@ -114,6 +117,8 @@ impl Session {
             && !self.transaction.is_read_only
             && !self.transaction.is_set_once
             && !self.writes.is_locked
+            // The server must know that it is idle in a transaction.
+            && !self.variables.habits.limits_idleness
             && self.transaction.isolation <= Isolation::RepeatableRead
             && *begin == Begin::default();
         if !can_wait {
@@ -162,8 +167,14 @@ impl Session {
                 || matches!(statement.kind, Kind::Set(_)) && reading.searches();
             searches || !leaves_found_rows(&statement.kind)
         };
+        // From then on what the server is told leaves a trace.
+        let may_trace = || {
+            let is_habit = |one: &Assignment| matches!(&one.target, Target::Session(name) if Habits::hang_on(name));
+            matches!(&statement.kind, Kind::Set(assignments) if assignments.iter().any(is_habit))
+        };
         pending.matters_to(statement, text)
             || pending.is_owed
+            || may_trace()
             || may_leave_found_rows
             || pending.is_replayed() && changes_transaction(&statement.kind, self.transaction.autocommit)
             || may_count()

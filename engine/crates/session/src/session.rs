@@ -239,8 +239,10 @@ impl Session {
         if self.has_set_role || !engine.settings.is_unchanged_since(accepted_under) || !engine.vigil.is_awake() {
             self.become_private(engine);
         }
-        let is_read = engine.vigil.is_awake() && engine.settings.begins_as_usual(accepted_under, self.was_reset);
-        (self.variables.is_uncertain, self.variables.is_unread) = (!is_read, !is_read);
+        let beginnings = engine.settings.usual_beginnings(accepted_under, self.was_reset);
+        let known = beginnings.filter(|_| engine.vigil.is_awake());
+        self.variables.habits = known.unwrap_or_default().habits;
+        (self.variables.is_uncertain, self.variables.is_unread) = (known.is_none(), known.is_none());
     }
 
     /// The same in the course of a session: what `init_connect` has set is gone, too.
@@ -338,7 +340,7 @@ impl Session {
         if self.variables.knowledge == Knowledge::Lost || self.variables.is_uncertain {
             return None;
         }
-        if self.must_run || !self.database_known {
+        if self.must_run || self.variables.habits.traces || !self.database_known {
             return None;
         }
         let mut identity = Identity::default();

@@ -41,6 +41,7 @@ impl Session {
             (Some(reason), _) => Err(reason),
             (None, None) => Err(Own::Response.into()),
             (None, Some(layout)) => {
+                recording.forget_slowness(outcome.status_offsets.as_slice());
                 let layout = layout.by_rows(recording.is_by_rows).joining(recording.joins);
                 Ok(layout.lasting(recording.lasts_seconds))
             }

@@ -4,6 +4,7 @@ mod report;
 
 use crate::Decision;
 use crate::engine::Engine;
+use crate::habits::Habits;
 use crate::injecting::query_packet;
 use crate::session::Session;
 use crate::variables::ASKABLE;
@@ -89,8 +90,8 @@ impl Pending {
 /// Asks the server for the settings that a session changed by an expression, and first for the number of rows found,
 /// which the question itself replaces, and for what sessions run at their beginning.
 pub(crate) fn question() -> Vec<u8> {
-    let names: Vec<String> =
-        ASKABLE.iter().map(|name| format!("@@SESSION.{}", String::from_utf8_lossy(name))).collect();
+    let askable = ASKABLE.iter().map(|name| format!("@@SESSION.{}", String::from_utf8_lossy(name)));
+    let names: Vec<String> = askable.chain(Habits::QUESTIONS.map(str::to_owned)).collect();
     query_packet(format!("SELECT FOUND_ROWS(), @@GLOBAL.init_connect, {}", names.join(", ")).as_bytes())
 }
 

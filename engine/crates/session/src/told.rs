@@ -183,6 +183,9 @@ impl Session {
         running.is_inert = false;
         self.is_uneventful = false;
         let statement = sql::classify(text, self.variables.mode);
+        if !matches!(statement.kind, Kind::Read(_) | Kind::Write) {
+            self.variables.habits.note_text(text);
+        }
         self.close_for(engine, &statement.kind);
         match statement.kind {
             Kind::CreateTemporary => self.has_temporary_tables = true,

@@ -1,6 +1,7 @@
 //! What a session has SET, as far as it can change a result: variable -> value, the last one wins, so that two sessions
 //! with the same settings share entries.
 
+use crate::habits::Habits;
 use sql::{Assignment, Charset, LexMode, Target, Value};
 use std::collections::BTreeMap;
 
@@ -14,8 +15,6 @@ const IGNORED: &[&[u8]] = &[
     b"fqc_strip_comments",
     b"fqc_type",
     b"fqc_wlock_invalidate",
-    b"idle_readonly_transaction_timeout",
-    b"idle_transaction_timeout",
     b"idle_write_transaction_timeout",
     b"innodb_lock_wait_timeout",
     b"interactive_timeout",
@@ -106,6 +105,8 @@ pub struct Variables {
     pub is_uncertain: bool,
     /// Nothing was set that way, but it is not known how texts are read from the beginning on.
     pub is_unread: bool,
+    /// Those that it may have, too.
+    pub habits: Habits,
 }
 
 /// Whether an assignment changed the identity, and how far it was understood.
@@ -119,7 +120,9 @@ pub enum Effect {
 
 impl Variables {
     pub fn new(mode: LexMode) -> Variables {
-        Variables { set: BTreeMap::new(), mode, knowledge: Knowledge::Shared, is_uncertain: false, is_unread: false }
+        let knowledge = Knowledge::Shared;
+        let (is_uncertain, is_unread) = (false, false);
+        Variables { set: BTreeMap::new(), mode, knowledge, is_uncertain, is_unread, habits: Habits::default() }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
@@ -151,6 +154,10 @@ impl Variables {
     fn set_session(&mut self, name: &[u8], value: &Value, inherited: u64) -> Effect {
         if IGNORED.contains(&name) || QUIET_TRACKERS.contains(&name) {
             return Effect::Nothing;
+        }
+        if Habits::hang_on(name) {
+            self.habits.set(name, Some(value));
+            return Effect::Changed;
         }
         if name == TRANSACTION_TRACKER {
             self.knowledge = Knowledge::Lost;
@@ -204,9 +211,12 @@ impl Variables {
         (self.is_uncertain, self.is_unread) = (true, false);
     }
 
-    /// The server has told the values of `ASKABLE`, in that order.
+    /// The server has told the values of `ASKABLE` and those that habits hang on, in that order.
     pub fn learn(&mut self, values: &[Vec<u8>]) {
         self.is_uncertain = false;
+        if let Some([trace, idle]) = values.get(ASKABLE.len()..) {
+            self.habits = Habits::told(trace, idle);
+        }
         if let Some(mode) = values.first() {
             self.mode = self.mode.with_sql_mode(&Value::Text(mode.clone())).unwrap_or(self.mode);
         }

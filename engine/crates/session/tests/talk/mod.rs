@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use footprint::KeyColumn;
-use session::{Account, Decision, Engine, Facts, Outlet, Reply, Session, ThreadFacts, Verdict};
+use session::{Account, Beginnings, Decision, Engine, Facts, Outlet, Reply, Session, ThreadFacts, Verdict};
 use wire::{ok_packet, status, surface::text_result};
 
 pub const AUTOCOMMIT: u16 = status::AUTOCOMMIT;
@@ -79,7 +79,9 @@ pub fn connect(engine: &Engine) -> Talk<'_> {
 }
 
 pub fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
-    engine.settings.note_beginnings(engine.settings.inherited(), false, true);
+    engine
+        .settings
+        .note_beginnings(engine.settings.inherited(), Beginnings { as_usual: true, ..Beginnings::default() });
     let mut session = Session::accepted(engine.settings.inherited());
     let facts = ThreadFacts { isolation, ..facts() };
     session.on_connected(engine, Account { user: b"u".to_vec(), host: b"%".to_vec(), address: Vec::new() }, &facts);

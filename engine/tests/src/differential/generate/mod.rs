@@ -321,6 +321,14 @@ impl Generator {
                 "SELECT DATABASE(), CURRENT_USER(), CURRENT_ROLE()",
                 "GET DIAGNOSTICS @u = NUMBER",
                 "SHOW SESSION STATUS LIKE 'nothing'",
+                "SELECT QUERY FROM information_schema.OPTIMIZER_TRACE",
+                "GET DIAGNOSTICS CONDITION 1 @u = MESSAGE_TEXT",
+                "SET @u = FOUND_ROWS() + @@warning_count",
+                "SHOW WARNINGS LIMIT 1",
+                "SHOW COUNT(*) ERRORS",
+                "SIGNAL SQLSTATE '01000' SET MESSAGE_TEXT = 'told'",
+                "EXECUTE IMMEDIATE 'SHOW WARNINGS'",
+                "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SHOW WARNINGS; SELECT ROW_COUNT(); END",
             ]);
             self.later(session, Kind::Aftermath, Deed::Query(text.into()));
         }

@@ -65,6 +65,10 @@ const SETTINGS: &[(&str, &[&str])] = &[
     ("collation_server", &["utf8mb4_bin"]),
     ("query_prealloc_size", &["65536"]),
     ("sql_big_selects", &["1"]),
+    ("optimizer_trace", &["'enabled=on'", "'enabled=off'", "CONCAT('enabled=', 'off')"]),
+    ("idle_transaction_timeout", &["3600", "0"]),
+    ("default_regex_flags", &["'DOTALL'"]),
+    ("check_constraint_checks", &["0"]),
     ("no_such_variable", &["1"]),
 ];
 
