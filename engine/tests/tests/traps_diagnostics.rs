@@ -3,7 +3,7 @@
 mod traps;
 
 use fqc_tests::client::{Client, Part, Response, capability};
-use traps::{Arena, all, said, small_table};
+use traps::{Arena, all, said, small_table, until};
 
 const IN_TRANSACTION: u16 = 0x0001;
 const AUTOCOMMIT: u16 = 0x0002;
@@ -392,6 +392,27 @@ fn reads_that_are_profiled_are_run() {
     assert_eq!(profiles.matches(read).count(), 2, "{profiles}");
     client.must("SET SESSION profiling = 0").unwrap();
     arena.hit(&mut client, read, "10");
+}
+
+/// To know the number of rows found the server runs a read that was served. What ends that ends the statement that asks, which
+/// may ask again.
+#[test]
+fn rows_found_by_a_read_that_is_killed_when_it_is_run_again() {
+    let mut arena = Arena::enter("g_killed");
+    let mut client = arena.client_with(&["CREATE TABLE t (v INT)", "INSERT INTO t SELECT seq FROM seq_1_to_3000"]);
+    let read = "SELECT a.v FROM t AS a JOIN t AS b ON a.v = b.v + 0 GROUP BY a.v LIMIT 3, 1";
+    arena.warm(&mut client, read);
+    let (mut killer, id) = (arena.client(), client.thread_id);
+    client.send(3, b"SELECT FOUND_ROWS()").unwrap();
+    let is_running = format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {id} AND COMMAND = 'Query' AND INFO LIKE '%GROUP BY%'"
+    );
+    until("the read runs again", || said(&killer.must(&is_running).unwrap()) == "1");
+    killer.must(&format!("KILL QUERY {id}")).unwrap();
+    assert_eq!(said(&client.read_response().unwrap()), "error 1317");
+    assert_eq!(said(&client.must("SHOW WARNINGS").unwrap()), "Error,1317,Query execution was interrupted");
+    assert_eq!(said(&client.must("SELECT FOUND_ROWS()").unwrap()), "4");
+    arena.hit(&mut client, read, "4");
 }
 
 /// What the optimizer did for a read is told by the server alone.

@@ -30,11 +30,12 @@ impl Session {
         if self.is_resting() && passes_unseen(command, body) {
             return Decision::Forward;
         }
-        let begin_error = self.begin_error.take();
-        if let (Some(Command::Query | Command::StmtExecute), Some(error)) = (command, begin_error) {
-            outlet.deliver(&[&error]);
+        let hidden_error = self.hidden_error.take();
+        if let (Some(Command::Query | Command::StmtExecute), Some(error)) = (command, &hidden_error) {
+            outlet.deliver(&[&error.answer]);
             return Decision::Answered;
         }
+        self.give_up_unseen(hidden_error);
         match command {
             Some(Command::Query) => self.on_query(engine, packet, &payload[1..], outlet),
             Some(Command::StmtExecute) => self.on_execute(engine, packet, payload, outlet),

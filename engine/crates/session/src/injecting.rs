@@ -5,7 +5,7 @@ use crate::habits::Habits;
 use crate::kinds::{changes_transaction, leaves_found_rows};
 use crate::readings::Reading;
 use crate::running::{Purpose, Running};
-use crate::session::Session;
+use crate::session::{HiddenError, Session};
 use crate::surface::{self, Pending};
 use crate::transaction::Isolation;
 use crate::{Decision, Outlet};
@@ -51,13 +51,25 @@ impl Session {
         }
         // Those of a statement that has run since the read was served.
         let keeps_warnings = self.has_warnings && !pending.is_latest && pending.can_keep_warnings();
-        Some(self.inject(engine, Purpose::Unseen { keeps_warnings }, pending.command(keeps_warnings)))
+        let replaced = Some(Pending { is_latest: false, ..pending.clone() });
+        let packet = self.inject(engine, Purpose::Unseen { keeps_warnings }, pending.command(keeps_warnings));
+        self.running.iter_mut().for_each(|running| running.replaced = replaced.clone());
+        Some(packet)
+    }
+
+    /// What cannot be answered by an error goes on without the result that the server could not be told of.
+    pub(crate) fn give_up_unseen(&mut self, hidden_error: Option<HiddenError>) {
+        if hidden_error.is_some_and(|error| !error.is_of_begin) {
+            self.unseen = None;
+        }
     }
 
     /// A command will pass before it can be looked at: whatever the server does not know of yet, it must be told now.
     /// To be asked until there is nothing left.
     pub fn before_pieces(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         self.settle(engine);
+        let hidden_error = self.hidden_error.take();
+        self.give_up_unseen(hidden_error);
         self.tell_types(engine).or_else(|| self.tell_begin(engine)).or_else(|| self.tell_unseen(engine, |_| true))
     }
 

@@ -8,7 +8,6 @@ use crate::verification::Verification;
 use ::insight::Slot;
 use cache::{CellId, Key, Stamp};
 use std::sync::Arc;
-use wire::status;
 
 #[derive(Debug)]
 pub struct Recording {
@@ -70,15 +69,6 @@ impl Recording {
         if !self.cells.contains(&table.any) {
             self.cells.push(table.any);
             self.first_table.get_or_insert_with(|| table.clone());
-        }
-    }
-
-    /// The flags that end the response tell that its own execution was slow; what is served is not.
-    pub fn forget_slowness(&mut self, status_offsets: &[u32]) {
-        for offset in status_offsets {
-            if let Some(bytes) = self.response.get_mut(*offset as usize..).and_then(|rest| rest.first_chunk_mut()) {
-                *bytes = (u16::from_le_bytes(*bytes) & !status::SLOW).to_le_bytes();
-            }
         }
     }
 

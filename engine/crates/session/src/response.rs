@@ -2,9 +2,9 @@
 
 use crate::engine::Engine;
 use crate::running::{Effect, Purpose};
-use crate::session::Session;
+use crate::session::{HiddenError, Session};
 use crate::storing::Finished;
-use wire::{Outcome, OutcomeKind, Progress};
+use wire::{ErrPacket, Outcome, OutcomeKind, Progress};
 
 /// What the host does with bytes of a response.
 #[derive(Debug, PartialEq, Eq)]
@@ -85,12 +85,18 @@ impl Session {
             self.take_transaction(has_begun);
         }
         if running.begins() {
-            self.begin_error = has_failed.then(|| running.held.clone());
+            let answer = running.held.clone();
+            self.hidden_error = has_failed.then_some(HiddenError { answer, is_of_begin: true });
             if has_failed {
                 self.begin_once_more();
             }
         }
-        if has_failed && running.replaced.is_some() {
+        let is_unseen = matches!(running.purpose, Purpose::Unseen { .. });
+        let interruption = interruption(&outcome).filter(|_| is_unseen);
+        if let Some(answer) = interruption {
+            self.hidden_error = Some(HiddenError { answer, is_of_begin: false });
+            self.unseen = running.replaced;
+        } else if has_failed && !is_unseen && running.replaced.is_some() {
             self.unseen = running.replaced;
         }
         if matches!(running.purpose, Purpose::Ask) {
@@ -128,6 +134,19 @@ impl Session {
             self.transaction.after_other();
         }
     }
+}
+
+/// The error of a statement that was ended from outside, as an answer of its own.
+fn interruption(outcome: &Outcome) -> Option<Vec<u8>> {
+    let (code, state, message) = match outcome.kind {
+        OutcomeKind::Err { code: 1205 } => (1205, b"HY000", "Lock wait timeout exceeded; try restarting transaction"),
+        OutcomeKind::Err { code: 1317 } => (1317, b"70100", "Query execution was interrupted"),
+        OutcomeKind::Err { code: 1969 } => {
+            (1969, b"70100", "Query execution was interrupted (max_statement_time exceeded)")
+        }
+        _ => return None,
+    };
+    Some(ErrPacket::build(1, code, state, message))
 }
 
 /// Errors that the server gives before a statement begins: syntax, privileges, names of variables. A value may be refused when

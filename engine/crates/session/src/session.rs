@@ -48,6 +48,13 @@ impl Account {
     }
 }
 
+/// The answer of a command that the client did not send.
+pub(crate) struct HiddenError {
+    pub answer: Vec<u8>,
+    /// It was to begin a transaction, without which nothing may run.
+    pub is_of_begin: bool,
+}
+
 pub struct Session {
     pub(crate) phase: Phase,
     pub(crate) server_capabilities: u64,
@@ -101,8 +108,8 @@ pub struct Session {
     /// Nothing is followed any more, but the client must not see what the server still answers to us.
     pub(crate) draining: Option<ResponseTracker>,
     pub(crate) finished: Option<Finished>,
-    /// Why the server did not begin the transaction that the client takes for begun: the answer to the command that waits.
-    pub(crate) begin_error: Option<Vec<u8>>,
+    /// Why the server has not done what the client takes for done: the answer to the command that waits.
+    pub(crate) hidden_error: Option<HiddenError>,
     /// The last response was an error, which tells nothing of the transaction.
     pub(crate) has_failed: bool,
     /// Numbers of the identity for the text and the binary protocol; none while it must be computed anew.
@@ -160,7 +167,7 @@ impl Default for Session {
             running: None,
             draining: None,
             finished: None,
-            begin_error: None,
+            hidden_error: None,
             has_failed: false,
             contexts: None,
             contexts_under: None,

@@ -41,7 +41,8 @@ impl Session {
             (Some(reason), _) => Err(reason),
             (None, None) => Err(Own::Response.into()),
             (None, Some(layout)) => {
-                recording.forget_slowness(outcome.status_offsets.as_slice());
+                // Its own execution was; what is served is not.
+                wire::patch_status(&mut recording.response, &outcome.status_offsets, status::SLOW, 0);
                 let layout = layout.by_rows(recording.is_by_rows).joining(recording.joins);
                 Ok(layout.lasting(recording.lasts_seconds))
             }
