@@ -10,6 +10,7 @@ async function inDatabase(code: string): Promise<void> {
   const env = { ...process.env, FQC_RUN_DIR: RUN_DIR, DJANGO_SETTINGS_MODULE: 'config.settings' };
   const head = `
 import time
+from django.utils import timezone
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.metrics.models import Sample
 crowd = Instance.objects.filter(name__startswith="crowd-")`;
@@ -21,7 +22,7 @@ export function addCrowd(): Promise<void> {
   return inDatabase(`
 size = InstanceClass.objects.first()
 fleet = [
-    Instance(name=f"crowd-{n:05}", provider="external", host="db.example", port=3306, username="fqc", instance_class=size, state="stopped")
+    Instance(name=f"crowd-{n:05}", provider="external", host="db.example", port=3306, username="fqc", instance_class=size, state="stopped", last_seen_at=timezone.now())
     for n in range(${COUNT})
 ]
 Instance.objects.bulk_create(fleet, batch_size=1000)`);

@@ -1,4 +1,5 @@
 // Ticks of a time axis, aligned to the viewer's clock.
+import { byLocale } from '@/lib/byLocale';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -24,16 +25,12 @@ function zoneOffsetMs(moment: number): number {
   return -new Date(moment).getTimezoneOffset() * MINUTE;
 }
 
+const HOURS: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+const toTheDay = byLocale((locale) => new Intl.DateTimeFormat(locale, { month: 'short', day: '2-digit' }));
+const toTheMinute = byLocale((locale) => new Intl.DateTimeFormat(locale, HOURS));
+const toTheSecond = byLocale((locale) => new Intl.DateTimeFormat(locale, { ...HOURS, second: '2-digit' }));
+
 export function formatTick(moment: number, spanMs: number, locale: string): string {
-  const date = new Date(moment);
-  const style: Intl.DateTimeFormatOptions =
-    spanMs > 2 * DAY
-      ? { month: 'short', day: '2-digit' }
-      : {
-          hour: '2-digit',
-          minute: '2-digit',
-          second: spanMs < 5 * MINUTE ? '2-digit' : undefined,
-          hourCycle: 'h23',
-        };
-  return new Intl.DateTimeFormat(locale, style).format(date);
+  const form = spanMs > 2 * DAY ? toTheDay : spanMs < 5 * MINUTE ? toTheSecond : toTheMinute;
+  return form(locale).format(new Date(moment));
 }

@@ -44,7 +44,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     count: isVirtual ? sorted.length : 0,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    overscan: 8,
+    overscan: 4,
   });
   const items = virtualizer.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? 0;

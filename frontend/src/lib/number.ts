@@ -1,4 +1,5 @@
 // Numbers, ratios and durations for people. Absent values print as an en dash, never as 0.
+import { byLocale } from './byLocale';
 import type { Translate } from './i18n/context';
 
 export const ABSENT = '–';
@@ -9,15 +10,21 @@ export function isPresent(value: Maybe<number>): value is number {
   return value !== null && value !== undefined && Number.isFinite(value);
 }
 
+const whole = byLocale((locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 0 }));
+const withFraction = byLocale((locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }));
+const compact = byLocale(
+  (locale) => new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 }),
+);
+
 export function formatCount(value: Maybe<number>, locale = 'en'): string {
   if (!isPresent(value)) return ABSENT;
-  return new Intl.NumberFormat(locale, { maximumFractionDigits: value < 10 ? 2 : 0 }).format(value);
+  return (value < 10 ? withFraction : whole)(locale).format(value);
 }
 
 /** Short form for tight places: `1284003` -> `1.28M`. */
 export function formatCompact(value: Maybe<number>, locale = 'en'): string {
   if (!isPresent(value)) return ABSENT;
-  return new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 }).format(value);
+  return compact(locale).format(value);
 }
 
 export function formatRate(value: Maybe<number>, locale = 'en'): string {

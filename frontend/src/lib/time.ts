@@ -1,4 +1,5 @@
 // Moments in the viewer's zone; the UTC form is for titles and exports.
+import { byLocale } from './byLocale';
 
 type Moment = string | number | Date;
 
@@ -9,16 +10,22 @@ export function formatUtc(moment: Moment): string {
     .replace(/\.\d+Z$/, ' UTC');
 }
 
+const TO_THE_MINUTE: Intl.DateTimeFormatOptions = {
+  year: 'numeric',
+  month: 'short',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+};
+
+const toTheMinute = byLocale((locale) => new Intl.DateTimeFormat(locale, TO_THE_MINUTE));
+const toTheSecond = byLocale(
+  (locale) => new Intl.DateTimeFormat(locale, { ...TO_THE_MINUTE, second: '2-digit' }),
+);
+
 export function formatLocal(moment: Moment, locale: string, withSeconds = false): string {
-  return new Intl.DateTimeFormat(locale, {
-    year: 'numeric',
-    month: 'short',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: withSeconds ? '2-digit' : undefined,
-    hourCycle: 'h23',
-  }).format(new Date(moment));
+  return (withSeconds ? toTheSecond : toTheMinute)(locale).format(new Date(moment));
 }
 
 const RELATIVE_STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -28,11 +35,14 @@ const RELATIVE_STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1],
 ];
 
+const relative = byLocale(
+  (locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }),
+);
+
 export function formatRelative(moment: Moment, now: number, locale: string): string {
   const seconds = (new Date(moment).getTime() - now) / 1000;
   const [unit, size] = RELATIVE_STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1];
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
-  return format.format(Math.trunc(seconds / size), unit);
+  return relative(locale).format(Math.trunc(seconds / size), unit);
 }
 
 /** Value for `<input type="datetime-local">`, which knows no zone. */

@@ -2,8 +2,21 @@ import { Sparkline } from '@/charts/Sparkline';
 import { useT } from '@/lib/i18n/context';
 import { ABSENT, formatPercent, formatRate } from '@/lib/number';
 import { lastPresent } from '@/lib/series';
-import { useRowMetrics } from './rowMetrics';
+import { useIsSettled, useRowMetrics } from './rowMetrics';
 import classes from './fleet.module.css';
+
+interface RowHitRatioProps {
+  id: string;
+  name: string;
+}
+
+export function RowHitRatio(props: RowHitRatioProps) {
+  return useIsSettled(props.id) ? <HitRatio {...props} /> : null;
+}
+
+export function RowHits({ id }: { id: string }) {
+  return useIsSettled(id) ? <Hits id={id} /> : null;
+}
 
 /** Nothing while they are on their way: a dash would say that there are none. */
 function useValues(instanceId: string, name: string) {
@@ -11,7 +24,7 @@ function useValues(instanceId: string, name: string) {
   return { values: data?.find((series) => series.name === name)?.values, isPending };
 }
 
-export function RowHitRatio({ id, name }: { id: string; name: string }) {
+function HitRatio({ id, name }: RowHitRatioProps) {
   const t = useT();
   const { values, isPending } = useValues(id, 'hit_ratio');
   if (isPending) return null;
@@ -25,7 +38,7 @@ export function RowHitRatio({ id, name }: { id: string; name: string }) {
   );
 }
 
-export function RowHits({ id }: { id: string }) {
+function Hits({ id }: { id: string }) {
   const { values, isPending } = useValues(id, 'hits_per_second');
   return isPending ? null : <>{formatRate(lastPresent(values))}</>;
 }

@@ -84,7 +84,7 @@ interface AttentionProps {
 function NameCell({ row, incidentCount, t }: AttentionProps) {
   return (
     <>
-      <TextLink to="/instances/$instanceId" params={{ instanceId: row.id }} fw={560}>
+      <TextLink to="/instances/$instanceId" params={{ instanceId: row.id }} isStrong>
         {row.name}
       </TextLink>
       <span className={classes.narrow}>

@@ -1,6 +1,6 @@
 // The past hour of one row. Asked for only once the row has been on screen for a moment, so that scrolling
 // through thousands of rows does not ask for each of them; rows that settle together are asked for together.
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { batched } from '@/api/batched';
 import { api, unwrap } from '@/api/client';
@@ -16,16 +16,24 @@ const loadRow = batched(async (ids) => {
   return new Map(items.map(({ instance_id, series }) => [instance_id, series]));
 }, LARGEST_PAGE_SIZE);
 
-export function useRowMetrics(instanceId: string) {
-  const [isSettled, setIsSettled] = useState(false);
+const keyOf = (instanceId: string) => ['metrics', 'row', instanceId];
+
+/** Whether the row is to have figures: it has been on screen for a moment, or they are here already. */
+export function useIsSettled(instanceId: string): boolean {
+  const client = useQueryClient();
+  const [isSettled, setIsSettled] = useState(() => client.getQueryData(keyOf(instanceId)) !== undefined);
   useEffect(() => {
+    if (isSettled) return;
     const timer = window.setTimeout(() => setIsSettled(true), SETTLE_MS);
     return () => window.clearTimeout(timer);
-  }, [instanceId]);
+  }, [isSettled]);
+  return isSettled;
+}
+
+export function useRowMetrics(instanceId: string) {
   return useQuery({
-    queryKey: ['metrics', 'row', instanceId],
+    queryKey: keyOf(instanceId),
     queryFn: () => loadRow(instanceId),
-    enabled: isSettled,
     staleTime: MINUTE_MS,
   });
 }

@@ -49,7 +49,7 @@ function columnsOf(t: Translate, instanceId: string): Column<ChangeSummary>[] {
         <TextLink
           to="/instances/$instanceId/changes/$changeId"
           params={{ instanceId, changeId: row.id }}
-          fw={560}
+          isStrong
         >
           {t(`change.kind.${row.kind}`)}
         </TextLink>

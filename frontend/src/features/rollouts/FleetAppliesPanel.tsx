@@ -28,7 +28,7 @@ function columnsOf(t: Translate): Column<FleetApply>[] {
       key: 'template',
       header: t('rollout.template'),
       render: (row) => (
-        <TextLink to="/fleet-applies/$applyId" params={{ applyId: row.id }} fw={560}>
+        <TextLink to="/fleet-applies/$applyId" params={{ applyId: row.id }} isStrong>
           {row.template_name} · {t('templates.versionNumber', { number: row.template_version })}
         </TextLink>
       ),

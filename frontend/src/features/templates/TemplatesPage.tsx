@@ -97,7 +97,7 @@ function columnsOf(t: Translate, told: Told): Column<Template>[] {
       header: t('templates.name'),
       sortValue: (row) => row.name,
       render: (row) => (
-        <TextLink to="/templates/$templateId" params={{ templateId: row.id }} fw={560}>
+        <TextLink to="/templates/$templateId" params={{ templateId: row.id }} isStrong>
           {row.name}
         </TextLink>
       ),

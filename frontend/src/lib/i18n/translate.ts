@@ -1,10 +1,13 @@
 // Message formatting: `{name}` inserts a value, `{count|one form|other form}` picks by plural rule.
 // Deliberately absent: nested messages and markup; a sentence that needs a link is two messages.
+import { byLocale } from '../byLocale';
 import type { MessageKey } from './en';
 
 export type Messages = Record<MessageKey, string>;
 export type Params = Record<string, string | number>;
 
+const pluralRules = byLocale((locale) => new Intl.PluralRules(locale));
+const numbers = byLocale((locale) => new Intl.NumberFormat(locale));
 const PLACEHOLDER = /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g;
 
 export function interpolate(message: string, params: Params, locale: string): string {
@@ -12,8 +15,8 @@ export function interpolate(message: string, params: Params, locale: string): st
     const value = params[name];
     if (value === undefined) return whole;
     if (one !== undefined && other !== undefined) {
-      return new Intl.PluralRules(locale).select(Number(value)) === 'one' ? one : other;
+      return pluralRules(locale).select(Number(value)) === 'one' ? one : other;
     }
-    return typeof value === 'number' ? new Intl.NumberFormat(locale).format(value) : value;
+    return typeof value === 'number' ? numbers(locale).format(value) : value;
   });
 }
