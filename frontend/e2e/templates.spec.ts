@@ -44,3 +44,16 @@ test('a template is written, versioned, compared, applied to many, and deleted',
   await expect(page).toHaveURL(/\/templates$/);
   await expect(page.getByRole('link', { name })).toBeHidden();
 });
+
+test('while an apply is being started it can be given up', async ({ page, api, instances: [first] }) => {
+  const { id } = await api.send<{ id: string }>('POST', 'fleet-applies', {
+    template: 'tpl-57-cache-on',
+    instances: [first.id],
+    start: false,
+  });
+  await page.route('**/start', () => undefined);
+  await page.goto(`/fleet-applies/${id}`);
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.getByRole('button', { name: 'Abort' }).click();
+  await expect(page.getByText('aborted', { exact: true }).first()).toBeVisible();
+});

@@ -16,7 +16,7 @@ from controlplane.changes.planning import TURNS_CACHE_ON
 from controlplane.fleet.definitions import instance_lines
 from controlplane.fleet.models import Instance
 from controlplane.fleet.states import Provider
-from controlplane.parameters.findings import Severity
+from controlplane.parameters.findings import Finding, Severity
 from controlplane.prerequisites.gate import gate_findings
 
 
@@ -62,11 +62,17 @@ def _key(instance: Instance, situation: Situation) -> Any:
 
 
 def _item(instance: Instance, found: Plan) -> ItemPreview:
-    blocking = [f"{each.seen}; needed: {each.needed}" for each in found.findings if each.severity is Severity.BLOCKING]
+    blocking = [_reason(each) for each in found.findings if each.severity is Severity.BLOCKING]
     if any(line.name in TURNS_CACHE_ON and line.new_value not in (None, "0") for line in found.lines):
-        blocking += [f"{each.seen}; needed: {each.needed}" for each in gate_findings(instance) if each.is_blocking]
+        blocking += [_reason(each) for each in gate_findings(instance) if each.is_blocking]
     lines = [
         {name: value for name, value in asdict(line).items() if name not in ("unit", "is_running")}
         for line in found.lines
     ]
     return ItemPreview(instance, lines, any(step.kind == "restart" for step in found.steps), blocking)
+
+
+def _reason(finding: Finding) -> str:
+    """Told beside the instance alone: which parameter it is about has to be in it."""
+    about = "" if finding.parameter in finding.seen else f"{finding.parameter}: "
+    return f"{about}{finding.seen}; needed: {finding.needed}"

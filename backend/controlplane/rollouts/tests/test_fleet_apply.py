@@ -69,6 +69,16 @@ def test_a_preview_lists_every_instance_and_keeps_nothing(viewer, fleet, templat
     assert not FleetApply.objects.exists()
 
 
+def test_what_blocks_an_instance_names_the_parameter(viewer, fleet):
+    values = {"query_cache_limit": "2M", "sort_buffer_size": "1M"}
+    template_create(name="too-large", engine_line="mariadb-10.11", values=values)
+    asked = {"template": "too-large", "instances": [fleet.pk]}
+    item = viewer.post("/api/v1/fleet-applies/preview", asked).json()["items"][0]
+    assert item["blocking"] == [
+        "query_cache_limit: 2097152 is above the maximum of 1048576 bytes; needed: 1 to 1048576"
+    ]
+
+
 def test_every_item_is_applied_or_says_why_not(operator, fleet, template, delivered):
     row = operator.post("/api/v1/fleet-applies", body(max_failures=10, start=True)).json()["id"]
     execution.advance(row)

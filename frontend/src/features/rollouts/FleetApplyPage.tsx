@@ -60,7 +60,7 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
               who: apply.created_by,
               parallelism: apply.parallelism,
               failures: apply.max_failures,
-            })}{' '}
+            })}
             <Moment at={apply.created_at} />
           </>
         }
@@ -70,7 +70,7 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
             <Button
               key={steering}
               variant={steering === 'abort' ? 'default' : 'filled'}
-              loading={steer.isPending}
+              loading={steer.isPending && steer.variables === steering}
               disabled={steering === 'start' && !apply.counts.pending}
               onClick={() => steer.mutate(steering)}
             >

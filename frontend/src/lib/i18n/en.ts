@@ -724,7 +724,7 @@ export const en = {
   'rollout.maxFailures': 'Failures tolerated',
   'rollout.start': 'Apply to {count} {count|instance|instances}',
   'rollout.terms':
-    '{parallelism} at a time, {failures} {failures|failure|failures} tolerated; previewed by {who},',
+    '{parallelism} at a time, {failures} {failures|failure|failures} tolerated; previewed by {who}, ',
   'rollout.operatorOnly': 'Applying needs the role operator.',
   'rollout.recent': 'Recent',
   'rollout.none': 'Nothing was applied to many yet',
