@@ -48,3 +48,14 @@ test('an address restores which incidents are shown', async ({ page }) => {
   await page.goto('/alerts?show=all');
   await expect(page.getByRole('radio', { name: 'All', exact: true })).toBeChecked();
 });
+
+test('a link to a page above the present one looks like any other', async ({ page }) => {
+  await page.goto('/templates/apply');
+  const above = page.getByRole('main').getByRole('link', { name: 'Templates' });
+  await expect(above).toHaveCSS('text-decoration-line', 'none');
+  await page.goto('/fleet');
+  const other = page.getByRole('table', { name: 'Instances' }).getByRole('link').first();
+  const color = await other.evaluate((element) => getComputedStyle(element).color);
+  await page.goto('/templates/apply');
+  await expect(above).toHaveCSS('color', color);
+});

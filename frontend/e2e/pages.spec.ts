@@ -27,6 +27,18 @@ for (const [name, pathOf] of Object.entries(PAGES)) {
   });
 }
 
+test('navigation is in reach on a screen of any width', async ({ page }) => {
+  await page.goto('/fleet');
+  const menu = page.getByRole('button', { name: 'Open navigation' });
+  const templates = page.getByRole('link', { name: 'Templates', exact: true });
+  for (const width of [390, 767, 768, 769, 1440]) {
+    await page.setViewportSize({ width, height: 1024 });
+    const folded = width < 768;
+    await expect(menu).toBeVisible({ visible: folded });
+    await expect(templates).toBeVisible({ visible: !folded });
+  }
+});
+
 test('log-in: accessible, and fits a phone', async ({ browser }) => {
   const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
   const page = await context.newPage();

@@ -5,7 +5,7 @@ import { ParameterValue } from './ParameterValue';
 import { StatusBadge } from './StatusBadge';
 import classes from './ChangeLines.module.css';
 
-/** Old to new, parameter by parameter: as submitted and as resolved. */
+/** Old to new, parameter by parameter: as submitted, with what the server runs before and what it comes to after. */
 export function ChangeLines({ lines }: { lines: ChangeLine[] }) {
   const t = useT();
   return (
@@ -19,7 +19,7 @@ export function ChangeLines({ lines }: { lines: ChangeLine[] }) {
           <div className={classes.values}>
             <ParameterValue
               value={line.old_submitted ?? line.old_value}
-              resolved={line.old_value}
+              running={line.old_value}
               unit={line.unit}
             />
             <IconArrowRight size={14} aria-label={t('change.becomes')} />

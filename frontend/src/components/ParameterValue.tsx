@@ -1,4 +1,5 @@
 import { formatBytes } from '@/lib/bytes';
+import { useT } from '@/lib/i18n/context';
 import classes from './ParameterValue.module.css';
 
 interface ParameterValueProps {
@@ -6,23 +7,32 @@ interface ParameterValueProps {
   unit?: string;
   /** What an expression comes to, when that differs from what was written. */
   resolved?: string | null;
+  /** What the server runs, where that is not what was written: an expression's result, or what it waits to leave. */
+  running?: string | null;
   /** One line at most, the whole on hover: for tables. */
   isClipped?: boolean;
 }
 
 /** A parameter's value as written, and readable: bytes with their size, expressions with their result. */
-export function ParameterValue({ value, unit, resolved, isClipped }: ParameterValueProps) {
+export function ParameterValue({ value, unit, resolved, running, isClipped }: ParameterValueProps) {
+  const t = useT();
   if (value === null || value === undefined) return <span className={classes.gloss}>–</span>;
-  const result = resolved !== undefined && resolved !== null && resolved !== value ? resolved : undefined;
-  const size = unit === 'bytes' ? readable(result ?? value) : undefined;
+  const result = other(resolved, value);
+  const runs = other(running, value);
+  const size = unit === 'bytes' ? readable(runs ?? result ?? value) : undefined;
   const whole = [value, result].filter((text) => text !== undefined).join(' = ');
   return (
     <span className={isClipped ? classes.clipped : classes.value} title={isClipped ? whole : undefined}>
       <code data-number={/^-?\d+$/.test(value) || undefined}>{value === '' ? "''" : value}</code>
       {result && !(isClipped && size) && <span className={classes.gloss}>= {result}</span>}
+      {runs !== undefined && <span className={classes.gloss}>{t('parameters.runs', { value: runs })}</span>}
       {size && <span className={classes.gloss}>{isClipped && result ? `= ${size}` : size}</span>}
     </span>
   );
+}
+
+function other(told: string | null | undefined, value: string): string | undefined {
+  return told === null || told === value ? undefined : told;
 }
 
 function readable(value: string): string | undefined {

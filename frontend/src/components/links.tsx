@@ -10,9 +10,12 @@ interface TextLinkProps extends ComponentProps<'a'> {
   isStrong?: boolean;
 }
 
-/** Not Mantine's: a scrolled table draws hundreds of these a second, and its own cost several times as much. */
+/**
+ * Not Mantine's: a scrolled table draws hundreds of these a second, and its own cost several times as much.
+ * The class comes last: to a link that leads above the page it is on, the router gives one of its own.
+ */
 export const TextLink = createLink(({ isStrong, ...props }: TextLinkProps) => (
-  <a className={classes.link} data-strong={isStrong} {...props} />
+  <a {...props} className={classes.link} data-strong={isStrong} />
 ));
 
 export const ButtonLink = createLink((props: ButtonProps & AnchorElementProps) => (
