@@ -92,6 +92,21 @@ fn types_that_are_bound_once_before_long_data() {
     assert_eq!(run(&mut client, &execution(&again, b"", b"")), "30");
 }
 
+/// The server refuses each further execution, until the statement is reset.
+#[test]
+fn pieces_for_a_parameter_that_is_not_there() {
+    const STMT_RESET: u8 = 0x1A;
+    let (mut arena, _, mut client) = with_table("p_astray");
+    let prepared = client.prepare("SELECT v FROM t WHERE id = ?").unwrap().1.unwrap();
+    let body = execution(&prepared, NUMBER, &[1, 0, 0, 0]);
+    until("a hit", || arena.counted(|| run(&mut client, &body)).1 > 0);
+    client.long_data(&prepared, 7, b"3").unwrap();
+    (0..3).for_each(|_| assert_eq!(run(&mut client, &body), "error 1210"));
+    client.send(STMT_RESET, &prepared.id.to_le_bytes()).unwrap();
+    client.read_response().unwrap();
+    assert_eq!(arena.counted(|| run(&mut client, &body)), ("10".into(), 1));
+}
+
 /// Each execution ends what a cursor of the one before has left.
 #[test]
 fn a_cursor_ends_with_the_next_execution() {

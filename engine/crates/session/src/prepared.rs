@@ -21,7 +21,8 @@ pub struct Prepared {
     pub knows_types: bool,
     /// The server keeps rows of the last execution for it.
     pub has_cursor: bool,
-    /// Values have come in pieces since the last execution.
+    /// Values have come in pieces since the last execution that did not fail: of pieces for no parameter the server tells then,
+    /// each time until the statement is reset.
     pub has_long_data: bool,
     /// The identity under which it was prepared.
     pub context: u64,
@@ -39,7 +40,7 @@ pub struct Metadata {
 impl Prepared {
     /// The server gets this execution.
     pub fn note_forwarded(&mut self, execute: &Execute) {
-        (self.knows_types, self.has_long_data, self.has_cursor) = (true, false, execute.flags != 0);
+        (self.knows_types, self.has_cursor) = (true, execute.flags != 0);
     }
 
     /// The same; a packet is given where it must get another one, which tells what it does not know.

@@ -109,10 +109,13 @@ impl Session {
             }
             _ => Reply::Swallow,
         };
-        if let (Some((id, metadata)), OutcomeKind::ResultSet { columns, .. }) = (running.execution, outcome.kind)
+        if let Some((id, metadata)) = running.execution
             && let Some(prepared) = self.statements.get_mut(id)
         {
-            (prepared.metadata, prepared.columns) = (Some(metadata), columns);
+            prepared.has_long_data &= has_failed;
+            if let OutcomeKind::ResultSet { columns, .. } = outcome.kind {
+                (prepared.metadata, prepared.columns) = (Some(metadata), columns);
+            }
         }
         if let Some(recording) = running.read {
             self.finished = Some(Finished { recording, outcome });
