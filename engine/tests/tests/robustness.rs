@@ -14,6 +14,7 @@ use fqc_tests::client::{Client, Endpoint, Login, capability, command};
 use fqc_tests::random::Random;
 use fqc_tests::server::{Options, Server};
 
+const LISTED: &str = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'";
 const READ: &str = "SELECT v FROM d.t WHERE id = 7";
 const PATIENCE: Duration = Duration::from_secs(120);
 const STEP: Duration = Duration::from_millis(10);
@@ -345,8 +346,7 @@ fn the_plugin_leaves_and_returns_under_load() {
 
 /// The server still lists a plugin that was taken out until its last user is done with it.
 fn await_gone(admin: &mut Client) {
-    let listed = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'";
-    await_scalar(admin, listed, "0");
+    await_scalar(admin, LISTED, "0");
 }
 
 fn await_scalar(client: &mut Client, text: &str, expected: &str) {
@@ -395,6 +395,25 @@ fn the_plugin_ends_on_its_own_thread_where_that_was_its_last_user() {
         assert_eq!(admin.scalar(READ).unwrap().as_deref(), Some("70"));
         server.install_plugin().unwrap();
     }
+    warm(&server);
+}
+
+/// The end of what a connection holds locked goes unseen, and then the connection rests, as one in a pool does.
+#[test]
+fn what_was_locked_when_the_plugin_left_is_not_closed_at_its_next_load() {
+    let server = server(&[]);
+    let (mut admin, mut holder) = (connect(&server.endpoint()), connect(&server.endpoint()));
+    holder.must("LOCK TABLES d.t WRITE").unwrap();
+    admin.must("UNINSTALL SONAME 'fqc'").unwrap();
+    let begun = Instant::now();
+    while admin.scalar(LISTED).unwrap().as_deref() != Some("0") {
+        // It lets the plugin go by doing anything.
+        holder.must("DO 1").unwrap();
+        assert!(begun.elapsed() < PATIENCE, "the plugin stays");
+        thread::sleep(STEP);
+    }
+    holder.must("UNLOCK TABLES").unwrap();
+    server.install_plugin().unwrap();
     warm(&server);
 }
 

@@ -60,6 +60,8 @@ pub fn start() -> Result<(), String> {
     }
     faults::arm();
     engine().forget();
+    // What ran when the last load was over ended unseen: what is closed for it would stay so until its connection goes on.
+    slots::visit(|taken| _ = lets_go(taken));
     waking::sleep(engine());
     now_ns();
     strangers::learn();

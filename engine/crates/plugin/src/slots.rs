@@ -79,13 +79,20 @@ const BACK_AFTER: Duration = Duration::from_secs(1);
 /// Whether nothing of any connection is in our hands.
 pub fn all_clean() -> bool {
     let until = Instant::now() + BACK_AFTER;
-    table()
-        .iter()
-        .filter_map(|place| {
-            // SAFETY: as in `get`.
-            unsafe { place.load(Ordering::Acquire).as_ref() }
-        })
-        .all(|slot| slot.is_clean_by(until))
+    all().all(|slot| slot.is_clean_by(until))
+}
+
+/// Runs `work` on each slot that comes free soon.
+pub fn visit(mut work: impl FnMut(&mut Taken)) {
+    let until = Instant::now() + BACK_AFTER;
+    all().filter_map(|slot| slot.visited_by(until)).for_each(|mut taken| work(&mut taken));
+}
+
+fn all() -> impl Iterator<Item = &'static Slot> {
+    table().iter().filter_map(|place| {
+        // SAFETY: as in `get`.
+        unsafe { place.load(Ordering::Acquire).as_ref() }
+    })
 }
 
 impl Slot {
@@ -102,18 +109,28 @@ impl Slot {
     }
 
     fn is_clean_by(&'static self, until: Instant) -> bool {
-        loop {
-            // Acquire: as above.
-            if self.holder.compare_exchange(NOBODY, VISITOR, Ordering::Acquire, Ordering::Relaxed).is_ok()
-                && (Taken { slot: self }).content().as_ref().is_none_or(Connection::is_clean)
-            {
+        while let Some(mut taken) = self.visited_by(until) {
+            if taken.content().as_ref().is_none_or(Connection::is_clean) {
                 return true;
             }
             if Instant::now() >= until {
                 return false;
             }
+            drop(taken);
             thread::sleep(Duration::from_millis(1));
         }
+        false
+    }
+
+    fn visited_by(&'static self, until: Instant) -> Option<Taken> {
+        // Acquire: as above.
+        while self.holder.compare_exchange(NOBODY, VISITOR, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            if Instant::now() >= until {
+                return None;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Some(Taken { slot: self })
     }
 }
 
