@@ -36,8 +36,14 @@ pub const NOBODY: Slot = Slot(0);
 /// How a request ended that the server answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    Stored { bytes: u64 },
-    Refused { reason: usize },
+    Stored {
+        bytes: u64,
+    },
+    Refused {
+        reason: usize,
+    },
+    /// Not stored for want of reuse. Not counted, being all that is left, since so many threads at once would count it.
+    PassedOver,
 }
 
 /// What is seldom counted; the rest is in the stripes.
@@ -88,6 +94,12 @@ pub struct Digest {
 impl Digest {
     pub fn executions(&self) -> u64 {
         self.hits + self.misses
+    }
+
+    /// Misses whose result was not stored for want of reuse.
+    pub fn passed_over(&self) -> u64 {
+        let refused = self.reasons.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
+        self.misses.saturating_sub(self.stored + refused)
     }
 
     /// Results that were stored in vain, at least.
@@ -231,6 +243,7 @@ impl Digests {
             Outcome::Refused { reason } => {
                 self.of(slot).reasons.0.get(reason).map(|count| count.fetch_add(1, Ordering::Relaxed));
             }
+            Outcome::PassedOver => {}
         }
     }
 
@@ -271,8 +284,8 @@ impl Digests {
     }
 
     /// Judges all shapes anew; to be called several times a second. `ended` tells how many results of a slot have ended so
-    /// far; it may wrap.
-    pub fn judge(&self, ended: impl Fn(Slot) -> u32) {
+    /// far; it may wrap. What was refused for one of `passing`, reasons that pass, says nothing of its shape.
+    pub fn judge(&self, passing: &[usize], ended: impl Fn(Slot) -> u32) {
         let mut book = self.book();
         if book.free.len() < GIVEN_UP / 2 {
             self.give_up(&mut book);
@@ -281,7 +294,7 @@ impl Digests {
         for (at, owner) in book.owners.iter_mut().enumerate() {
             let Some(owner) = owner else { continue };
             let (slot, known) = (Slot(at as u16), &self.counters[at].level);
-            let now = self.evidence(slot, ended(slot));
+            let now = self.evidence(slot, passing, ended(slot));
             let then = *owner.judged.get_or_insert(now);
             if let Some(next) = policy::judge(known.load(Ordering::Relaxed), since(then, now)) {
                 known.store(next, Ordering::Relaxed);
@@ -323,9 +336,11 @@ impl Digests {
         self.stripes.sum(slot, count)
     }
 
-    fn evidence(&self, slot: Slot, ended: u32) -> Evidence {
+    fn evidence(&self, slot: Slot, passing: &[usize], ended: u32) -> Evidence {
+        let reasons = &self.of(slot).reasons.0;
+        let passed = passing.iter().map(|reason| reasons[*reason].load(Ordering::Relaxed)).fold(0, u32::wrapping_add);
         Evidence {
-            misses: self.sum(slot, |stripe| &stripe.misses) as u32,
+            misses: (self.sum(slot, |stripe| &stripe.misses) as u32).wrapping_sub(passed),
             returns: self.sum(slot, |stripe| &stripe.returns) as u32,
             stored: self.sum(slot, |stripe| &stripe.stored) as u32,
             hits: self.sum(slot, |stripe| &stripe.hits) as u32,

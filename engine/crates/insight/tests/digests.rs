@@ -58,7 +58,7 @@ fn what_is_asked_for_keeps_its_place_among_any_number_of_shapes() {
         strangers += u64::from(slot == NOBODY);
         digests.missed(slot, STORED);
         if n % 64 == 0 {
-            digests.judge(|_| 0);
+            digests.judge(&[], |_| 0);
         }
     }
     let list = digests.list();
@@ -97,6 +97,9 @@ fn all_threads_are_counted() {
     assert_eq!(list.iter().map(|digest| digest.saved_us).sum::<u64>(), 40_000);
 }
 
+/// The number of a reason that says nothing of a shape.
+const PASSING: usize = 5;
+
 /// A shape, asked for by number, in front of the real cache.
 struct Shape {
     cache: Cache,
@@ -119,7 +122,7 @@ impl Shape {
         self.executions += 1;
         if self.executions.is_multiple_of(500) {
             self.cache.sweep(|entry| entry.is_fresh(&self.versions), usize::MAX);
-            self.digests.judge(|slot| {
+            self.digests.judge(&[PASSING], |slot| {
                 let fate = self.cache.fate(slot.0);
                 fate.used.wrapping_add(fate.unused)
             });
@@ -133,7 +136,7 @@ impl Shape {
             return true;
         }
         if !self.digests.admits(self.slot, hash) {
-            self.digests.missed(self.slot, Outcome::Refused { reason: 0 });
+            self.digests.missed(self.slot, Outcome::PassedOver);
             return false;
         }
         let meta = Meta { stamp: self.versions.now(), rows: 1, cost_ns: 0, flags: 0, owner: self.slot.0 };
@@ -151,6 +154,28 @@ impl Shape {
         (0..executions).for_each(|n| _ = self.execute(number(n)));
         (self.stored - before) as f64 / executions as f64
     }
+}
+
+#[test]
+fn a_shape_is_not_judged_by_what_could_not_be_stored_yet() {
+    let mut shape = Shape::new();
+    for n in 0..5000 {
+        shape.digests.missed(shape.slot, Outcome::Refused { reason: PASSING });
+        if n % 500 == 0 {
+            shape.digests.judge(&[PASSING], |_| 0);
+        }
+    }
+    assert_eq!(shape.stored_share(500, |n| n), 1.0);
+}
+
+#[test]
+fn what_is_passed_over_is_what_is_neither_stored_nor_refused() {
+    let (digests, slot) = (Digests::default(), NOBODY);
+    [STORED, Outcome::PassedOver, Outcome::Refused { reason: 7 }, Outcome::PassedOver]
+        .into_iter()
+        .for_each(|outcome| digests.missed(slot, outcome));
+    let list = digests.list();
+    assert_eq!((list[0].misses, list[0].stored, list[0].passed_over()), (4, 1, 2));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use crate::engine::{Engine, Tally};
 use crate::lasting::Basis;
 use crate::layout::Layout;
-use crate::reason::Reason;
+use crate::reason::{Own, PASSING, Reason};
 use crate::session::Account;
 use crate::tables::Table;
 use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, Slot, Subject, Timeline};
@@ -98,6 +98,7 @@ impl Insight {
     /// The server has answered a read.
     pub fn missed(&self, slot: Slot, refusal: Option<Reason>, bytes: usize) {
         let outcome = match refusal {
+            Some(Reason::Own(Own::NotReused)) => Outcome::PassedOver,
             Some(reason) => Outcome::Refused { reason: reason.index() },
             None => Outcome::Stored { bytes: bytes as u64 },
         };
@@ -192,7 +193,7 @@ impl Insight {
         });
         let stats = engine.cache.stats();
         self.digests.tick(stats.entries, stats.evictions);
-        self.digests.judge(|slot| {
+        self.digests.judge(&PASSING.map(|own| own as usize), |slot| {
             let fate = engine.cache.fate(slot.0);
             fate.used.wrapping_add(fate.unused)
         });

@@ -64,6 +64,20 @@ reasons! {
     Fragmented "fragmented" "the command arrived in pieces";
 }
 
+/// What stood in the way for a moment, or in one session: it says nothing of what results of this shape are worth.
+pub(crate) const PASSING: [Own; 10] = [
+    Own::TableUnknown,
+    Own::OwnWrites,
+    Own::Snapshot,
+    Own::Isolation,
+    Own::Branch,
+    Own::TemporaryTables,
+    Own::LockedTables,
+    Own::SessionState,
+    Own::Changed,
+    Own::NoMemory,
+];
+
 const _: () = assert!(OWN.len() + sql::Refusal::ALL.len() <= insight::REASONS);
 
 /// The name of the reason with this index.

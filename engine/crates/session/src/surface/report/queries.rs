@@ -3,7 +3,7 @@
 
 use super::Rows;
 use crate::engine::Engine;
-use crate::reason;
+use crate::reason::{self, Own};
 use ::insight::Digest;
 use std::collections::HashSet;
 
@@ -60,7 +60,9 @@ fn row(digest: &Digest) -> Vec<Option<String>> {
 
 /// `table_unknown=1, changed=3`
 fn reasons(digest: &Digest) -> String {
-    let mut counts = digest.reasons.clone();
+    let mut counts: Vec<_> = digest.reasons.iter().map(|(index, count)| (*index, u64::from(*count))).collect();
+    counts.push((Own::NotReused as usize, digest.passed_over()));
+    counts.retain(|(_, count)| *count > 0);
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let told: Vec<_> = counts.iter().map(|(index, count)| format!("{}={count}", reason::name(*index))).collect();
     told.join(", ")
