@@ -3,6 +3,13 @@ import { expect, test } from './console';
 import { whileReading } from './fleet';
 import { stack } from './session';
 
+// As it was before anything was tried, whatever another run has left.
+test.beforeEach(async ({ api, instances: [, second] }) => {
+  const { is_enabled } = await api.get<{ is_enabled: boolean }>(`instances/${second.id}/cache/status`);
+  if (is_enabled) await api.change(second.id, 'cache/disable');
+  await api.change(second.id, 'changes', { parameters: { fqc_rules: null } });
+});
+
 test('the cache is enabled in the guided flow, watched, and disabled', async ({
   page,
   instances: [, second],
@@ -85,8 +92,11 @@ test('every step of the flow is accessible, and the rules of its size stand side
 
 test('why there is no prediction is told: off, or no traffic yet', async ({
   page,
+  api,
   instances: [, second],
 }) => {
+  // The engine remembers the tables of before, also while it is off.
+  await api.change(second.id, 'restart');
   await page.goto(`/instances/${second.id}/queries`);
   const curve = page.getByRole('region', { name: 'Predicted hit ratio by cache size' });
   await expect(curve).toContainText('No prediction yet');
