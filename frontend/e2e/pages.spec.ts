@@ -31,9 +31,9 @@ test('navigation is in reach on a screen of any width', async ({ page }) => {
   await page.goto('/fleet');
   const menu = page.getByRole('button', { name: 'Open navigation' });
   const templates = page.getByRole('link', { name: 'Templates', exact: true });
-  for (const width of [390, 767, 768, 769, 1440]) {
+  for (const width of [390, 768, 991, 992, 1440]) {
     await page.setViewportSize({ width, height: 1024 });
-    const folded = width < 768;
+    const folded = width < 992;
     await expect(menu).toBeVisible({ visible: folded });
     await expect(templates).toBeVisible({ visible: !folded });
   }

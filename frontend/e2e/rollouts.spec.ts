@@ -1,5 +1,6 @@
 // One template on its way to many instances. They are many names of two servers: as many steps as many servers would be.
 import { expect, test } from './console';
+import { runOn } from './fleet';
 import { stack } from './session';
 
 // More than are done while a slow browser is between two clicks, and no more than two servers take connections.
@@ -17,7 +18,19 @@ interface Named {
   name: string;
 }
 
+interface Parameters {
+  items: { name: string; running: string }[];
+}
+
+let former: string[] = [];
+
 test.beforeEach(async ({ api, instances }) => {
+  former = await Promise.all(
+    instances.map(async ({ id }) => {
+      const { items } = await api.get<Parameters>(`instances/${id}/parameters`);
+      return items.find(({ name }) => name === 'wait_timeout')?.running ?? 'DEFAULT';
+    }),
+  );
   await api.send('POST', 'templates', { name: template, values: { wait_timeout: '27182' } });
   const register = (number: number) => {
     const { host, port, username, password } = stack.server(instances[number % 2 ? 0 : 1].id);
@@ -29,12 +42,18 @@ test.beforeEach(async ({ api, instances }) => {
     await Promise.all(Array.from({ length: AT_ONCE }, (_, more) => register(number + more)));
 });
 
-test.afterEach(async ({ api }) => {
+test.afterEach(async ({ api, instances }) => {
   const { items } = await api.get<{ items: Named[] }>(`instances?search=${template}&limit=100`);
   for (let from = 0; from < items.length; from += AT_ONCE)
     await Promise.all(
       items.slice(from, from + AT_ONCE).map(({ id }) => api.send('DELETE', `instances/${id}`)),
     );
+  // Under their own names the servers would have drifted.
+  await Promise.all(
+    instances.map((instance, at) =>
+      runOn(stack.server(instance.id), `SET GLOBAL wait_timeout = ${former[at]}`),
+    ),
+  );
 });
 
 test('many instances are followed live; what has not begun is paused, resumed and given up', async ({

@@ -29,7 +29,7 @@ export function Shell() {
       </a>
       <header className={classes.header}>
         <Burger
-          hiddenFrom="sm"
+          hiddenFrom="md"
           size="sm"
           opened={isOpen}
           onClick={menu.toggle}

@@ -12,7 +12,8 @@ import { PageHeader } from '@/components/PageHeader';
 import { Panel } from '@/components/Panel';
 import { QueryPage } from '@/components/QueryPage';
 import { QueryView } from '@/components/QueryView';
-import { useT, type Translate } from '@/lib/i18n/context';
+import { useT, useTold, type Translate } from '@/lib/i18n/context';
+import type { Told } from '@/lib/i18n/told';
 import {
   fleetApplyItemsQuery,
   fleetApplyQuery,
@@ -131,6 +132,7 @@ function ProgressBar({ apply }: { apply: FleetApply }) {
 
 function Items({ apply }: { apply: FleetApply }) {
   const t = useT();
+  const told = useTold();
   const client = useQueryClient();
   const items = useInfiniteQuery(fleetApplyItemsQuery(apply.id));
   const progress = JSON.stringify(apply.counts);
@@ -145,7 +147,7 @@ function Items({ apply }: { apply: FleetApply }) {
             label={t('rollout.items')}
             rows={rows}
             rowKey={(row) => String(row.id)}
-            columns={columnsOf(t, rows.length <= FEW)}
+            columns={columnsOf(t, told, rows.length <= FEW)}
           />
         )}
       </QueryView>
@@ -154,7 +156,7 @@ function Items({ apply }: { apply: FleetApply }) {
   );
 }
 
-function columnsOf(t: Translate, isOpen: boolean): Column<FleetApplyItem>[] {
+function columnsOf(t: Translate, told: Told, isOpen: boolean): Column<FleetApplyItem>[] {
   return [
     {
       key: 'name',
@@ -177,7 +179,11 @@ function columnsOf(t: Translate, isOpen: boolean): Column<FleetApplyItem>[] {
       key: 'detail',
       header: t('audit.change'),
       render: (row) => (
-        <LinesCell lines={row.lines} blocking={row.detail ? [row.detail] : []} isOpen={isOpen} />
+        <LinesCell
+          lines={row.lines}
+          blocking={row.detail ? [told(`skipped.${row.detail}`, row.detail)] : []}
+          isOpen={isOpen}
+        />
       ),
     },
   ];

@@ -112,6 +112,12 @@ test.each(Object.keys(AT_LEAST))('every %s that must have Chinese words has them
   expect(names.filter((name) => !has(name))).toEqual([]);
 });
 
+test('every reason for which a fleet apply leaves an instance alone has its Chinese words', () => {
+  const reasons = named(backend, /ItemState\.SKIPPED, detail="([^"]+)"/g);
+  expect(reasons).toContain('aborted');
+  expect(reasons.filter((reason) => !(`skipped.${reason}` in zhTold))).toEqual([]);
+});
+
 test('what has no words of its own stays as it was said', () => {
   const told = toldBy(zhTold, 'zh-CN');
   expect(told('unit.percent', 'percent')).toBe('百分比');

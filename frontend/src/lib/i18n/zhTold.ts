@@ -293,6 +293,12 @@ const VERDICTS: ToldWords = {
   some: '{count} 次重复中有 {hits} 次由缓存返回。',
 };
 
+/** Why an instance of a fleet apply was left alone. */
+const SKIPPED: ToldWords = {
+  aborted: '批量应用已中止',
+  'stopped after failures': '失败过多，批量应用已停止',
+};
+
 /** Parameters of the cache, and those that are set most often. */
 const PARAMETERS: ToldWords = {
   fqc_type:
@@ -404,6 +410,7 @@ export const zhTold: ToldWords = Object.fromEntries([
   ...under('field', FIELDS),
   ...under('note', NOTES),
   ...under('verdict', VERDICTS),
+  ...under('skipped', SKIPPED),
   ...under('parameter', PARAMETERS),
   ...under('template', TEMPLATES),
 ]) as ToldWords;
