@@ -36,7 +36,7 @@ from controlplane.fleet.observation import (
     parameters_keep,
 )
 from controlplane.fleet.selectors import instance_list
-from controlplane.fleet.services import instance_state_set
+from controlplane.fleet.services import instance_state_set, instance_tell
 from controlplane.fleet.states import Provider, State
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.name_values import Values
@@ -132,6 +132,8 @@ def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
             instance_state_set(instance, State.RUNNING)
         note_identity(instance, sighting.identity)
         parameters_keep(moved)
+        if moved:
+            instance_tell(instance)
     if is_new_start:
         _answer_restart(instance, sighting.identity)
 

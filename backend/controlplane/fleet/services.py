@@ -111,7 +111,12 @@ def instance_state_set(instance: Instance, state: State, reason: str = "", *, is
     instance.state, instance.state_reason = state, reason[:500]
     if before["state"] != state:
         audit_record("instance.state_changed", instance, before=before, after={"state": state, "reason": reason})
-        event_publish("instance", instance.pk, {"state": state, "name": instance.name})
+        instance_tell(instance)
+
+
+def instance_tell(instance: Instance) -> None:
+    """Whoever shows it asks again."""
+    event_publish("instance", instance.pk, {"state": instance.state, "name": instance.name})
 
 
 def farewell_register(farewell: Callable[[Instance], None]) -> None:

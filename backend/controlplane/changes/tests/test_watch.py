@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from controlplane.changes import services
 from controlplane.changes.watch import watch
+from controlplane.core.models import Event
 from controlplane.fleet.models import Instance
 from controlplane.metrics.connections import Connections
 from controlplane.metrics.tests.fleet import instance_make
@@ -47,6 +48,21 @@ def test_a_value_that_somebody_set_by_hand_is_drift_and_stays_theirs(instance, s
     server.close()
     watch(connections)
     assert not instance.parameters.get(name="long_query_time").is_drifted
+
+
+def test_drift_is_told_when_it_begins_and_when_it_ends(instance, shared_server, connections):
+    changed(instance, {"long_query_time": "2"})
+    told = Event.objects.filter(topic="instance", subject=instance.pk)
+    watch(connections)
+    told.delete()
+    server = shared_server.connect()
+    for value in (5, 2):
+        server.set_global("long_query_time", value)
+        watch(connections)
+        assert told.count() == 1, value
+        watch(connections)
+        assert told.delete()[0] == 1, "what has not moved is not told"
+    server.close()
 
 
 def test_watching_moves_no_version(instance, connections):
