@@ -76,6 +76,10 @@ test('many instances are followed live; what has not begun is paused, resumed an
     const [told] = await counts.getByRole('listitem').filter({ hasText: state }).allTextContents();
     return Number(told?.replace(state, '') ?? 0);
   };
+  // Seen by the API, which is sooner than the page.
+  const id = new URL(page.url()).pathname.split('/').at(-1);
+  const done = async () => (await api.get<Counted>(`fleet-applies/${id}`)).counts.applied ?? 0;
+  await expect.poll(done).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Pause' }).click();
   await expect(page.getByText('paused', { exact: true })).toBeVisible();
   // What was at work ends; then nothing moves.
@@ -86,9 +90,7 @@ test('many instances are followed live; what has not begun is paused, resumed an
   expect(waiting).toBeGreaterThan(1);
 
   await page.getByRole('button', { name: 'Resume' }).click();
-  // Seen by the API, which is sooner than the page: what is to be given up must not have ended by then.
-  const id = new URL(page.url()).pathname.split('/').at(-1);
-  const done = async () => (await api.get<Counted>(`fleet-applies/${id}`)).counts.applied ?? 0;
+  // What is to be given up must not have ended by then.
   await expect.poll(done).toBeGreaterThan(applied);
   await page.getByRole('button', { name: 'Abort' }).click();
   await expect(page.getByText('aborted', { exact: true }).first()).toBeVisible();
