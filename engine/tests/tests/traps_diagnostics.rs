@@ -468,6 +468,33 @@ fn a_served_read_does_not_say_that_it_was_slow() {
     assert_eq!(slow(&pair.hit(&mut arena, read)), 0);
 }
 
+/// Of what sessions inherit, and of the engine's own statements.
+#[test]
+fn inherited_session_tracking_is_left_alone() {
+    let mut arena = Arena::enter("g_tracked");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut maker, read);
+    let mut login = arena.login();
+    login.capabilities |= capability::SESSION_TRACK;
+    let transaction: &[&str] = &["BEGIN", read, read, "COMMIT", read];
+    let asked: &[&str] = &[read, "SELECT FOUND_ROWS()", "SET autocommit = 1", read, "DO 1", "SET time_zone = '+00:00'"];
+    for (tracked, usual, statements) in [
+        ("session_track_transaction_info = 'STATE'", "session_track_transaction_info = 'OFF'", transaction),
+        ("session_track_system_variables = '*'", "session_track_system_variables = DEFAULT", asked),
+    ] {
+        maker.must(&format!("SET GLOBAL {tracked}")).unwrap();
+        let (mut served, mut plain) = (arena.client_as(&login), arena.client_as(&login));
+        plain.must("SET SESSION fqc_type = OFF").unwrap();
+        for statement in statements.repeat(9) {
+            let (served, plain) = (served.query(statement).unwrap(), plain.query(statement).unwrap());
+            assert_eq!(served, plain, "`{statement}` with {tracked}");
+        }
+        maker.must(&format!("SET GLOBAL {usual}")).unwrap();
+    }
+}
+
 #[test]
 fn session_tracking_is_left_alone() {
     let mut arena = Arena::enter("g_tracking");

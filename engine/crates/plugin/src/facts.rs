@@ -11,11 +11,13 @@ pub fn look_up_beginnings(engine: &Engine, link: &mut Local) -> Result<(), Strin
     let inherited = engine.settings.inherited();
     let of_habits = Habits::QUESTIONS.map(|question| question.replace("@@SESSION.", "@@GLOBAL.")).join(", ");
     let rows = link.query(&format!("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect, {of_habits}"))?;
-    if let Some([Some(mode), Some(first), Some(trace), Some(idle)]) = rows.first().map(|row| row.as_slice()) {
+    if let Some([Some(mode), Some(first), Some(trace), Some(idle), Some(transactions), Some(big_selects)]) =
+        rows.first().map(|row| row.as_slice())
+    {
         engine.contexts.note_several_hosts(users_with_several_hosts(link));
         engine.settings.note_hosts(inherited);
         let as_usual = is_usual(mode) && is_plain(first) && !may_passwords_expire(link);
-        let (with_first, habits) = (!first.is_empty(), Habits::told(trace, idle));
+        let (with_first, habits) = (!first.is_empty(), Habits::told([trace, idle, transactions, big_selects]));
         engine.settings.note_beginnings(inherited, Beginnings { as_usual, with_first, habits });
     }
     Ok(())

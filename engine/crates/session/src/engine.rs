@@ -73,16 +73,17 @@ pub struct Beginnings {
 }
 
 impl Beginnings {
-    const BITS: u32 = 4;
+    const BITS: u32 = 6;
 
     fn pack(self, inherited: u64) -> u64 {
-        let bits = [self.as_usual, self.with_first, self.habits.traces, self.habits.limits_idleness];
+        let Habits { traces, limits_idleness, reports, limits_joins } = self.habits;
+        let bits = [self.as_usual, self.with_first, traces, limits_idleness, reports, limits_joins];
         bits.iter().fold(inherited, |packed, bit| packed << 1 | u64::from(*bit))
     }
 
     fn unpack(packed: u64) -> Beginnings {
         let is = |place: u32| packed >> (Self::BITS - place) & 1 != 0;
-        let habits = Habits { traces: is(3), limits_idleness: is(4) };
+        let habits = Habits { traces: is(3), limits_idleness: is(4), reports: is(5), limits_joins: is(6) };
         Beginnings { as_usual: is(1), with_first: is(2), habits }
     }
 }

@@ -51,8 +51,10 @@ impl Session {
         }
         // Those of a statement that has run since the read was served.
         let keeps_warnings = self.has_warnings && !pending.is_latest && pending.can_keep_warnings();
+        let limits_joins = self.variables.habits.limits_joins;
         let replaced = Some(Pending { is_latest: false, ..pending.clone() });
-        let packet = self.inject(engine, Purpose::Unseen { keeps_warnings }, pending.command(keeps_warnings));
+        let packet =
+            self.inject(engine, Purpose::Unseen { keeps_warnings }, pending.command(keeps_warnings, limits_joins));
         self.running.iter_mut().for_each(|running| running.replaced = replaced.clone());
         Some(packet)
     }
@@ -93,7 +95,7 @@ impl Session {
         let is_worth_it = self.variables.is_uncertain
             && !self.must_run
             // The question would be in the place of the last statement's trace.
-            && !self.variables.habits.traces
+            && !self.wants_all()
             && self.transaction.deferred_begin.is_none()
             && (matches!(&statement.kind, Kind::Read(read) if read.refusal.is_none())
                 || self.may_tell_rows(engine, statement))

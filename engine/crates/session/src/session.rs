@@ -332,6 +332,12 @@ impl Session {
         self.phase == Phase::Commands && engine.vigil.is_awake() && self.told_in == engine.vigil.epoch()
     }
 
+    /// No read may pass the server by, and it may be asked nothing unseen.
+    pub(crate) fn wants_all(&self) -> bool {
+        let habits = self.variables.habits;
+        habits.traces || habits.reports && self.capabilities & capability::SESSION_TRACK != 0
+    }
+
     /// The identity's number for the text (false) or binary (true) protocol; none if the session must not be cached.
     pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
         let under = engine.settings.known_hosts();
@@ -347,7 +353,7 @@ impl Session {
         if self.variables.knowledge == Knowledge::Lost || self.variables.is_uncertain {
             return None;
         }
-        if self.must_run || self.variables.habits.traces || !self.database_known {
+        if self.must_run || self.wants_all() || !self.database_known {
             return None;
         }
         let mut identity = Identity::default();

@@ -56,11 +56,13 @@ impl Pending {
         !self.is_replayed() && self.rows <= MOST_WITHOUT_TABLE
     }
 
-    /// What the server must run, and what it will answer.
-    pub fn command(self, keeps_warnings: bool) -> (Vec<u8>, Expect) {
+    /// What the server must run, and what it will answer. What is set for a statement is in the way of max_join_size; where that is
+    /// not needed nothing is set, because the server may report it to the client.
+    pub fn command(self, keeps_warnings: bool, limits_joins: bool) -> (Vec<u8>, Expect) {
+        let free: &[u8] = if limits_joins { b"SET STATEMENT sql_big_selects = 1 FOR " } else { b"" };
         match self.replay.get(4) {
-            None if keeps_warnings => (query_packet(&self.statement_without_table()), Expect::Query),
-            None => (query_packet(&self.statement()), Expect::Query),
+            None if keeps_warnings => (query_packet(&[free, &self.statement_without_table()].concat()), Expect::Query),
+            None => (query_packet(&[free, &self.statement()].concat()), Expect::Query),
             Some(&command) if command == wire::Command::Query as u8 => (self.replay, Expect::Query),
             Some(_) => (self.replay, Expect::Execute),
         }
@@ -70,20 +72,19 @@ impl Pending {
     fn statement_without_table(&self) -> Vec<u8> {
         let others = vec!["(1)"; self.rows.saturating_sub(1) as usize].join(",");
         let union = if others.is_empty() { String::new() } else { format!("VALUES {others} UNION ALL ") };
-        format!("SET STATEMENT sql_big_selects = 1 FOR {union}SELECT 1 LIMIT {}", self.rows).into_bytes()
+        format!("{union}SELECT 1 LIMIT {}", self.rows).into_bytes()
     }
 
     /// A statement that leaves the server as the served one would have: so many rows found, no warnings. It reads derived
     /// tables, because only a statement with a table clears the warnings of the last one, and which no character set or
-    /// length of packets is in the way of; its LIMIT is in the way of sql_select_limit, as its setting is of max_join_size.
+    /// length of packets is in the way of; its LIMIT is in the way of sql_select_limit.
     fn statement(&self) -> Vec<u8> {
         const ROWS: u64 = 16;
         let values = vec!["(1)"; ROWS as usize].join(",");
         let table = |number: u32| format!("(VALUES {values}) AS t{number}");
         let enough = (1..=u64::BITS).find(|tables| ROWS.checked_pow(*tables).is_none_or(|rows| rows >= self.rows));
         let tables: Vec<_> = (0..enough.unwrap_or(1)).map(table).collect();
-        format!("SET STATEMENT sql_big_selects = 1 FOR SELECT 1 FROM {} LIMIT {}", tables.join(", "), self.rows)
-            .into_bytes()
+        format!("SELECT 1 FROM {} LIMIT {}", tables.join(", "), self.rows).into_bytes()
     }
 }
 

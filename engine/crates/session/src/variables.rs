@@ -37,11 +37,8 @@ const IGNORED: &[&[u8]] = &[
     b"wait_timeout",
 ];
 
-/// With this the server reports every statement of a transaction in its responses: such a session is left alone. The
-/// other trackers only speak up in the response of a statement that has changed something, which is never stored.
-const TRANSACTION_TRACKER: &[u8] = b"session_track_transaction_info";
-const QUIET_TRACKERS: [&[u8]; 3] =
-    [b"session_track_schema", b"session_track_state_change", b"session_track_system_variables"];
+/// They only speak up in the response of a statement that has changed something, which is never stored.
+const QUIET_TRACKERS: [&[u8]; 2] = [b"session_track_schema", b"session_track_state_change"];
 
 /// What a SET with an expression may change and a question to the server can tell again.
 pub const ASKABLE: [&[u8]; 13] = [
@@ -92,7 +89,7 @@ pub enum Knowledge {
     Shared,
     /// Something was set that is not understood: its entries are its own, under this number.
     Private(u64),
-    /// Not even how to split a text into words is known, or the session asked for reports: nothing is cached.
+    /// Not even how to split a text into words is known: nothing is cached.
     Lost,
 }
 
@@ -157,11 +154,9 @@ impl Variables {
         }
         if Habits::hang_on(name) {
             self.habits.set(name, Some(value));
-            return Effect::Changed;
-        }
-        if name == TRANSACTION_TRACKER {
-            self.knowledge = Knowledge::Lost;
-            return Effect::Changed;
+            if !Habits::change_results(name) {
+                return Effect::Changed;
+            }
         }
         if name == b"character_set_results" {
             let is_default = matches!(value, Value::Default);
@@ -214,8 +209,8 @@ impl Variables {
     /// The server has told the values of `ASKABLE` and those that habits hang on, in that order.
     pub fn learn(&mut self, values: &[Vec<u8>]) {
         self.is_uncertain = false;
-        if let Some([trace, idle]) = values.get(ASKABLE.len()..) {
-            self.habits = Habits::told(trace, idle);
+        if let Some([trace, idle, transactions, big_selects]) = values.get(ASKABLE.len()..) {
+            self.habits = Habits::told([trace, idle, transactions, big_selects]);
         }
         if let Some(mode) = values.first() {
             self.mode = self.mode.with_sql_mode(&Value::Text(mode.clone())).unwrap_or(self.mode);

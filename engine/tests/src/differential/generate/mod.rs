@@ -328,7 +328,7 @@ impl Generator {
                 "SHOW COUNT(*) ERRORS",
                 "SIGNAL SQLSTATE '01000' SET MESSAGE_TEXT = 'told'",
                 "EXECUTE IMMEDIATE 'SHOW WARNINGS'",
-                "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SHOW WARNINGS; SELECT ROW_COUNT(); END",
+                "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SHOW WARNINGS; SELECT FOUND_ROWS(); END",
             ]);
             self.later(session, Kind::Aftermath, Deed::Query(text.into()));
         }
