@@ -115,6 +115,8 @@ pub struct Digests {
     index: Index,
     /// No slot is free.
     is_full: AtomicBool,
+    /// For more results.
+    has_room: AtomicBool,
     book: Mutex<Book>,
 }
 
@@ -145,6 +147,7 @@ impl Default for Digests {
             missed: Missed::default(),
             index: Index::default(),
             is_full: AtomicBool::new(false),
+            has_room: AtomicBool::new(true),
             book: Mutex::new(Book { owners, free }),
         }
     }
@@ -278,8 +281,10 @@ impl Digests {
         policy::looks_up(self.of(slot).level.load(Ordering::Relaxed), n)
     }
 
-    /// How many results there are, and how many were evicted so far; to be called several times a second.
-    pub fn tick(&self, entries: u64, evictions: u64) {
+    /// How many results there are, how many were evicted so far, and whether the memory has room for more; to be called
+    /// several times a second.
+    pub fn tick(&self, entries: u64, evictions: u64, has_room: bool) {
+        self.has_room.store(has_room, Ordering::Relaxed);
         self.missed.tick(entries, evictions);
     }
 
@@ -345,6 +350,7 @@ impl Digests {
             stored: self.sum(slot, |stripe| &stripe.stored) as u32,
             hits: self.sum(slot, |stripe| &stripe.hits) as u32,
             ended,
+            has_room: self.has_room.load(Ordering::Relaxed),
         }
     }
 
@@ -384,6 +390,7 @@ fn since(then: Evidence, now: Evidence) -> Evidence {
         stored: now.stored.wrapping_sub(then.stored),
         hits: now.hits.wrapping_sub(then.hits),
         ended: now.ended.wrapping_sub(then.ended),
+        has_room: now.has_room,
     }
 }
 

@@ -38,11 +38,13 @@ pub struct Evidence {
     pub hits: u32,
     /// Results outdated, evicted or replaced.
     pub ended: u32,
+    /// The memory is not full: what is stored in vain costs no other result its place.
+    pub has_room: bool,
 }
 
 /// The next level, and with it a new collection of evidence; none: there is not enough of it.
 pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
-    let Evidence { misses, returns, stored, hits, ended } = evidence;
+    let Evidence { misses, returns, stored, hits, ended, has_room } = evidence;
     let looked_up = if level == HIGHEST { LOOKED_UP } else { 1 };
     let hits = hits.saturating_mul(looked_up);
     let gain = f64::from(hits) / f64::from(stored.max(ended).max(1));
@@ -53,7 +55,7 @@ pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
     let lives = u64::from(ended) * 2 <= u64::from(stored);
     // Stored at the first request, each that comes back would have been a hit, and each other one in vain; which costs little
     // while there is room for all.
-    let pays_at_once = lives || f64::from(returns) >= RICH * f64::from(misses - returns.min(misses));
+    let pays_at_once = lives && has_room || f64::from(returns) >= RICH * f64::from(misses - returns.min(misses));
     if is_settled && gain < POOR {
         Some((level + 2).min(HIGHEST))
     } else if level < HIGHEST && misses >= FEW && !comes_back(HARDLY_ANY) {

@@ -287,9 +287,18 @@ fn levels_admit_few_but_what_comes_back() {
 
 #[test]
 fn few_results_that_are_all_stored_need_no_more_misses_to_be_found_useful() {
-    let evidence = policy::Evidence { hits: 100, ..Default::default() };
+    let evidence = policy::Evidence { hits: 100, has_room: true, ..Default::default() };
     assert_eq!(policy::judge(3, evidence), Some(0));
     assert_eq!(policy::judge(5, policy::Evidence { hits: 10, ..evidence }), None);
+}
+
+/// One that is asked for again in a tenth of its requests: were all stored, nine in ten would push others out.
+#[test]
+fn where_the_memory_is_full_only_what_comes_back_is_stored() {
+    let evidence = policy::Evidence { hits: 1000, misses: 9000, stored: 8, ..Default::default() };
+    assert_eq!(policy::judge(1, evidence), Some(1));
+    assert_eq!(policy::judge(1, policy::Evidence { has_room: true, ..evidence }), Some(0));
+    assert_eq!(policy::judge(1, policy::Evidence { returns: 4000, ..evidence }), Some(0));
 }
 
 #[test]

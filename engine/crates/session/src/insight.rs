@@ -192,7 +192,8 @@ impl Insight {
             now_ns: (engine.clock)(),
         });
         let stats = engine.cache.stats();
-        self.digests.tick(stats.entries, stats.evictions);
+        let has_room = stats.used_bytes < engine.cache.budget() / 8 * 7;
+        self.digests.tick(stats.entries, stats.evictions, has_room);
         self.digests.judge(&PASSING.map(|own| own as usize), |slot| {
             let fate = engine.cache.fate(slot.0);
             fate.used.wrapping_add(fate.unused)
