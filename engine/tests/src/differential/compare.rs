@@ -35,6 +35,11 @@ pub fn are_alike(plain: &Answer, cached: &Answer) -> bool {
     shape(plain).is_some_and(|plain| Some(plain) == shape(cached))
 }
 
+/// It ended with an error, or the connection.
+pub fn has_failed(answer: &Answer) -> bool {
+    answer.lost.is_some() || answer.responses.iter().any(|one| one.failure().is_some())
+}
+
 fn unequal(plain: &Response, cached: &Response, is_ordered: bool) -> Option<String> {
     if plain.bytes == cached.bytes {
         return None;
