@@ -13,6 +13,8 @@ PYTHON := .venv/bin/python
 STACK := cd backend && { test -e .venv/ready || { echo "nothing is built yet, so nothing runs; start with: make up" >&2; exit 1; }; } \
 	&& $(PYTHON) -m stack
 CARGO := cd engine && cargo
+# Most of these tests wait for servers: two of them at a time, each with a database and servers of its own.
+WORKERS := --numprocesses 2 --dist worksteal
 PYTHON_CODE := . ../.ci ../engine/bench
 HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider
 # The epoch reclamation that the cache builds on keeps to tree borrows, and never frees its own last garbage.
@@ -97,9 +99,9 @@ test-engine-server: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connec
 test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
 test-backend: backend ## Backend on SQLite
-	@cd backend && $(PYTHON) -m pytest -q config controlplane
+	@cd backend && $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-backend-postgres: backend ## Backend on a private PostgreSQL
-	@cd backend && FQC_TEST_DATABASE_URL=private FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q config controlplane
+	@cd backend && FQC_TEST_DATABASE_URL=private FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-frontend: frontend/node_modules/ready ## Frontend: unit tests
 	@cd frontend && npm test
 e2e: build ## The console in real Chromium against a real stack
