@@ -14,7 +14,6 @@ use fqc_tests::client::{Client, Endpoint, Login, capability, command};
 use fqc_tests::random::Random;
 use fqc_tests::server::{Options, Server};
 
-const LISTED: &str = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'";
 const READ: &str = "SELECT v FROM d.t WHERE id = 7";
 const PATIENCE: Duration = Duration::from_secs(120);
 const STEP: Duration = Duration::from_millis(10);
@@ -335,7 +334,7 @@ fn the_plugin_leaves_and_returns_under_load() {
         let mut admin = connect(&endpoint);
         for _ in 0..10 {
             admin.must("UNINSTALL SONAME 'fqc'").unwrap();
-            await_gone(&mut admin);
+            await_gone(&mut admin, || ());
             server.install_plugin().unwrap();
         }
         is_over.store(true, Ordering::Relaxed);
@@ -345,14 +344,12 @@ fn the_plugin_leaves_and_returns_under_load() {
 }
 
 /// The server still lists a plugin that was taken out until its last user is done with it.
-fn await_gone(admin: &mut Client) {
-    await_scalar(admin, LISTED, "0");
-}
-
-fn await_scalar(client: &mut Client, text: &str, expected: &str) {
+fn await_gone(admin: &mut Client, mut meanwhile: impl FnMut()) {
+    let listed = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'";
     let begun = Instant::now();
-    while client.scalar(text).unwrap().as_deref() != Some(expected) {
-        assert!(begun.elapsed() < PATIENCE, "{text}");
+    while admin.scalar(listed).unwrap().as_deref() != Some("0") {
+        meanwhile();
+        assert!(begun.elapsed() < PATIENCE, "the plugin stays");
         thread::sleep(STEP);
     }
 }
@@ -391,7 +388,7 @@ fn the_plugin_ends_on_its_own_thread_where_that_was_its_last_user() {
         }
         admin.must("UNINSTALL SONAME 'fqc'").unwrap();
         holder.must("UNLOCK TABLES").unwrap();
-        await_gone(&mut admin);
+        await_gone(&mut admin, || ());
         assert_eq!(admin.scalar(READ).unwrap().as_deref(), Some("70"));
         server.install_plugin().unwrap();
     }
@@ -405,13 +402,8 @@ fn what_was_locked_when_the_plugin_left_is_not_closed_at_its_next_load() {
     let (mut admin, mut holder) = (connect(&server.endpoint()), connect(&server.endpoint()));
     holder.must("LOCK TABLES d.t WRITE").unwrap();
     admin.must("UNINSTALL SONAME 'fqc'").unwrap();
-    let begun = Instant::now();
-    while admin.scalar(LISTED).unwrap().as_deref() != Some("0") {
-        // It lets the plugin go by doing anything.
-        holder.must("DO 1").unwrap();
-        assert!(begun.elapsed() < PATIENCE, "the plugin stays");
-        thread::sleep(STEP);
-    }
+    // It lets the plugin go by doing anything.
+    await_gone(&mut admin, || drop(holder.must("DO 1").unwrap()));
     holder.must("UNLOCK TABLES").unwrap();
     server.install_plugin().unwrap();
     warm(&server);

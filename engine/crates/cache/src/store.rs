@@ -140,19 +140,21 @@ impl Cache {
     fn make_room(&self, bytes: usize, hash: Hash) -> bool {
         let wanted = bytes as u64 + self.spare();
         let least = self.segment_bytes.load(Ordering::Relaxed).clamp(1, LEAST_SEGMENT_BYTES);
-        let (most_evictions, mut evictions) = (64 + 4 * bytes / least, 0);
-        while self.memory.mapped() + wanted > self.memory.limit() {
-            let is_enough = self.memory.kept() + wanted <= self.memory.limit();
-            if !is_enough && (evictions == most_evictions || !self.evict(self.victim(hash))) {
+        for _ in 0..64 + 4 * bytes / least {
+            let limit = self.memory.limit();
+            if self.memory.mapped() + wanted <= limit {
+                return true;
+            }
+            let is_enough = self.memory.kept() + wanted <= limit;
+            if !is_enough && !self.evict(self.victim(hash)) {
                 return false;
             }
-            evictions += 1;
             collect();
-            if is_enough && self.memory.mapped() + wanted > self.memory.limit() {
-                return false;
+            if is_enough {
+                return self.memory.mapped() + wanted <= self.memory.limit();
             }
         }
-        true
+        false
     }
 
     /// Evicts before memory runs out, so that readers have moved on by the time it is needed.

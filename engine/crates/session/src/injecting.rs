@@ -52,10 +52,12 @@ impl Session {
         // Those of a statement that has run since the read was served.
         let keeps_warnings = self.has_warnings && !pending.is_latest && pending.can_keep_warnings();
         let limits_joins = self.variables.habits.limits_joins;
-        let replaced = Some(Pending { is_latest: false, ..pending.clone() });
+        let replaced = Pending { is_latest: false, ..pending.clone() };
         let packet =
             self.inject(engine, Purpose::Unseen { keeps_warnings }, pending.command(keeps_warnings, limits_joins));
-        self.running.iter_mut().for_each(|running| running.replaced = replaced.clone());
+        if let Some(running) = &mut self.running {
+            running.replaced = Some(replaced);
+        }
         Some(packet)
     }
 

@@ -85,8 +85,8 @@ impl Session {
             self.take_transaction(has_begun);
         }
         if running.begins() {
-            let answer = running.held.clone();
-            self.hidden_error = has_failed.then_some(HiddenError { answer, is_of_begin: true });
+            let error = || HiddenError { answer: running.held.clone(), is_of_begin: true };
+            self.hidden_error = has_failed.then(error);
             if has_failed {
                 self.begin_once_more();
             }
