@@ -524,6 +524,30 @@ fn session_tracking_is_left_alone() {
     }
 }
 
+/// The server goes to that database and back, and tells a client that tracks its own.
+#[test]
+fn a_begin_that_was_prepared_in_another_database_is_left_to_the_server() {
+    let mut arena = Arena::enter("g_elsewhere");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    arena.warm(&mut maker, "SELECT v FROM t");
+    let mut login = arena.login();
+    login.capabilities |= capability::SESSION_TRACK;
+    let (mut served, mut plain) = (arena.client_as(&login), arena.client_as(&login));
+    plain.must("SET SESSION fqc_type = OFF").unwrap();
+    let mut begins = [&mut served, &mut plain].map(|client| client.prepare("BEGIN").unwrap().1.unwrap());
+    for database in ["g_elsewhere", "mysql", "g_elsewhere"] {
+        let answers = [&mut served, &mut plain].into_iter().zip(&mut begins).map(|(client, begin)| {
+            client.init_db(database).unwrap();
+            let answer = client.execute(begin, &[]).unwrap();
+            client.must("COMMIT").unwrap();
+            answer
+        });
+        let [served, plain] = answers.collect::<Vec<_>>().try_into().unwrap();
+        assert_eq!(served, plain, "in `{database}`");
+    }
+}
+
 /// With this setting `IS NULL` stands, once, for the row just inserted.
 #[test]
 fn the_last_insert_id_under_another_name() {

@@ -10,7 +10,7 @@ use crate::surface::{self, Pending};
 use crate::transaction::Isolation;
 use crate::{Decision, Outlet};
 use sql::{Assignment, Begin, Kind, Show, Statement, Target};
-use wire::{Command, Expect};
+use wire::{Command, Execute, Expect};
 
 impl Session {
     /// The server gets this packet; the client does not see its response.
@@ -140,6 +140,10 @@ impl Session {
         if !can_wait {
             return None;
         }
+        // To execute it the server goes there and back, and tells a client that tracks its database.
+        if self.is_of_another_database(&packet[4..]) {
+            return None;
+        }
         // Warnings that the served read has cleared, as a BEGIN does not.
         if self.has_warnings
             && let Some(first) = self.tell_unseen(engine, |pending| pending.is_latest)
@@ -154,6 +158,12 @@ impl Session {
         }
         outlet.deliver(&[&wire::ok_packet(1, 0, 0, self.status_now(), 0)]);
         Some(Decision::Answered)
+    }
+
+    fn is_of_another_database(&mut self, payload: &[u8]) -> bool {
+        let execute = Execute::parse(payload).filter(|_| payload.first() == Some(&(Command::StmtExecute as u8)));
+        let prepared = execute.and_then(|execute| self.statements.get_mut(execute.id));
+        prepared.is_some_and(|prepared| prepared.terms.database.as_deref() != Some(&self.database))
     }
 
     pub(crate) fn open_snapshot(&mut self, engine: &Engine) -> Vec<u8> {
