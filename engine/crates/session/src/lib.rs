@@ -27,6 +27,7 @@ mod past;
 mod prepared;
 mod readings;
 mod reason;
+mod recent;
 mod recording;
 mod response;
 mod resting;

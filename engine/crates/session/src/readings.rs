@@ -2,6 +2,7 @@
 
 use crate::catalogue::Facts;
 use crate::digest::Digest;
+use crate::recent::Recent;
 use foldhash::quality::RandomState;
 use insight::{Digests, NOBODY, Slot};
 use sql::{Kind, LexMode, Statement};
@@ -62,7 +63,7 @@ impl Reading {
         Reading { statement, digest: None, scan: Scan::Other, may_skip_rows: false, searches: true, names_view }
     }
 
-    fn copy(&self) -> Reading {
+    pub(crate) fn copy(&self) -> Reading {
         let (statement, digest) = (Arc::new((*self.statement).clone()), self.digest.clone());
         let names_view = AtomicU64::new(self.names_view.load(Ordering::Relaxed));
         Reading { statement, digest, names_view, ..*self }
@@ -92,7 +93,8 @@ impl Reading {
 
     /// What other kinds say depends on their literals.
     fn holds_for_shape(&self) -> bool {
-        matches!(self.statement.kind, Kind::Read(_) | Kind::Write)
+        use Kind::*;
+        matches!(self.statement.kind, Read(_) | Write | Begin(_) | Commit(_) | Rollback(_))
     }
 
     pub fn slot(&self, digests: &Digests) -> Slot {
@@ -113,49 +115,7 @@ impl Reading {
     }
 }
 
-/// The readings that one session used last. From its second use on a reading is a copy of its own: who shares one counts
-/// its users, which costs more than all else when many sessions do it.
-#[derive(Default)]
-pub struct Recent {
-    /// That of the text which is read now.
-    shape: Vec<u8>,
-    /// None of them before the first is kept.
-    kept: Vec<Option<Kept>>,
-}
-
-/// An application's statements on some dozens of tables.
-const RECENT: usize = 64;
-
-struct Kept {
-    shape: Box<[u8]>,
-    reading: Arc<Reading>,
-    is_own: bool,
-}
-
-impl Recent {
-    fn find(&mut self, hash: usize) -> Option<Arc<Reading>> {
-        let kept = self.kept.get_mut(place(hash))?.as_mut().filter(|kept| *kept.shape == *self.shape)?;
-        if !std::mem::replace(&mut kept.is_own, true) {
-            kept.reading = Arc::new(kept.reading.copy());
-        }
-        Some(kept.reading.clone())
-    }
-
-    fn keep(&mut self, hash: usize, reading: &Arc<Reading>) {
-        if reading.holds_for_shape() {
-            let (shape, reading) = (self.shape.as_slice().into(), reading.clone());
-            self.kept.resize_with(RECENT, || None);
-            self.kept[place(hash)] = Some(Kept { shape, reading, is_own: false });
-        }
-    }
-}
-
-/// Other bits than those that choose the shard.
-fn place(hash: usize) -> usize {
-    hash / SHARDS % RECENT
-}
-
-type ByShape = HashMap<Box<[u8]>, Arc<Reading>, RandomState>;
+type ByShape = HashMap<Arc<[u8]>, Arc<Reading>, RandomState>;
 
 /// Readings by shape, for all sessions.
 pub struct Readings {
@@ -180,27 +140,11 @@ impl Readings {
         if let Some(reading) = recent.find(hash) {
             return reading;
         }
-        let reading = self.find(text, mode, &recent.shape, hash);
-        recent.keep(hash, &reading);
-        reading
-    }
-
-    fn find(&self, text: &[u8], mode: LexMode, shape: &[u8], hash: usize) -> Arc<Reading> {
         let shard = &self.shards[hash % SHARDS];
-        if let Some(reading) = shard.read().unwrap_or_else(|e| e.into_inner()).get(shape) {
-            return reading.clone();
-        }
-        let mut reading = Reading::new(text, mode);
-        if matches!(reading.statement.kind, Kind::Read(_)) {
-            reading.digest = Some(Arc::new(Digest::new(&shape[1..])));
-        }
-        let reading = Arc::new(reading);
+        let known = find(shard, &recent.shape);
+        let (shape, reading) = known.unwrap_or_else(|| make_known(shard, &recent.shape, text, mode));
         if reading.holds_for_shape() {
-            let mut shard = shard.write().unwrap_or_else(|e| e.into_inner());
-            if shard.len() >= KEPT {
-                shard.clear();
-            }
-            shard.insert(shape.into(), reading.clone());
+            recent.keep(hash, shape, reading.clone());
         }
         reading
     }
@@ -216,6 +160,27 @@ impl Readings {
         reading.digest = matches!(reading.statement.kind, Kind::Read(_)).then(|| Arc::new(Digest::new(text)));
         Arc::new(reading)
     }
+}
+
+fn find(shard: &RwLock<ByShape>, shape: &[u8]) -> Option<(Arc<[u8]>, Arc<Reading>)> {
+    let shard = shard.read().unwrap_or_else(|e| e.into_inner());
+    shard.get_key_value(shape).map(|(shape, reading)| (shape.clone(), reading.clone()))
+}
+
+fn make_known(shard: &RwLock<ByShape>, shape: &[u8], text: &[u8], mode: LexMode) -> (Arc<[u8]>, Arc<Reading>) {
+    let mut reading = Reading::new(text, mode);
+    if matches!(reading.statement.kind, Kind::Read(_)) {
+        reading.digest = Some(Arc::new(Digest::new(&shape[1..])));
+    }
+    let (shape, reading) = (Arc::from(shape), Arc::new(reading));
+    if reading.holds_for_shape() {
+        let mut shard = shard.write().unwrap_or_else(|e| e.into_inner());
+        if shard.len() >= KEPT {
+            shard.clear();
+        }
+        shard.insert(Arc::clone(&shape), reading.clone());
+    }
+    (shape, reading)
 }
 
 fn may_skip_rows(text: &[u8]) -> bool {

@@ -4,19 +4,17 @@ use crate::context::Identity;
 use crate::ending::number_of;
 use crate::engine::Engine;
 use crate::prepared::Statements;
-use crate::readings::Recent;
+use crate::recent::Recent;
 use crate::running::Running;
 use crate::storing::Finished;
 use crate::surface::Pending;
-use crate::tables::Table;
-use crate::told::ThreadFacts;
+use crate::told::{Met, ThreadFacts};
 use crate::transaction::Transaction;
 use crate::trial::OwnCounts;
 use crate::variables::{Knowledge, Variables};
 use crate::verification::Verification;
 use crate::writes::Writes;
 use sql::{Charset, LexMode};
-use std::sync::Arc;
 use wire::{ClientHello, Greeting, ResponseTracker, capability, status};
 
 /// How far a connection has come.
@@ -117,7 +115,7 @@ pub struct Session {
     /// What `Settings::known_hosts` said when they were computed.
     contexts_under: Option<u64>,
     /// The last tables met, to spare the registry a look-up.
-    pub(crate) met: Vec<Arc<Table>>,
+    pub(crate) met: Vec<Met>,
     pub(crate) scratch: Vec<u8>,
     pub(crate) recent: Recent,
     /// The last read was of a shape whose results are hardly reused.

@@ -6,7 +6,9 @@ use crate::kinds::may_be_anything;
 use crate::session::Session;
 use crate::tables::{Table, Verdict};
 use crate::transaction::{Isolation, Snapshot};
+use foldhash::fast::FixedState;
 use sql::{Charset, Kind};
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use wire::status;
 
@@ -32,6 +34,12 @@ pub struct ThreadFacts<'a> {
 
 /// Tables that a session finds again without the registry.
 const MET: usize = 64;
+
+/// A table is looked at only if its name's hash is the one that is looked for.
+pub(crate) struct Met {
+    hash: u64,
+    table: Arc<Table>,
+}
 
 /// Tables of schema `mysql` that the server itself reads or writes along with other statements.
 const SERVER_OWN: &[&[u8]] = &[
@@ -130,12 +138,12 @@ impl Session {
             return;
         }
         let at = self.meet(engine, db, name);
-        let table = &self.met[at];
+        let table = &self.met[at].table;
         table.count(is_read_only);
         if !is_read_only {
             self.on_write(engine, &table.clone());
         }
-        let table = &self.met[at];
+        let table = &self.met[at].table;
         let verdict = table.verdict(engine.catalogue.generation());
         if verdict == Verdict::Unknown {
             engine.tables.ask(table);
@@ -167,7 +175,7 @@ impl Session {
     /// A table is created, dropped, renamed or altered.
     pub fn on_table_defined(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
         let at = self.meet(engine, db, name);
-        self.writes.close_defined(engine, self.met[at].clone());
+        self.writes.close_defined(engine, self.met[at].table.clone());
         self.running.iter_mut().for_each(|running| running.is_inert = false);
         if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
             recording.refuse(Own::WroteTable);
@@ -202,12 +210,13 @@ impl Session {
 
     /// Where the table is among those met.
     fn meet(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> usize {
-        let known = self.met.iter().position(|table| table.name == name && table.db == db);
-        known.unwrap_or_else(|| {
+        let hash = FixedState::default().hash_one((db, name));
+        let is_it = |met: &Met| met.hash == hash && met.table.name == name && met.table.db == db;
+        self.met.iter().position(is_it).unwrap_or_else(|| {
             if self.met.len() == MET {
                 self.met.remove(0);
             }
-            self.met.push(engine.tables.find(&engine.versions, db, name));
+            self.met.push(Met { hash, table: engine.tables.find(&engine.versions, db, name) });
             self.met.len() - 1
         })
     }

@@ -1,7 +1,7 @@
 //! A text without its literals: what all statements of one form share.
 //!
-//! Invariant: texts of one shape, read under one mode, are of one kind (`classify`) if that is a read or a write, and
-//! mention the same names. So what is known of one holds for all.
+//! Invariant: texts of one shape, read under one mode, are of one kind (`classify`) if that is a read, a write, or begins or
+//! ends a transaction, and mention the same names. So what is known of one holds for all.
 
 use crate::lex::is_word_byte;
 use crate::{Charset, LexMode};

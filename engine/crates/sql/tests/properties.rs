@@ -218,12 +218,25 @@ fn names(text: &[u8], mode: LexMode) -> (bool, Vec<Vec<u8>>) {
     (is_unreadable, found.into_inner())
 }
 
+const BEGINNINGS: &[&str] = &[
+    "SELECT ",
+    "INSERT INTO t ",
+    "UPDATE t SET a = ",
+    "(SELECT ",
+    "",
+    "BEGIN ",
+    "START TRANSACTION ",
+    "COMMIT ",
+    "ROLLBACK ",
+];
+
 #[test]
 fn texts_of_one_shape_are_of_one_kind() {
+    use Kind::*;
     let mut random = Random(6);
     let mut judged = 0;
     for _ in 0..60_000 {
-        let mut text = String::from(random.pick(&["SELECT ", "INSERT INTO t ", "UPDATE t SET a = ", "(SELECT ", ""]));
+        let mut text = String::from(random.pick(BEGINNINGS));
         for _ in 0..random.below(12) {
             let pieces = if random.below(3) == 0 { LITERALS } else { FRAGMENTS };
             text += random.pick(pieces);
@@ -239,7 +252,7 @@ fn texts_of_one_shape_are_of_one_kind() {
             assert!(sql::shape(&other, mode, &mut same), "{text}");
             assert_eq!(shape, same, "{text}");
             let statement = classify(text.as_bytes(), mode);
-            if matches!(statement.kind, Kind::Read(_) | Kind::Write) {
+            if matches!(statement.kind, Read(_) | Write | Begin(_) | Commit(_) | Rollback(_)) {
                 judged += 1;
                 assert_eq!(statement, classify(&other, mode), "{text}");
                 assert_eq!(names(text.as_bytes(), mode), names(&other, mode), "{text}");
