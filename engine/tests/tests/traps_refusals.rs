@@ -426,3 +426,24 @@ fn a_time_that_is_bound_is_completed_with_todays_date() {
         assert!(!ask(0x0b, &TIME), "a result of today was kept");
     }
 }
+
+/// Its reports of them are passed over, because it reads and writes them along with any statement.
+#[test]
+fn tables_of_the_servers_own_that_are_named_without_their_database() {
+    let (mut arena, mut writer) = with_table("r_own");
+    let mut reader = arena.client_with(&["USE mysql"]);
+    let read = "SELECT v, (SELECT COUNT(*) FROM gtid_slave_pos) FROM r_own.t WHERE id = 1";
+    let prepared = reader.prepare(read).unwrap().1.unwrap();
+    let mut others = arena.client();
+    arena.warm(&mut others, "SELECT v FROM t WHERE id = 1");
+    for (write, expected) in
+        [("INSERT INTO mysql.gtid_slave_pos VALUES (7, 1, 1, 1)", "10,1"), ("DELETE FROM mysql.gtid_slave_pos", "10,0")]
+    {
+        for _ in 0..3 {
+            assert!(!arena.ask(&mut reader, read).1, "a table of the server's own was kept");
+            assert!(!arena.ask_prepared(&mut reader, &prepared, &[]).1, "a table of the server's own was kept");
+        }
+        writer.must(write).unwrap();
+        arena.miss(&mut reader, read, expected);
+    }
+}

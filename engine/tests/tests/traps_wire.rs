@@ -269,3 +269,18 @@ fn a_session_that_had_the_server_log_its_state() {
     arena.warm(&mut reader, "SELECT v FROM t WHERE id = 1");
     arena.warm(&mut asking, "SELECT v FROM t WHERE id = 2");
 }
+
+/// Then the server tells of connections, too, in the form of statements that it does not say the end of.
+#[test]
+fn reads_are_kept_while_the_general_log_is_on() {
+    for output in ["FILE", "TABLE"] {
+        let server = Arc::new(start(&["--general-log=1", &format!("--log-output={output}")]));
+        let mut arena = Arena::on(server, "w_logged");
+        let mut reader = arena.client();
+        small_table(&mut reader, "t", "InnoDB");
+        arena.warm(&mut reader, READ);
+        let mut other = arena.client();
+        other.init_db("mysql").unwrap();
+        arena.hit(&mut reader, READ, "10");
+    }
+}

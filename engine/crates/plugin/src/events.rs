@@ -124,8 +124,10 @@ fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
     if event.subclass == GENERAL_LOG && query.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"show")) {
         status::refresh(engine);
     }
-    if !matches!(event.subclass, GENERAL_LOG | GENERAL_STATUS) {
-        return;
+    match event.subclass {
+        GENERAL_STATUS => {}
+        GENERAL_LOG if is_statement(event) => {}
+        _ => return,
     }
     if event.subclass == GENERAL_STATUS {
         waking::on_end(event.thread_id);
@@ -151,10 +153,20 @@ fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
     });
 }
 
+/// A server whose general log is on tells what it writes there, too: words about a connection, of which no end is told.
+fn is_statement(event: &EventGeneral) -> bool {
+    const OTHERS: [&[u8]; 6] =
+        [b"Connect", b"Connect Out", b"Change user", b"Init DB", b"Register Slave", b"Binlog Dump"];
+    !OTHERS.contains(&command(event))
+}
+
 /// The end of a PREPARE shows the text that it prepared.
 fn executed<'a>(event: &EventGeneral, query: &'a [u8]) -> &'a [u8] {
-    let command = bytes(event.command, event.command_length as usize);
-    if event.error_code == 0 && matches!(command, b"Query" | b"Execute") { query } else { b"" }
+    if event.error_code == 0 && matches!(command(event), b"Query" | b"Execute") { query } else { b"" }
+}
+
+fn command(event: &EventGeneral) -> &[u8] {
+    bytes(event.command, event.command_length as usize)
 }
 
 fn on_connection(facts: &Facts, thd: *mut Thd, event: &EventConnection) {

@@ -135,7 +135,7 @@ impl Session {
         if is_server_own(db, name) {
             // Once in a session for each routine, which then is remembered there.
             self.goes_elsewhere |= name == b"proc";
-            return;
+            return self.refuse_server_own(db);
         }
         let at = self.meet(engine, db, name);
         let table = &self.met[at].table;
@@ -205,6 +205,15 @@ impl Session {
                 self.become_private(engine);
             }
             _ => {}
+        }
+    }
+
+    /// The read that runs may have named it, where it can without its database; with it, its text was refused.
+    fn refuse_server_own(&mut self, db: &[u8]) {
+        if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut())
+            && recording.terms.database.as_deref().unwrap_or(&self.database) == db
+        {
+            recording.refuse(Own::SystemTable);
         }
     }
 
