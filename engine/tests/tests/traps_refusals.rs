@@ -447,3 +447,18 @@ fn tables_of_the_servers_own_that_are_named_without_their_database() {
         arena.miss(&mut reader, read, expected);
     }
 }
+
+#[test]
+fn names_that_views_of_system_schemas_have_too() {
+    let (mut arena, mut client) = with_table("r_names");
+    all(&mut client, &["CREATE TABLE events (version INT, views INT)", "INSERT INTO events VALUES (1, 2)"]);
+    assert_eq!(arena.warm(&mut client, "SELECT version, views FROM events"), "1,2");
+    for (schema, view) in [("sys", "version"), ("information_schema", "events"), ("performance_schema", "threads")] {
+        let mut inside = arena.client_with(&[&format!("USE {schema}")]);
+        arena.never(&mut client, &format!("SELECT COUNT(*) > 9 FROM t, {schema}.{view}"), CONTROL);
+        for _ in 0..4 {
+            let read = format!("SELECT COUNT(*) > 9 FROM r_names.t, {view}");
+            assert!(!arena.ask(&mut inside, &read).1, "`{read}` was kept in {schema}");
+        }
+    }
+}

@@ -61,7 +61,9 @@ fn is_plain(text: &[u8]) -> bool {
 pub fn publish_facts(engine: &Engine, link: &mut Local) -> Result<(), String> {
     let generation = engine.catalogue.generation();
     let mut views = HashSet::new();
-    for schema in first_column(link.query("SHOW DATABASES")?) {
+    // A text that names a view of theirs names its schema, too, or is not kept for where it is read.
+    let schemas = first_column(link.query("SHOW DATABASES")?).filter(|schema| !session::is_system_schema(schema));
+    for schema in schemas {
         // Unlike the tables of information_schema, this only looks at the beginning of each definition.
         let name = String::from_utf8_lossy(&schema).replace('`', "``");
         match link.query(&format!("SHOW FULL TABLES FROM `{name}` WHERE Table_type LIKE '%VIEW'")) {

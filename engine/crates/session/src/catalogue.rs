@@ -10,7 +10,7 @@ use std::sync::{Arc, RwLock};
 #[derive(Default)]
 pub struct Facts {
     pub generation: u64,
-    /// Names of all views, in ASCII lower case, without their schemas.
+    /// Names of all views but those of system schemas, in ASCII lower case, without their schemas.
     pub views: HashSet<Vec<u8>>,
     /// The server finds them by names in another case, too, as it folds letters beyond ASCII.
     pub folds_case: bool,

@@ -56,7 +56,7 @@ pub use reason::{Own, Reason, Reasons};
 pub use response::Reply;
 pub use session::{Account, Session};
 pub use tables::{Table, Tables, Verdict};
-pub use told::{ThreadFacts, tells_grants};
+pub use told::{ThreadFacts, is_system_schema, tells_grants};
 
 /// What the host does with a command that has arrived.
 #[derive(Debug, PartialEq, Eq)]

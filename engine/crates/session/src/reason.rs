@@ -40,7 +40,7 @@ reasons! {
     NoTable "no_table_read" "the statement read no table";
     TableUnknown "table_unknown" "a table was seen for the first time; its engine is being looked up";
     TableEngine "table_engine" "a table's engine or type does not qualify, or it has a TIME or an undetermined generated column";
-    SystemTable "system_table" "a table of a system schema was read";
+    SystemTable "system_table" "a table of a system schema was read, or the statement's database is one";
     View "view" "the statement names a view";
     WroteTable "wrote_table" "the statement locked a table for writing";
     OwnWrites "own_writes" "the transaction itself has written a table of the statement";

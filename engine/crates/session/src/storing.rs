@@ -6,6 +6,7 @@ use crate::reason::{Own, Reason};
 use crate::recording::Recording;
 use crate::session::Session;
 use crate::tables::table_cells;
+use crate::told::is_system_schema;
 use ::insight::Caching;
 use cache::{Meta, Refusal};
 use wire::{Outcome, OutcomeKind, status};
@@ -104,7 +105,9 @@ impl Session {
     fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
         let facts = engine.catalogue.facts().filter(|facts| facts.generation == recording.generation);
         let Some(facts) = facts else { return recording.refuse(Own::Changed) };
-        if recording.reading.names_view(&facts, &recording.text, self.variables.mode) {
+        if is_system_schema(recording.terms.database.as_deref().unwrap_or(&self.database)) {
+            recording.refuse(Own::SystemTable);
+        } else if recording.reading.names_view(&facts, &recording.text, self.variables.mode) {
             recording.refuse(Own::View);
         } else if !self.may_still_store(engine, recording) {
             recording.refuse(Own::Changed);

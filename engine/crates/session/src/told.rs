@@ -135,7 +135,7 @@ impl Session {
         if is_server_own(db, name) {
             // Once in a session for each routine, which then is remembered there.
             self.goes_elsewhere |= name == b"proc";
-            return self.refuse_server_own(db);
+            return;
         }
         let at = self.meet(engine, db, name);
         let table = &self.met[at].table;
@@ -208,15 +208,6 @@ impl Session {
         }
     }
 
-    /// The read that runs may have named it, where it can without its database; with it, its text was refused.
-    fn refuse_server_own(&mut self, db: &[u8]) {
-        if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut())
-            && recording.terms.database.as_deref().unwrap_or(&self.database) == db
-        {
-            recording.refuse(Own::SystemTable);
-        }
-    }
-
     /// Where the table is among those met.
     fn meet(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> usize {
         let hash = FixedState::default().hash_one((db, name));
@@ -240,6 +231,7 @@ pub(crate) fn is_server_own(db: &[u8], name: &[u8]) -> bool {
     db == b"mysql" && SERVER_OWN.contains(&name)
 }
 
-fn is_system_schema(db: &[u8]) -> bool {
+/// Of what is read there not everything is told, and its views are many.
+pub fn is_system_schema(db: &[u8]) -> bool {
     [&b"mysql"[..], b"information_schema", b"performance_schema", b"sys"].iter().any(|s| s.eq_ignore_ascii_case(db))
 }

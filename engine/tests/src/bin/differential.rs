@@ -9,7 +9,7 @@ use fqc_tests::arguments::Arguments;
 use fqc_tests::differential::{self, Aim, Plan};
 use fqc_tests::server::{Options, Server};
 
-const USAGE: &str = "differential [--seed N] [--aim everything|rows] [--statements N] [--seconds S] [--epoch N] [--shrink-seconds S] \
+const USAGE: &str = "differential [--seed N] [--aim everything|rows] [--any-case 0|1] [--statements N] [--seconds S] [--epoch N] [--shrink-seconds S] \
     [--adaptation 0|1] [--plugin PATH] [--mariadbd PATH] [--option k=v]...";
 
 fn main() -> ExitCode {
@@ -36,6 +36,7 @@ fn judge() -> io::Result<ExitCode> {
     let plan = Plan {
         seed: arguments.number("seed", default.seed)?,
         aim: aim(&arguments)?,
+        is_any_case: arguments.number("any-case", 0)? == 1,
         statements: arguments.number("statements", default.statements)?,
         time: Duration::from_secs(arguments.number("seconds", default.time.as_secs())?),
         epoch: arguments.number("epoch", default.epoch)?,
@@ -44,6 +45,7 @@ fn judge() -> io::Result<ExitCode> {
     };
     let mut options = Options { mariadbd: arguments.path("mariadbd"), ..Options::default() };
     options.arguments.extend(differential::ARGUMENTS.iter().map(|one| one.to_string()));
+    options.arguments.extend(plan.is_any_case.then(|| differential::IN_ANY_CASE.to_string()));
     options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));
     let mut plain = Server::start(options.clone())?;
     let plugin: Option<PathBuf> = arguments.path("plugin");

@@ -41,6 +41,9 @@ pub const ARGUMENTS: &[&str] = &[
     "--default-time-zone=+00:00",
 ];
 
+/// Besides, for histories in any case.
+pub const IN_ANY_CASE: &str = "--lower-case-table-names=1";
+
 /// Brings back what a history may have changed for the whole server.
 const RESTORING: &[&str] = &[
     "SET SESSION autocommit = 1, SESSION lock_wait_timeout = 20, SESSION foreign_key_checks = 0, SESSION group_concat_max_len = 1000000, SESSION sql_mode = ''",
@@ -62,6 +65,8 @@ const COUNTERS: [&str; 2] = ["Qcache_hits", "Fqc_invalidations_avoided"];
 pub struct Plan {
     pub seed: u64,
     pub aim: Aim,
+    /// The servers do not tell names by case, and statements come in any.
+    pub is_any_case: bool,
     pub statements: u64,
     pub time: Duration,
     pub epoch: u64,
@@ -75,6 +80,7 @@ impl Default for Plan {
         Self {
             seed: 1,
             aim: Aim::default(),
+            is_any_case: false,
             statements: u64::MAX,
             time: Duration::from_secs(60),
             epoch: 4000,
@@ -119,7 +125,8 @@ pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(
     while found.is_none() && begun.elapsed() < plan.time && summary.statements < plan.statements {
         let seed = plan.seed + summary.epochs;
         let steps = plan.epoch.min(plan.statements - summary.statements);
-        let generator = Generator::new(Random::new(seed), SESSIONS, plan.aim, seed % 2 == 1);
+        let generator =
+            Generator::new(Random::new(seed), SESSIONS, plan.aim, seed % 2 == 1).in_any_case(plan.is_any_case);
         let before = COUNTERS.map(|name| pair.counter(name));
         found = match epoch(&mut pair, generator, seed, steps, begun + plan.time, &mut summary) {
             Err(_) if pair.have_died()? => {

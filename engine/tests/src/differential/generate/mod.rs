@@ -9,6 +9,7 @@ mod routines;
 mod rows;
 mod scenes;
 mod settings;
+mod spelling;
 mod transactions;
 mod values;
 mod writes;
@@ -92,6 +93,8 @@ pub struct Generator {
     is_calm: bool,
     /// What every history needs at its beginning has been decided on.
     is_begun: bool,
+    /// Names come in any letters.
+    is_any_case: bool,
 }
 
 /// Places in the list of weights whose statements outdate everything, or end caching for a session.
@@ -111,10 +114,16 @@ impl Generator {
             session: 0,
             is_calm,
             is_begun: false,
+            is_any_case: false,
         };
         generator.prelude();
         generator.is_begun = true;
         generator
+    }
+
+    /// For servers that find `t0` by the name `T0`.
+    pub fn in_any_case(self, is_any_case: bool) -> Self {
+        Self { is_any_case, ..self }
     }
 
     pub fn aim(&self) -> Aim {
@@ -157,6 +166,18 @@ impl Generator {
     }
 
     pub fn next_action(&mut self) -> Action {
+        let mut action = self.action();
+        // Of those that come again, most must come in the same letters.
+        if self.is_any_case
+            && let Deed::Query(text) | Deed::Run(text, _) = &mut action.deed
+            && self.random.percent(30)
+        {
+            *text = spelling::respelled(&mut self.random, text);
+        }
+        action
+    }
+
+    fn action(&mut self) -> Action {
         if let Some(action) = self.queue.pop_front() {
             return action;
         }
@@ -366,7 +387,11 @@ impl Generator {
         }
         match &action.deed {
             Deed::InitDb(database) if database != "nowhere" => standing.database = database.clone(),
-            Deed::Query(text) | Deed::Run(text, _) if text.starts_with("USE d") => standing.database = text[4..].into(),
+            Deed::Query(text) | Deed::Run(text, _)
+                if ["USE d", "USE D"].contains(&text.get(..5).unwrap_or_default()) =>
+            {
+                standing.database = text[4..].to_lowercase();
+            }
             Deed::ChangeUser(account) | Deed::Reconnect(account, _) => {
                 standing.database = account.database.clone().unwrap_or("d0".into());
                 standing.in_transaction = false;
