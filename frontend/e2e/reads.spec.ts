@@ -1,5 +1,6 @@
 // A real server with an application that really reads: what the cache does shows up in the console by itself.
 import type { Locator, Page } from '@playwright/test';
+import { expectAccessible } from './accessible';
 import { whileReading, type Api } from './fleet';
 import { expect, test, type Instance } from './console';
 import { stack } from './session';
@@ -71,6 +72,25 @@ async function centreOf(drawn: Locator, panel: Locator): Promise<{ x: number; y:
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
+/** Its figures are scrolled by keyboard to the last one; what they are of stays, and is not covered. */
+async function expectFirstColumnToStay(page: Page, table: Locator, words: string): Promise<void> {
+  const scroller = table.locator('..');
+  const first = table.getByRole('cell', { name: words }).first();
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    await expect(scroller).toHaveAttribute('data-beyond');
+    await expect(scroller).not.toHaveAttribute('data-before');
+    await scroller.focus();
+    while ((await scroller.getAttribute('data-beyond')) !== null) await page.keyboard.press('ArrowRight');
+    await expect(scroller).toHaveAttribute('data-before');
+    // Places are fractions of pixels.
+    await expect(table.getByRole('columnheader').last()).toBeInViewport({ ratio: 0.98 });
+    await first.click({ trial: true });
+    await expect(first).toBeInViewport({ ratio: 0.98 });
+    await scroller.evaluate((element) => element.scrollTo(0, 0));
+  }
+}
+
 test('a point of the predicted curve, or its button, leads to a prepared change', async ({
   page,
   api,
@@ -96,6 +116,9 @@ test('a point of the predicted curve, or its button, leads to a prepared change'
   await expect(statements).toContainText('SELECT name, price_cents, stock FROM product');
   const isCutOff = (table: HTMLElement) => table.scrollWidth > (table.parentElement?.clientWidth ?? 0);
   expect(await statements.getByRole('table').evaluate(isCutOff), 'figures beyond the edge').toBe(false);
+  await expectFirstColumnToStay(page, statements.getByRole('table'), 'SELECT name, price_cents');
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 1440, height: 900 });
   await expect(page.getByRole('region', { name: 'Tables by reads and writes' })).toContainText(
     'demo.product',
   );

@@ -7,6 +7,7 @@ import { useT } from '@/lib/i18n/context';
 import type { Column } from './column';
 import { nextSort, sortRows, type Sort } from './sortRows';
 import { HeaderCell } from './DataTableHeader';
+import { watchEdges } from './watchEdges';
 import classes from './DataTable.module.css';
 
 export type { Column };
@@ -65,7 +66,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       style={isVirtual ? { maxHeight: props.maxHeight ?? 'calc(100dvh - 230px)', minHeight: 320 } : undefined}
       tabIndex={0}
     >
-      <table className={classes.table} aria-label={props.label} aria-rowcount={rows.length + 1}>
+      <table
+        ref={watchEdges}
+        className={classes.table}
+        aria-label={props.label}
+        aria-rowcount={rows.length + 1}
+      >
         <thead>
           <tr>
             {selection && <SelectAll rows={rows} rowKey={rowKey} selection={selection} />}
