@@ -86,3 +86,15 @@ test('a choice that did not load says so at its field', async ({ page }) => {
   await page.goto('/templates/apply');
   await expect(page.getByText('What could be chosen did not load')).toBeVisible();
 });
+
+test('a fleet without instances offers no filters, and does not blame them', async ({ page }) => {
+  await page.route('**/api/v1/instances?*', (route) => route.fulfill({ json: { items: [], next: null } }));
+  await page.route('**/api/v1/fleet/summary', async (route) => {
+    const told = (await (await route.fetch()).json()) as object;
+    await route.fulfill({ json: { ...told, instance_count: 0, by_state: {} } });
+  });
+  await page.goto('/fleet?search=nothing');
+  await expect(page.getByText('No instances yet')).toBeVisible();
+  await expect(page.getByRole('textbox')).toHaveCount(0);
+  await expectAccessible(page);
+});

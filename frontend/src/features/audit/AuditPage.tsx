@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Column } from '@/components/column';
+import { Breakable } from '@/components/Breakable';
 import { EmptyState } from '@/components/EmptyState';
 import { FilterInput, FilterBar } from '@/components/FilterBar';
 import { IconHistory } from '@/components/icons';
@@ -72,10 +73,12 @@ function columnsOf(t: Translate, open: (id: string) => void): Column<AuditEvent>
           variant="transparent"
           size="compact-xs"
           px={0}
+          h="auto"
+          styles={{ label: { whiteSpace: 'normal', textAlign: 'left', lineHeight: 1.4 } }}
           onClick={() => open(row.id)}
           aria-label={t('audit.details', { action: row.action })}
         >
-          {row.action}
+          <Breakable name={row.action} />
         </Button>
       ),
     },

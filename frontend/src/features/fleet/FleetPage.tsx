@@ -10,7 +10,7 @@ import { PageHeader } from '@/components/PageHeader';
 import { Panel } from '@/components/Panel';
 import { QueryView, SkeletonLines } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
-import { instancesQuery, openIncidentsQuery, type Instance } from './api';
+import { instancesQuery, openIncidentsQuery, summaryQuery, type Instance } from './api';
 import { fleetColumns, type IncidentCounts } from './columns';
 import { FleetFilters } from './FleetFilters';
 import { FleetTiles } from './FleetTiles';
@@ -26,6 +26,7 @@ export function FleetPage() {
   const navigate = useNavigate({ from: '/fleet' });
   const canChange = useCan('operator');
   const [isAdding, setIsAdding] = useState(false);
+  const hasNone = useQuery(summaryQuery).data?.instance_count === 0;
   const change = (next: Partial<FleetSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   return (
@@ -41,8 +42,10 @@ export function FleetPage() {
         }
       />
       <FleetTiles />
-      <FleetFilters search={search} onChange={change} onClear={() => void navigate({ search: {} })} />
-      <InstanceTable search={search} />
+      {!hasNone && (
+        <FleetFilters search={search} onChange={change} onClear={() => void navigate({ search: {} })} />
+      )}
+      <InstanceTable search={search} isFiltered={!hasNone && Object.values(search).some(Boolean)} />
       {isAdding && (
         <Suspense>
           <AddInstance onClose={() => setIsAdding(false)} />
@@ -66,7 +69,7 @@ const incidentCountsQuery = {
   },
 };
 
-function InstanceTable({ search }: { search: FleetSearch }) {
+function InstanceTable({ search, isFiltered }: { search: FleetSearch; isFiltered: boolean }) {
   const t = useT();
   const canChange = useCan('operator');
   const instances = useInfiniteQuery(instancesQuery(search));
@@ -98,7 +101,7 @@ function InstanceTable({ search }: { search: FleetSearch }) {
               onEndReached={() => {
                 if (instances.hasNextPage && !instances.isFetchingNextPage) void instances.fetchNextPage();
               }}
-              empty={<NoInstances isFiltered={Object.values(search).some(Boolean)} />}
+              empty={<NoInstances isFiltered={isFiltered} />}
             />
           )}
         </QueryView>

@@ -29,7 +29,7 @@ export function FleetTiles() {
           label={t('fleet.instances')}
           query={counted}
           value={formatCount(summary?.instance_count)}
-          tone={summary && (notRunning ? 'warn' : 'ok')}
+          tone={summary?.instance_count ? (notRunning ? 'warn' : 'ok') : undefined}
           note={summary && <StateCounts byState={summary.by_state} />}
         />
         <MetricTile label={t('fleet.hitRatio')} query={measured} series={series?.hit_ratio} />
