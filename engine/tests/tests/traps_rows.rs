@@ -206,3 +206,19 @@ fn without_the_switch_every_write_outdates_its_table() {
     writer.must("SET GLOBAL fqc_row_footprints = ON").unwrap();
     await_rows(&mut arena, &mut reader, &mut writer);
 }
+
+#[test]
+fn a_key_that_is_moved_under_its_other_name() {
+    let (mut arena, mut writer, mut reader) = with_table("rows_rowid");
+    await_rows(&mut arena, &mut reader, &mut writer);
+    let read = "SELECT id FROM t WHERE id = 50";
+    for (write, expected) in [
+        ("UPDATE t SET _rowid = 50 WHERE id = 2", "50"),
+        ("UPDATE t SET v = 1, `_rowid` = 51 WHERE id = 50", ""),
+        ("INSERT INTO t (_rowid, v) VALUES (50, 1)", "50"),
+        ("DELETE FROM t WHERE _rowid = 50", ""),
+        ("INSERT INTO t VALUES (3, 1) ON DUPLICATE KEY UPDATE _rowid = 50", "50"),
+    ] {
+        arena.follows(&mut reader, read, || drop(writer.must(write).unwrap()), expected);
+    }
+}

@@ -237,3 +237,17 @@ fn the_named_table_is_told() {
     assert_eq!(named("SELECT 1 FROM `d 1`.t WHERE id = 1"), Some((Some(b"d 1".to_vec()), b"t".to_vec())));
     assert_eq!(named("SELECT 1 FROM T x WHERE id = 1"), Some((None, b"T".to_vec())));
 }
+
+#[test]
+fn the_key_by_its_other_name_is_not_understood() {
+    for statement in [
+        "UPDATE t SET _rowid = 50 WHERE id = 7",
+        "UPDATE t SET a = 1, t.`_RowID` = 50 WHERE id = 7",
+        "INSERT INTO t (_rowid, a) VALUES (50, 1)",
+        "INSERT INTO t VALUES (7, 1) ON DUPLICATE KEY UPDATE _rowid = 50",
+        "DELETE FROM t WHERE id = 7 AND _rowid = 50",
+    ] {
+        assert_eq!(written(statement), None, "{statement}");
+    }
+    assert_eq!(written("UPDATE t SET a = '_rowid' WHERE id = 7"), Some(Written::Keys(Keys::Points(vec![7]))));
+}

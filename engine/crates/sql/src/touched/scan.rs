@@ -16,6 +16,9 @@ pub(super) struct Scan<'a> {
 /// Further queries, and functions whose value hangs on rows that their query does not select.
 const FORBIDDEN: [&str; 7] = ["select", "union", "intersect", "except", "match", "procedure", "returning"];
 
+/// Another name of the key column, whatever it is called.
+const KEY_PSEUDONYM: &[u8] = b"_rowid";
+
 /// More digits than any integer type has.
 const MOST_DIGITS: usize = 20;
 
@@ -31,7 +34,10 @@ impl<'a> Scan<'a> {
         let is_forbidden = match token.kind {
             Broken | ExecutableComment | At | AtAt | Assign => true,
             // The server folds some letters beyond ASCII into it when it compares names.
-            _ if token.is_name() => !token.text.is_ascii() || token.is_any(&FORBIDDEN),
+            _ if token.is_name() => {
+                let is_pseudonym = unquoted(&token, false).eq_ignore_ascii_case(KEY_PSEUDONYM);
+                !token.text.is_ascii() || token.is_any(&FORBIDDEN) || is_pseudonym
+            }
             _ => false,
         };
         (!is_forbidden).then_some(token)

@@ -144,11 +144,12 @@ impl Generator {
         }
         let table = self.table(false);
         let name = self.reference(&table);
-        let (from, id) = match self.random.below(8) {
+        let (from, id) = match self.random.below(9) {
             0 => (format!("{name} AS x"), "x.id"),
             1 => (format!("{name} x"), "x.id"),
             2 => (name, "ID"),
             3 => (name, "`id`"),
+            4 => (name, "_rowid"),
             _ => (name, "id"),
         };
         let what = match self.random.below(4) {
@@ -174,8 +175,14 @@ impl Generator {
             7..=9 => format!("DELETE FROM {name} WHERE {}", self.rows_condition("id")),
             10 => format!("DELETE FROM {name} WHERE {} ORDER BY id LIMIT 1", self.rows_condition("id")),
             11 => format!("UPDATE {name} SET a = 5 WHERE {} ORDER BY id LIMIT 2", self.rows_condition("id")),
-            12 => format!("UPDATE {name} SET id = id + 60 WHERE {}", self.rows_condition("id")),
-            13 => format!("UPDATE {name} SET a = 6, id = {} WHERE id = {}", self.bound_key(), self.bound_key()),
+            12 => {
+                let id = self.random.word(&["id", "_rowid"]);
+                format!("UPDATE {name} SET {id} = {id} + 60 WHERE {}", self.rows_condition("id"))
+            }
+            13 => {
+                let id = self.random.word(&["id", "_rowid"]);
+                format!("UPDATE {name} SET a = 6, {id} = {} WHERE id = {}", self.bound_key(), self.bound_key())
+            }
             _ => self.row_insert(&table, &name),
         }
     }
@@ -225,6 +232,7 @@ impl Generator {
                 " ON DUPLICATE KEY UPDATE a = VALUES(a) + 1",
                 " ON DUPLICATE KEY UPDATE a = 3 + VALUES(id)",
                 " ON DUPLICATE KEY UPDATE id = id + 60",
+                " ON DUPLICATE KEY UPDATE _rowid = _rowid + 60",
                 " ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), a = 2",
                 " RETURNING id",
             ])
@@ -240,7 +248,8 @@ impl Generator {
             return format!("{verb} {name} VALUES ({}, {}){tail}", self.bound_key(), self.small());
         }
         let rows: Vec<_> = (0..count).map(|_| format!("({}, {})", self.inserted_key(), self.small())).collect();
-        format!("{verb} {name} (id, a) VALUES {}{tail}", rows.join(", "))
+        let id = if self.random.percent(4) { "_rowid" } else { "id" };
+        format!("{verb} {name} ({id}, a) VALUES {}{tail}", rows.join(", "))
     }
 
     fn inserted_key(&mut self) -> String {
