@@ -65,7 +65,7 @@ test('an open incident is told at its instance in the fleet, on a phone too, ack
   await expect(row.getByRole('link', { name: '1 incident' })).toBeHidden();
 });
 
-test('a silence is in force until it is ended', async ({ page }) => {
+test('a silence is in force until it is ended, and an end that was refused says why', async ({ page }) => {
   const reason = `e2e silence ${Date.now()}`;
   await page.goto('/alerts?tab=silences');
   await page.getByRole('button', { name: 'New silence' }).click();
@@ -75,6 +75,21 @@ test('a silence is in force until it is ended', async ({ page }) => {
   const row = page.getByRole('row').filter({ hasText: reason });
   await expect(row).toContainText('in force');
   await expect(row).toContainText('env:nowhere');
-  await page.getByRole('button', { name: `End silence ${reason}` }).click();
+  const end = page.getByRole('button', { name: `End silence ${reason}` });
+  const isEnding = ({ pathname }: URL) => /\/silences\/[^/]+/.test(pathname);
+  const problem = {
+    code: 'internal',
+    title: 'Internal error',
+    detail: 'The disk is full.',
+    request_id: '5a1b2c3d',
+  };
+  await page.route(isEnding, (route) =>
+    route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+  );
+  await end.click();
+  await expect(page.getByRole('alert')).toContainText(/The disk is full.*5a1b2c3d/);
+  await page.unroute(isEnding);
+  await end.click();
   await expect(row).toContainText('ended');
+  await expect(page.getByRole('alert')).toHaveCount(0);
 });

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, test } from './console';
+import { stack } from './session';
 
 test('an API that is down is told once, not stormed, and recovered from', async ({
   page,
@@ -31,4 +34,63 @@ test('an API that is down is told once, not stormed, and recovered from', async 
   await page.clock.resume();
   await expect(banner).toBeHidden();
   await expect(page.getByRole('link', { name: first.name })).toBeVisible();
+});
+
+/** A way to the stack that can be cut, with all that is under way on it, and mended. */
+async function bridge() {
+  const to = new URL(stack.url());
+  const open = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(to.port), to.hostname);
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => open.delete(socket) && other.destroy());
+      socket.pipe(other);
+    }
+  });
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const cut = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of open) socket.destroy();
+    await closed;
+  };
+  return { url: `http://127.0.0.1:${port}`, cut, mend: () => listen(port) };
+}
+
+test('a page that asks nothing by itself tells of an API that is down, and its stream waits for the end', async ({
+  page,
+}) => {
+  const way = await bridge();
+  const isStream = (sent: { url: () => string }) => sent.url().includes('/api/v1/events');
+  const stream = page.waitForResponse(isStream);
+  await page.goto(`${way.url}/templates`);
+  await expect(page.getByRole('table')).toBeVisible();
+  await stream;
+  await way.cut();
+  const banner = page.getByRole('alert').filter({ hasText: 'The control plane does not answer' });
+  await expect(banner).toBeVisible();
+
+  let streams = 0;
+  page.on('request', (request) => isStream(request) && (streams += 1));
+  // A browser by itself would try the stream every three seconds.
+  for (let probe = 0; probe < 3; probe++)
+    await page.waitForEvent('requestfailed', (request) => request.url().endsWith('/readyz'));
+  expect(streams).toBe(0);
+
+  const again = page.waitForResponse(isStream);
+  await way.mend();
+  await banner.getByRole('button', { name: 'Try again' }).click();
+  await expect(banner).toBeHidden();
+  await again;
+  await way.cut();
 });

@@ -1,5 +1,8 @@
 // One stream of server-sent events. The browser reconnects a broken stream itself, and goes on after what it had; one that
-// the server refuses is tried again after a growing pause.
+// the server refuses is tried again after a growing pause. None is tried while the API is down: whether it is back is
+// asked for all at once, by the connection.
+import { api } from './client';
+import { connection } from './connection';
 
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -19,29 +22,50 @@ function addressOf({ topics, instances = [] }: Listening): string {
   return `/api/v1/events?${query.toString()}`;
 }
 
+/** On a page that asks nothing by itself a broken stream is the first that is seen of an outage: any answer tells. */
+function findOut() {
+  api.GET('/api/v1/auth/session').catch(() => undefined);
+}
+
 /** Answers how to end it. */
 export function listen(listening: Listening): () => void {
-  let source: EventSource;
+  let source: EventSource | undefined;
   let timer: number | undefined;
   let pauseMs = FIRST_PAUSE_MS;
+  let isHeard = false;
+  const tellHeard = (next: boolean) => {
+    isHeard = next;
+    listening.onHeard?.(next);
+  };
   const open = () => {
-    source = new EventSource(addressOf(listening));
+    const opened = new EventSource(addressOf(listening));
+    source = opened;
     for (const [topic, tell] of Object.entries(listening.topics))
-      source.addEventListener(topic, ({ data }: MessageEvent<string>) => tell(JSON.parse(data)));
-    source.onopen = () => {
+      opened.addEventListener(topic, ({ data }: MessageEvent<string>) => tell(JSON.parse(data)));
+    opened.onopen = () => {
       pauseMs = FIRST_PAUSE_MS;
-      listening.onHeard?.(true);
+      tellHeard(true);
     };
-    source.onerror = () => {
-      listening.onHeard?.(false);
-      if (source.readyState !== EventSource.CLOSED) return;
+    opened.onerror = () => {
+      if (isHeard) findOut();
+      tellHeard(false);
+      if (opened.readyState !== EventSource.CLOSED) return;
       timer = window.setTimeout(open, pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     };
   };
-  open();
-  return () => {
-    source.close();
+  const close = () => {
+    source?.close();
     window.clearTimeout(timer);
+  };
+  const forget = connection.subscribe(() => {
+    close();
+    if (connection.isLost()) tellHeard(false);
+    else open();
+  });
+  if (!connection.isLost()) open();
+  return () => {
+    forget();
+    close();
   };
 }

@@ -1,11 +1,16 @@
 import { Button, Menu, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { logOut, sessionQuery } from '@/api/session';
 import { IconKey, IconLogout, IconUserCircle } from '@/components/icons';
 import { MenuItemLink } from '@/components/links';
 import { forgetForms } from '@/lib/keptForms';
 import { useT } from '@/lib/i18n/context';
+
+const ConfirmModal = lazy(() =>
+  import('@/components/ConfirmModal').then((module) => ({ default: module.ConfirmModal })),
+);
 
 export function UserMenu() {
   const t = useT();
@@ -14,7 +19,8 @@ export function UserMenu() {
   const navigate = useNavigate();
   const leave = useMutation({
     mutationFn: logOut,
-    onSettled: async () => {
+    // Who reads that it failed is still logged in, and knows.
+    onSuccess: async () => {
       client.clear();
       forgetForms();
       await navigate({ to: '/login' });
@@ -22,23 +28,39 @@ export function UserMenu() {
   });
   if (!session?.user) return null;
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button variant="subtle" color="gray" leftSection={<IconUserCircle size={17} />} px={8}>
-          {session.user.username}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>
-          <Text size="xs">{t('user.role', { role: session.role ?? '' })}</Text>
-        </Menu.Label>
-        <MenuItemLink leftSection={<IconKey size={15} />} to="/access" search={{ tab: 'tokens' }}>
-          {t('user.tokens')}
-        </MenuItemLink>
-        <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => leave.mutate()}>
-          {t('user.logOut')}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="subtle" color="gray" leftSection={<IconUserCircle size={17} />} px={8}>
+            {session.user.username}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>
+            <Text size="xs">{t('user.role', { role: session.role ?? '' })}</Text>
+          </Menu.Label>
+          <MenuItemLink leftSection={<IconKey size={15} />} to="/access" search={{ tab: 'tokens' }}>
+            {t('user.tokens')}
+          </MenuItemLink>
+          <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => leave.mutate()}>
+            {t('user.logOut')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {leave.isError && (
+        <Suspense>
+          <ConfirmModal
+            title={t('user.stillLoggedIn')}
+            confirm={t('user.logOut')}
+            error={leave.error}
+            isHarmless
+            onConfirm={() => leave.mutate()}
+            onClose={() => leave.reset()}
+          >
+            {t('user.stillLoggedInHint')}
+          </ConfirmModal>
+        </Suspense>
+      )}
+    </>
   );
 }

@@ -5,6 +5,7 @@ import { instanceNameQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
 import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
+import { ErrorPanel } from '@/components/ErrorPanel';
 import { IconPlus, IconVolumeOff } from '@/components/icons';
 import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
@@ -49,7 +50,9 @@ export function SilenceList() {
             hint={t('silences.emptyHint')}
           />
         }
-      />
+      >
+        {end.isError && <ErrorPanel error={end.error} />}
+      </ListPanel>
       {isCreating && <SilenceForm rules={rules} onClose={() => setIsCreating(false)} />}
     </>
   );

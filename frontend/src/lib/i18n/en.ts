@@ -17,6 +17,8 @@ export const en = {
   'user.role': 'Role: {role}',
   'user.tokens': 'Access tokens',
   'user.logOut': 'Log out',
+  'user.stillLoggedIn': 'You are still logged in',
+  'user.stillLoggedInHint': 'The log-out did not succeed. Try it again before you leave this computer.',
   'connection.lost':
     'The control plane does not answer. What you see may be old; it is asked again automatically.',
   'error.unreachable': 'The control plane cannot be reached.',

@@ -19,6 +19,8 @@ export const zh: Messages = {
   'user.role': '角色：{role}',
   'user.tokens': '访问令牌',
   'user.logOut': '退出登录',
+  'user.stillLoggedIn': '您仍处于登录状态',
+  'user.stillLoggedInHint': '退出未成功。离开此电脑前请重试。',
   'connection.lost': '控制面没有响应。当前内容可能已过时，系统会自动重试。',
   'error.unreachable': '无法连接控制面。',
   'error.requestId': '请求编号',
