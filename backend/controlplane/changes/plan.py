@@ -14,6 +14,7 @@ from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.line import Line
 from controlplane.catalogue.normal import NotOfType, integer, normal
 from controlplane.catalogue.sameness import is_same
+from controlplane.parameters.doubts import RESTART_NEEDED
 from controlplane.parameters.findings import Finding, Severity
 from controlplane.parameters.memory import SHARED
 from controlplane.parameters.resolution import Resolution, resolve, takes_expression
@@ -29,7 +30,7 @@ class PlannedLine:
     new_submitted: str | None
     old_value: str | None
     new_value: str | None
-    needs_restart: bool
+    needs_restart: bool  # to take effect: not where the server runs the new value already
     is_running: bool  # the server runs the new value already
 
 
@@ -73,7 +74,9 @@ def plan(
     kept = {name: text for name, text in situation.configured.items() if name not in wanted}
     resolution = resolve(situation.line, kept | given, situation.variables, running=situation.running)
     lines = _lines(situation, wanted, resolution)
+    running = {line.name for line in lines if line.is_running}
     findings = [each for each in resolution.findings if not each.parameter or each.parameter in wanted]
+    findings = [each for each in findings if each.code != RESTART_NEEDED or each.parameter not in running]
     findings += _not_on_server(situation, lines)
     return Plan(lines, findings, steps_of(lines, situation, allow_restart=allow_restart))
 
@@ -102,8 +105,9 @@ def _line(
 ) -> PlannedLine:
     running = situation.running.get(definition.name)
     same = value is not None and running is not None and is_same(definition, value, running, situation.running)
+    needs_restart = definition.needs_restart and not same
     return PlannedLine(
-        definition.name, definition.unit, old, new, shown(definition, running), value, definition.needs_restart, same
+        definition.name, definition.unit, old, new, shown(definition, running), value, needs_restart, same
     )
 
 
@@ -132,7 +136,7 @@ def steps_of(lines: list[PlannedLine], situation: Situation, *, allow_restart: b
     steps = [Step("set_global", line.name, line.old_value, line.new_value) for line in sorted(dynamic, key=_turn)]
     if situation.is_local and lines:
         steps.append(Step("write_configuration"))
-    waits = any(line.needs_restart and not line.is_running for line in lines)
+    waits = any(line.needs_restart for line in lines)
     if situation.is_local and waits and allow_restart:
         steps.append(Step("restart"))
     return steps

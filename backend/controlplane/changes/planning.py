@@ -124,7 +124,7 @@ def _cache_gate(instance: Instance, found: Plan) -> list[InstanceFinding]:
 
 
 def _pending(instance: Instance, found: Plan, allow_restart: bool) -> list[InstanceFinding]:
-    waiting = [line for line in found.lines if line.needs_restart and not line.is_running]
+    waiting = [line for line in found.lines if line.needs_restart]
     if not waiting or (allow_restart and instance.provider == Provider.LOCAL):
         return []
     remedy = "Allow the restart with this change, or restart the instance later."

@@ -9,6 +9,8 @@ from controlplane.catalogue.validation import Violation
 from .expressions import ExpressionError
 from .findings import Finding, Severity
 
+RESTART_NEEDED = "restart_needed"
+
 
 def notices(definition: Definition) -> list[Finding]:
     name = definition.name
@@ -27,7 +29,7 @@ def notices(definition: Definition) -> list[Finding]:
         return [
             Finding(
                 Severity.NOTICE,
-                "restart_needed",
+                RESTART_NEEDED,
                 name,
                 f"{name} is read when the server starts",
                 "a restart before it takes effect",

@@ -199,3 +199,12 @@ def test_a_cache_that_others_have_sized_needs_a_decision_before_a_resize(operato
     undecided = operator.post(path, wanted)
     assert (undecided.status_code, undecided.json()["code"]) == (422, "cache_size_undecided")
     assert operator.post(path, {**wanted, "parameters": {"query_cache_size": "16777216"}}).status_code == 202
+
+
+@pytest.mark.parametrize(("size", "waits"), [("16777216", False), ("33554432", True)])
+def test_only_a_value_that_does_not_run_yet_is_said_to_need_a_restart(operator, instance, server, size, waits):
+    assert server.variable("innodb_log_buffer_size") == "16777216"
+    asked_for = {"instance": instance.pk, "parameters": {"innodb_log_buffer_size": size}}
+    preview = operator.post("/api/v1/changes/preview", asked_for).json()
+    assert [line["needs_restart"] for line in preview["lines"]] == [waits]
+    assert ("restart_needed" in {finding["code"] for finding in preview["findings"]}) is waits
