@@ -14,7 +14,6 @@ from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.line import Line
 from controlplane.catalogue.normal import NotOfType, integer, normal
 from controlplane.catalogue.sameness import is_same
-from controlplane.parameters.doubts import RESTART_NEEDED
 from controlplane.parameters.findings import Finding, Severity
 from controlplane.parameters.memory import SHARED
 from controlplane.parameters.resolution import Resolution, resolve, takes_expression
@@ -76,7 +75,7 @@ def plan(
     lines = _lines(situation, wanted, resolution)
     running = {line.name for line in lines if line.is_running}
     findings = [each for each in resolution.findings if not each.parameter or each.parameter in wanted]
-    findings = [each for each in findings if each.code != RESTART_NEEDED or each.parameter not in running]
+    findings = [each for each in findings if each.code != "restart_needed" or each.parameter not in running]
     findings += _not_on_server(situation, lines)
     return Plan(lines, findings, steps_of(lines, situation, allow_restart=allow_restart))
 

@@ -9,8 +9,6 @@ from controlplane.catalogue.validation import Violation
 from .expressions import ExpressionError
 from .findings import Finding, Severity
 
-RESTART_NEEDED = "restart_needed"
-
 
 def notices(definition: Definition) -> list[Finding]:
     name = definition.name
@@ -29,7 +27,7 @@ def notices(definition: Definition) -> list[Finding]:
         return [
             Finding(
                 Severity.NOTICE,
-                RESTART_NEEDED,
+                "restart_needed",
                 name,
                 f"{name} is read when the server starts",
                 "a restart before it takes effect",

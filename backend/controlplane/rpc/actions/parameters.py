@@ -130,7 +130,7 @@ def _refuse_silent_wait(instance: Instance, wanted: Mapping[str, Any]) -> None:
     group = template_version_get(template_get(wanted["template"])) if wanted["template"] else None
     preview = planning.preview_parameters(instance, parameters=wanted["parameters"], template=group)
     preview.refuse_if_blocked()
-    waiting = [line.name for line in preview.lines if line.needs_restart and not line.is_running]
+    waiting = [line.name for line in preview.lines if line.needs_restart]
     if waiting:
         raise RpcError(
             "OperationDenied.ForceRestartRequired",
