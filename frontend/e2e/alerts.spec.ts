@@ -1,5 +1,6 @@
 import { expectAccessible, expectToFitPhone } from './accessible';
 import { expect, test } from './console';
+import { refusal, refuse } from './refusal';
 
 test('a rule shows where it would have fired, is kept, and removed', async ({ page }) => {
   const name = `e2e rule ${Date.now()}`;
@@ -77,17 +78,9 @@ test('a silence is in force until it is ended, and an end that was refused says 
   await expect(row).toContainText('env:nowhere');
   const end = page.getByRole('button', { name: `End silence ${reason}` });
   const isEnding = ({ pathname }: URL) => /\/silences\/[^/]+/.test(pathname);
-  const problem = {
-    code: 'internal',
-    title: 'Internal error',
-    detail: 'The disk is full.',
-    request_id: '5a1b2c3d',
-  };
-  await page.route(isEnding, (route) =>
-    route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
-  );
+  await refuse(page, isEnding);
   await end.click();
-  await expect(page.getByRole('alert')).toContainText(/The disk is full.*5a1b2c3d/);
+  await expect(page.getByRole('alert')).toContainText(refusal.text);
   await page.unroute(isEnding);
   await end.click();
   await expect(row).toContainText('ended');

@@ -1,4 +1,5 @@
 import { expect, test } from './console';
+import { refusal, refuse } from './refusal';
 import { stack } from './session';
 
 test.use({ storageState: { cookies: [], origins: [] } });
@@ -36,21 +37,11 @@ test('a log-out that was refused says so, and is tried again', async ({ page }) 
   await page.getByLabel(/^Password/).fill(stack.password());
   await page.getByRole('button', { name: 'Log in' }).click();
   const isSession = (url: URL) => url.pathname === '/api/v1/auth/session';
-  const problem = {
-    code: 'internal',
-    title: 'Internal error',
-    detail: 'The disk is full.',
-    request_id: '5a1b2c3d',
-  };
-  await page.route(isSession, (route) =>
-    route.request().method() === 'DELETE'
-      ? route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) })
-      : route.continue(),
-  );
+  await refuse(page, isSession, 'DELETE');
   await page.getByRole('button', { name: stack.user() }).click();
   await page.getByRole('menuitem', { name: 'Log out' }).click();
   const told = page.getByRole('dialog', { name: 'You are still logged in' });
-  await expect(told).toContainText(/The disk is full.*5a1b2c3d/);
+  await expect(told).toContainText(refusal.text);
   await expect(page).toHaveURL(/\/templates$/);
   await page.unroute(isSession);
   await told.getByRole('button', { name: 'Log out' }).click();

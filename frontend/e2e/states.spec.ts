@@ -3,9 +3,7 @@ import type { Page } from '@playwright/test';
 import { expectAccessible } from './accessible';
 import { PAGES } from './addresses';
 import { expect, test } from './console';
-
-const MESSAGE = 'The disk of the control plane is full.';
-const REQUEST = '5a1b2c3d4e5f';
+import { refusal, refuse } from './refusal';
 
 const ALL: typeof PAGES = {
   ...PAGES,
@@ -17,13 +15,6 @@ const ALL: typeof PAGES = {
 const isAsked = ({ pathname }: URL) => pathname.startsWith('/api/') && pathname !== '/api/v1/auth/session';
 
 test.use({ viewport: { width: 390, height: 844 } });
-
-async function refuse(page: Page, isRefused = isAsked): Promise<void> {
-  const problem = { code: 'internal', title: 'Internal error', detail: MESSAGE, request_id: REQUEST };
-  await page.route(isRefused, (route) =>
-    route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
-  );
-}
 
 async function expectFrame(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(/\S/);
@@ -40,13 +31,16 @@ for (const [name, pathOf] of Object.entries(ALL)) {
   });
 
   test(`${name}: says why it cannot be shown`, async ({ page, instances: [first] }) => {
-    await refuse(page);
+    await refuse(page, isAsked);
     await page.goto(pathOf(first));
-    const told = page.getByRole('alert').filter({ hasText: MESSAGE }).first();
-    await expect(told).toContainText(REQUEST);
+    const told = page.getByRole('alert').filter({ hasText: refusal.message }).first();
+    await expect(told).toContainText(refusal.request);
     await expectFrame(page);
     // Words are not squeezed by the button beside them.
-    const [words, button] = [told.getByText(MESSAGE), told.getByRole('button', { name: 'Try again' })];
+    const [words, button] = [
+      told.getByText(refusal.message),
+      told.getByRole('button', { name: 'Try again' }),
+    ];
     const [over, under] = [await words.boundingBox(), await button.boundingBox()];
     expect(under?.y).toBeGreaterThan((over?.y ?? Infinity) + (over?.height ?? 0));
   });
@@ -60,7 +54,7 @@ test('a first visit that waits for its session is not empty', async ({ page }) =
 });
 
 test('figures of the fleet that did not load say so, and are no zeros', async ({ page }) => {
-  await refuse(page);
+  await refuse(page, isAsked);
   await page.goto('/fleet');
   const tiles = page.getByRole('main').getByRole('group');
   await expect(tiles.filter({ hasText: 'did not load' })).toHaveCount(8);
@@ -75,14 +69,14 @@ test('each part of an instance that did not load says so in its place', async ({
   await page.goto(`/instances/${first.id}/overview`);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(first.name);
   for (const part of ['Fast Query Cache', 'Prerequisites', /^Class /])
-    await expect(page.getByRole('region', { name: part })).toContainText(REQUEST);
+    await expect(page.getByRole('region', { name: part })).toContainText(refusal.request);
   // The figures of the past hour have no panel.
   await expect(page.getByRole('alert')).toHaveCount(4);
   await expectAccessible(page);
 });
 
 test('a choice that did not load says so at its field', async ({ page }) => {
-  await refuse(page);
+  await refuse(page, isAsked);
   await page.goto('/templates/apply');
   await expect(page.getByText('What could be chosen did not load')).toBeVisible();
 });

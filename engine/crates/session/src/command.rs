@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::habits::Habits;
 use crate::prepared::{Metadata, Prepared};
-use crate::readings::Reading;
+use crate::reading::Reading;
 use crate::reason::{Own, Reason};
 use crate::resting::passes_unseen;
 use crate::serving::{Asked, Served};

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::kinds::{closing, may_be_anything, may_run_others};
-use crate::readings::Reading;
+use crate::reading::Reading;
 use crate::reason::{Own, Reason};
 use crate::recording::Recording;
 use crate::running::{Effect, Purpose, Running};

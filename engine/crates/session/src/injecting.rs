@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::habits::Habits;
 use crate::kinds::{changes_transaction, leaves_found_rows};
-use crate::readings::Reading;
+use crate::reading::Reading;
 use crate::running::{Purpose, Running};
 use crate::session::{HiddenError, Session};
 use crate::surface::{self, Pending};

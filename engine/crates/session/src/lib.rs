@@ -25,6 +25,7 @@ mod layout;
 mod other;
 mod past;
 mod prepared;
+mod reading;
 mod readings;
 mod reason;
 mod recent;

@@ -3,7 +3,7 @@
 use crate::Decision;
 use crate::engine::Engine;
 use crate::injecting::command_packet;
-use crate::readings::Reading;
+use crate::reading::Reading;
 use crate::running::{Effect, Purpose, Running};
 use crate::session::Session;
 use wire::{Command, Expect};

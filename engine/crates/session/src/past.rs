@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 use crate::kinds::closing;
-use crate::readings::Reading;
+use crate::reading::Reading;
 use cache::Versions;
 use sql::{Filter, Kind, LexMode, Refusal, Show};
 

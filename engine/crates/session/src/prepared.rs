@@ -1,6 +1,6 @@
 //! The prepared statements of one connection, in the binary protocol.
 
-use crate::readings::Reading;
+use crate::reading::Reading;
 use crate::rows::Terms;
 use std::collections::HashMap;
 use std::sync::Arc;

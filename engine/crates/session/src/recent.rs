@@ -3,7 +3,7 @@
 //! From its second use on a reading is a copy of the session's own, as far as these are few: who shares one counts its users,
 //! which costs more than all else when many sessions do it. There are more sets as soon as readings push each other out.
 
-use crate::readings::Reading;
+use crate::reading::Reading;
 use std::sync::Arc;
 
 /// Readings of one set, the latest first.

@@ -1,6 +1,6 @@
 //! A read on its way through the server: what it touches, and its response.
 
-use crate::readings::Reading;
+use crate::reading::Reading;
 use crate::reason::{Own, Reason};
 use crate::rows::Terms;
 use crate::tables::{Table, Verdict};

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::prepared::Metadata;
-use crate::readings::Reading;
+use crate::reading::Reading;
 use crate::recording::Recording;
 use crate::rows::{Terms, Wording};
 use crate::surface::{Pending, Rendering};

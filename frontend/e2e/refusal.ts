@@ -1,0 +1,21 @@
+// A control plane that answers with a problem of its own.
+import type { Page } from '@playwright/test';
+
+const MESSAGE = 'The disk of the control plane is full.';
+const REQUEST = '5a1b2c3d4e5f';
+
+export const refusal = { message: MESSAGE, request: REQUEST, text: new RegExp(`${MESSAGE}.*${REQUEST}`) };
+
+/** Refuses what is sent to such addresses, until they are unrouted. */
+export async function refuse(page: Page, isRefused: (url: URL) => boolean, method?: string): Promise<void> {
+  const problem = { code: 'internal', title: 'Internal error', detail: MESSAGE, request_id: REQUEST };
+  await page.route(isRefused, (route) =>
+    method && route.request().method() !== method
+      ? route.continue()
+      : route.fulfill({
+          status: 500,
+          contentType: 'application/problem+json',
+          body: JSON.stringify(problem),
+        }),
+  );
+}
