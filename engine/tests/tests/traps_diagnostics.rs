@@ -2,7 +2,7 @@
 
 mod traps;
 
-use fqc_tests::client::{Client, Part, Response, capability};
+use fqc_tests::client::{Client, Login, Part, Response, capability};
 use traps::{Arena, all, said, small_table, until};
 
 const IN_TRANSACTION: u16 = 0x0001;
@@ -81,6 +81,36 @@ fn many_found_rows() {
     pair.hit(&mut arena, "SELECT a FROM t");
     assert_eq!(said(&pair.alike("SELECT FOUND_ROWS()")), "20000");
     pair.alike("SHOW WARNINGS");
+}
+
+/// A reset forgets nearly all of a session, but not the number of rows found; and who could not become another user goes on.
+#[test]
+fn found_rows_after_a_reset_and_a_change_of_user() {
+    let mut arena = Arena::enter("g_reset");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    let nowhere = Login { database: Some("g_nowhere".into()), ..arena.login() };
+    let login = arena.login();
+    let ends: [(&str, &dyn Fn(&mut Client) -> Response); 3] = [
+        ("reset", &|client| client.reset_connection().unwrap()),
+        ("change of user", &|client| client.change_user(&login).unwrap()),
+        ("refused change of user", &|client| client.change_user(&nowhere).unwrap()),
+    ];
+    let reads = ["SELECT v FROM t", "SELECT v FROM t WHERE id = 9", "SELECT v FROM t LIMIT 1, 1"];
+    for read in reads {
+        arena.warm(&mut maker, read);
+        for (name, end) in ends {
+            for between in [None, Some("SELECT 1 / 0"), Some("DO 1")] {
+                let mut pair = Pair::new(&arena);
+                between.into_iter().for_each(|statement| drop(pair.alike(statement)));
+                pair.hit(&mut arena, read);
+                assert_eq!(end(&mut pair.served), end(&mut pair.plain), "{name}");
+                for question in ["SHOW WARNINGS", "SELECT FOUND_ROWS()", "SELECT DATABASE(), @@autocommit"] {
+                    pair.alike(question);
+                }
+            }
+        }
+    }
 }
 
 /// Nothing that a session has set is in the way of what the server is told.

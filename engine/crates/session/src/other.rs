@@ -13,7 +13,8 @@ impl Session {
         // The others have no response that would tell of the transaction.
         if !matches!(command, Some(Command::Quit | Command::StmtClose | Command::StmtSendLongData)) {
             let has_warnings = self.has_warnings;
-            let may_be_anything = matches!(command, None | Some(Command::StmtBulkExecute));
+            // Who could not become another user goes on with what the server knows.
+            let may_be_anything = matches!(command, None | Some(Command::StmtBulkExecute | Command::ChangeUser));
             let unseen = |session: &mut Session| {
                 session.tell_unseen(engine, |pending| may_be_anything || has_warnings && pending.is_latest)
             };
@@ -38,10 +39,12 @@ impl Session {
             if let Some(question) = self.ask(engine, &reading.statement) {
                 return Decision::Inject(question);
             }
-            // Told later, it would be in the way of what the prepare leaves behind.
-            if let Some(owed) = self.tell_unseen(engine, |pending| pending.is_owed || pending.is_replayed()) {
-                return Decision::Inject(owed);
-            }
+        }
+        // Told later, it would be in the way of what a prepare leaves behind, and be another read after a reset.
+        if let Some(Command::StmtPrepare | Command::ResetConnection) = command
+            && let Some(owed) = self.tell_unseen(engine, |pending| pending.is_owed || pending.is_replayed())
+        {
+            return Decision::Inject(owed);
         }
         self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
         self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)

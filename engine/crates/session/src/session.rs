@@ -228,7 +228,8 @@ impl Session {
         self.phase = Phase::Commands;
     }
 
-    /// Another user or a reset: settings, transaction, temporary tables and prepared statements are gone.
+    /// Another user or a reset: settings, transaction, temporary tables and prepared statements are gone. The number of rows
+    /// found stays.
     fn begin_anew(&mut self, engine: &Engine, accepted_under: u64) {
         self.inherited = accepted_under;
         let ignore_space = self.capabilities & capability::IGNORE_SPACE != 0;
@@ -238,7 +239,6 @@ impl Session {
         self.statements.clear();
         self.has_temporary_tables = false;
         self.prepares_temporary = false;
-        self.unseen = None;
         self.contexts = None;
         // While the engine sleeps, what new sessions inherit may change unseen.
         if self.has_set_role || !engine.settings.is_unchanged_since(accepted_under) || !engine.vigil.is_awake() {
