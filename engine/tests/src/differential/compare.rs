@@ -35,6 +35,14 @@ pub fn are_alike(plain: &Answer, cached: &Answer) -> bool {
     shape(plain).is_some_and(|plain| Some(plain) == shape(cached))
 }
 
+/// The cached side has answered as the plain one did `earlier`, before which a prepare may have come, with the rows that
+/// the plain one has now.
+pub fn is_as_before(earlier: &Answer, plain: &Answer, cached: &Answer, is_ordered: bool) -> bool {
+    let lasts = [earlier, plain, cached].map(|answer| answer.responses.last());
+    let [Some(earlier), Some(plain), Some(cached)] = lasts else { return false };
+    unequal(earlier, cached, is_ordered).is_none() && sorted(plain) == sorted(cached)
+}
+
 /// It ended with an error, or the connection.
 pub fn has_failed(answer: &Answer) -> bool {
     answer.lost.is_some() || answer.responses.iter().any(|one| one.failure().is_some())

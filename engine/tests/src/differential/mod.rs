@@ -195,6 +195,10 @@ fn epoch(
                 summary.partings += 1;
                 return Ok(None);
             }
+            Err(Parting::Plan) => {
+                summary.plans += 1;
+                return Ok(None);
+            }
             Err(Parting::Difference(what)) => {
                 return Ok(Some(Difference { seed, aim: generator.aim(), steps: history.len(), history, what }));
             }

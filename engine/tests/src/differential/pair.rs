@@ -1,5 +1,6 @@
 //! The two servers side by side.
 
+use std::collections::HashMap;
 use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,7 +35,7 @@ impl Pair<'_> {
         for (index, action) in history.iter().enumerate() {
             match lanes.step(action) {
                 Ok(_) => {}
-                Err(Parting::Lock) => return Ok(None),
+                Err(Parting::Lock | Parting::Plan) => return Ok(None),
                 Err(Parting::Difference(what)) => return Ok(Some((index + 1, what))),
             }
         }
@@ -94,6 +95,9 @@ pub enum Parting {
     /// A documented limit: a read that was served holds no metadata lock, for which the plain server did not wait. From
     /// here on the two have different tables.
     Lock,
+    /// The plain server itself has answered this read so before, and nothing but reads came in between: whether it warns of
+    /// a literal hangs on how it finds the rows, which changes without a write. From here on the two have different warnings.
+    Plan,
 }
 
 pub struct Lanes {
@@ -105,13 +109,16 @@ pub struct Lanes {
     is_limited: bool,
     /// The result of this session's last read does not show how many rows were found.
     hides_found: [bool; SESSIONS],
+    /// What the plain server has answered to each read since the last step that was none.
+    answered: HashMap<String, Answer>,
 }
 
 impl Lanes {
     pub fn new(pair: &Pair) -> io::Result<Self> {
         let plain = Lane::new(pair.plain, None, SESSIONS)?;
         let cached = Lane::new(pair.cached, pair.through.as_ref(), SESSIONS)?;
-        Ok(Self { plain, cached, written_since: [false; SESSIONS], is_limited: false, hides_found: [false; SESSIONS] })
+        let (written_since, hides_found) = ([false; SESSIONS], [false; SESSIONS]);
+        Ok(Self { plain, cached, written_since, is_limited: false, hides_found, answered: HashMap::new() })
     }
 
     /// The answer where both agree, else both in words.
@@ -126,10 +133,18 @@ impl Lanes {
             Kind::Read | Kind::Repeat => {}
             _ => self.written_since = [true; SESSIONS],
         }
-        if matches!(action.kind, Kind::Read | Kind::Repeat) && !compare::has_failed(&plain) {
+        let is_read = matches!(action.kind, Kind::Read | Kind::Repeat);
+        if is_read && !compare::has_failed(&plain) {
             self.hides_found[action.session] = HIDING.iter().any(|word| action.mentions(word));
         }
+        if !is_read {
+            self.answered.clear();
+        }
+        let earlier = is_read.then(|| self.answered.insert(action.to_string(), plain.clone())).flatten();
         let Some(place) = compare::difference(&plain, &cached, action.is_ordered()) else { return Ok(plain) };
+        if earlier.is_some_and(|earlier| compare::is_as_before(&earlier, &plain, &cached, action.is_ordered())) {
+            return Err(Parting::Plan);
+        }
         // A documented limit: who may ask for the number of rows found, in ways that are not followed, finds no warnings.
         if self.hides_found[action.session] && OPAQUE.iter().any(|word| action.mentions(word)) {
             return Ok(plain);

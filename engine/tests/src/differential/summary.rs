@@ -13,6 +13,8 @@ pub struct Summary {
     pub epochs: u64,
     /// Epochs that ended early: only the plain server waited for a metadata lock.
     pub partings: u64,
+    /// Epochs that ended early: the plain server's own warnings of one read changed without a write.
+    pub plans: u64,
     /// Epochs of which both servers died: a fault of their own.
     pub deaths: u64,
     pub elapsed: Duration,
@@ -45,8 +47,8 @@ impl fmt::Display for Summary {
         writeln!(out, "{} statements in {} epochs, {speed:.0}/s, hits {:?}", self.statements, self.epochs, self.hits)?;
         writeln!(
             out,
-            "  {} epochs ended early at a metadata lock, {} in both servers' death",
-            self.partings, self.deaths
+            "  {} epochs ended early at a metadata lock, {} at another plan's warnings, {} in both servers' death",
+            self.partings, self.plans, self.deaths
         )?;
         writeln!(out, "  results that outlived a write of other rows: {:?}", self.outlived)?;
         for (kind, (count, errors)) in &self.per_kind {
