@@ -1,10 +1,14 @@
-// End to end: the real stack (web, worker, scheduler, MariaDB servers) in Debian's Chromium.
+// End to end: the real stack (web, worker, scheduler, MariaDB servers) in the system's Chromium.
 // `npm run build` first; the stack serves dist/. See e2e/stack.ts for what starts it.
+import { existsSync } from 'node:fs';
 import { defineConfig } from '@playwright/test';
 import { SESSION_FILE, WORKERS } from './e2e/session';
 
 /** Settings of all, a table of 10 000 instances, and forms that another's settings would renew. */
 const ALONE = /(drafts|many|second-person|settings)\.spec\.ts$/;
+
+/** Without windows where there is such a build, because it takes a third less of the processor. */
+const CHROMIUMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
 export default defineConfig({
   testDir: 'e2e',
@@ -29,9 +33,12 @@ export default defineConfig({
     locale: 'en-GB',
     // What an action waits for comes as soon as what an expectation waits for, or never.
     actionTimeout: 90_000,
-    trace: 'retain-on-failure',
+    // A picture of each step would cost a fifth of the whole run.
+    trace: { mode: 'retain-on-failure', screenshots: false },
+    screenshot: 'only-on-failure',
     launchOptions: {
-      executablePath: process.env.FQC_E2E_CHROMIUM ?? '/usr/bin/chromium',
+      executablePath:
+        process.env.FQC_E2E_CHROMIUM ?? CHROMIUMS.map((name) => `/usr/bin/${name}`).find(existsSync),
       args: ['--no-sandbox'],
     },
   },

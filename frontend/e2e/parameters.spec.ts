@@ -25,7 +25,7 @@ test('a parameter is changed by keyboard, followed to the end, and rolled back',
 
   await expect(page.getByText('1 change not applied')).toBeVisible();
   await page.getByRole('button', { name: 'Review changes' }).click();
-  const review = page.getByRole('dialog');
+  const review = page.getByRole('dialog', { name: /^Review changes/ });
   await expect(review.getByText(expression)).toBeVisible();
   await review.getByRole('button', { name: 'Apply now' }).click();
 
@@ -52,7 +52,7 @@ test('a prepared change of an address opens for review and is not applied by its
 }) => {
   const set = encodeURIComponent(JSON.stringify({ wait_timeout: '28801' }));
   await page.goto(`/instances/${first.id}/parameters?set=${set}`);
-  const review = page.getByRole('dialog');
+  const review = page.getByRole('dialog', { name: /^Review changes/ });
   await expect(review.getByText('wait_timeout', { exact: true })).toBeVisible();
   await expect(review.getByRole('button', { name: 'Apply now' })).toBeEnabled();
   await review.getByRole('button', { name: 'Back to editing' }).click();
@@ -100,7 +100,7 @@ test('what is configured already is no change, prepared or typed', async ({
   await api.change(first.id, 'changes', { parameters: { wait_timeout: '28804' } });
   const set = encodeURIComponent(JSON.stringify({ wait_timeout: '28804' }));
   await page.goto(`/instances/${first.id}/parameters?search=wait_timeout&set=${set}`);
-  const review = page.getByRole('dialog');
+  const review = page.getByRole('dialog', { name: /^Review changes/ });
   await expect(review).toContainText('Nothing would change');
   await expect(review.getByRole('button', { name: 'Apply now' })).toBeDisabled();
   await review.getByRole('button', { name: 'Back to editing' }).click();
@@ -141,7 +141,7 @@ test('values are found, edited, dropped and reviewed without a mouse', async ({
   await expect(page.getByRole('button', { name: 'Discard the change of thread_cache_size' })).toBeFocused();
   await page.getByRole('button', { name: 'Review changes' }).focus();
   await press('Enter');
-  const review = page.getByRole('dialog');
+  const review = page.getByRole('dialog', { name: /^Review changes/ });
   await expect(review.getByRole('button', { name: 'Apply now' })).toBeEnabled();
   await press('Escape');
   await expect(review).toBeHidden();
@@ -202,7 +202,7 @@ test('a value is reset to its default, which then runs', async ({ page, api, ins
   await expect(cell).toBeFocused();
   await expect(cell).toContainText('default');
   await page.getByRole('button', { name: 'Review changes' }).click();
-  const review = page.getByRole('dialog');
+  const review = page.getByRole('dialog', { name: /^Review changes/ });
   await expect(review).toContainText('77');
   await expect(review).toContainText('default');
   await review.getByRole('button', { name: 'Apply now' }).click();

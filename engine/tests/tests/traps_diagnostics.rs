@@ -91,20 +91,19 @@ fn found_rows_after_a_reset_and_a_change_of_user() {
     small_table(&mut maker, "t", "InnoDB");
     let nowhere = Login { database: Some("g_nowhere".into()), ..arena.login() };
     let login = arena.login();
-    let ends: [(&str, &dyn Fn(&mut Client) -> Response); 3] = [
-        ("reset", &|client| client.reset_connection().unwrap()),
-        ("change of user", &|client| client.change_user(&login).unwrap()),
-        ("refused change of user", &|client| client.change_user(&nowhere).unwrap()),
-    ];
+    let reset = |client: &mut Client| client.reset_connection().unwrap();
+    let change = |client: &mut Client| client.change_user(&login).unwrap();
+    let refused = |client: &mut Client| client.change_user(&nowhere).unwrap();
+    let ends: [&dyn Fn(&mut Client) -> Response; 3] = [&reset, &change, &refused];
     let reads = ["SELECT v FROM t", "SELECT v FROM t WHERE id = 9", "SELECT v FROM t LIMIT 1, 1"];
     for read in reads {
         arena.warm(&mut maker, read);
-        for (name, end) in ends {
+        for (number, end) in ends.into_iter().enumerate() {
             for between in [None, Some("SELECT 1 / 0"), Some("DO 1")] {
                 let mut pair = Pair::new(&arena);
                 between.into_iter().for_each(|statement| drop(pair.alike(statement)));
                 pair.hit(&mut arena, read);
-                assert_eq!(end(&mut pair.served), end(&mut pair.plain), "{name}");
+                assert_eq!(end(&mut pair.served), end(&mut pair.plain), "end {number}");
                 for question in ["SHOW WARNINGS", "SELECT FOUND_ROWS()", "SELECT DATABASE(), @@autocommit"] {
                     pair.alike(question);
                 }
