@@ -90,6 +90,20 @@ impl Action {
         }
     }
 
+    pub fn is_select(&self) -> bool {
+        matches!(&self.deed, Deed::Query(text) | Deed::Run(text, _) if text.starts_with("SELECT"))
+    }
+
+    /// The question how a server would find the rows.
+    pub fn explained(&self) -> Action {
+        let deed = match &self.deed {
+            Deed::Query(text) => Deed::Query(format!("EXPLAIN {text}")),
+            Deed::Run(text, params) => Deed::Run(format!("EXPLAIN {text}"), params.clone()),
+            other => other.clone(),
+        };
+        Action { deed, ..self.clone() }
+    }
+
     /// Whether the rows of the answer have an order of their own.
     pub fn is_ordered(&self) -> bool {
         let ordered = |text: &String| text.split("; ").all(orders_by_key);

@@ -35,12 +35,16 @@ pub fn are_alike(plain: &Answer, cached: &Answer) -> bool {
     shape(plain).is_some_and(|plain| Some(plain) == shape(cached))
 }
 
-/// The cached side has answered as the plain one did `earlier`, before which a prepare may have come, with the rows that
-/// the plain one has now.
-pub fn is_as_before(earlier: &Answer, plain: &Answer, cached: &Answer, is_ordered: bool) -> bool {
-    let lasts = [earlier, plain, cached].map(|answer| answer.responses.last());
-    let [Some(earlier), Some(plain), Some(cached)] = lasts else { return false };
-    unequal(earlier, cached, is_ordered).is_none() && sorted(plain) == sorted(cached)
+/// The last responses have the same rows, in any order.
+pub fn have_same_rows(plain: &Answer, cached: &Answer) -> bool {
+    let rows = |answer: &Answer| answer.responses.last().map(|last| sorted(last).concat());
+    rows(plain) == rows(cached)
+}
+
+/// Both have ended with the same. A prepare may have come before one of them.
+pub fn end_alike(earlier: &Answer, cached: &Answer, is_ordered: bool) -> bool {
+    let lasts = earlier.responses.last().zip(cached.responses.last());
+    lasts.is_some_and(|(earlier, cached)| unequal(earlier, cached, is_ordered).is_none())
 }
 
 /// It ended with an error, or the connection.

@@ -13,7 +13,7 @@ pub struct Summary {
     pub epochs: u64,
     /// Epochs that ended early: only the plain server waited for a metadata lock.
     pub partings: u64,
-    /// Epochs that ended early: the plain server's own warnings of one read changed without a write.
+    /// Epochs that ended early: a read whose warnings hang on how its rows are found.
     pub plans: u64,
     /// Epochs of which both servers died: a fault of their own.
     pub deaths: u64,
