@@ -45,12 +45,14 @@ impl Drop for Gate {
     }
 }
 
-/// Text and prepared, by turns.
-fn read_again_and_again(client: &mut Client, prepared: &Prepared) {
-    for _ in 0..HITS / 2 {
-        assert_eq!(said(&client.query(READ).unwrap()), "30");
-        assert_eq!(said_binary(&client.execute(prepared, &[Param::Int(4)]).unwrap()), "40");
-    }
+/// Text and prepared, by turns. False: one of them waits.
+fn read_again_and_again(client: &mut Client, prepared: &Prepared) -> bool {
+    (0..HITS / 2).all(|_| {
+        let Ok(text) = client.query(READ) else { return false };
+        let Ok(binary) = client.execute(prepared, &[Param::Int(4)]) else { return false };
+        assert_eq!((said(&text), said_binary(&binary)), ("30".into(), "40".into()));
+        true
+    })
 }
 
 #[test]
@@ -75,11 +77,15 @@ fn hits_are_served_while_every_lock_is_held() {
         let before = arena.hits();
         gate.shut();
         writer.send(command::QUERY, b"SELECT v, id FROM t WHERE id = 5").unwrap();
-        thread::scope(|scope| {
-            for (mut client, prepared) in readers {
-                scope.spawn(move || read_again_and_again(&mut client, &prepared));
-            }
+        let served: Vec<_> = thread::scope(|scope| {
+            let read = |(mut client, prepared)| scope.spawn(move || read_again_and_again(&mut client, &prepared));
+            let reading: Vec<_> = readers.into_iter().map(read).collect();
+            reading.into_iter().map(|one| one.join().unwrap()).collect()
         });
+        if served != [true; READERS] {
+            gate.open();
+            panic!("served: {served:?}\n{}{}", arena.server.reasons(), arena.server.error_log());
+        }
         // What is not a hit waits: the locks were held indeed.
         writer.set_timeout(Some(Duration::from_millis(1))).unwrap();
         assert!(writer.read_response().is_err(), "a read that nobody knew was answered");
