@@ -13,7 +13,7 @@ pub struct Summary {
     pub epochs: u64,
     /// Epochs that ended early: only the plain server waited for a metadata lock.
     pub partings: u64,
-    /// Epochs that ended early: a read whose warnings hang on how its rows are found.
+    /// Epochs that ended early: a read whose answer hangs on how its rows are found.
     pub plans: u64,
     /// Epochs of which both servers died: a fault of their own.
     pub deaths: u64,
@@ -47,7 +47,7 @@ impl fmt::Display for Summary {
         writeln!(out, "{} statements in {} epochs, {speed:.0}/s, hits {:?}", self.statements, self.epochs, self.hits)?;
         writeln!(
             out,
-            "  {} epochs ended early at a metadata lock, {} at another plan's warnings, {} in both servers' death",
+            "  {} epochs ended early at a metadata lock, {} at another plan, {} in both servers' death",
             self.partings, self.plans, self.deaths
         )?;
         writeln!(out, "  results that outlived a write of other rows: {:?}", self.outlived)?;
