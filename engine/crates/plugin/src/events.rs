@@ -3,7 +3,7 @@
 use crate::abi::*;
 use crate::connection::Connection;
 use crate::faults::Point;
-use crate::host::{engine, is_loaded, wake_if_wanted};
+use crate::host::{self, engine, is_loaded, wake_if_wanted};
 use crate::server::Facts;
 use crate::{bystanders, hooks, slots, status, strangers, variables, waking, worker};
 use session::{Account, Session, ThreadFacts};
@@ -40,6 +40,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
         return;
     }
     hooks::contain(Point::Event, (), || {
+        host::admit();
         if class != CONNECTION_CLASS && !engine().vigil.is_awake() {
             return on_unfollowed(class, data);
         }

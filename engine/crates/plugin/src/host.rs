@@ -46,8 +46,13 @@ pub fn was_loaded_before() -> bool {
 }
 
 /// The server reports to this plugin from here on: until its load is over it does not.
+#[inline]
 pub fn admit() {
-    ADMITS.store(true, Ordering::Release);
+    // Relaxed: whoever accepts a connection reads it on its own.
+    if !ADMITS.load(Ordering::Relaxed) {
+        ADMITS.store(true, Ordering::Release);
+        worker::wake();
+    }
 }
 
 pub fn start() -> Result<(), String> {

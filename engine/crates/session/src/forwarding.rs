@@ -29,6 +29,7 @@ impl Session {
         if !self.is_cached(engine) {
             return None;
         }
+        self.may_share_from_here(engine);
         let is_observed = self.cache_type == 0;
         engine.counts.misses.add(u64::from(!is_observed));
         let verification = self.verification.take();

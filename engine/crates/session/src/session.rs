@@ -339,11 +339,20 @@ impl Session {
     /// The identity's number for the text (false) or binary (true) protocol; none if the session must not be cached.
     pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
         let under = engine.settings.known_hosts();
-        if self.contexts.is_none() || self.contexts_under != under {
+        // What was computed without that knowledge stays true with it, and a hit takes no lock to learn that others share it.
+        let is_outdated = self.contexts_under.is_some() && self.contexts_under != under;
+        if self.contexts.is_none() || is_outdated {
             self.contexts_under = under;
             self.contexts = self.compute_contexts(engine);
         }
         self.contexts.map(|numbers| numbers[usize::from(is_binary)])
+    }
+
+    /// A read was not found: under an identity that others share, the next may be.
+    pub(crate) fn may_share_from_here(&mut self, engine: &Engine) {
+        if self.contexts_under.is_none() && engine.settings.known_hosts().is_some() {
+            self.contexts = None;
+        }
     }
 
     fn compute_contexts(&self, engine: &Engine) -> Option<[u64; 2]> {

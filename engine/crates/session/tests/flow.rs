@@ -18,6 +18,21 @@ fn a_repeated_read_is_served_to_every_session_of_the_account() {
 }
 
 #[test]
+fn a_hit_stays_one_when_it_becomes_known_who_has_several_hosts() {
+    let engine = engine();
+    let mut a = connect(&engine);
+    a.read(READ, "one", AUTOCOMMIT);
+    engine.settings.note_hosts(engine.settings.inherited());
+    assert!(a.is_served(READ), "its identity has changed");
+    let mut b = connect_from(&engine, b"10.0.0.2");
+    assert!(!b.is_served(READ), "an address was not told apart while nobody knew");
+    b.reply(&rows("one", AUTOCOMMIT));
+    a.read("SELECT v FROM t WHERE id = 2", "two", AUTOCOMMIT);
+    a.read("SELECT v FROM t WHERE id = 2", "two", AUTOCOMMIT);
+    assert!(b.is_served("SELECT v FROM t WHERE id = 2"), "since its last miss it shares with other addresses");
+}
+
+#[test]
 fn a_write_makes_the_read_run_again() {
     let engine = engine();
     let (mut a, mut b) = (connect(&engine), connect(&engine));

@@ -79,12 +79,21 @@ pub fn connect(engine: &Engine) -> Talk<'_> {
 }
 
 pub fn connect_at(engine: &Engine, isolation: i32) -> Talk<'_> {
+    begin(engine, isolation, b"10.0.0.1")
+}
+
+pub fn connect_from<'a>(engine: &'a Engine, address: &[u8]) -> Talk<'a> {
+    begin(engine, REPEATABLE_READ, address)
+}
+
+fn begin<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
     engine
         .settings
         .note_beginnings(engine.settings.inherited(), Beginnings { as_usual: true, ..Beginnings::default() });
     let mut session = Session::accepted(engine.settings.inherited());
     let facts = ThreadFacts { isolation, ..facts() };
-    session.on_connected(engine, Account { user: b"u".to_vec(), host: b"%".to_vec(), address: Vec::new() }, &facts);
+    let account = Account { user: b"u".to_vec(), host: b"%".to_vec(), address: address.to_vec() };
+    session.on_connected(engine, account, &facts);
     session.on_status(engine, &facts);
     Talk { engine, session, client: Client::default() }
 }
