@@ -1,9 +1,12 @@
 """The scheduler as a real process, whose clock is set back: periodic work goes on."""
 
 import json
+from contextlib import closing
 
 import pytest
 
+from config import beat as beats
+from config.celery import app
 from testing.workers import until
 
 OFTEN = {"metrics.look", "changes.sweep"}
@@ -28,3 +31,25 @@ def test_a_clock_that_is_set_back_by_hours_stops_nothing(beat, clock, tmp_path, 
     seen = set(queue.glob("*.msg"))
     clock.jump(2 * 3600)
     until(lambda: tasks(set(queue.glob("*.msg")) - seen) >= OFTEN, "and after one forward")
+
+
+def test_a_clock_that_is_set_back_in_the_middle_of_a_tick_is_noticed_soon(clock, tmp_path, monkeypatch):
+    sent = []
+    monkeypatch.setattr(beats.Scheduler, "apply_async", lambda self, entry, **facts: sent.append(entry.task))
+    offset = beats._offset
+
+    def offset_before_the_jump():
+        before = offset()
+        clock.jump(-2 * 3600)
+        return before
+
+    with closing(beats.Scheduler(app, schedule_filename=str(tmp_path / "schedule"))) as scheduler:
+        scheduler.tick()
+        monkeypatch.setattr(beats, "_offset", offset_before_the_jump)
+        assert scheduler.tick() <= 5, "it sleeps because the clock was set back"
+        monkeypatch.setattr(beats, "_offset", offset)
+        scheduler.tick()
+        clock.jump(60 - 2 * 3600)
+        while scheduler.tick() == 0:
+            pass
+        assert set(sent) >= OFTEN, "a minute after the jump"
