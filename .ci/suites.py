@@ -72,7 +72,6 @@ SUITES = [
     Suite("backend on SQLite", "test-backend", "sqlite", BACKEND),
     Suite("engine on real servers", "test-engine-server", "rust", ENGINE),
     Suite("engine", "test-engine", "rust", ENGINE),
-    Suite("engine models (loom)", "test-engine-models", "rust", ENGINE),
     Suite("engine lint", "lint-engine", "rust", ENGINE),
     Suite("Terraform provider", "test-terraform", "clients", (*CONTROL_PLANE, "backend/openapi.yaml", "infra")),
     Suite("CLI", "test-cli", "clients", (*CONTROL_PLANE, "backend/fqc")),
@@ -88,6 +87,8 @@ SUITES = [
     Suite("generated files", "generate-check", "node", (*LISTED, ".ci", "backend", "frontend", "infra")),
     Suite("stack", "test-stack", "clients", (*CONTROL_PLANE, "frontend/dist")),
     Suite("house", "test-house", "clients"),
+    # It builds in a folder of its own, and fills the time in which the others do not take all processors.
+    Suite("engine models (loom)", "test-engine-models", "loom", ENGINE),
 ]
 
 BUILD = Suite("build", "build-all", "build")
