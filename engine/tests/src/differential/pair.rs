@@ -42,6 +42,16 @@ impl Pair<'_> {
         Ok(None)
     }
 
+    /// Whether each of so many runs differs.
+    pub fn replays(&mut self, history: &[Action], times: usize) -> io::Result<bool> {
+        for _ in 0..times {
+            if self.replay(history)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether both servers have died, as they may of a fault that is the plain one's own; they run again then.
     pub fn have_died(&mut self) -> io::Result<bool> {
         let begun = Instant::now();
