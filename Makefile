@@ -13,8 +13,9 @@ PYTHON := .venv/bin/python
 STACK := cd backend && { test -e .venv/ready || { echo "nothing is built yet, so nothing runs; start with: make up" >&2; exit 1; }; } \
 	&& $(PYTHON) -m stack
 CARGO := cd engine && cargo
-# Most of these tests wait for servers: two of them at a time, each with a database and servers of its own.
-WORKERS := --numprocesses 2 --dist worksteal
+# Most of these tests wait for servers: two of them at a time, each with a database and servers of its own. They are handed out
+# in their order: those that empty the database come last, and after one of them nothing finds the rows that migrations made.
+WORKERS := --numprocesses 2 --dist load
 PYTHON_CODE := . ../.ci ../engine/bench
 HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider
 # The epoch reclamation that the cache builds on keeps to tree borrows, and never frees its own last garbage.
