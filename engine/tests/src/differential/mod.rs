@@ -104,10 +104,14 @@ pub struct Difference {
     pub what: String,
 }
 
+/// Who meets a lock hangs also on what a server does in the background; so this counts if it comes again and again.
+fn is_of_locks(what: &str) -> bool {
+    what.contains("error 1205")
+}
+
 impl Difference {
-    /// Who meets a lock hangs also on what a server does in the background; so this counts if it comes again and again.
     fn is_of_locks(&self) -> bool {
-        self.what.contains("error 1205")
+        is_of_locks(&self.what)
     }
 }
 
