@@ -5,8 +5,8 @@ is missing is a failure, not a guess. All that it sees, its environment and the 
 with the digest of its last pass it need not run again. Where the system grants no namespace, nothing is hidden, and no
 pass is kept.
 
-Deliberately outside the digest: caches that their own tools validate (`CACHES`), git's history, and variables that a
-suite is not given (`OF_A_TERMINAL`). Installed packages count by name, size and time of each file. Standard library
+Deliberately outside the digest: caches that their own tools validate (`CACHES`), git's history, variables that a suite
+is not given (`OF_A_TERMINAL`), and those that only say who runs it (`OF_A_BUILD_MACHINE`). Installed packages count by name, size and time of each file. Standard library
 only.
 """
 
@@ -37,6 +37,8 @@ OF_A_TERMINAL = {
     "SSH_AUTH_SOCK", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "STY", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
     "TMPDIR", "TMUX", "TMUX_PANE", "VTE_VERSION", "WAYLAND_DISPLAY", "WINDOW", "WINDOWID", "XDG_SESSION_ID",
 }  # fmt: skip
+# Suites are given these, and no suite tests less with them: what has passed on a build machine has passed.
+OF_A_BUILD_MACHINE = {"CARGO_TERM_COLOR", "CI", "NO_COLOR"}
 # Suites start hundreds of Python processes, each of which would compile the same modules anew; and people have output
 # that is kept back, whose loss at the end a program has to tell.
 IN_THE_WAY = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
@@ -149,7 +151,7 @@ class Inputs:
 
     def digest(self, sees: tuple[str, ...]) -> str:
         files = [f"{name} {digest}" for name, (digest, _) in sorted(self.seen(sees).items())]
-        given = [f"{name}={value}" for name, value in sorted(environment().items())]
+        given = [f"{name}={value}" for name, value in sorted(environment().items()) if name not in OF_A_BUILD_MACHINE]
         return digest_of([*files, *given, machine(), str(self.root), " ".join(sees)])
 
 

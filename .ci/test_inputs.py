@@ -127,6 +127,11 @@ class Sparing(Checkout):
         write(self.root, "frontend/page", "2")
         self.assertFalse(self.spared())
 
+    def test_a_pass_on_a_build_machine_spares_a_run_at_the_desk(self):
+        with mock.patch.dict(os.environ, {"CI": "true", "NO_COLOR": "1", "CARGO_TERM_COLOR": "never"}):
+            self.assertTrue(self.after(self.run_of()))
+        self.assertTrue(self.spared())
+
     def test_what_failed_or_passed_at_its_second_try_runs_again(self):
         self.assertTrue(self.after(self.run_of()))
         self.assertFalse(self.after(self.run_of(exit_code=1)))

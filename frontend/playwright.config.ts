@@ -21,8 +21,6 @@ export default defineConfig({
   ],
   // Limits, not expectations: a build machine is shared, and a condition that comes late is not a failure.
   timeout: 600_000,
-  // What fails once and passes then is told as flaky.
-  retries: process.env.CI ? 1 : 0,
   expect: { timeout: 90_000 },
   reporter: [['list']],
   use: {
