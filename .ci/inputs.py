@@ -6,8 +6,8 @@ with the digest of its last pass it need not run again. Where the system grants 
 pass is kept.
 
 Deliberately outside the digest: caches that their own tools validate (`CACHES`), git's history, variables that a suite
-is not given (`OF_A_TERMINAL`), and those that only say who runs it (`OF_A_BUILD_MACHINE`). Installed packages count by name, size and time of each file. Standard library
-only.
+is not given (`OF_A_TERMINAL`), and those that only say who runs it (`OF_A_BUILD_MACHINE`). Installed packages count by
+name, size and time of each file. Standard library only.
 """
 
 import hashlib
