@@ -37,7 +37,7 @@ pub struct Plan {
     /// Sessions at work; every kind of worker gets one before any gets a second.
     pub threads: usize,
     pub reinstalls: bool,
-    /// Whether tables, views and routines change on the way; where they do, little can be kept.
+    /// Whether tables, views and routines change on the way, or may: where they do, little can be kept.
     pub redefines: bool,
     /// Whether the engine is put to sleep on the way: who works through that is followed no more.
     pub naps: bool,

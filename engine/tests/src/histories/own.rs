@@ -72,10 +72,14 @@ fn deleted(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
 }
 
 fn called(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> {
-    voice.text(&format!("PREPARE p FROM 'UPDATE own SET n = n + 1 WHERE id = {id}'"))?;
-    voice.text("EXECUTE p")?;
+    let update = format!("UPDATE own SET n = n + 1 WHERE id = {id}");
+    if stage.plan.redefines {
+        voice.all(&[&format!("PREPARE p FROM '{update}'"), "EXECUTE p"])?;
+    } else {
+        voice.run(&update)?;
+    }
     expect(voice, stage, id, Some(n + 1))?;
-    voice.text(&format!("UPDATE own SET n = n + 1 WHERE id = {id}; SELECT 1"))?;
+    voice.text(&format!("{update}; SELECT 1"))?;
     expect(voice, stage, id, Some(n + 2))
 }
 

@@ -155,7 +155,7 @@ impl Board {
         while stage.goes_on() {
             let key = voice.random.below(KEYS / share.1) * share.1 + share.0;
             let value = self.registers[key].attempt();
-            match self.write(voice, key, value) {
+            match self.write(voice, stage, key, value) {
                 Ok(Some(how)) => self.registers[key].acknowledge(value, &how),
                 Ok(None) => {}
                 Err(trouble) => voice.recover(&trouble)?,
@@ -165,13 +165,14 @@ impl Board {
     }
 
     /// What was done, when the value is acknowledged; nothing when its fate is unknown.
-    fn write(&self, voice: &mut Voice, key: usize, value: i64) -> Outcome<Option<String>> {
+    fn write(&self, voice: &mut Voice, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
         let statement = self.write_statement(voice, key, value);
         let choice = voice.random.below(100);
         let several: Vec<&str> = match choice {
             60..=97 if !self.is_transactional() => vec![&statement],
             60..=79 => vec!["BEGIN", &statement, "COMMIT"],
-            80..=84 => {
+            // A routine among several statements may have defined anything.
+            80..=84 if stage.plan.redefines || !statement.starts_with("CALL") => {
                 let text = format!("BEGIN; {statement}; COMMIT");
                 return voice.text(&text).map(|_| Some(text));
             }
@@ -185,7 +186,7 @@ impl Board {
                 return voice.send_and_die("COMMIT").map_err(|_| Trouble::Lost).map(|()| None);
             }
             95 => return voice.send_and_die(&statement).map_err(|_| Trouble::Lost).map(|()| None),
-            96..=97 if self.way == Way::Direct => return self.two_phases(voice, key, value),
+            96..=97 if self.way == Way::Direct && stage.plan.redefines => return self.two_phases(voice, key, value),
             _ => vec![&statement],
         };
         voice.all(&several).map(|()| Some(several.join("; ")))
