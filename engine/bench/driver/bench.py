@@ -1,6 +1,6 @@
 """Runs the workloads of a profile, and keeps what was measured.
 
-Invariant: the configurations take turns run by run (OFF, NATIVE, FQC, OFF, ...), never block by block.
+Invariant: the configurations take turns within each round (OFF, NATIVE, FQC, OFF, ...), never block by block.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from driver.stage import Stage
 from driver.workload import Profile, Workload, axis_value
 
 STAGES: dict[str, Any] = {"mariadb": Stage, "postgres": peer.PeerStage}
+# One after the other; a load is measured on all servers in short turns.
 MEASURES: dict[str, Any] = {
-    "load": load.measure,
     "write_cost": write_cost.measure,
     "memory": memory.measure,
     "peer": peer.measure,
@@ -44,8 +44,7 @@ def measure_workload(stage: Any, workload: Workload, profile: Profile, say: Say)
         if number == 0 or workload.axis != "threads":
             fill(stage, workload, conditions)
         for turn in range(workload.rounds or profile.rounds):
-            for name in workload.configurations:
-                results = measure(name, stage, workload, conditions)
+            for name, results in measure_round(stage, workload, conditions):
                 place = f"{workload.axis}={axis_value(conditions, workload.axis)}"
                 say(f"  {place} round {turn + 1} {_line(name, results)}")
                 yield {"configuration": name, "conditions": conditions, "round": turn + 1, "results": results}
@@ -65,10 +64,13 @@ def fill(stage: Any, workload: Workload, conditions: dict[str, Any]) -> None:
         load.warm(name, stage.servers[name], conditions, stage.certificates)
 
 
-def measure(name: str, stage: Any, workload: Workload, conditions: dict[str, Any]) -> dict[str, Any]:
-    server = stage.servers[name]
-    results: dict[str, Any] = MEASURES[workload.kind](name, server, conditions, stage.certificates)
-    return results
+def measure_round(stage: Any, workload: Workload, conditions: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    servers = {name: stage.servers[name] for name in workload.configurations}
+    if workload.kind == "load":
+        yield from load.measure(servers, conditions, stage.certificates).items()
+        return
+    for name, server in servers.items():
+        yield name, MEASURES[workload.kind](name, server, conditions, stage.certificates)
 
 
 def write_raw(path: Path, workload: Workload, profile: Profile, runs: list[dict[str, Any]]) -> None:

@@ -1,54 +1,57 @@
-"""Starts sysbench against one server, and measures the server while it runs.
+"""What sysbench is asked to do, and what one round of it says of each server.
 
 It runs in the folder of the certificates, because it looks for them where it runs.
-
-Processor time is counted from the moment all threads are connected, because that is when sysbench begins to count.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from driver import configuration
-from driver.machine import busy_seconds, process_seconds
+from driver.generator import refuse_failure, run_in_turns
 from driver.report import read_report
 from driver.server import SCHEMA, USER, Server
+from driver.turns import turn_seconds
 from driver.workload import FOLDER
 
-# All threads are connected and begin now.
-BEGIN = "Threads started!"
 WARMING_THREADS = 8
 PERCENTILES = {"p50_ms": 50, "p95_ms": 95, "p99_ms": 99, "p999_ms": 99.9}
 
 
-class LoadFailed(RuntimeError):
-    """sysbench ended with an error; the message carries its output."""
+Results = dict[str, dict[str, Any]]
 
 
-def measure(_name: str, server: Server, conditions: Mapping[str, Any], certificates: Path) -> dict[str, Any]:
-    """One run: what the client saw, what the server used, and how much of it the cache answered."""
-    command = run_command(server.port, conditions)
-    before = server.status("Qcache%")
-    output, used = _run_timed(command, certificates, server)
-    report = read_report(output)
-    after = server.status("Qcache%")
-    return {
-        "qps": report.queries_per_second,
-        **{name: report.percentile_ms(percent) for name, percent in PERCENTILES.items()},
-        "cpu_us_per_query": used.server * 1e6 / report.queries,
-        "hit_ratio": (after["Qcache_hits"] - before["Qcache_hits"]) / report.reads if report.reads else 0,
-        "queries": report.queries,
-        "reads": report.reads,
-        "seconds": report.seconds,
-        "cpu_seconds": vars(used),
-        "ignored_errors": report.ignored_errors,
-        "qcache": {name: after[name] - before[name] for name in after},
-        "histogram": report.histogram,
-    }
+def measure(servers: Mapping[str, Server], conditions: Mapping[str, Any], certificates: Path) -> Results:
+    """One round, in turns: of each server what the client saw, what was used, and how much of it the cache answered."""
+    before = {name: server.status("Qcache%") for name, server in servers.items()}
+    commands = {name: turns_command(server.port, conditions) for name, server in servers.items()}
+    environment = os.environ | {"TURNS_SCRIPT": conditions["script"]}
+    pids = {name: server.pid for name, server in servers.items()}
+    runs = run_in_turns(commands, pids, environment, certificates, conditions["threads"], conditions["seconds"])
+    results = {}
+    for name, server in servers.items():
+        report = read_report(runs[name].output)
+        after = server.status("Qcache%")
+        hits = after["Qcache_hits"] - before[name]["Qcache_hits"]
+        results[name] = {
+            "qps": report.queries / runs[name].seconds,
+            **{measure: report.percentile_ms(percent) for measure, percent in PERCENTILES.items()},
+            "cpu_us_per_query": runs[name].cpu.server * 1e6 / report.queries,
+            "hit_ratio": hits / report.reads if report.reads else 0,
+            "queries": report.queries,
+            "reads": report.reads,
+            "seconds": runs[name].seconds,
+            "turn_seconds": turn_seconds(conditions["threads"], conditions["seconds"]),
+            "cpu_seconds": vars(runs[name].cpu),
+            "ignored_errors": report.ignored_errors,
+            "qcache": {key: after[key] - before[name][key] for key in after},
+            "histogram": report.histogram,
+        }
+    return results
 
 
 def warm(name: str, server: Server, conditions: Mapping[str, Any], certificates: Path) -> None:
@@ -69,9 +72,14 @@ def prepare(server: Server, tables: int, rows: int, folder: Path) -> None:
 
 
 def run_command(port: int, conditions: Mapping[str, Any]) -> list[str]:
-    options = [f"--{name}={value}" for name, value in conditions["options"].items()]
-    own = [f"--time={conditions['seconds']}", "--histogram=on", f"--threads={conditions['threads']}"]
-    return [*_base(conditions["script"], port), *_data(conditions), *own, *options, "run"]
+    own = [f"--time={conditions['seconds']}", f"--threads={conditions['threads']}"]
+    return [*_base(conditions["script"], port), *_data(conditions), *own, *_options(conditions), "run"]
+
+
+def turns_command(port: int, conditions: Mapping[str, Any]) -> list[str]:
+    """As long as there are turns."""
+    own = ["--time=0", "--histogram=on", f"--threads={conditions['threads']}"]
+    return [*_base("turns", port), *_data(conditions), *own, *_options(conditions), "run"]
 
 
 def warm_command(port: int, conditions: Mapping[str, Any]) -> list[str]:
@@ -96,6 +104,10 @@ def _base(script: str, port: int) -> list[str]:
     return ["sysbench", str(own) if own.exists() else script, *server, f"--mysql-db={SCHEMA}"]
 
 
+def _options(conditions: Mapping[str, Any]) -> list[str]:
+    return [f"--{name}={value}" for name, value in conditions["options"].items()]
+
+
 def _data(conditions: Mapping[str, Any]) -> list[str]:
     return [
         f"--tables={conditions['tables']}",
@@ -107,43 +119,4 @@ def _data(conditions: Mapping[str, Any]) -> list[str]:
 
 def _run(command: list[str], folder: Path) -> None:
     result = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    _refuse_failure(command, result.returncode, result.stdout)
-
-
-@dataclass(frozen=True)
-class Used:
-    """Processor time in seconds: of the server, of sysbench, and of the machine with everything on it."""
-
-    server: float
-    client: float
-    machine: float
-
-    @classmethod
-    def until_now(cls, server: int, client: int) -> Used:
-        return cls(process_seconds(server), process_seconds(client), busy_seconds())
-
-    def __sub__(self, earlier: Used) -> Used:
-        return Used(self.server - earlier.server, self.client - earlier.client, self.machine - earlier.machine)
-
-
-def _run_timed(command: list[str], folder: Path, server: Server) -> tuple[str, Used]:
-    """What sysbench printed, and the processor time that was used while it counted."""
-    output = ""
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        assert process.stdout
-        try:
-            while (line := process.stdout.readline()) and not line.startswith(BEGIN):
-                output += line
-            begun = Used.until_now(server.pid, process.pid)
-            output += process.stdout.read()
-            used = Used.until_now(server.pid, process.pid) - begun
-        except BaseException:
-            process.terminate()
-            raise
-    _refuse_failure(command, process.returncode, output)
-    return output, used
-
-
-def _refuse_failure(command: list[str], code: int, output: str) -> None:
-    if code:
-        raise LoadFailed(f"`{' '.join(command)}` failed with exit code {code}:\n{output}")
+    refuse_failure(command, result.returncode, result.stdout)

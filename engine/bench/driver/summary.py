@@ -12,7 +12,7 @@ from driver.statistic import Spread, crossing
 from driver.tables import NOTHING, change, figure, percent, quantity, share, table
 
 TITLE = "# Measured with and without a query cache\n"
-READING = """A figure is the median of its rounds with their range in brackets. Configurations took turns run by run.
+READING = """A figure is the median of its rounds with their range in brackets. Configurations took turns {turns}.
 A change is taken round by round between neighbours, never between runs of different settings; where the rounds differ
 by more than {noise:.0f} % the table says *too noisy*. Processor time is that of the server process alone, by the
 kernel's accounting. Hit ratio is the share of reads that the cache answered.
@@ -62,13 +62,19 @@ def _head(kept: Kept) -> str:
         f" {profile['tables']} tables of {profile['rows']:,} rows; client and server on the same cores",
     ]
     lines = "".join(f"- {fact}\n" for fact in facts)
-    reading = READING.format(noise=profile["noisy_above"] * 100)
+    reading = READING.format(noise=profile["noisy_above"] * 100, turns=_turns(kept))
     return f"{TITLE}\n{lines}{_foreign(kept)}\n{reading}\n{_configurations(kept)}"
 
 
 def _configurations(kept: Kept) -> str:
     used = {name for measured in kept.measured for name in measured.configurations}
     return "; ".join(f"{name}: {words}" for name, words in CONFIGURATIONS.items() if name in used) + ".\n"
+
+
+def _turns(kept: Kept) -> str:
+    runs = [run["results"] for measured in kept.measured for run in measured.runs]
+    lengths = [run["turn_seconds"] for run in runs if "turn_seconds" in run]
+    return f"of {min(lengths):g} to {max(lengths):g} s within each round" if lengths else "run by run"
 
 
 def _foreign(kept: Kept) -> str:
@@ -89,8 +95,9 @@ def _cores(machine: Any) -> str:
 
 def _foreign_share(results: Any, cores: int) -> float:
     used = results["cpu_seconds"]
-    foreign = float(used["machine"] - used["server"] - used["client"])
-    return max(0.0, foreign) / (cores * float(results["seconds"]))
+    # Where each run had the machine for itself, what all took was kept in place of what the others took.
+    others = used.get("others", used.get("machine", 0) - used["server"] - used["client"])
+    return max(0.0, float(others)) / (cores * float(results["seconds"]))
 
 
 def _aims(kept: Kept) -> str:

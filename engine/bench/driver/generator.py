@@ -1,0 +1,132 @@
+"""Load generators that work in turns, and the processor time that each of them and its server take meanwhile."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from driver.machine import busy_seconds, process_seconds
+from driver.turns import GeneratorEnded, Seat, Table
+
+# All threads are connected, and wait for their turn.
+CONNECTED = "Threads started!"
+
+
+class LoadFailed(RuntimeError):
+    """sysbench ended with an error; the message carries its output."""
+
+
+@dataclass(frozen=True)
+class Used:
+    """Processor time in seconds: of the server, of sysbench, and its share of what anything else took meanwhile."""
+
+    server: float
+    client: float
+    others: float
+
+
+@dataclass(frozen=True)
+class Run:
+    output: str
+    cpu: Used
+    # All its turns together.
+    seconds: float
+
+
+class Generator:
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path, seat: Seat) -> None:
+        self._name = seat.name
+        self._command = command
+        self._printed = folder / f"{seat.name}.output"
+        with self._printed.open("wb") as output:
+            self._process = subprocess.Popen(
+                command,
+                cwd=folder,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=seat.descriptors,
+                env=environment | seat.environment,
+            )
+        seat.started()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def await_connected(self) -> None:
+        while CONNECTED not in self._printed.read_text():
+            if self._process.poll() is not None:
+                raise GeneratorEnded(self._name)
+            time.sleep(0.01)
+
+    def finish(self) -> str:
+        """What it printed in all."""
+        code = self._process.wait()
+        output = self._printed.read_text()
+        refuse_failure(self._command, code, output)
+        return output
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def refuse_failure(command: Sequence[str], code: int, output: str) -> None:
+    if code:
+        raise LoadFailed(f"`{' '.join(command)}` failed with exit code {code}:\n{output}")
+
+
+def run_in_turns(
+    commands: Mapping[str, Sequence[str]],
+    servers: Mapping[str, int],
+    environment: Mapping[str, str],
+    folder: Path,
+    threads: int,
+    seconds: float,
+) -> dict[str, Run]:
+    """`servers`: the processes that the generators of these names put load on."""
+    generators: dict[str, Generator] = {}
+    try:
+        with Table(list(commands), threads) as table:
+            for name, command in commands.items():
+                generators[name] = Generator(command, environment, folder, table.seats[name])
+            for generator in generators.values():
+                generator.await_connected()
+            before = _spent(generators, servers)
+            table.play(seconds)
+            used = _spent_since(before, _spent(generators, servers))
+        outputs = {name: generator.finish() for name, generator in generators.items()}
+    except GeneratorEnded as ended:
+        # Its own words tell more.
+        generators[ended.name].finish()
+        raise
+    finally:
+        for generator in generators.values():
+            generator.stop()
+    return {name: Run(outputs[name], used[name], table.seats[name].seconds) for name in commands}
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Processor time so far."""
+
+    machine: float
+    servers: Mapping[str, float]
+    clients: Mapping[str, float]
+
+
+def _spent(generators: Mapping[str, Generator], servers: Mapping[str, int]) -> Spent:
+    clients = {name: process_seconds(generator.pid) for name, generator in generators.items()}
+    return Spent(busy_seconds(), {name: process_seconds(servers[name]) for name in generators}, clients)
+
+
+def _spent_since(before: Spent, after: Spent) -> dict[str, Used]:
+    servers, clients = (
+        {name: late[name] - early[name] for name in early}
+        for early, late in ((before.servers, after.servers), (before.clients, after.clients))
+    )
+    others = after.machine - before.machine - sum(servers.values()) - sum(clients.values())
+    return {name: Used(servers[name], clients[name], others / len(servers)) for name in servers}

@@ -1,0 +1,103 @@
+"""Lets load generators work in turns of a fraction of a second, so that all of them meet the same moods of the machine.
+
+A shared machine's speed changes from second to second by more than what is to be measured. Runs of seconds, one after
+the other, need hundreds of rounds to tell; short turns tell in one run what is an accident and what is not.
+
+All generators are connected all the time. At its turn each of one's threads is sent the time at which the turn ends,
+and sends a byte when it has stopped; the next turn begins when all have. So nobody's last events take from another's
+time, and a turn lasts until its last event has ended. The other side is lua/turns.lua.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+# A turn should be much longer than an event, of which a thread has at least one in every turn.
+LEAST_SECONDS = 0.1
+THREADS_PER_SECOND = 128
+
+
+def turn_seconds(threads: int, seconds: float) -> float:
+    """More threads have longer events."""
+    return min(seconds, max(LEAST_SECONDS, threads / THREADS_PER_SECOND))
+
+
+class GeneratorEnded(RuntimeError):
+    """A load generator has ended before its time; what it printed says why."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the load generator of {name} has ended before its time")
+        self.name = name
+
+
+class Seat:
+    """One generator's place in the order."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        self.name = name
+        self._threads = threads
+        self._begins, self._begin = os.pipe()
+        self._end, self._ends = os.pipe()
+        self.seconds = 0.0
+
+    @property
+    def descriptors(self) -> tuple[int, int]:
+        """What the generator's process inherits."""
+        return self._begins, self._ends
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"TURNS_BEGIN": str(self._begins), "TURNS_ENDED": str(self._ends)}
+
+    def started(self) -> None:
+        """The process has its own copies: if it ends, so do the pipes."""
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+
+    def take_turn(self, seconds: float) -> None:
+        begun = time.monotonic()
+        try:
+            os.write(self._begin, struct.pack("d", begun + seconds) * self._threads)
+        except BrokenPipeError as error:
+            raise GeneratorEnded(self.name) from error
+        left = self._threads
+        while left > 0:
+            stopped = os.read(self._end, left)
+            if not stopped:
+                raise GeneratorEnded(self.name)
+            left -= len(stopped)
+        self.seconds += time.monotonic() - begun
+
+    def leave(self) -> None:
+        """No more turns: its threads come to their end."""
+        os.close(self._begin)
+        os.close(self._end)
+
+
+class Table:
+    """The seats of all generators of one round."""
+
+    def __init__(self, names: Sequence[str], threads: int) -> None:
+        self._threads = threads
+        self.seats: Mapping[str, Seat] = {name: Seat(name, threads) for name in names}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for seat in self.seats.values():
+            seat.leave()
+
+    def play(self, seconds: float) -> None:
+        """Everybody works for so long in all. Each other time around the order is the reverse."""
+        length = turn_seconds(self._threads, seconds)
+        order = list(self.seats.values())
+        for _ in range(max(1, round(seconds / length))):
+            for seat in order:
+                seat.take_turn(length)
+            order.reverse()
