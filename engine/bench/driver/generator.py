@@ -48,7 +48,7 @@ class Generator:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 pass_fds=seat.descriptors,
-                env=environment | seat.environment,
+                env={**environment, **seat.environment},
             )
         seat.started()
 
