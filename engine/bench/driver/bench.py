@@ -1,6 +1,6 @@
 """Runs the workloads of a profile, and keeps what was measured.
 
-Invariant: the configurations take turns within each round (OFF, NATIVE, FQC, OFF, ...), never block by block.
+Invariant: the configurations take turns within each round, never block by block.
 """
 
 from __future__ import annotations

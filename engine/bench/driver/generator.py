@@ -32,6 +32,7 @@ class Used:
 class Run:
     output: str
     cpu: Used
+    turn_seconds: float
     # All its turns together.
     seconds: float
 
@@ -90,14 +91,14 @@ def run_in_turns(
     """`servers`: the processes that the generators of these names put load on."""
     generators: dict[str, Generator] = {}
     try:
-        with Table(list(commands), threads) as table:
+        with Table(list(commands), threads, seconds) as table:
             for name, command in commands.items():
                 generators[name] = Generator(command, environment, folder, table.seats[name])
             for generator in generators.values():
                 generator.await_connected()
-            before = _spent(generators, servers)
-            table.play(seconds)
-            used = _spent_since(before, _spent(generators, servers))
+            machine, before = busy_seconds(), _spent(generators, servers)
+            table.play()
+            machine, after = busy_seconds() - machine, _spent(generators, servers)
         outputs = {name: generator.finish() for name, generator in generators.items()}
     except GeneratorEnded as ended:
         # Its own words tell more.
@@ -106,27 +107,14 @@ def run_in_turns(
     finally:
         for generator in generators.values():
             generator.stop()
-    return {name: Run(outputs[name], used[name], table.seats[name].seconds) for name in commands}
+    own = {name: (after[name][0] - before[name][0], after[name][1] - before[name][1]) for name in commands}
+    others = (machine - sum(map(sum, own.values()))) / len(own)
+    return {
+        name: Run(outputs[name], Used(*own[name], others), table.turn_seconds, table.seats[name].seconds)
+        for name in commands
+    }
 
 
-@dataclass(frozen=True)
-class Spent:
-    """Processor time so far."""
-
-    machine: float
-    servers: Mapping[str, float]
-    clients: Mapping[str, float]
-
-
-def _spent(generators: Mapping[str, Generator], servers: Mapping[str, int]) -> Spent:
-    clients = {name: process_seconds(generator.pid) for name, generator in generators.items()}
-    return Spent(busy_seconds(), {name: process_seconds(servers[name]) for name in generators}, clients)
-
-
-def _spent_since(before: Spent, after: Spent) -> dict[str, Used]:
-    servers, clients = (
-        {name: late[name] - early[name] for name in early}
-        for early, late in ((before.servers, after.servers), (before.clients, after.clients))
-    )
-    others = after.machine - before.machine - sum(servers.values()) - sum(clients.values())
-    return {name: Used(servers[name], clients[name], others / len(servers)) for name in servers}
+def _spent(generators: Mapping[str, Generator], servers: Mapping[str, int]) -> dict[str, tuple[float, float]]:
+    """Processor time of each server and its generator so far."""
+    return {name: (process_seconds(servers[name]), process_seconds(one.pid)) for name, one in generators.items()}

@@ -15,13 +15,10 @@ from driver import configuration
 from driver.generator import refuse_failure, run_in_turns
 from driver.report import read_report
 from driver.server import SCHEMA, USER, Server
-from driver.turns import turn_seconds
 from driver.workload import FOLDER
 
 WARMING_THREADS = 8
 PERCENTILES = {"p50_ms": 50, "p95_ms": 95, "p99_ms": 99, "p999_ms": 99.9}
-
-
 Results = dict[str, dict[str, Any]]
 
 
@@ -45,7 +42,7 @@ def measure(servers: Mapping[str, Server], conditions: Mapping[str, Any], certif
             "queries": report.queries,
             "reads": report.reads,
             "seconds": runs[name].seconds,
-            "turn_seconds": turn_seconds(conditions["threads"], conditions["seconds"]),
+            "turn_seconds": runs[name].turn_seconds,
             "cpu_seconds": vars(runs[name].cpu),
             "ignored_errors": report.ignored_errors,
             "qcache": {key: after[key] - before[name][key] for key in after},
@@ -86,7 +83,7 @@ def warm_command(port: int, conditions: Mapping[str, Any]) -> list[str]:
     recipe, rows = conditions["warm"], conditions["rows"]
     base = [*_base(recipe["script"], port), *_data(conditions), f"--threads={WARMING_THREADS}"]
     if recipe["script"] != "sweep":
-        return [*base, *(f"--{name}={value}" for name, value in conditions["options"].items()), "warm"]
+        return [*base, *_options(conditions), "warm"]
     first, last = centre(rows, recipe["percent"])
     statements = ",".join(recipe["statements"])
     return [*base, f"--first-id={first}", f"--last-id={last}", f"--statements={statements}", "warm"]

@@ -82,8 +82,10 @@ class Seat:
 class Table:
     """The seats of all generators of one round."""
 
-    def __init__(self, names: Sequence[str], threads: int) -> None:
-        self._threads = threads
+    def __init__(self, names: Sequence[str], threads: int, seconds: float) -> None:
+        """Everybody will work for so many seconds in all."""
+        self.turn_seconds = turn_seconds(threads, seconds)
+        self._turns = max(1, round(seconds / self.turn_seconds))
         self.seats: Mapping[str, Seat] = {name: Seat(name, threads) for name in names}
 
     def __enter__(self) -> Self:
@@ -93,11 +95,10 @@ class Table:
         for seat in self.seats.values():
             seat.leave()
 
-    def play(self, seconds: float) -> None:
-        """Everybody works for so long in all. Each other time around the order is the reverse."""
-        length = turn_seconds(self._threads, seconds)
+    def play(self) -> None:
+        """Each other time around the order is the reverse."""
         order = list(self.seats.values())
-        for _ in range(max(1, round(seconds / length))):
+        for _ in range(self._turns):
             for seat in order:
-                seat.take_turn(length)
+                seat.take_turn(self.turn_seconds)
             order.reverse()

@@ -38,10 +38,9 @@ def play(folder, turns_before_giving_up=1000, seconds=0.4):
     script = folder / "generator.py"
     script.write_text(GENERATOR)
     commands = {
-        "PATIENT": [sys.executable, script, str(THREADS), "1000"],
-        "OTHER": [sys.executable, script, str(THREADS), str(turns_before_giving_up)],
+        "PATIENT": [sys.executable, str(script), str(THREADS), "1000"],
+        "OTHER": [sys.executable, str(script), str(THREADS), str(turns_before_giving_up)],
     }
-    commands = {name: [str(word) for word in command] for name, command in commands.items()}
     servers = dict.fromkeys(commands, os.getpid())
     return run_in_turns(commands, servers, os.environ, folder, THREADS, seconds)
 
