@@ -5,7 +5,8 @@
 //! nothing and still shows when that changes. Where some results are reused and most are not, level 1 finds them. While results
 //! live little is held against a shape: only when they end, outdated or evicted, must they have been worth it. But a shape of
 //! which hardly any statement comes back need not fill the memory first: it goes to the highest level at once, where most
-//! requests are not even looked up, and returns as soon as its statements do.
+//! requests are not even looked up, and returns as soon as its statements do. Where results are large that would still be
+//! much, and memory that is new costs more than what is stored there: a few that nobody asked for again lead to level 1.
 
 /// Of statements that come back one result in 32 is stored, of all that are looked up one in 64.
 pub const HIGHEST: u8 = 6;
@@ -21,6 +22,9 @@ const MANY: u32 = 2048;
 /// What comes back of so many requests, hardly any or a good part.
 const HARDLY_ANY: u64 = 64;
 const GOOD_PART: u64 = 12;
+/// Bytes stored, and results, after which large ones must have shown some reuse.
+const BULK: u64 = 256 << 10;
+const SOME: u32 = 16;
 /// Hits per stored result below which even what comes back is not worth storing, and above which every result is.
 const POOR: f64 = 1.0 / 16.0;
 const RICH: f64 = 1.0 / 2.0;
@@ -35,6 +39,7 @@ pub struct Evidence {
     /// Of these, statements that had been missed lately. Not told at level 0.
     pub returns: u32,
     pub stored: u32,
+    pub stored_bytes: u64,
     pub hits: u32,
     /// Results outdated, evicted or replaced.
     pub ended: u32,
@@ -44,10 +49,11 @@ pub struct Evidence {
 
 /// The next level, and with it a new collection of evidence; none: there is not enough of it.
 pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
-    let Evidence { misses, returns, stored, hits, ended, has_room } = evidence;
+    let Evidence { misses, returns, stored, stored_bytes, hits, ended, has_room } = evidence;
     let looked_up = if level == HIGHEST { LOOKED_UP } else { 1 };
     let hits = hits.saturating_mul(looked_up);
     let gain = f64::from(hits) / f64::from(stored.max(ended).max(1));
+    let is_bulky = stored >= SOME && stored_bytes >= BULK;
     let is_settled = ended >= ENDS && ended >= stored / 2;
     // Had all results been stored, and lived, there would be so many hits.
     let possible = u64::from(hits) + u64::from(returns) * u64::from(looked_up);
@@ -64,7 +70,7 @@ pub fn judge(level: u8, evidence: Evidence) -> Option<u8> {
         || level > 0 && misses >= MANY && lives && comes_back(GOOD_PART)
     {
         Some(level.saturating_sub(3).max(u8::from(level > 0 && !pays_at_once)))
-    } else if is_settled && level == 0 && gain < RICH {
+    } else if level == 0 && (is_settled && gain < RICH || is_bulky && gain < POOR) {
         Some(1)
     } else {
         (is_settled || misses >= MANY).then_some(level)

@@ -302,6 +302,31 @@ fn where_the_memory_is_full_only_what_comes_back_is_stored() {
 }
 
 #[test]
+fn of_large_results_a_few_in_vain_are_enough() {
+    let large =
+        |n: u32| policy::Evidence { misses: n, stored: n, stored_bytes: u64::from(n) << 14, ..Default::default() };
+    assert_eq!(policy::judge(0, large(15)), None);
+    assert_eq!(policy::judge(0, large(16)), Some(1));
+    assert_eq!(policy::judge(0, policy::Evidence { hits: 1, ..large(16) }), None);
+    assert_eq!(policy::judge(0, policy::Evidence { stored_bytes: 16_000, ..large(16) }), None);
+    assert_eq!(policy::judge(1, large(16)), None);
+}
+
+#[test]
+fn large_results_are_soon_stored_for_statements_that_come_back_alone() {
+    let digests = Digests::default();
+    let slot = digests.find(id(1), || text(1));
+    digests.judge(&[], |_| 0);
+    for _ in 0..20 {
+        assert!(digests.admits(slot, 0));
+        digests.missed(slot, Outcome::Stored { bytes: 20_000 });
+    }
+    digests.judge(&[], |_| 0);
+    let admitted = || (0..64).filter(|n| digests.admits(slot, id(*n) as u64)).count();
+    assert_eq!((admitted(), admitted()), (1, 64));
+}
+
+#[test]
 fn where_few_are_looked_up_a_hit_stands_for_several() {
     let evidence = policy::Evidence { hits: 10, ..Default::default() };
     assert_eq!(policy::judge(policy::HIGHEST, evidence), Some(policy::HIGHEST - 3));
