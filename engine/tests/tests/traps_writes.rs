@@ -240,6 +240,37 @@ fn two_phase_transactions() {
 }
 
 #[test]
+fn two_phase_transactions_leave_what_they_have_not_written() {
+    const OTHER: &str = "SELECT SUM(v) FROM u";
+    let (mut arena, mut writer, mut reader) = with_table("w_xa_other", "InnoDB");
+    small_table(&mut writer, "u", "InnoDB");
+    let other = arena.warm(&mut reader, OTHER);
+    for (branch, end) in [("a", "XA COMMIT 'a'"), ("b", "XA ROLLBACK 'b'")] {
+        let steps =
+            [&format!("XA START '{branch}'"), "UPDATE t SET v = v + 1 WHERE id = 1", &format!("XA END '{branch}'")];
+        all(&mut writer, &steps);
+        all(&mut writer, &[&format!("XA PREPARE '{branch}'"), end]);
+        arena.hit(&mut reader, OTHER, &other);
+    }
+    assert_eq!(said(&reader.query(SUM).unwrap()), "5,151");
+}
+
+#[test]
+fn a_session_that_has_ended_its_own_branch_may_end_that_of_another() {
+    let (mut arena, mut writer, mut reader) = with_table("w_xa_ended", "InnoDB");
+    all(&mut writer, &["XA START 'left'", "UPDATE t SET v = 11 WHERE id = 1", "XA END 'left'", "XA PREPARE 'left'"]);
+    let gone = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {}", writer.thread_id);
+    writer.abort();
+    let mut other = arena.client();
+    until("the end of the session that prepared", || other.scalar(&gone).unwrap().as_deref() == Some("0"));
+    all(&mut other, &["XA START 'own'", "SELECT * FROM t WHERE id = 2", "XA END 'own'"]);
+    assert!(other.query("XA COMMIT 'left'").unwrap().failure().is_some(), "while one of its own is open");
+    other.must("XA ROLLBACK 'own'").unwrap();
+    let commit = || until("the commit", || other.query("XA COMMIT 'left'").unwrap().failure().is_none());
+    arena.follows(&mut reader, SUM, commit, "5,151");
+}
+
+#[test]
 fn two_phase_transactions_committed_by_another_session() {
     let (mut arena, mut writer, mut reader) = with_table("w_foreign", "InnoDB");
     all(&mut writer, &["XA START 'x'", "UPDATE t SET v = 11 WHERE id = 1", "XA END 'x'", "XA PREPARE 'x'"]);

@@ -8,10 +8,10 @@ use crate::running::{Effect, Purpose, Running};
 use crate::session::Session;
 use crate::storing::has_read_rows;
 use crate::surface::Pending;
-use crate::transaction::Snapshot;
+use crate::transaction::{Snapshot, Transaction};
 use crate::variables::{ASKABLE, Effect as Understood};
 use cache::Versions;
-use sql::{Flush, Kind, Statement};
+use sql::{Flush, Kind, Statement, Xa};
 use wire::{Outcome, OutcomeKind, status};
 
 impl Session {
@@ -86,11 +86,17 @@ impl Session {
         }
     }
 
-    /// An XA transaction that has begun lasts as long as the server says that one is open.
-    pub(crate) fn note_branch(&mut self, running: &Running) {
-        let begins = matches!(&running.effect, Effect::Statement(statement)
-            if matches!(statement.kind, Kind::Xa(_) | Kind::Call) || may_be_anything(&statement.kind));
-        self.transaction.is_branch = self.transaction.is_open && (begins || self.transaction.is_branch);
+    /// An XA transaction that has begun lasts as long as the server says that one is open. After an error it has said nothing.
+    pub(crate) fn note_branch(&mut self, running: &Running, has_failed: bool) {
+        let kind = match &running.effect {
+            Effect::Statement(statement) => Some(&statement.kind),
+            _ => None,
+        };
+        let may_begin = kind.is_some_and(|kind| matches!(kind, Kind::Xa(_) | Kind::Call) || may_be_anything(kind));
+        let begins = matches!(kind, Some(Kind::Xa(Xa::Start)));
+        let Transaction { is_open, is_branch, is_own_branch, .. } = &mut self.transaction;
+        *is_branch = *is_open && (may_begin || *is_branch);
+        *is_own_branch = *is_open && !has_failed && (begins || *is_own_branch);
     }
 
     /// The server keeps its warnings until a statement that uses a table.

@@ -156,7 +156,8 @@ impl Session {
 
     pub(crate) fn close_for(&mut self, engine: &Engine, kind: &Kind) {
         let closing = closing(kind);
-        if closing.everything {
+        let ends_own_branch = matches!(kind, Kind::Xa(_)) && self.transaction.is_own_branch;
+        if closing.everything && !ends_own_branch {
             self.writes.close_everything(engine, closing.defines);
         }
         if let Kind::Ddl(DdlScope::Tables(names)) = kind {

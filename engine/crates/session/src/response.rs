@@ -69,7 +69,7 @@ impl Session {
         self.has_failed = has_failed;
         self.note_warnings(&running, &outcome, has_failed);
         self.note_set_once(&running, has_failed);
-        self.note_branch(&running);
+        self.note_branch(&running, has_failed);
         self.apply(engine, &running, &outcome, has_failed);
         self.doubt_granted(engine, &running);
         // With something written, the statement may have committed that before its privileges were looked at.
@@ -127,6 +127,7 @@ impl Session {
     pub(crate) fn settle(&mut self, engine: &Engine) {
         let Some(running) = self.running.take() else { return };
         self.note_missed(engine, &running);
+        self.note_branch(&running, true);
         self.end_writes(engine, &running, true);
         if running.begins() {
             self.begin_once_more();

@@ -54,6 +54,8 @@ pub struct Transaction {
     pub is_set_once: bool,
     /// It may be a branch of an XA transaction, in which the server refuses reads after XA END.
     pub is_branch: bool,
+    /// It certainly is one, which the session began before our eyes: until it has ended the server refuses to end another.
+    pub is_own_branch: bool,
     pub snapshot: Snapshot,
     /// With autocommit off a statement has failed, and nothing was told since: it may have opened a snapshot.
     pub is_doubtful: bool,
@@ -72,6 +74,7 @@ impl Default for Transaction {
             is_read_only: false,
             is_set_once: false,
             is_branch: false,
+            is_own_branch: false,
             snapshot: Snapshot::Unknown,
             is_doubtful: false,
             written: Vec::new(),

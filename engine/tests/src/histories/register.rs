@@ -186,14 +186,14 @@ impl Board {
                 return voice.send_and_die("COMMIT").map_err(|_| Trouble::Lost).map(|()| None);
             }
             95 => return voice.send_and_die(&statement).map_err(|_| Trouble::Lost).map(|()| None),
-            96..=97 if self.way == Way::Direct && stage.plan.redefines => return self.two_phases(voice, key, value),
+            96..=97 if self.way == Way::Direct => return self.two_phases(voice, stage, key, value),
             _ => vec![&statement],
         };
         voice.all(&several).map(|()| Some(several.join("; ")))
     }
 
-    /// An XA transaction, half of the time committed by a session that did not prepare it.
-    fn two_phases(&self, voice: &mut Voice, key: usize, value: i64) -> Outcome<Option<String>> {
+    /// An XA transaction, half of the time committed by a session that did not prepare it, which outdates everything.
+    fn two_phases(&self, voice: &mut Voice, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
         let name = format!("'{}-{key}-{value}'", self.table);
         let statement = format!("UPDATE {} SET v = {value} WHERE k = {key} AND v < {value}", self.table);
         let begin = voice.text(&format!("XA START {name}")).and_then(|_| voice.text(&statement));
@@ -203,7 +203,7 @@ impl Board {
             return Err(trouble);
         }
         let prepared = voice.text(&end).and_then(|_| voice.text(&prepare));
-        let is_left = prepared.is_err() || voice.random.percent(50);
+        let is_left = prepared.is_err() || stage.plan.redefines && voice.random.percent(50);
         if is_left {
             let thread = voice.reconnect().map_err(|_| Trouble::Lost)?;
             while is_known_to_innodb(voice, thread)? {}
