@@ -327,11 +327,80 @@ fn status_flags_are_the_sessions_own() {
     assert_eq!(status(&pair.alike(read)), AUTOCOMMIT | IN_TRANSACTION | READ_ONLY);
     pair.alike("COMMIT");
     pair.alike("SET autocommit = 0");
-    pair.alike(read);
+    assert_eq!(status(&pair.hit(&mut arena, read)), IN_TRANSACTION);
     assert_eq!(status(&pair.hit(&mut arena, read)), IN_TRANSACTION);
     pair.alike("COMMIT");
     pair.alike("SET autocommit = 1");
     assert_eq!(status(&pair.hit(&mut arena, read)), AUTOCOMMIT);
+}
+
+/// With autocommit off. That the engine has begun it for the read is seen by nobody.
+#[test]
+fn a_transaction_that_a_served_read_begins_is_like_any() {
+    let mut arena = Arena::enter("g_implicit");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = 1";
+    let ends = [
+        "COMMIT",
+        "ROLLBACK AND CHAIN",
+        "BEGIN",
+        "START TRANSACTION READ ONLY",
+        "SET autocommit = 1",
+        "LOCK TABLES t READ",
+        "ANALYZE TABLE t",
+        "SET TRANSACTION READ ONLY",
+        "XA START 'a'",
+        "SAVEPOINT s",
+        "SHOW WARNINGS",
+        "DO 1/0",
+    ];
+    for isolation in ["REPEATABLE READ", "READ COMMITTED"] {
+        for end in ends {
+            let mut pair = Pair::new(&arena);
+            pair.alike(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {isolation}"));
+            pair.alike("SET autocommit = 0");
+            for before in ["SELECT @@in_transaction", "SELECT 1/0"] {
+                pair.alike(before);
+                arena.warm(&mut maker, read);
+                assert_eq!(status(&pair.hit(&mut arena, read)), IN_TRANSACTION);
+                pair.alike("SELECT FOUND_ROWS(), @@in_transaction, @@warning_count");
+                pair.alike(end);
+                for after in ["SELECT @@in_transaction", read, "UNLOCK TABLES", "COMMIT", "ROLLBACK"] {
+                    pair.alike(after);
+                }
+                pair.alike("SET autocommit = 0");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_transaction_is_begun_for_no_read_that_would_not_begin_it_so() {
+    let mut arena = Arena::enter("g_not_begun");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    small_table(&mut maker, "m", "MyISAM");
+    let setups: [&[&str]; 4] = [
+        &["SET TRANSACTION READ ONLY"],
+        &["SET SESSION TRANSACTION READ ONLY"],
+        &["SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE"],
+        &["SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"],
+    ];
+    for setup in setups {
+        for table in ["t", "m"] {
+            let read = format!("SELECT v FROM {table} WHERE id = 1");
+            arena.warm(&mut maker, &read);
+            let mut pair = Pair::new(&arena);
+            for statement in ["SET autocommit = 0"].iter().chain(setup) {
+                pair.alike(statement);
+            }
+            pair.alike(&read);
+            pair.alike("SELECT @@in_transaction");
+            pair.alike("UPDATE t SET v = v WHERE id = 9");
+            pair.alike("ROLLBACK");
+        }
+    }
 }
 
 #[test]

@@ -482,6 +482,46 @@ fn a_failed_statement_may_have_opened_a_snapshot() {
     arena.warm(&mut reader, read);
 }
 
+#[test]
+fn with_autocommit_off_the_first_read_of_a_transaction_is_served() {
+    let (mut arena, mut writer, mut reader) = with_table("x_first");
+    for isolation in ["REPEATABLE READ", "READ COMMITTED"] {
+        let level = format!("SET SESSION TRANSACTION ISOLATION LEVEL {isolation}");
+        let mut session = arena.client_with(&[&level, "SET autocommit = 0"]);
+        for end in ["COMMIT", "ROLLBACK"] {
+            let old = arena.warm(&mut reader, READ);
+            sees(&mut session, "SELECT @@in_transaction", "0");
+            arena.hit(&mut session, READ, &old);
+            sees(&mut session, "SELECT @@in_transaction", "1");
+            let new = (old.parse::<i32>().unwrap() + 1).to_string();
+            set_v(&mut writer, new.parse().unwrap());
+            let seen = if isolation == "READ COMMITTED" { &new } else { &old };
+            (0..3).for_each(|_| sees(&mut session, READ, seen));
+            sees(&mut session, "SELECT v FROM t WHERE id = 1 -- of the server", seen);
+            session.must(end).unwrap();
+            sees(&mut session, READ, &new);
+            session.must(end).unwrap();
+        }
+    }
+}
+
+#[test]
+fn with_autocommit_off_a_write_after_a_served_read_is_of_its_transaction() {
+    let (mut arena, mut writer, mut reader) = with_table("x_first_write");
+    writer.must("SET autocommit = 0").unwrap();
+    arena.warm(&mut reader, READ);
+    arena.hit(&mut writer, READ, "10");
+    set_v(&mut writer, 11);
+    sees(&mut writer, READ, "11");
+    sees(&mut reader, READ, "10");
+    writer.must("ROLLBACK").unwrap();
+    sees(&mut reader, READ, "10");
+    arena.warm(&mut reader, READ);
+    arena.hit(&mut writer, READ, "10");
+    set_v(&mut writer, 12);
+    arena.follows(&mut reader, READ, || drop(writer.must("COMMIT").unwrap()), "12");
+}
+
 /// With autocommit off from its first statement on, a read opens a transaction.
 fn has_a_snapshot(arena: &mut Arena, writer: &mut Client, mut session: Client, value: i32) {
     let read = "SELECT v FROM t WHERE id = 1";

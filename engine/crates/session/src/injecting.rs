@@ -32,12 +32,17 @@ impl Session {
             return Some(replay);
         }
         let packet = self.transaction.deferred_begin.take()?;
-        Some(self.inject(engine, Purpose::Begin, (packet, Expect::Query)))
+        Some(self.begin(engine, packet))
     }
 
-    /// The server has not begun what the client takes for begun: nothing may run outside of it.
+    pub(crate) fn begin(&mut self, engine: &Engine, packet: Vec<u8>) -> Vec<u8> {
+        self.inject(engine, Purpose::Begin, (packet, Expect::Query))
+    }
+
+    /// The server has not begun what the client takes for begun: nothing may run outside of it. With autocommit off the client
+    /// has begun nothing: it was to be begun for a read.
     pub(crate) fn begin_once_more(&mut self) {
-        self.transaction.deferred_begin = Some(query_packet(b"BEGIN"));
+        self.transaction.deferred_begin = self.transaction.autocommit.then(|| query_packet(b"BEGIN"));
     }
 
     /// The result that the server does not know of, if it matters.

@@ -15,9 +15,9 @@ use wire::{Expect, ResponseTracker};
 pub(crate) enum Purpose {
     /// The client's own command.
     Client,
-    /// A deferred BEGIN is made good.
+    /// A deferred BEGIN is made good, or done for the read that would begin a transaction.
     Begin,
-    /// As is a deferred BEGIN, with the snapshot opened at once; the stamp was noted before.
+    /// The same with the snapshot opened at once; the stamp was noted before.
     OpenSnapshot(Stamp),
     /// The session's settings.
     Ask,
@@ -100,7 +100,7 @@ impl Running {
         self.is_hidden() || self.rendering.is_some()
     }
 
-    /// It makes good a BEGIN that the client takes for done.
+    /// It makes good a BEGIN that the client takes for done, or that its read needs.
     pub(crate) fn begins(&self) -> bool {
         matches!(self.purpose, Purpose::Begin | Purpose::OpenSnapshot(_))
     }

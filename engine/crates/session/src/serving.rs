@@ -2,6 +2,7 @@
 
 use crate::Outlet;
 use crate::engine::Engine;
+use crate::injecting::query_packet;
 use crate::lasting::Basis;
 use crate::layout::Layout;
 use crate::session::Session;
@@ -106,8 +107,10 @@ impl Session {
         if layout.joins() && (self.transaction.has_begun() || !self.transaction.autocommit) {
             return Served::No;
         }
-        match self.transaction.admit(&engine.versions, entry.cells(), layout.opens_snapshot()) {
+        let opens_snapshot = layout.opens_snapshot() && engine.settings.defers_begin();
+        match self.transaction.admit(&engine.versions, entry.cells(), opens_snapshot) {
             Admission::Serve => {}
+            Admission::Begin => return Served::Inject(self.begin(engine, query_packet(b"BEGIN"))),
             Admission::OpenSnapshot => return Served::Inject(self.open_snapshot(engine)),
             Admission::Refuse(_) => return Served::No,
         }

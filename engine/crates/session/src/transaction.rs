@@ -39,7 +39,9 @@ pub enum Snapshot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     Serve,
-    /// The server's snapshot must be opened first.
+    /// The server must begin the transaction first.
+    Begin,
+    /// It must begin it with its snapshot open.
     OpenSnapshot,
     Refuse(crate::Own),
 }
@@ -89,9 +91,15 @@ impl Transaction {
         self.is_open || self.deferred_begin.is_some()
     }
 
-    /// `opens_snapshot`: running the statement of this result would certainly open the server's snapshot.
+    /// The client has begun a transaction that the server does not know of, or its first read begins one.
+    fn is_due(&self) -> bool {
+        self.deferred_begin.is_some() || !self.autocommit && !self.is_open && !self.is_doubtful && !self.is_read_only
+    }
+
+    /// `opens_snapshot`: running the statement of this result would certainly open the server's snapshot, and the engine may
+    /// open it in its place.
     pub fn admit(&self, versions: &Versions, cells: &[CellId], opens_snapshot: bool) -> Admission {
-        use Admission::{OpenSnapshot, Refuse, Serve};
+        use Admission::{Begin, OpenSnapshot, Refuse, Serve};
         if self.is_branch {
             return Refuse(crate::Own::Branch);
         }
@@ -109,6 +117,7 @@ impl Transaction {
         }
         match (self.isolation, self.snapshot) {
             (Isolation::ReadCommitted, _) if self.has_begun() => Serve,
+            (Isolation::ReadCommitted, _) if opens_snapshot && self.is_due() => Begin,
             (Isolation::RepeatableRead, Snapshot::Open(stamp)) if self.is_open => {
                 if versions.is_fresh(cells, stamp) {
                     Serve
@@ -116,9 +125,7 @@ impl Transaction {
                     Refuse(crate::Own::Snapshot)
                 }
             }
-            (Isolation::RepeatableRead, _) if !self.is_open && opens_snapshot && self.deferred_begin.is_some() => {
-                OpenSnapshot
-            }
+            (Isolation::RepeatableRead, _) if opens_snapshot && self.is_due() => OpenSnapshot,
             (Isolation::Serializable, _) => Refuse(crate::Own::Isolation),
             _ => Refuse(crate::Own::Snapshot),
         }

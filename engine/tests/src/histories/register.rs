@@ -241,12 +241,19 @@ impl Board {
     }
 
     /// At READ COMMITTED each read is as fresh as outside.
+    /// Each read sees what is committed: by its isolation, or being the first of a transaction.
     fn read_in_transaction(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
-        voice.all(&["SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "BEGIN"])?;
+        let isolation = voice.random.word(&["READ COMMITTED", "REPEATABLE READ"]);
+        voice.run(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {isolation}"))?;
+        let is_explicit = isolation == "READ COMMITTED" && voice.random.percent(50);
+        voice.run(if is_explicit { "BEGIN" } else { "SET autocommit = 0" })?;
         for _ in 0..4 {
             self.read(voice, stage)?;
+            if isolation == "REPEATABLE READ" {
+                voice.run("COMMIT")?;
+            }
         }
-        voice.run("COMMIT")
+        voice.all(&["COMMIT", "SET autocommit = 1"])
     }
 
     fn read(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
