@@ -82,8 +82,9 @@ fn revive(server: &mut Server) -> io::Result<()> {
     server.restart()
 }
 
-/// Reads that skip, group or combine rows.
-const HIDING: [&str; 12] = [
+/// Reads that skip, group or combine rows, or have a subquery.
+const HIDING: [&str; 13] = [
+    "(SELECT",
     "OFFSET",
     "LIMIT 1,",
     "GROUP",
