@@ -83,8 +83,13 @@ fn revive(server: &mut Server) -> io::Result<()> {
 }
 
 /// Reads that skip, group or combine rows, or have a subquery.
-const HIDING: [&str; 13] = [
+const HIDING: [&str; 18] = [
     "(SELECT",
+    "SUM",
+    "MIN",
+    "BIT_",
+    "STD",
+    "AGG(",
     "OFFSET",
     "LIMIT 1,",
     "GROUP",
