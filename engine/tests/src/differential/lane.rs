@@ -99,10 +99,16 @@ impl Lane {
     /// Leaves nothing of an earlier history.
     fn clean(&mut self) -> io::Result<()> {
         let admin = &mut self.admin;
-        for row in admin.must("XA RECOVER")?.rows(false) {
-            let name = row[3].clone().unwrap_or_default();
-            // A branch that the server has given up already answers with an error, and is gone all the same.
-            admin.query(format!("XA ROLLBACK '{}'", String::from_utf8_lossy(&name)))?;
+        // Until the server has noticed the end of the session that prepared it, a branch is refused to others.
+        loop {
+            let branches = admin.must("XA RECOVER")?.rows(false);
+            if branches.is_empty() {
+                break;
+            }
+            for row in branches {
+                let name = row[3].clone().unwrap_or_default();
+                admin.query(format!("XA ROLLBACK '{}'", String::from_utf8_lossy(&name)))?;
+            }
         }
         for statement in super::RESTORING {
             admin.must(statement)?;
