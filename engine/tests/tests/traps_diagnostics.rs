@@ -352,18 +352,24 @@ fn a_transaction_that_a_served_read_begins_is_like_any() {
         "SET TRANSACTION READ ONLY",
         "XA START 'a'",
         "SAVEPOINT s",
+        "UPDATE t SET v = v WHERE id = 9",
         "SHOW WARNINGS",
         "DO 1/0",
     ];
-    for isolation in ["REPEATABLE READ", "READ COMMITTED"] {
+    let kinds = [
+        ("ISOLATION LEVEL REPEATABLE READ", IN_TRANSACTION),
+        ("ISOLATION LEVEL READ COMMITTED", IN_TRANSACTION),
+        ("READ ONLY", IN_TRANSACTION | READ_ONLY),
+    ];
+    for (kind, flags) in kinds {
         for end in ends {
             let mut pair = Pair::new(&arena);
-            pair.alike(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {isolation}"));
+            pair.alike(&format!("SET SESSION TRANSACTION {kind}"));
             pair.alike("SET autocommit = 0");
             for before in ["SELECT @@in_transaction", "SELECT 1/0"] {
                 pair.alike(before);
                 arena.warm(&mut maker, read);
-                assert_eq!(status(&pair.hit(&mut arena, read)), IN_TRANSACTION);
+                assert_eq!(status(&pair.hit(&mut arena, read)), flags);
                 pair.alike("SELECT FOUND_ROWS(), @@in_transaction, @@warning_count");
                 pair.alike(end);
                 for after in ["SELECT @@in_transaction", read, "UNLOCK TABLES", "COMMIT", "ROLLBACK"] {
@@ -381,9 +387,8 @@ fn a_transaction_is_begun_for_no_read_that_would_not_begin_it_so() {
     let mut maker = arena.client();
     small_table(&mut maker, "t", "InnoDB");
     small_table(&mut maker, "m", "MyISAM");
-    let setups: [&[&str]; 4] = [
+    let setups: [&[&str]; 3] = [
         &["SET TRANSACTION READ ONLY"],
-        &["SET SESSION TRANSACTION READ ONLY"],
         &["SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE"],
         &["SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"],
     ];

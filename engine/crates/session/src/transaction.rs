@@ -93,7 +93,7 @@ impl Transaction {
 
     /// The client has begun a transaction that the server does not know of, or its first read begins one.
     fn is_due(&self) -> bool {
-        self.deferred_begin.is_some() || !self.autocommit && !self.is_open && !self.is_doubtful && !self.is_read_only
+        self.deferred_begin.is_some() || !self.autocommit && !self.is_open && !self.is_doubtful
     }
 
     /// `opens_snapshot`: running the statement of this result would certainly open the server's snapshot, and the engine may
