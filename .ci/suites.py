@@ -33,7 +33,7 @@ import inputs  # noqa: E402
 
 LOGS = Path(os.environ.get("RUN_DIR", ROOT / ".run")) / "test"
 # More than a small machine has processors: suites wait a lot, for servers that start and conditions that come.
-WORKERS = 4
+WORKERS = 5
 HEARTBEAT_SECONDS = 60
 # In the environment of everything that a suite starts, with a value for each run of a suite.
 MARK = "SUITE_RUN"
