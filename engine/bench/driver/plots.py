@@ -36,6 +36,7 @@ AXES = {
     "threads": "connections",
     "cache_mb": "cache, MB",
     "hit-percent": "statements that repeat, %",
+    "range-size": "rows of each read",
     "entries": "cached entries of the written table",
 }
 # Files that do not change when the figures do not.

@@ -1,6 +1,6 @@
 import pytest
 
-from driver import published
+from driver import plots, published
 from driver.load import centre, run_command, warm_command
 from driver.workload import BadWorkload, Profile, axis_value, make_workload, read_profile, read_workload
 
@@ -48,6 +48,7 @@ def test_every_workload_of_every_profile_can_be_read(name):
     for each in profile.workloads:
         workload = read_workload(each, name)
         assert workload.points(profile)
+        assert workload.kind != "load" or workload.axis in plots.AXES
         for changes in published.changes(workload.published, workload.scale).values():
             assert set(workload.values) & set(changes)
 
