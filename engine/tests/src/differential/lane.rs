@@ -99,7 +99,10 @@ impl Lane {
     /// Leaves nothing of an earlier history.
     fn clean(&mut self) -> io::Result<()> {
         let admin = &mut self.admin;
-        // Until the server has noticed the end of the session that prepared it, a branch is refused to others.
+        for statement in super::RESTORING {
+            admin.must(statement)?;
+        }
+        // Refused with autocommit off, and until the server has noticed the end of the session that prepared it.
         loop {
             let branches = admin.must("XA RECOVER")?.rows(false);
             if branches.is_empty() {
@@ -109,9 +112,6 @@ impl Lane {
                 let name = row[3].clone().unwrap_or_default();
                 admin.query(format!("XA ROLLBACK '{}'", String::from_utf8_lossy(&name)))?;
             }
-        }
-        for statement in super::RESTORING {
-            admin.must(statement)?;
         }
         let listing = "SELECT CONCAT('DROP DATABASE `', schema_name, '`') FROM information_schema.schemata \
             WHERE schema_name NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys') \
