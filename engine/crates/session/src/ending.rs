@@ -37,10 +37,7 @@ impl Session {
 
     /// Tables open again. In a transaction they are remembered, to be closed again when it may commit.
     pub(crate) fn end_writes(&mut self, engine: &Engine, running: &Running, has_failed: bool) {
-        let kind = match &running.effect {
-            Effect::Statement(statement) => Some(&statement.kind),
-            _ => None,
-        };
+        let kind = running.kind();
         let ends = matches!(kind, Some(Kind::Commit(_) | Kind::Rollback(_) | Kind::Begin(_))) && !has_failed;
         if matches!(kind, Some(Kind::LockTables)) && !has_failed {
             self.writes.is_locked = true;
@@ -88,10 +85,7 @@ impl Session {
 
     /// An XA transaction that has begun lasts as long as the server says that one is open. After an error it has said nothing.
     pub(crate) fn note_branch(&mut self, running: &Running, has_failed: bool) {
-        let kind = match &running.effect {
-            Effect::Statement(statement) => Some(&statement.kind),
-            _ => None,
-        };
+        let kind = running.kind();
         let may_begin = kind.is_some_and(|kind| matches!(kind, Kind::Xa(_) | Kind::Call) || may_be_anything(kind));
         let begins = matches!(kind, Some(Kind::Xa(Xa::Start)));
         let Transaction { is_open, is_branch, is_own_branch, .. } = &mut self.transaction;

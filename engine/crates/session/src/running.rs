@@ -8,7 +8,7 @@ use crate::rows::{Terms, Wording};
 use crate::surface::{Pending, Rendering};
 use crate::tables::Table;
 use cache::Stamp;
-use sql::Statement;
+use sql::{Kind, Statement};
 use std::sync::Arc;
 use wire::{Expect, ResponseTracker};
 
@@ -92,6 +92,13 @@ impl Running {
             generated: None,
             has_begun: None,
             is_exchange: false,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> Option<&Kind> {
+        match &self.effect {
+            Effect::Statement(statement) => Some(&statement.kind),
+            _ => None,
         }
     }
 
