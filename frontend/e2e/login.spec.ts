@@ -37,7 +37,7 @@ test('a log-out that was refused says so, and is tried again', async ({ page }) 
   await page.getByLabel(/^Password/).fill(stack.password());
   await page.getByRole('button', { name: 'Log in' }).click();
   const isSession = (url: URL) => url.pathname === '/api/v1/auth/session';
-  await refuse(page, isSession, 'DELETE');
+  await refuse(page, isSession, { method: 'DELETE' });
   await page.getByRole('button', { name: stack.user() }).click();
   await page.getByRole('menuitem', { name: 'Log out' }).click();
   const told = page.getByRole('dialog', { name: 'You are still logged in' });

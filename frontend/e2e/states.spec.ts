@@ -22,17 +22,19 @@ async function expectFrame(page: Page): Promise<void> {
 }
 
 for (const [name, pathOf] of Object.entries(ALL)) {
-  test(`${name}: says what it is while it loads`, async ({ page, instances: [first] }) => {
-    await page.route(isAsked, () => undefined);
+  test(`${name}: says what it is while it loads, then why it cannot be shown`, async ({
+    page,
+    instances: [first],
+  }) => {
+    let answer = () => {};
+    const after = new Promise<void>((resolve) => (answer = resolve));
+    await refuse(page, isAsked, { after });
     await page.goto(pathOf(first));
     await expect(page.locator('main [aria-busy="true"]').first()).toBeVisible();
     await expectFrame(page);
     await expect(page.getByText('–', { exact: true })).toHaveCount(0);
-  });
 
-  test(`${name}: says why it cannot be shown`, async ({ page, instances: [first] }) => {
-    await refuse(page, isAsked);
-    await page.goto(pathOf(first));
+    answer();
     const told = page.getByRole('alert').filter({ hasText: refusal.message }).first();
     await expect(told).toContainText(refusal.request);
     await expectFrame(page);
