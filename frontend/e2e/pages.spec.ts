@@ -4,6 +4,9 @@ import { expectAccessible, expectToFitPhone } from './accessible';
 import { PAGES } from './addresses';
 import { expect, test } from './console';
 
+// Each of them only looks.
+test.describe.configure({ mode: 'parallel' });
+
 function problemsOf(page: Page): string[] {
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));

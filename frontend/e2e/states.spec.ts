@@ -14,6 +14,7 @@ const ALL: typeof PAGES = {
 /** What a page asks for, beside who is logged in. */
 const isAsked = ({ pathname }: URL) => pathname.startsWith('/api/') && pathname !== '/api/v1/auth/session';
 
+test.describe.configure({ mode: 'parallel' });
 test.use({ viewport: { width: 390, height: 844 } });
 
 async function expectFrame(page: Page): Promise<void> {
