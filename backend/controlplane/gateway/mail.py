@@ -139,11 +139,12 @@ def _own_name(sock: socket.socket) -> str:
 
 
 def _opened(sock: socket.socket, server: MailServer) -> smtplib.SMTP:
-    tls = ssl.create_default_context()
-    session = _Session(tls.wrap_socket(sock, server_hostname=server.host) if server.security == "tls" else sock, server)
+    if server.security == "tls":
+        sock = ssl.create_default_context().wrap_socket(sock, server_hostname=server.host)
+    session = _Session(sock, server)
     try:
         if server.security == "starttls":
-            session.starttls(context=tls)
+            session.starttls(context=ssl.create_default_context())
         session.ehlo_or_helo_if_needed()
         if server.username:
             session.login(server.username, server.password)
