@@ -18,6 +18,8 @@ use fqc_tests::client::{Client, Login, Param, Prepared, Response, capability};
 use fqc_tests::server::{Options, Server};
 
 pub const PATIENCE: Duration = Duration::from_secs(120);
+/// To look takes time that what is waited for needs.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 static SHARED: Mutex<Option<Arc<Server>>> = Mutex::new(None);
 static TURN: Mutex<()> = Mutex::new(());
@@ -103,7 +105,7 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < PATIENCE, "in vain waited for: {what}");
-        thread::yield_now();
+        thread::sleep(LOOK_EVERY);
     }
 }
 
