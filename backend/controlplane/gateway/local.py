@@ -189,7 +189,7 @@ class LocalServer:
             pymysql.connect(
                 host="127.0.0.1", port=self.port, user=self.username, password=self.password,
                 connect_timeout=ANSWER_SECONDS, read_timeout=ANSWER_SECONDS, write_timeout=ANSWER_SECONDS,
-                ssl_disabled=True,  # else whom the system believes is read each time, which takes longer than all of this
+                ssl_disabled=True,  # else the certificates of the system are read each time, which takes longer
             ).close()  # fmt: skip
         except pymysql.MySQLError:
             return False
