@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 
 process.env.FQC_E2E_SESSION ??= join(tmpdir(), `fqc-e2e-session-${process.pid}.json`);
 
-// A stack that runs already need not have servers for two.
+// A stack that runs already has servers for one at least.
 process.env.FQC_E2E_WORKERS ??= process.env.FQC_E2E_URL ? '1' : '3';
 
 /** How many test files run at a time. */
