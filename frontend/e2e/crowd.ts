@@ -17,7 +17,7 @@ crowd = Instance.objects.filter(name__startswith="crowd-")`;
   await promisify(execFile)(PYTHON, ['manage.py', 'shell', '-c', head + code], { cwd: BACKEND, env });
 }
 
-/** Stopped instances: these are asked nothing. */
+/** Stopped instances, at an address that nobody has: all that they are asked is whether they are back. */
 export function addCrowd(): Promise<void> {
   return inDatabase(`
 size = InstanceClass.objects.first()

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from email.message import EmailMessage
 
+import structlog
 from django.conf import settings as process_settings
 from django.db import transaction
 from django.db.models import F, Q
@@ -24,6 +25,7 @@ from controlplane.alerts.vocabulary import EventKind, MailState
 from controlplane.core import clock
 from controlplane.core.errors import Conflict
 from controlplane.core.ids import new_id
+from controlplane.core.sealing import CannotOpen
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.mail import MailServer, MailServerFailed, MailUncertain, deliver
 from controlplane.metrics.definitions import METRICS
@@ -40,10 +42,10 @@ MOST_ALONE = 10  # mails of one kind to the same people; more than these become 
 BUNDLE = 1000
 MESSAGE_DOMAIN = "fast-query-cache.invalid"
 
+log = structlog.get_logger(__name__)
 
-def mail_server(row: Settings) -> MailServer | None:
-    if not row.smtp_host:
-        return None
+
+def mail_server(row: Settings) -> MailServer:
     return MailServer(row.smtp_host, row.smtp_port, row.smtp_security, row.smtp_username, smtp_password(row))
 
 
@@ -55,9 +57,9 @@ def incidents_page() -> str:
 def test_mail_send(*, to: str) -> str:
     """At once and without the outbox: whoever asks wants to see the server's answer."""
     row = settings_get()
-    server = mail_server(row)
-    if server is None:
+    if not row.smtp_host:
         raise Conflict("No SMTP server is set: an admin sets smtp_host in the settings.", code="no_mail_server")
+    server = mail_server(row)
     now = timezone.now()
     letter = test_letter(server.place, process_settings.PUBLIC_URL, now)
     message = message_of(
@@ -83,15 +85,18 @@ def mails_send() -> int:
     """Sends what is due; returns how many mails the server took."""
     _abandon_stuck()
     row = settings_get()
-    server = mail_server(row)
-    if server is None or not turn_claim(TURN, clock.shared_time(), LEASE_SECONDS):
+    if not row.smtp_host or not turn_claim(TURN, clock.shared_time(), LEASE_SECONDS):
         return 0
     sent, pause = 0, 0.0
     try:
+        server = mail_server(row)
         for bundle in list(_due_bundles()):
             sent += _send(bundle, server, row.mail_from)
     except (MailServerFailed, MailUncertain):
         pause = PAUSE_SECONDS  # what is left waits in the outbox
+    except CannotOpen as error:
+        log.error("mail_password_not_opened", detail=error.detail)
+        pause = PAUSE_SECONDS
     finally:
         turn_end(TURN, clock.shared_time() + pause)
     return sent

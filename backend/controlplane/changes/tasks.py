@@ -7,7 +7,8 @@ from celery import shared_task
 from controlplane.changes import execution, upkeep, watch
 from controlplane.metrics.lookout import LOOKOUT
 
-LOOKOUT.duties.append(watch.watch_if_due)
+LOOKOUT.lanes["living"].append(watch.watch_if_due)
+LOOKOUT.lanes["silent"].append(watch.watch_silent_if_due)
 
 
 @shared_task(name="changes.apply")

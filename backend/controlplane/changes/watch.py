@@ -1,5 +1,8 @@
 """Drift, restarts and silence: every running instance is compared with what is configured for it.
 
+Those that do not run are asked whether they are back, in a lane of their own: each may take seconds to say nothing, and
+many of them must not hold up the others.
+
 A server that was restarted gets its dynamic parameters again, as a change set of its own; drift by anybody's hand is
 only noted. Instances that a change set is at work on are left alone, and what was seen while a change began or ended is
 not noted: the change knows better. What did not change is not written.
@@ -46,10 +49,13 @@ from controlplane.metrics.connections import PROCESS, Connections
 from controlplane.metrics.turns import turn_claim, turn_end
 
 log = structlog.get_logger(__name__)
-TURN, EVERY_SECONDS, LEASE_SECONDS = "watch", 15.0, 120.0
+TURN, SILENT_TURN = "watch", "watch_silent"
+EVERY_SECONDS, LEASE_SECONDS = 15.0, 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5
 WRITE_BATCH = 5000
-WATCHED = (State.RUNNING, State.UNREACHABLE, State.STOPPED)
+SILENT_BATCH = 640  # asked well within the lease, though each of them waits for its time to be over
+# An external instance that could not be reached when it was registered may answer by now.
+SILENT = Q(state__in=(State.UNREACHABLE, State.STOPPED)) | Q(state=State.FAILED, provider=Provider.EXTERNAL)
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,32 @@ def watch_if_due() -> None:
             turn_end(TURN, now + EVERY_SECONDS)
 
 
+def watch_silent_if_due() -> None:
+    now = clock.shared_time()
+    if turn_claim(SILENT_TURN, now, LEASE_SECONDS):
+        try:
+            watch_silent()
+        finally:
+            turn_end(SILENT_TURN, now + EVERY_SECONDS)
+
+
 def watch(connections: Connections = PROCESS) -> None:
-    # An external instance that could not be reached when it was registered may answer by now.
-    late = Q(state=State.FAILED, provider=Provider.EXTERNAL)
-    instances = list(instance_list().filter(Q(state__in=WATCHED) | late))
+    instances = list(instance_list().filter(state=State.RUNNING))
     connections.keep_only({instance.pk for instance in instances})
+    _look(instances, connections)
+
+
+def watch_silent() -> None:
+    waiting = list(Instance.objects.filter(SILENT).values_list("pk", flat=True))
+    for first in range(0, len(waiting), SILENT_BATCH):
+        turn_end(SILENT_TURN, clock.shared_time() + LEASE_SECONDS)
+        connections = Connections()
+        # Asked for again: some may run by now.
+        _look(list(instance_list().filter(SILENT, pk__in=waiting[first : first + SILENT_BATCH])), connections)
+        connections.keep_only(())
+
+
+def _look(instances: list[Instance], connections: Connections) -> None:
     if not instances:
         return
     prefetch_related_objects(instances, "parameters")

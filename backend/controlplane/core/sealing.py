@@ -15,12 +15,16 @@ from collections.abc import Sequence
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from controlplane.core.errors import Problem
+
 VERSION = "v1"
 NONCE_BYTES = 12
 
 
-class CannotOpen(ValueError):
+class CannotOpen(Problem):
     """The sealed text is damaged, belongs elsewhere, or its key is not among the keys given."""
+
+    code, title = "secret_not_opened", "A stored secret cannot be opened"
 
 
 def _key(secret: str) -> bytes:
@@ -38,8 +42,15 @@ def _encrypt(key: bytes, plain: bytes, context: str) -> str:
 
 
 def _decrypt(key: bytes, sealed: str, context: str) -> bytes:
-    raw = base64.b64decode(sealed)
-    return AESGCM(key).decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], context.encode())
+    try:
+        raw = base64.b64decode(sealed)
+        return AESGCM(key).decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], context.encode())
+    except (InvalidTag, ValueError) as error:
+        raise _damaged(context) from error
+
+
+def _damaged(context: str) -> CannotOpen:
+    return CannotOpen(f"The secret of {context} cannot be opened: it is damaged, or was sealed elsewhere. Set it anew.")
 
 
 def seal(plain: str, keys: Sequence[str], context: str) -> str:
@@ -49,25 +60,23 @@ def seal(plain: str, keys: Sequence[str], context: str) -> str:
 
 
 def _unwrap(sealed: str, keys: Sequence[str], context: str) -> tuple[bytes, str]:
-    version, name, wrapped, body = sealed.split(".")
-    secret = next((key for key in keys if key_name(key) == name), None)
-    if version != VERSION or secret is None:
-        raise CannotOpen(f"sealed with key {name}, which is not among FQC_SEALING_KEYS: add it after the newest one")
-    return _decrypt(_key(secret), wrapped, context), body
+    version, _, rest = sealed.partition(".")
+    if version != VERSION or rest.count(".") != 2:
+        raise _damaged(context)
+    name, wrapped, body = rest.split(".")
+    known = {key_name(key): key for key in keys}
+    if name not in known:
+        why = f"it was sealed with key {name}, which is not among FQC_SEALING_KEYS: add it after the newest"
+        raise CannotOpen(f"The secret of {context} cannot be opened: {why}.")
+    return _decrypt(_key(known[name]), wrapped, context), body
 
 
 def open_sealed(sealed: str, keys: Sequence[str], context: str) -> str:
-    try:
-        data_key, body = _unwrap(sealed, keys, context)
-        return _decrypt(data_key, body, context).decode()
-    except (InvalidTag, ValueError) as error:
-        raise CannotOpen(f"cannot open the secret of {context}: {error or 'it is damaged'}") from error
+    data_key, body = _unwrap(sealed, keys, context)
+    return _decrypt(data_key, body, context).decode()
 
 
 def rewrap(sealed: str, keys: Sequence[str], context: str) -> str:
     """The same secret, its data key wrapped by the newest sealing key."""
-    try:
-        data_key, body = _unwrap(sealed, keys, context)
-    except (InvalidTag, ValueError) as error:
-        raise CannotOpen(f"cannot rewrap the secret of {context}: {error or 'it is damaged'}") from error
+    data_key, body = _unwrap(sealed, keys, context)
     return ".".join([VERSION, key_name(keys[0]), _encrypt(_key(keys[0]), data_key, context), body])

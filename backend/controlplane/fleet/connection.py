@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 from django.conf import settings as process_settings
 
+from controlplane.core.sealing import CannotOpen
 from controlplane.fleet.models import Instance
+from controlplane.gateway.errors import PasswordNotOpened
 from controlplane.gateway.server import Limits, Server, open_server
 from controlplane.settings.selectors import settings_get
 
@@ -29,9 +31,11 @@ class Address:
 
 
 def address_of(instance: Instance) -> Address:
-    return Address(
-        instance.host, instance.port, instance.username, instance.password, instance.is_tls_required, instance.tls_ca
-    )
+    try:
+        password = instance.password
+    except CannotOpen as error:
+        raise PasswordNotOpened(error.detail) from error
+    return Address(instance.host, instance.port, instance.username, password, instance.is_tls_required, instance.tls_ca)
 
 
 def limits() -> Limits:

@@ -31,8 +31,8 @@ def instance_polled() -> QuerySet[Instance]:
 
 
 def endpoint_list() -> QuerySet[Instance]:
-    """The same with nothing but what connecting to them takes."""
-    return Instance.objects.filter(state__in=POLLED).only(*CONNECTED_BY)
+    """Those of them that answered last time, with nothing but what connecting to them takes."""
+    return Instance.objects.filter(state__in=POLLED).exclude(state=State.UNREACHABLE).only(*CONNECTED_BY)
 
 
 def instance_tagged(tags: dict[str, str]) -> QuerySet[Instance]:

@@ -24,6 +24,14 @@ class AccessDenied(GatewayError):
     status, code, title, is_permanent = 422, "server_denied", "The server denied the account", True
 
 
+class NotAServer(GatewayError):
+    status, code, title, is_permanent = 422, "not_a_server", "No MySQL-compatible server answers there", True
+
+
+class PasswordNotOpened(GatewayError):
+    status, code, title, is_permanent = 500, "secret_not_opened", "A stored secret cannot be opened", True
+
+
 class RefusedStatement(GatewayError):
     """The server understood and said no: an unknown variable, a wrong value, a missing privilege."""
 

@@ -24,7 +24,7 @@ from pymysql.constants import CR, ER
 from controlplane.gateway.bounded import BoundedConnection
 from controlplane.gateway.dial import dial
 from controlplane.gateway.endpoint import checked_addresses
-from controlplane.gateway.errors import AccessDenied, GatewayError, RefusedStatement, Unreachable
+from controlplane.gateway.errors import AccessDenied, GatewayError, NotAServer, RefusedStatement, Unreachable
 from controlplane.gateway.names import ENGINE_NAMES
 
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,63}(\.[a-z][a-z0-9_]{0,63})?")
@@ -59,7 +59,9 @@ def translate(error: Exception, place: str) -> GatewayError:
         return AccessDenied(f"{place}: the server denied the account ({said}). Check its name, password and grants.")
     if code in CONNECTION_LOST | SHUTTING_DOWN or isinstance(error, OSError | pymysql.InterfaceError):
         return Unreachable(f"{place}: {said}. Is the server running and reachable from here?")
-    return RefusedStatement(f"{place}: the server answered {code}: {said}.")
+    if isinstance(error, pymysql.MySQLError) and isinstance(code, int):
+        return RefusedStatement(f"{place}: the server answered {code}: {said}.")
+    return NotAServer(f"{place}: what answers there does not speak MySQL's protocol ({said}). Check host and port.")
 
 
 def quoted(name: str) -> str:
@@ -192,7 +194,7 @@ def open_server(endpoint: Endpoint, limits: Limits) -> Server:
     addresses = checked_addresses(endpoint.host, limits.networks, limits.connect_seconds)
     try:
         return Server(_connection(endpoint, addresses, until), place, limits.statement_seconds)
-    except (pymysql.MySQLError, OSError) as error:
+    except Exception as error:  # PyMySQL takes a greeting apart without asking whether it is one
         raise translate(error, place) from error
 
 

@@ -1,7 +1,7 @@
 """Open connections to polled servers, kept between rounds: connecting costs ten times as much as asking.
 
 One set per process. A connection is opened again when the instance's address or account changed, and dropped after any
-failure. A server that keeps failing is asked less and less often, so that many dead ones do not delay the living.
+failure.
 Connections that are open are asked all at once on this thread; opening one, which waits for the server, takes a thread.
 """
 
@@ -23,9 +23,7 @@ from controlplane.gateway.server import Limits, Server, open_server
 
 Key = tuple[str, int, str, str, bool, str]
 Outcome = bulk.Answer | GatewayError
-MOST_THREADS = 64
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 15.0, 300.0
-FREE_FAILURES = 2  # a restart takes a round or two
+MOST_THREADS = 256  # they wait, for servers that say nothing above all
 
 log = structlog.get_logger(__name__)
 
@@ -35,22 +33,6 @@ class Connections:
 
     def __init__(self) -> None:
         self._open: dict[str, tuple[Key, Server]] = {}
-        self._failures: dict[str, int] = {}
-        self._paused_until: dict[str, float] = {}
-
-    def is_paused(self, instance_id: str, now: float) -> bool:
-        return self._paused_until.get(instance_id, 0.0) > now
-
-    def note(self, instance_id: str, *, has_failed: bool, now: float) -> None:
-        """One success forgets all failures."""
-        if not has_failed:
-            self._failures.pop(instance_id, None)
-            self._paused_until.pop(instance_id, None)
-            return
-        count = self._failures[instance_id] = self._failures.get(instance_id, 0) + 1
-        if count > FREE_FAILURES:
-            pause = FIRST_PAUSE_SECONDS * 2 ** min(count - FREE_FAILURES, 16)
-            self._paused_until[instance_id] = now + min(pause, LONGEST_PAUSE_SECONDS)
 
     def _get(self, instance: Instance, limits: Limits) -> Server:
         key, (kept_key, server) = _key(instance), self._open.get(instance.pk, (None, None))
@@ -90,7 +72,7 @@ class Connections:
         except GatewayError as error:
             return error
         except Exception as error:
-            # Whatever listens there, or a password that cannot be opened: one instance must not spoil the round.
+            # Whatever listens there: one instance must not spoil the round.
             log.exception("ask_failed", instance=instance.pk)
             self.drop(instance.pk)
             return GatewayError(f"{instance.host}:{instance.port}: {type(error).__name__}: {error}")
@@ -120,9 +102,8 @@ class Connections:
             server.close()
 
     def keep_only(self, instance_ids: Collection[str]) -> None:
-        for instance_id in (set(self._open) | set(self._failures)) - set(instance_ids):
+        for instance_id in set(self._open) - set(instance_ids):
             self.drop(instance_id)
-            self.note(instance_id, has_failed=False, now=0.0)
 
     def __len__(self) -> int:
         return len(self._open)

@@ -3,12 +3,15 @@
 Whichever process is knocked at first takes a lease and stays: a thread does what is due, again and again, until the
 lease is another's or cannot be renewed; then it closes every connection it kept. The lease is renewed while a round is
 at work. A process that dies leaves its lease to run out, and the next knock, wherever it arrives, starts anew.
+
+Duties of one lane are done one after the other; lanes do not wait for each other.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -23,13 +26,15 @@ NAME = "lookout"
 LEASE_SECONDS = 20.0
 TICK_SECONDS = 1.0
 
+Duty = Callable[[], object]  # asks itself whether it is due
+
 log = structlog.get_logger(__name__)
 
 
 class Lookout:
     def __init__(self, connections: Connections) -> None:
         self.connections = connections
-        self.duties: list[Callable[[], object]] = []  # each asks itself whether it is due
+        self.lanes: defaultdict[str, list[Duty]] = defaultdict(list)
         self._thread: threading.Thread | None = None
 
     def knock(self) -> None:
@@ -44,7 +49,7 @@ class Lookout:
     def _stay(self, lease: float) -> None:
         log.info("lookout_taken")
         try:
-            with ThreadPoolExecutor(1, "round") as threads:
+            with ThreadPoolExecutor(len(self.lanes), "round") as threads:
                 self._look(threads, lease)
         except (DatabaseError, RuntimeError) as error:  # the latter: the process ends
             log.warning("lookout_failed", error=str(error))
@@ -53,19 +58,20 @@ class Lookout:
             connection.close()
 
     def _look(self, threads: ThreadPoolExecutor, lease: float) -> None:
-        at_work: Future[None] = threads.submit(lambda: None)
+        at_work: dict[str, Future[None]] = {}
         while True:
             now = clock.shared_time()
             if not turn_renew(NAME, lease, now + LEASE_SECONDS):
                 log.info("lookout_lost")
                 return
             lease = now + LEASE_SECONDS
-            if at_work.done():
-                at_work = threads.submit(self._round)
+            for lane in self.lanes:
+                if lane not in at_work or at_work[lane].done():
+                    at_work[lane] = threads.submit(self._round, lane)
             time.sleep(TICK_SECONDS)
 
-    def _round(self) -> None:
-        for duty in self.duties:
+    def _round(self, lane: str) -> None:
+        for duty in self.lanes[lane]:
             try:
                 duty()
             except Exception:  # whatever it was, the next round tries again

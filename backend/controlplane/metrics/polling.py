@@ -79,12 +79,8 @@ def poll_round(at: int, connections: Connections = PROCESS) -> Round:
 
 def _read_all(instances: Sequence[Instance], connections: Connections) -> dict[str, Reading]:
     limits = replace(usual_limits(), connect_seconds=CONNECT_SECONDS, statement_seconds=STATEMENT_SECONDS)
-    now = time.monotonic()
-    asked = [instance for instance in instances if not connections.is_paused(instance.pk, now)]
     readings = {}
-    for instance_id, outcome in connections.ask_all(asked, limits, lambda _: STATEMENTS).items():
-        has_failed = isinstance(outcome, GatewayError)
-        connections.note(instance_id, has_failed=has_failed, now=now)
+    for instance_id, outcome in connections.ask_all(instances, limits, lambda _: STATEMENTS).items():
         if isinstance(outcome, GatewayError):
             log.warning("poll_failed", instance=instance_id, code=outcome.code, detail=outcome.detail)
         else:

@@ -9,7 +9,7 @@ from controlplane.metrics import polling, rollups
 from controlplane.metrics.lookout import LOOKOUT
 from controlplane.metrics.turns import turn_claim
 
-LOOKOUT.duties.append(polling.poll_if_due)
+LOOKOUT.lanes["living"].append(polling.poll_if_due)
 
 
 @shared_task(name="metrics.look")

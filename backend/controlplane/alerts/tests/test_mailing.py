@@ -10,15 +10,18 @@ from threading import Barrier
 import pytest
 from django.db import connection
 from django.utils import timezone
+from structlog.testing import capture_logs
 
 from controlplane.alerts import mailing
 from controlplane.alerts.letters import Letter
 from controlplane.alerts.mailing import MOST_ALONE, STUCK_AFTER, mail_of, mails_expire, mails_queue, mails_send
 from controlplane.alerts.models import Incident, IncidentEvent, Mail
+from controlplane.core.sealing import seal
 from controlplane.gateway.mail import MailServer
 from controlplane.gateway.tests.smtp import smtp_server
 from controlplane.metrics.models import Clock
-from controlplane.settings.selectors import settings_get
+from controlplane.settings.models import Settings
+from controlplane.settings.selectors import SMTP_CONTEXT, settings_get
 
 LETTER = Letter("[Alert] low hit ratio: shop-1", "text", "<p>html</p>")
 
@@ -48,6 +51,19 @@ def states() -> list[str]:
 def state_of(mail: Mail) -> str:
     mail.refresh_from_db()
     return mail.state
+
+
+@pytest.mark.django_db
+def test_a_password_that_cannot_be_opened_leaves_the_mail_in_the_outbox_and_says_so_once() -> None:
+    mail = queued()
+    with smtp_server() as (port, mailbox):
+        mail_through(port)
+        Settings.objects.update(smtp_password_sealed=seal("x", ["a key that is gone"], SMTP_CONTEXT))
+        with capture_logs() as logged:
+            assert (mails_send(), mails_send(), state_of(mail)) == (0, 0, "queued")
+    [said] = logged
+    assert said["event"] == "mail_password_not_opened" and "FQC_SEALING_KEYS" in said["detail"]
+    assert mailbox.messages == []
 
 
 @pytest.mark.django_db
@@ -206,6 +222,7 @@ def test_a_server_that_hangs_costs_one_wait_and_not_one_for_each_mail(monkeypatc
     many(5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         hanging = MailServer("127.0.0.1", silent.getsockname()[1], timeout_seconds=1)
+        mail_through(silent.getsockname()[1])
         monkeypatch.setattr(mailing, "mail_server", lambda row: hanging)
         assert (mails_send(), mails_send()) == (0, 0)  # the second does not even try
     monkeypatch.undo()

@@ -4,7 +4,8 @@ import pytest
 from django.utils import timezone
 
 from controlplane.changes import services
-from controlplane.changes.watch import watch
+from controlplane.changes import watch as watching
+from controlplane.changes.watch import watch, watch_silent
 from controlplane.core.models import Event
 from controlplane.fleet.models import Instance
 from controlplane.metrics.connections import Connections
@@ -136,6 +137,17 @@ def test_a_server_that_is_gone_is_unreachable_until_it_is_back(own_server, conne
     instance.refresh_from_db()
     assert instance.state == "unreachable" and "refused" in instance.state_reason.lower()
     server.start()
-    watch(connections)
+    watch_silent()
     instance.refresh_from_db()
     assert (instance.state, instance.state_reason) == ("running", "")
+
+
+def test_of_many_that_are_silent_each_is_asked_in_its_turn(shared_server, monkeypatch):
+    monkeypatch.setattr(watching, "SILENT_BATCH", 2)
+    account = {"port": shared_server.port, "username": shared_server.username, "password": shared_server.password}
+    back = [instance_make(state=state, **account) for state in ("unreachable", "stopped", "failed", "unreachable")]
+    gone = instance_make(state="unreachable", port=1)
+    watch_silent()
+    assert set(Instance.objects.filter(state="running")) == set(back)
+    gone.refresh_from_db()
+    assert gone.state == "unreachable"

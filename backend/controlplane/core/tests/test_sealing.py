@@ -1,6 +1,6 @@
 import pytest
 
-from controlplane.core.sealing import CannotOpen, open_sealed, rewrap, seal
+from controlplane.core.sealing import CannotOpen, key_name, open_sealed, rewrap, seal
 
 OLD, NEW = "the-old-sealing-key", "the-new-sealing-key"
 
@@ -29,7 +29,7 @@ def test_rotation_rewraps_under_the_newest_key_and_the_old_one_may_go():
         open_sealed(sealed, [NEW], "c")
 
 
-@pytest.mark.parametrize("damaged", ["", "v1", "v1.a.b.c", "v2.a.b.c"])
+@pytest.mark.parametrize("damaged", ["", "v1", "v1.{name}.b.c", "v1.{name}.YWJj.c", "v2.{name}.b.c"])
 def test_damaged_text_says_so(damaged):
-    with pytest.raises(CannotOpen):
-        open_sealed(damaged, [OLD], "c")
+    with pytest.raises(CannotOpen, match="c cannot be opened: it is damaged"):
+        open_sealed(damaged.format(name=key_name(OLD)), [OLD], "c")

@@ -25,6 +25,17 @@ def test_a_password_is_sealed_and_never_shown(operator):
         assert "secret-1" not in text and "sealed" not in text
 
 
+def test_without_the_sealing_key_pages_say_what_is_missing(operator, instance, settings):
+    settings.SEALING_KEYS = ["another-key"]
+    path = f"/api/v1/instances/{instance.pk}"
+    answer = operator.get(f"{path}/cache/status")
+    assert (answer.status_code, answer.json()["code"]) == (500, "secret_not_opened")
+    assert instance.pk in answer.json()["detail"] and "FQC_SEALING_KEYS" in answer.json()["detail"]
+    assert operator.get(f"{path}/parameters").status_code == 200
+    findings = operator.get(f"{path}/prerequisites").json()["findings"]
+    assert any("FQC_SEALING_KEYS" in str(finding) for finding in findings)
+
+
 def test_rotation_moves_every_password_to_the_newest_key(settings, capsys):
     row(1), row(2)
     settings.SEALING_KEYS = ["the-newest-key", *settings.SEALING_KEYS]

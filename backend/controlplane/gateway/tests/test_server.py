@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from controlplane.gateway.endpoint import checked_addresses, is_allowed
-from controlplane.gateway.errors import AccessDenied, RefusedEndpoint, RefusedStatement, Unreachable
+from controlplane.gateway.errors import AccessDenied, NotAServer, RefusedEndpoint, RefusedStatement, Unreachable
 from controlplane.gateway.server import Limits, open_server
 from controlplane.gateway.tests.dribble import dribbling
+from controlplane.gateway.tests.stranger import GREETINGS, stranger
 from testing.servers import LIMITS
 
 
@@ -76,6 +77,13 @@ def own_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         yield probe.getsockname()[1]  # bound but not listening: refused
+
+
+@pytest.mark.parametrize("greeting", GREETINGS)
+def test_what_is_no_mysql_server_is_told_so(greeting):
+    with stranger(greeting) as port, pytest.raises(NotAServer, match="Check host and port") as caught:
+        open_server(Nobody(port), LIMITS)
+    assert caught.value.is_permanent
 
 
 def test_a_server_that_accepts_and_says_nothing_is_given_up():

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -106,7 +107,7 @@ def lookouts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Lookout]]
 
     def make() -> Lookout:
         it = Lookout(Connections())
-        it.duties.append(lambda: polling.poll_round(rounds() + 1, it.connections))
+        it.lanes["living"].append(lambda: polling.poll_round(rounds() + 1, it.connections))
         made.append(it)
         return it
 
@@ -133,11 +134,24 @@ def test_who_lost_the_lease_closes_its_connections(
 
 def test_a_duty_that_fails_ends_nothing(polled: Any, lookouts: Callable[[], Lookout]) -> None:
     it, done = lookouts(), []
-    it.duties[:] = [lambda: 1 // 0, lambda: done.append(True)]
+    it.lanes["living"][:] = [lambda: 1 // 0, lambda: done.append(True)]
     it.knock()
     until(lambda: len(done) > 2, "the other duty is done again and again")
 
 
+def test_a_lane_that_is_held_up_holds_up_no_other(polled: Any, lookouts: Callable[[], Lookout]) -> None:
+    it, is_over, begun = lookouts(), threading.Event(), []
+    it.lanes["silent"].append(lambda: begun.append(True) or is_over.wait(60))
+    it.knock()
+    try:
+        before = rounds()
+        until(lambda: rounds() > before + 2, "the other lane goes on")
+        assert len(begun) == 1
+    finally:
+        is_over.set()
+
+
 def test_a_worker_polls_and_watches() -> None:
     app.loader.import_default_modules()
-    assert [duty.__name__ for duty in LOOKOUT.duties] == ["poll_if_due", "watch_if_due"]
+    names = {lane: [duty.__name__ for duty in duties] for lane, duties in LOOKOUT.lanes.items()}
+    assert names == {"living": ["poll_if_due", "watch_if_due"], "silent": ["watch_silent_if_due"]}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import socket
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from controlplane.core.models import Event
+from controlplane.core.sealing import seal
 from controlplane.fleet.models import Instance
 from controlplane.gateway.tests.dribble import dribbling
+from controlplane.gateway.tests.stranger import GREETINGS, stranger
 from controlplane.metrics import polling
 from controlplane.metrics.connections import Connections
 from controlplane.metrics.models import Latest, Sample
@@ -131,42 +133,36 @@ def test_a_server_that_answers_byte_by_byte_leaves_a_gap(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("greeting", [b"HTTP/1.1 200 OK\r\n\r\n", b"\x05\x00\x00\x00\x0a5.7", b"\x00" * 64])
+@pytest.mark.parametrize("greeting", GREETINGS)
 def test_what_is_no_server_or_cannot_be_opened_spoils_nothing(
     shared_server: Any, connections: Connections, greeting: bytes
 ) -> None:
     answering = reached(shared_server)
     instance_make()
     Instance.objects.exclude(pk=answering.pk).update(password_sealed="sealed by nobody")
-    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as other:
-        instance_make(port=listener.getsockname()[1], password="x")
-        greeted = other.submit(_greet, listener, greeting)
+    with stranger(greeting) as port, capture_logs() as logged:
+        instance_make(port=port, password="x")
         done = polling.poll_round(T, connections)
-        greeted.result()
     assert (done.answered_count, done.failed_count) == (1, 2)
-
-
-def _greet(listener: socket.socket, greeting: bytes) -> None:
-    connection, _ = listener.accept()
-    with connection:
-        connection.sendall(greeting)
-
-
-def test_a_server_that_keeps_failing_is_asked_less_often_until_it_answers(connections: Connections) -> None:
-    asked, now = [], 0.0
-    while now < 1200:
-        if not connections.is_paused("rm-a", now):
-            asked.append(now)
-            connections.note("rm-a", has_failed=True, now=now)
-        now += 15
-    assert asked == [0, 15, 30, 60, 120, 240, 480, 780, 1080]
-    connections.note("rm-a", has_failed=False, now=now)
-    assert not connections.is_paused("rm-a", now)
+    said = [line["code"] for line in logged if line["event"] in ("poll_failed", "ask_failed")]
+    assert sorted(said) == ["not_a_server", "secret_not_opened"]
 
 
 @pytest.mark.django_db
-def test_stopped_instances_are_not_asked(connections: Connections) -> None:
-    instance_make(state="stopped")
+def test_a_password_that_cannot_be_opened_takes_one_line_of_the_log(connections: Connections) -> None:
+    instance = instance_make(password="x")
+    Instance.objects.update(password_sealed=seal("x", ["a key that is gone"], instance.secret_context))
+    with capture_logs() as logged:
+        polling.poll_round(T, connections)
+    [said] = [line for line in logged if line.get("instance") == instance.pk]
+    assert (said["event"], said["code"]) == ("poll_failed", "secret_not_opened")
+    assert "FQC_SEALING_KEYS" in said["detail"] and "exc_info" not in said
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", ["stopped", "unreachable"])
+def test_instances_that_would_not_answer_are_not_asked(connections: Connections, state: str) -> None:
+    instance_make(state=state)
     assert polling.poll_round(T, connections) == polling.Round(T, 0, 0, pytest.approx(0, abs=5))  # type: ignore[arg-type]
 
 

@@ -1,0 +1,26 @@
+"""What listens where a server is expected, and is none."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+GREETINGS = [b"HTTP/1.1 200 OK\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\x04\x00\x00\x00\x0a5.7", b"\x00" * 64]
+
+
+@contextmanager
+def stranger(greeting: bytes) -> Iterator[int]:
+    """The port on which the first who connects is greeted so."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=_greet, args=(listener, greeting))
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()
+
+
+def _greet(listener: socket.socket, greeting: bytes) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.sendall(greeting)
