@@ -29,6 +29,7 @@ def advice_findings(readings: Readings) -> list[InstanceFinding]:
         _size(readings),
         *_tables(readings),
         _classic_cache(readings),
+        _cluster(readings),
         stale_reads(readings),
     ]
     return [finding for finding in found if finding is not None]
@@ -165,4 +166,18 @@ def _classic_cache(readings: Readings) -> InstanceFinding | None:
         needed="the server's own query cache off",
         remedy="Install the engine: it takes the settings over and switches the server's own cache off.",
         action=Action(route="upgrade"),
+    )
+
+
+def _cluster(readings: Readings) -> InstanceFinding | None:
+    variables = readings.variables
+    if is_off(variables.get("wsrep_on")) or variables.get("wsrep_provider", "none") == "none":
+        return None
+    return InstanceFinding(
+        Severity.ADVICE,
+        "cluster_node",
+        "wsrep_on",
+        seen="the server is a node of a Galera cluster",
+        needed="a server that is in no cluster",
+        remedy="The engine serves nothing on a node: only the server knows what other nodes have committed.",
     )

@@ -3,7 +3,10 @@
 mod traps;
 
 use fqc_tests::client::{Client, Param};
-use traps::{Arena, all, said, said_binary, small_table, until};
+use fqc_tests::server::Server;
+use std::net::TcpListener;
+use std::sync::Arc;
+use traps::{Arena, all, said, said_binary, small_table, start, until};
 
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
 
@@ -352,4 +355,41 @@ fn several_statements_outdate_what_they_write() {
     all(&mut writer, &["COMMIT; BEGIN; SELECT v FROM t"]);
     assert_eq!(said(&reader.query(SUM).unwrap()), "5,140");
     arena.hit(&mut reader, other, "150");
+}
+
+/// A cluster of one node.
+fn cluster() -> Arc<Server> {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    Arc::new(start(&[
+        "--wsrep-on=ON",
+        "--wsrep-provider=/usr/lib/galera/libgalera_smm.so",
+        "--wsrep-cluster-address=gcomm://",
+        "--wsrep-new-cluster",
+        &format!("--wsrep-node-address=127.0.0.1:{port}"),
+        &format!("--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{port}"),
+        "--binlog-format=ROW",
+        "--innodb-autoinc-lock-mode=2",
+    ]))
+}
+
+/// Other nodes write, and a session may want to wait for what they have committed: only the server does.
+#[test]
+fn a_node_of_a_cluster_serves_nothing_from_memory() {
+    let server = cluster();
+    let mut admin = server.admin().unwrap();
+    let mut arena = Arena::on(server.clone(), "w_cluster");
+    let mut writer = arena.client();
+    small_table(&mut writer, "t", "InnoDB");
+    all(&mut admin, &["SET GLOBAL wsrep_on = OFF"]);
+    arena.warm(&mut arena.client(), SUM);
+    all(&mut admin, &["SET GLOBAL wsrep_on = ON"]);
+    let mut readers = [arena.client(), arena.client_with(&["SET wsrep_sync_wait = 1"])];
+    for _ in 0..5 {
+        readers.iter_mut().for_each(|reader| arena.miss(reader, SUM, "5,150"));
+    }
+    let told = said(&admin.must("SHOW FQC STATUS").unwrap());
+    assert!(told.starts_with("Cache,OFF: this server is a node of a Galera cluster"), "{told}");
+    until("the log's line", || server.error_log().contains("nothing is cached as long as it is one"));
+    all(&mut admin, &["SET GLOBAL wsrep_on = OFF"]);
+    arena.warm(&mut arena.client(), SUM);
 }

@@ -117,6 +117,19 @@ def test_an_unusual_size_and_the_servers_own_cache_are_noticed():
     assert codes(advice_findings(readings(variables)), "advice") == ["cache_size_unusual", "classic_cache_on"]
 
 
+@pytest.mark.parametrize(
+    ("variables", "is_node"),
+    [
+        ({"wsrep_on": "ON", "wsrep_provider": "/usr/lib/galera/libgalera_smm.so"}, True),
+        ({"wsrep_on": "OFF", "wsrep_provider": "/usr/lib/galera/libgalera_smm.so"}, False),
+        ({"wsrep_on": "ON", "wsrep_provider": "none"}, False),
+        ({}, False),
+    ],
+)
+def test_on_a_node_of_a_cluster_it_is_said_that_nothing_is_cached(variables, is_node):
+    assert ("cluster_node" in codes(advice_findings(readings(variables)), "advice")) == is_node
+
+
 def with_rules(*rules, status=None):
     return advice_findings(readings({"fqc_rules": json.dumps(rules)}, status=status))
 

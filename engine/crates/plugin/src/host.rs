@@ -65,6 +65,9 @@ pub fn start() -> Result<(), String> {
     }
     faults::arm();
     engine().forget();
+    if let Some(flag) = server.is_cluster_node() {
+        engine().settings.watch_cluster(flag);
+    }
     // What ran when the last load was over ended unseen: what is closed for it would stay so until its connection goes on.
     slots::visit(|taken| _ = lets_go(taken));
     waking::sleep(engine());

@@ -21,6 +21,8 @@ pub struct Server {
     reported_classes: *const AtomicU64,
     /// Null where it is not exported.
     plugins_version: *const AtomicU32,
+    /// Null where it is not exported.
+    is_cluster_node: *const AtomicU8,
     version: *const c_char,
     pub status_variables: *mut DynamicArray,
     pub print: unsafe extern "C" fn(c_uint, *const c_char, c_ulong, ...),
@@ -77,6 +79,7 @@ impl Server {
                 .map_or(std::ptr::null(), |mask| mask.cast_const().cast()),
             plugins_version: symbol(c"global_plugin_version")
                 .map_or(std::ptr::null(), |version| version.cast_const().cast()),
+            is_cluster_node: symbol(c"WSREP_ON_").map_or(std::ptr::null(), |flag| flag.cast_const().cast()),
             version: symbol(c"server_version")?.cast(),
             status_variables: symbol(c"all_status_vars")?.cast(),
             print: function(c"my_printf_error")?,
@@ -99,6 +102,13 @@ impl Server {
     pub fn is_ending(&self) -> bool {
         // SAFETY: as above.
         unsafe { &*self.ending }.load(std::sync::atomic::Ordering::Relaxed) != 0
+    }
+
+    /// Whether it is a node of a Galera cluster (`wsrep_on`, with a provider), in a byte that it keeps true; none where it is
+    /// built without that.
+    pub fn is_cluster_node(&self) -> Option<&'static AtomicU8> {
+        // SAFETY: null, or an exported byte-sized flag, only ever stored to.
+        unsafe { self.is_cluster_node.as_ref() }
     }
 
     /// The classes of events that the server makes at all, a bit each; if it lets them be seen.

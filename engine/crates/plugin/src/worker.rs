@@ -138,7 +138,7 @@ fn run() {
     IS_WORKER.with(|is_worker| is_worker.set(true));
     local::enter_thread();
     NATIVE_TOUCHED.store(true, Ordering::Relaxed);
-    let mut worker = Worker { native: None, looked_at_native: Instant::now(), failures: 0 };
+    let mut worker = Worker { native: None, looked_at_native: Instant::now(), was_in_cluster: false, failures: 0 };
     while pause() {
         crate::hooks::contain(crate::faults::Point::Worker, (), || worker.round());
         crate::faults::may_hold_locks();
@@ -149,6 +149,7 @@ fn run() {
 struct Worker {
     native: Option<Native>,
     looked_at_native: Instant,
+    was_in_cluster: bool,
     failures: u32,
 }
 
@@ -164,6 +165,7 @@ impl Worker {
         if self.native.is_some() {
             apply_settings(engine);
         }
+        self.tell_cluster(engine);
         waking::tend(engine);
         engine.sweep(SWEEP_SEGMENTS);
         engine.insight.tick(engine);
@@ -182,6 +184,16 @@ impl Worker {
         if self.failures.is_multiple_of(QUIET_FAILURES) {
             log::warning(&format!("the catalogue could not be read, will be tried again: {error}"));
         }
+    }
+
+    fn tell_cluster(&mut self, engine: &Engine) {
+        let is_in_cluster = engine.settings.is_in_cluster();
+        if is_in_cluster && !self.was_in_cluster {
+            log::warning(
+                "this server is a node of a Galera cluster (wsrep_on): nothing is cached as long as it is one",
+            );
+        }
+        self.was_in_cluster = is_in_cluster;
     }
 
     fn consult(&mut self, engine: &Engine) -> Result<(), String> {

@@ -10,7 +10,8 @@ use crate::reason::Reasons;
 use crate::tables::Tables;
 use crate::vigil::Vigil;
 use cache::{Cache, Counter, Rows, Versions};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 pub struct Engine {
     pub cache: Cache,
@@ -37,6 +38,8 @@ pub struct Settings {
     /// Entries may be served and stored. False without memory, after a contained fault, and while unloading.
     is_on: AtomicBool,
     is_faulty: AtomicBool,
+    /// The server's own word for whether it is a node of a cluster, whose other nodes write here, too.
+    cluster: OnceLock<&'static AtomicU8>,
     limit: AtomicU64,
     size: AtomicU64,
     global_type: AtomicU64,
@@ -204,7 +207,7 @@ impl Engine {
 impl Settings {
     pub fn is_on(&self) -> bool {
         // Relaxed, here and below: a switch orders nothing; validity is the versions' alone.
-        self.is_on.load(Ordering::Relaxed) && !self.is_faulty()
+        self.is_on.load(Ordering::Relaxed) && !self.is_faulty() && !self.is_in_cluster()
     }
 
     pub fn switch(&self, on: bool) {
@@ -218,6 +221,16 @@ impl Settings {
 
     pub fn is_faulty(&self) -> bool {
         self.is_faulty.load(Ordering::Relaxed)
+    }
+
+    pub fn watch_cluster(&self, flag: &'static AtomicU8) {
+        let _ = self.cluster.set(flag);
+    }
+
+    /// Nothing is served in a cluster: a read may have to wait for what other nodes have committed (`wsrep_sync_wait`), or to be
+    /// refused because they are out of reach, and only the server does that.
+    pub fn is_in_cluster(&self) -> bool {
+        self.cluster.get().is_some_and(|flag| flag.load(Ordering::Relaxed) != 0)
     }
 
     pub fn limit(&self) -> u64 {

@@ -53,6 +53,8 @@ fn verdict(session: &Session, engine: &Engine) -> &'static str {
     let settings = &engine.settings;
     if settings.is_faulty() {
         "OFF: a fault was contained, see the error log; restart the server to use the cache again"
+    } else if settings.is_in_cluster() {
+        "OFF: this server is a node of a Galera cluster (wsrep_on), where reads are the server's alone"
     } else if settings.size() == 0 && !session.is_trial() {
         "OFF: query_cache_size is 0; SET GLOBAL query_cache_size = 67108864"
     } else if session.is_resting() && engine.is_wanted() {
