@@ -357,6 +357,25 @@ fn several_statements_outdate_what_they_write() {
     arena.hit(&mut reader, other, "150");
 }
 
+/// A table that stands for others holds no rows itself.
+#[test]
+fn writes_through_a_merge_table() {
+    let (mut arena, mut writer, mut reader) = with_table("w_merge", "MyISAM");
+    let merged = [
+        "CREATE TABLE u LIKE t",
+        "CREATE TABLE m LIKE t",
+        "ALTER TABLE m ENGINE = MERGE UNION = (t, u) INSERT_METHOD = FIRST",
+    ];
+    all(&mut writer, &merged);
+    let writes = [
+        ("UPDATE m SET v = v + 1 WHERE id = 1", "5,151"),
+        ("INSERT INTO m VALUES (6, 0)", "6,151"),
+        ("DELETE FROM m WHERE id = 6", "5,151"),
+    ];
+    each_follows(&mut arena, &mut reader, &mut writer, SUM, &writes);
+    arena.never(&mut reader, "SELECT SUM(v) FROM m", SUM);
+}
+
 /// A cluster of one node.
 fn cluster() -> Arc<Server> {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
