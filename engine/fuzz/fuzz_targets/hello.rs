@@ -11,4 +11,5 @@ fuzz_target!(|input: (u64, &[u8])| {
     Greeting::parse(payload);
     OkPacket::parse(payload, capabilities);
     ErrPacket::parse(payload);
+    wire::proxy::header_length(payload);
 });

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use fqc_tests::client::{Endpoint, command};
+use fqc_tests::client::{Client, Endpoint, Login, command};
 use fqc_tests::server::Server;
 use traps::{Arena, all, said, said_binary, small_table, start, until, with_table};
 
@@ -283,4 +283,34 @@ fn reads_are_kept_while_the_general_log_is_on() {
         other.init_db("mysql").unwrap();
         arena.hit(&mut reader, READ, "10");
     }
+}
+
+/// A balancer says before the hello for whom it connects, and the server takes that for the client's address.
+#[test]
+fn clients_behind_a_balancer_are_served() {
+    let server = Arc::new(start(&["--proxy-protocol-networks=127.0.0.1"]));
+    let mut arena = Arena::on(server.clone(), "l_balancer");
+    let mut writer = arena.client();
+    small_table(&mut writer, "t", "InnoDB");
+    let mut admin = server.admin().unwrap();
+    all(
+        &mut admin,
+        &["CREATE USER u@'10.1.2.%'", "CREATE USER u@'10.1.3.1'", "GRANT SELECT ON l_balancer.* TO u@'10.1.2.%'"],
+    );
+    let text = |address| format!("PROXY TCP4 {address} 10.0.0.1 51000 3306\r\n").into_bytes();
+    let binary = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x0a\x01\x02\x04\x0a\0\0\x01\xc7\x38\x0c\xea".to_vec();
+    let login = |database: Option<&str>| Login { database: database.map(Into::into), ..Login::user("u", "") };
+    for header in [text("10.1.2.3"), binary] {
+        let mut client = Client::connect_behind(&header, &server.endpoint(), &login(Some("l_balancer"))).unwrap();
+        arena.warm(&mut client, READ);
+        let before = said(&client.must(READ).unwrap());
+        writer.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap();
+        assert_ne!(said(&client.must(READ).unwrap()), before);
+    }
+    let mut refused = Client::connect_behind(&text("10.1.3.1"), &server.endpoint(), &login(None)).unwrap();
+    assert_eq!(said(&refused.query("SELECT v FROM l_balancer.t WHERE id = 1").unwrap()), "error 1142");
+    assert_eq!(
+        said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_connections_bypassed'").unwrap()),
+        "Fqc_connections_bypassed,0"
+    );
 }

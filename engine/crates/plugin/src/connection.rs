@@ -243,7 +243,8 @@ impl Connection {
     fn observe_hello(&mut self, engine: &Engine, bytes: &[u8]) {
         self.own.extend_from_slice(bytes);
         self.own_given = self.own.len();
-        let Some(packet) = wire::Packet::parse(&self.own) else { return };
+        let hello = wire::proxy::header_length(&self.own).and_then(|length| self.own.get(length..));
+        let Some(packet) = hello.and_then(wire::Packet::parse) else { return };
         let begins_tls = self.session.on_hello(engine, packet.payload);
         self.has_hello = !begins_tls;
         self.own = Vec::new();

@@ -12,6 +12,7 @@ mod hello;
 pub mod lenenc;
 mod packet;
 mod prepared;
+pub mod proxy;
 mod reply;
 pub mod status;
 pub mod surface;

@@ -3,6 +3,7 @@
 mod support;
 
 use support::{Random, clients, response};
+use wire::proxy::header_length;
 use wire::{ChangeUser, ClientHello, Command, Greeting, Packet, capability};
 
 fn hello(name: &str) -> ClientHello {
@@ -33,6 +34,19 @@ fn hellos_of_real_clients_are_read() {
     assert_eq!(hello("mariadb_without_database").database, None);
     assert!(hello("mariadb_compressed").compress);
     assert_eq!(hello("sysbench").charset, 45);
+}
+
+#[test]
+fn a_balancers_header_is_passed_over() {
+    let text = b"PROXY TCP4 10.1.2.3 10.0.0.1 51000 3306\r\n";
+    let binary = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x0a\x01\x02\x03\x0a\0\0\x01\xc7\x38\x0c\xea";
+    for header in [&text[..], binary] {
+        let with_hello = [header, b"\x20\0\0\x01hello"].concat();
+        assert_eq!(header_length(&with_hello), Some(header.len()));
+    }
+    (0..text.len()).for_each(|end| assert_eq!(header_length(&text[..end]), None));
+    (0..16).for_each(|end| assert_eq!(header_length(&binary[..end]), None));
+    assert_eq!(header_length(b"\x20\0\0\x01"), Some(0));
 }
 
 fn built(capabilities: u64, rest: &[u8]) -> Vec<u8> {

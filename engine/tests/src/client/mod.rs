@@ -11,7 +11,7 @@ mod prepared;
 mod response;
 mod stream;
 
-use std::io;
+use std::io::{self, Write};
 use std::time::Duration;
 
 pub use handshake::Login;
@@ -53,8 +53,14 @@ pub struct Client {
 
 impl Client {
     pub fn connect(endpoint: &Endpoint, login: &Login) -> io::Result<Self> {
-        let packets = Packets::new(endpoint.open()?);
-        handshake::perform(packets, login)
+        Self::connect_behind(&[], endpoint, login)
+    }
+
+    /// The same through a balancer that sends this header first.
+    pub fn connect_behind(header: &[u8], endpoint: &Endpoint, login: &Login) -> io::Result<Self> {
+        let mut stream = endpoint.open()?;
+        stream.write_all(header)?;
+        handshake::perform(Packets::new(stream), login)
     }
 
     /// Root, no password, every capability that this client can read.
