@@ -225,7 +225,9 @@ fn timed_out(answer: &Answer) -> bool {
     answer.responses.iter().any(|one| one.bytes.windows(words.len()).any(|part| part == words))
 }
 
-/// Definitions, also those that a procedure makes, and the locks that exclude readers.
+/// Definitions, also those that a procedure makes or that are meant for a temporary table and meet another, and the locks that
+/// exclude readers.
 fn wants_metadata_lock(action: &Action) -> bool {
-    matches!(action.kind, Kind::Definition | Kind::Routine | Kind::Lock | Kind::Flush | Kind::Call)
+    use Kind::{Call, Definition, Flush, Lock, Routine, Temporary};
+    matches!(action.kind, Definition | Routine | Temporary | Lock | Flush | Call)
 }
