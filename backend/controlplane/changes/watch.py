@@ -10,6 +10,7 @@ not noted: the change knows better. What did not change is not written.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import structlog
@@ -67,21 +68,20 @@ class Sighting:
 
 
 def watch_if_due() -> None:
-    now = clock.shared_time()
-    if turn_claim(TURN, now, LEASE_SECONDS):
-        try:
-            watch()
-        finally:
-            turn_end(TURN, now + EVERY_SECONDS)
+    _if_due(TURN, watch)
 
 
 def watch_silent_if_due() -> None:
+    _if_due(SILENT_TURN, watch_silent)
+
+
+def _if_due(turn: str, work: Callable[[], None]) -> None:
     now = clock.shared_time()
-    if turn_claim(SILENT_TURN, now, LEASE_SECONDS):
+    if turn_claim(turn, now, LEASE_SECONDS):
         try:
-            watch_silent()
+            work()
         finally:
-            turn_end(SILENT_TURN, now + EVERY_SECONDS)
+            turn_end(turn, now + EVERY_SECONDS)
 
 
 def watch(connections: Connections = PROCESS) -> None:
@@ -93,7 +93,7 @@ def watch(connections: Connections = PROCESS) -> None:
 def watch_silent() -> None:
     waiting = list(Instance.objects.filter(SILENT).values_list("pk", flat=True))
     for first in range(0, len(waiting), SILENT_BATCH):
-        turn_end(SILENT_TURN, clock.shared_time() + LEASE_SECONDS)
+        turn_end(SILENT_TURN, clock.shared_time() + LEASE_SECONDS)  # the lease begins anew with each batch
         connections = Connections()
         # Asked for again: some may run by now.
         _look(list(instance_list().filter(SILENT, pk__in=waiting[first : first + SILENT_BATCH])), connections)

@@ -10,7 +10,8 @@ from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.states import State
 
 CONNECTED_BY = ("id", "host", "port", "username", "password_sealed", "is_tls_required", "tls_ca")
-POLLED = (State.RUNNING, State.CHANGING, State.UNREACHABLE)
+ANSWERING = (State.RUNNING, State.CHANGING)
+POLLED = (*ANSWERING, State.UNREACHABLE)
 
 
 def instance_list() -> QuerySet[Instance]:
@@ -32,7 +33,7 @@ def instance_polled() -> QuerySet[Instance]:
 
 def endpoint_list() -> QuerySet[Instance]:
     """Those of them that answered last time, with nothing but what connecting to them takes."""
-    return Instance.objects.filter(state__in=POLLED).exclude(state=State.UNREACHABLE).only(*CONNECTED_BY)
+    return Instance.objects.filter(state__in=ANSWERING).only(*CONNECTED_BY)
 
 
 def instance_tagged(tags: dict[str, str]) -> QuerySet[Instance]:

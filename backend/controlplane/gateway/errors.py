@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from controlplane.core.errors import Problem
+from controlplane.core.sealing import CannotOpen
 
 
 class GatewayError(Problem):
@@ -29,7 +30,7 @@ class NotAServer(GatewayError):
 
 
 class PasswordNotOpened(GatewayError):
-    status, code, title, is_permanent = 500, "secret_not_opened", "A stored secret cannot be opened", True
+    status, code, title, is_permanent = CannotOpen.status, CannotOpen.code, CannotOpen.title, True
 
 
 class RefusedStatement(GatewayError):
