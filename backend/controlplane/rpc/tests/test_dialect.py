@@ -5,6 +5,8 @@ from urllib.parse import urlencode
 import pytest
 from django.http import HttpResponse
 
+from controlplane.accounts.models import User
+from controlplane.accounts.roles import Role, covers, lesser
 from controlplane.parameters.models import Template
 from controlplane.rpc.actions import ACTIONS
 from controlplane.rpc.middleware import RpcMiddleware
@@ -36,6 +38,16 @@ def test_every_action_refuses_an_outsider_and_an_unknown_argument(signer, action
 @pytest.mark.parametrize("action", [name for name, action in ACTIONS.items() if action.is_write])
 def test_every_write_refuses_a_viewer(signer, action):
     assert signer("viewer").refused(action) == (403, "Forbidden.RAM")
+
+
+@pytest.mark.parametrize("scope", list(Role))
+@pytest.mark.parametrize("role", list(Role))
+def test_every_action_heeds_the_lesser_of_the_users_role_and_the_keys_scope(signer, role, scope):
+    who = signer("admin", scope)
+    User.objects.update(role=role)
+    refused = {action for action in ACTIONS if who.call(action)[1].get("Code") == "Forbidden.RAM"}
+    held = lesser(role, scope)
+    assert refused == {name for name, action in ACTIONS.items() if not covers(held, action.role)}
 
 
 @pytest.mark.parametrize("name", ["describedbinstances", "DropEverything", "x" * 300, "<b>"])
