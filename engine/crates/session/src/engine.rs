@@ -1,14 +1,19 @@
 //! What all sessions of a server share: the store, the versions, the tables, the settings and the counters.
 
-use crate::catalogue::Catalogue;
-use crate::context::Contexts;
-use crate::habits::Habits;
-use crate::insight::Insight;
-use crate::lasting::Basis;
-use crate::readings::Readings;
+pub mod catalogue;
+pub mod insight;
+pub mod tables;
+pub mod vigil;
+
+use crate::engine::catalogue::Catalogue;
+use crate::engine::insight::Insight;
+use crate::engine::tables::Tables;
+use crate::engine::vigil::Vigil;
+use crate::entries::lasting::Basis;
+use crate::identity::contexts::Contexts;
+use crate::identity::habits::Habits;
 use crate::reason::Reasons;
-use crate::tables::Tables;
-use crate::vigil::Vigil;
+use crate::text::readings::Readings;
 use cache::{Cache, Counter, Rows, Versions};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};

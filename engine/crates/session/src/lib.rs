@@ -8,56 +8,30 @@
 //! - tables that a statement may change are closed before it can change them, and opened (which advances their
 //!   versions) only when it has ended, before the last byte of its response leaves.
 
-mod bystander;
-mod catalogue;
-mod command;
-mod context;
-mod digest;
-mod ending;
+mod commands;
 mod engine;
-mod forwarding;
-mod habits;
-mod injecting;
-mod insight;
-mod kinds;
-mod lasting;
-mod layout;
-mod other;
-mod past;
-mod prepared;
-mod reading;
-mod readings;
+mod entries;
+mod identity;
 mod reason;
-mod recent;
-mod recording;
-mod response;
-mod resting;
-mod rows;
-mod running;
-mod serving;
+mod reports;
+mod responses;
 mod session;
-mod storing;
+mod statement;
 mod surface;
-mod tables;
-mod told;
+mod text;
 mod transaction;
-mod trial;
-mod variables;
-mod verification;
-mod vigil;
-mod writes;
 
-pub use crate::insight::Insight;
-pub use bystander::{Bystander, Unheard};
-pub use catalogue::{Catalogue, Facts};
+pub use engine::catalogue::{Catalogue, Facts};
+pub use engine::insight::Insight;
+pub use engine::tables::{Table, Tables, Verdict};
 pub use engine::{Beginnings, Counts, Engine, Settings};
-pub use habits::Habits;
-pub use past::{Older, Past};
+pub use identity::habits::Habits;
 pub use reason::{Own, Reason, Reasons};
-pub use response::Reply;
+pub use reports::bystander::{Bystander, Unheard};
+pub use reports::facts::{ThreadFacts, is_system_schema, tells_grants};
+pub use reports::past::{Older, Past};
+pub use responses::arrival::Reply;
 pub use session::{Account, Session};
-pub use tables::{Table, Tables, Verdict};
-pub use told::{ThreadFacts, is_system_schema, tells_grants};
 
 /// What the host does with a command that has arrived.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,19 +1,19 @@
 //! One connection: who it is, where it stands, and the facts that the server tells of it.
 
-use crate::context::Identity;
-use crate::ending::number_of;
 use crate::engine::Engine;
-use crate::prepared::Statements;
-use crate::recent::Recent;
-use crate::running::Running;
-use crate::storing::Finished;
+use crate::identity::contexts::Identity;
+use crate::identity::variables::{Knowledge, Variables};
+use crate::reports::facts::{Met, ThreadFacts};
+use crate::reports::trial::OwnCounts;
+use crate::responses::ending::number_of;
+use crate::responses::storing::Finished;
+use crate::statement::prepared::Statements;
+use crate::statement::running::Running;
+use crate::statement::verification::Verification;
 use crate::surface::Pending;
-use crate::told::{Met, ThreadFacts};
-use crate::transaction::Transaction;
-use crate::trial::OwnCounts;
-use crate::variables::{Knowledge, Variables};
-use crate::verification::Verification;
-use crate::writes::Writes;
+use crate::text::recent::Recent;
+use crate::transaction::state::Transaction;
+use crate::transaction::writes::Writes;
 use sql::{Charset, LexMode};
 use wire::{ClientHello, Greeting, ResponseTracker, capability, status};
 

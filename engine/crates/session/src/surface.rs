@@ -3,11 +3,11 @@
 mod report;
 
 use crate::Decision;
+use crate::commands::injections::query_packet;
 use crate::engine::Engine;
-use crate::habits::Habits;
-use crate::injecting::query_packet;
+use crate::identity::habits::Habits;
+use crate::identity::variables::ASKABLE;
 use crate::session::Session;
-use crate::variables::ASKABLE;
 use sql::surface::Renamed;
 use sql::{Kind, Show, ShowScope, Statement};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Pending {
     }
 
     pub fn may_execute(&self, id: u32) -> bool {
-        let is_last = |id| id == crate::prepared::LAST;
+        let is_last = |id| id == crate::statement::prepared::LAST;
         self.execution().is_some_and(|execute| execute.id == id || is_last(execute.id) || is_last(id))
     }
 

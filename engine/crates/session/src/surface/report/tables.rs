@@ -2,8 +2,8 @@
 
 use super::Rows;
 use crate::engine::Engine;
-use crate::lasting::Basis;
-use crate::tables::{Table, table_cells};
+use crate::engine::tables::{Table, table_cells};
+use crate::entries::lasting::Basis;
 use cache::CellId;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;

@@ -1,0 +1,244 @@
+//! A command has arrived: serve it, or say what it may touch and let the server have it.
+
+use crate::commands::hits::{Asked, Served};
+use crate::engine::Engine;
+use crate::identity::habits::Habits;
+use crate::reason::{Own, Reason};
+use crate::reports::resting::passes_unseen;
+use crate::session::Session;
+use crate::statement::prepared::{Metadata, Prepared};
+use crate::surface;
+use crate::text::reading::Reading;
+use crate::{Decision, Outlet};
+use sql::{Kind, Refusal};
+use std::sync::Arc;
+use wire::{Command, Execute, Expect, capability};
+
+impl Session {
+    /// A complete command that the server has not seen. Called again with the same packet after an injection.
+    pub fn on_command(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
+        self.settle(engine);
+        let payload = &packet[4..];
+        let command = payload.first().and_then(|byte| Command::from_byte(*byte));
+        let body = payload.get(1..).unwrap_or_default();
+        if self.loses_track(engine, command, body) {
+            if let Some(first) = self.before_pieces(engine) {
+                return Decision::Inject(first);
+            }
+            self.rest(engine);
+        }
+        if self.is_resting() && passes_unseen(command, body) {
+            return Decision::Forward;
+        }
+        let hidden_error = self.hidden_error.take();
+        if let (Some(Command::Query | Command::StmtExecute), Some(error)) = (command, &hidden_error) {
+            outlet.deliver(&[&error.answer]);
+            return Decision::Answered;
+        }
+        self.give_up_unseen(hidden_error);
+        match command {
+            Some(Command::Query) => self.on_query(engine, packet, &payload[1..], outlet),
+            Some(Command::StmtExecute) => self.on_execute(engine, packet, payload, outlet),
+            command => self.on_other(engine, packet, command),
+        }
+    }
+
+    /// A command whose first bytes the server has had already: it can only pass.
+    pub fn on_observed(&mut self, engine: &Engine, packet: &[u8]) {
+        self.settle(engine);
+        let payload = &packet[4..];
+        let command = payload.first().and_then(|byte| Command::from_byte(*byte));
+        let body = payload.get(1..).unwrap_or_default();
+        if self.loses_track(engine, command, body) {
+            self.rest(engine);
+        }
+        if self.is_resting() && passes_unseen(command, body) {
+            return;
+        }
+        match command {
+            Some(Command::Query) => {
+                let statement = Arc::new(sql::classify(&payload[1..], self.variables.mode));
+                self.note_temporary(&statement.kind, &payload[1..]);
+                self.forward(engine, &statement, Expect::Query, None);
+            }
+            Some(Command::StmtExecute) => {
+                let execute = Execute::parse(payload);
+                let prepared = execute.as_ref().and_then(|execute| self.statements.get_mut(execute.id));
+                let reading = prepared.as_ref().map_or_else(Reading::opaque, |prepared| prepared.reading.clone());
+                // Types are told once, for later executions too.
+                if let Some((prepared, execute)) = prepared.zip(execute) {
+                    bind(prepared, &execute);
+                    prepared.note_forwarded(&execute);
+                }
+                self.forward(engine, &reading.statement, Expect::Execute, None);
+            }
+            command => {
+                self.forward_other(engine, payload, command);
+            }
+        }
+        self.note_refusal(engine, Own::Fragmented);
+    }
+
+    /// A command too long to be held: it may be anything.
+    pub fn on_oversized(&mut self, engine: &Engine) {
+        self.settle(engine);
+        if self.loses_track(engine, None, b"") {
+            self.rest(engine);
+        }
+        self.has_temporary_tables = true;
+        self.variables.habits = Habits::ALL;
+        self.forward(engine, &Reading::opaque().statement, Expect::Query, None);
+    }
+
+    fn on_query(&mut self, engine: &Engine, packet: &[u8], text: &[u8], outlet: &mut dyn Outlet) -> Decision {
+        let context = if may_be_read(text) { self.cacheable_context(engine, false) } else { None };
+        // A hit needs no reading; after a read that was passed over none is expected.
+        let early = std::mem::take(&mut self.has_passed_over).then(|| self.read(engine, text));
+        self.is_hopeless = early.as_ref().is_some_and(|reading| self.may_skip(engine, reading));
+        if let Some(context) = context {
+            match self.serve(
+                engine,
+                &Asked { context, text, parameters: &[], packet, types: &[], columns: None },
+                outlet,
+            ) {
+                Served::Answered => return Decision::Answered,
+                Served::Inject(packet) => return Decision::Inject(packet),
+                Served::No => {}
+            }
+        }
+        let reading = early.unwrap_or_else(|| self.read(engine, text));
+        if let Some(decision) = self.before_server(engine, &reading, text, packet, outlet) {
+            return decision;
+        }
+        if let Some(decision) = surface::intercept(self, engine, &reading.statement, text) {
+            return decision;
+        }
+        let recording = self.recording(engine, &reading, context, text, &[]);
+        self.note_temporary(&reading.statement.kind, text);
+        self.forward(engine, &reading.statement, Expect::Query, recording);
+        self.note_wording(engine, &reading.statement.kind, text, self.own_terms());
+        Decision::Forward
+    }
+
+    fn on_execute(&mut self, engine: &Engine, packet: &[u8], payload: &[u8], outlet: &mut dyn Outlet) -> Decision {
+        let context = self.cacheable_context(engine, true);
+        let execute = Execute::parse(payload);
+        let prepared = execute.as_ref().and_then(|execute| self.statements.get_mut(execute.id));
+        let (Some(execute), Some(prepared)) = (execute, prepared) else {
+            return self.on_unknown_execute(engine, packet, outlet);
+        };
+        let (reading, text, columns) = (prepared.reading.clone(), prepared.text.clone(), Some(prepared.columns));
+        let parameters = bind(prepared, &execute);
+        let refusal = refusal_of_execution(prepared, &execute, context);
+        let metadata = Metadata { definitions: engine.catalogue.definitions(), types: prepared.types.clone() };
+        let keeps_metadata = self.capabilities & capability::MARIADB_CACHE_METADATA != 0;
+        let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
+        let is_read = matches!(reading.statement.kind, Kind::Read(_));
+        self.is_hopeless = is_read && self.may_skip(engine, &reading);
+        if let (true, Some(context), Some(parameters), None, true) =
+            (is_read, context, &parameters, refusal, has_metadata)
+        {
+            let asked = Asked { context, text: &text, parameters, packet, types: &metadata.types, columns };
+            match self.serve(engine, &asked, outlet) {
+                Served::Answered => return Decision::Answered,
+                Served::Inject(packet) => return Decision::Inject(packet),
+                Served::No => {}
+            }
+        }
+        if let Some(decision) = self.before_server(engine, &reading, &text, packet, outlet) {
+            return decision;
+        }
+        let parameters = parameters.unwrap_or_default();
+        let terms = self.bound_terms(&execute);
+        self.goes_elsewhere |= terms.as_ref().is_some_and(|terms| terms.database.as_deref() != Some(&self.database));
+        let mut recording = self.recording(engine, &reading, context, &text, &parameters);
+        if let Some(recording) = &mut recording {
+            recording.terms = terms.clone().unwrap_or_else(|| self.own_terms());
+            recording.omits_metadata = keeps_metadata;
+            refusal.into_iter().for_each(|refusal| recording.refuse(refusal));
+        }
+        self.forward(engine, &reading.statement, Expect::Execute, recording);
+        if let Some(terms) = terms {
+            self.note_wording(engine, &reading.statement.kind, text, terms);
+        }
+        let told = self.statements.get_mut(execute.id).and_then(|prepared| prepared.forward(&execute, packet));
+        if let Some(running) = &mut self.running {
+            running.execution = Some((execute.id, metadata));
+        }
+        told.map_or(Decision::Forward, Decision::Replace)
+    }
+
+    fn on_unknown_execute(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
+        let reading = Reading::opaque();
+        if let Some(decision) = self.before_server(engine, &reading, b"", packet, outlet) {
+            return decision;
+        }
+        self.forward(engine, &reading.statement, Expect::Execute, None);
+        Decision::Forward
+    }
+
+    /// What comes before the server gets the statement; none if nothing is left.
+    fn before_server(
+        &mut self,
+        engine: &Engine,
+        reading: &Reading,
+        text: &[u8],
+        packet: &[u8],
+        outlet: &mut dyn Outlet,
+    ) -> Option<Decision> {
+        if let Some(question) = self.ask(engine, &reading.statement) {
+            return Some(Decision::Inject(question));
+        }
+        if let Some(answer) = self.begin_later(engine, &reading.statement, packet, outlet) {
+            return Some(answer);
+        }
+        self.before_forward(engine, reading, text).map(Decision::Inject)
+    }
+
+    /// While it is not certain how texts are to be read, only the plainest kinds are believed.
+    pub(crate) fn read(&mut self, engine: &Engine, text: &[u8]) -> Arc<Reading> {
+        let reading = engine.readings.read(text, self.variables.mode, &mut self.recent);
+        let is_plain = matches!(
+            reading.statement.kind,
+            Kind::Read(_)
+                | Kind::Write
+                | Kind::Set(_)
+                | Kind::Show(_)
+                | Kind::Use(_)
+                | Kind::Commit(_)
+                | Kind::Rollback(_)
+        );
+        if self.variables.is_uncertain && !self.variables.is_unread && !is_plain { Reading::opaque() } else { reading }
+    }
+}
+
+/// Told by the first letter, before anything is looked for: reads begin with SELECT, WITH, VALUES, TABLE, or no letter.
+fn may_be_read(text: &[u8]) -> bool {
+    text.first().is_none_or(|first| !first.is_ascii_alphabetic() || b"swvt".contains(&first.to_ascii_lowercase()))
+}
+
+/// The bound parameters as bytes that identify them; none if they cannot be read.
+fn bind(prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
+    if prepared.parameters == 0 {
+        return Some(Vec::new());
+    }
+    // The server takes them from an execution that fails, too.
+    if let Some(types) = execute.new_types(prepared.parameters).filter(|types| *types != prepared.types) {
+        (prepared.types, prepared.knows_types) = (types.to_vec(), false);
+    }
+    let params = execute.params(prepared.parameters, &prepared.types)?;
+    Some([params.nulls, params.types, params.values].concat())
+}
+
+fn refusal_of_execution(prepared: &Prepared, execute: &Execute, context: Option<u64>) -> Option<Reason> {
+    if prepared.has_long_data || prepared.has_cursor || execute.flags != 0 || execute.iterations != 1 {
+        return Some(Own::Cursor.into());
+    }
+    if prepared.types.chunks(2).any(|kind| TIME_TYPES.contains(&kind[0])) {
+        return Some(Reason::Text(Refusal::CurrentDate));
+    }
+    context.filter(|context| *context != prepared.context).map(|_| Own::StatementContext.into())
+}
+
+/// The server completes a TIME with today's date where a date is needed.
+const TIME_TYPES: [u8; 2] = [11, 19];

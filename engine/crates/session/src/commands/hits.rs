@@ -1,0 +1,169 @@
+//! Reads answered from the cache.
+
+use crate::Outlet;
+use crate::commands::injections::query_packet;
+use crate::engine::Engine;
+use crate::engine::tables::any_of;
+use crate::entries::lasting::Basis;
+use crate::entries::layout::Layout;
+use crate::session::Session;
+use crate::statement::verification::Verification;
+use crate::surface;
+use crate::transaction::state::Admission;
+use ::insight::Slot;
+use cache::Key;
+use std::sync::atomic::Ordering;
+use wire::status;
+
+/// A read that could be answered from the cache, by its bytes.
+pub(crate) struct Asked<'a> {
+    pub context: u64,
+    pub text: &'a [u8],
+    pub parameters: &'a [u8],
+    /// The whole command.
+    pub packet: &'a [u8],
+    /// How the parameters of a prepared statement are bound, which its command need not say.
+    pub types: &'a [u8],
+    /// As many columns as the server knows a prepared statement to have: with others it says that they have changed.
+    pub columns: Option<u64>,
+}
+
+impl Asked<'_> {
+    fn key(&self) -> Key<'_> {
+        Key { context: self.context, parts: [self.text, self.parameters] }
+    }
+}
+
+pub(crate) enum Served {
+    Answered,
+    Inject(Vec<u8>),
+    No,
+}
+
+fn columns_of(response: &[u8]) -> Option<u64> {
+    wire::lenenc::Reader::new(response.get(wire::Header::SIZE..)?).int()
+}
+
+/// Counts an entry that a write to its table has left alive, the first time that it is met.
+fn note_outlived(engine: &Engine, entry: &cache::Entry) {
+    let whole = entry.cells()[0];
+    let is_counted = entry.flags() & Layout::OUTLIVED != 0;
+    if is_counted || engine.versions.is_fresh(&[any_of(whole)], entry.stamp()) {
+        return;
+    }
+    if let Some(table) = engine.tables.try_find(whole).filter(|_| entry.mark(Layout::OUTLIVED)) {
+        engine.counts.outlived.add(1);
+        // Relaxed: a count orders nothing.
+        table.outlived.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Session {
+    /// Reads are served and stored, or noted as if they were.
+    pub(crate) fn is_cached(&self, engine: &Engine) -> bool {
+        let settings = &engine.settings;
+        settings.is_on()
+            && (self.cache_type != 0 || settings.observes())
+            // The memory of trials is for them alone.
+            && (settings.size() > 0 || self.is_trial())
+            && self.is_told(engine)
+    }
+
+    /// The identity under which reads may be served or stored now.
+    pub(crate) fn cacheable_context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
+        if !self.is_cached(engine) {
+            return None;
+        }
+        self.context(engine, is_binary)
+    }
+
+    pub(crate) fn serve(&mut self, engine: &Engine, asked: &Asked, outlet: &mut dyn Outlet) -> Served {
+        self.verification = None;
+        if self.has_temporary_tables || self.writes.is_locked {
+            return Served::No;
+        }
+        let key = asked.key();
+        let hash = engine.cache.hash(&key);
+        if self.is_hopeless {
+            engine.insight.requested(engine, hash, None);
+            return Served::No;
+        }
+        let pin = cache::pin();
+        let found = engine.cache.get(hash, &key, &pin);
+        engine.insight.requested(engine, hash, found.as_ref());
+        if self.cache_type == 0 {
+            return Served::No;
+        }
+        let Some(entry) = found else { return Served::No };
+        if asked.columns.is_some_and(|columns| columns_of(entry.value()) != Some(columns)) {
+            return Served::No;
+        }
+        let is_fresh = entry.is_fresh(&engine.versions);
+        if !is_fresh && !self.tells_outdated(engine, Basis::of(&entry)) {
+            engine.insight.digests.outdated(Slot(entry.owner()));
+            return Served::No;
+        }
+        let layout = Layout(entry.flags());
+        if layout.joins() && (self.transaction.has_begun() || !self.transaction.autocommit) {
+            return Served::No;
+        }
+        let opens_snapshot = layout.opens_snapshot() && engine.settings.defers_begin();
+        match self.transaction.admit(&engine.versions, entry.cells(), opens_snapshot) {
+            Admission::Serve => {}
+            Admission::Begin => return Served::Inject(self.begin(engine, query_packet(b"BEGIN"))),
+            Admission::OpenSnapshot => return Served::Inject(self.open_snapshot(engine)),
+            Admission::Refuse(_) => return Served::No,
+        }
+        if is_fresh && engine.insight.is_to_be_verified(engine.settings.verify_ppm()) {
+            self.verification = Some(Verification::of(&entry));
+            return Served::No;
+        }
+        // Counted before the client can know of it, so that nobody who has the answer sees an older count.
+        engine.counts.hits.add(1);
+        self.own.hits += 1;
+        if !is_fresh {
+            engine.insight.stale(engine, Slot(entry.owner()));
+        } else if layout.is_by_rows() {
+            note_outlived(engine, &entry);
+        }
+        engine.counts.saved_ns.add(entry.cost_ns());
+        engine.counts.saved_bytes.add(entry.value().len() as u64);
+        engine.insight.digests.hit(Slot(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
+        let replay = if layout.shows_found() { Vec::new() } else { wire::with_types(asked.packet, asked.types) };
+        self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true, is_owed: false, replay });
+        self.deliver(entry.value(), layout, outlet);
+        Served::Answered
+    }
+
+    /// Sends a stored response with this session's own transaction flags.
+    fn deliver(&mut self, value: &[u8], layout: Layout, outlet: &mut dyn Outlet) {
+        const OWN: u16 = status::IN_TRANS | status::AUTOCOMMIT | status::IN_TRANS_READONLY;
+        let flags = self.status_now() & OWN;
+        let offsets = layout.offsets(value.len());
+        let stored = u16::from_le_bytes([value[offsets[1]], value[offsets[1] + 1]]);
+        if stored & OWN == flags {
+            return outlet.deliver(&[value]);
+        }
+        let own = (stored & !OWN | flags).to_le_bytes();
+        match offsets[0] {
+            0 => outlet.deliver(&[&value[..offsets[1]], &own, &value[offsets[1] + 2..]]),
+            first => {
+                outlet.deliver(&[&value[..first], &own, &value[first + 2..offsets[1]], &own, &value[offsets[1] + 2..]])
+            }
+        }
+    }
+
+    /// The flags of this session as the client must see them: a deferred BEGIN counts.
+    pub(crate) fn status_now(&self) -> u16 {
+        const LASTING: u16 = status::IN_TRANS
+            | status::AUTOCOMMIT
+            | status::IN_TRANS_READONLY
+            | status::NO_BACKSLASH_ESCAPES
+            | status::ANSI_QUOTES;
+        match &self.transaction.deferred_begin {
+            None => self.status & LASTING,
+            // One that reads only is never deferred.
+            Some(_) => self.status & LASTING & !status::IN_TRANS_READONLY | status::IN_TRANS,
+        }
+    }
+}

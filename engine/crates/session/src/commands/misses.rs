@@ -1,0 +1,188 @@
+//! A statement goes to the server: what it may touch is closed, and what is needed to store its result is noted.
+
+use crate::engine::Engine;
+use crate::reason::{Own, Reason};
+use crate::session::Session;
+use crate::statement::recording::Recording;
+use crate::statement::running::{Effect, Purpose, Running};
+use crate::text::kinds::{closing, may_be_anything, may_run_others};
+use crate::text::reading::Reading;
+use crate::transaction::state::Snapshot;
+use ::insight::Slot;
+use cache::Key;
+use sql::{DdlScope, Hint, Kind, Statement};
+use std::sync::Arc;
+use wire::Expect;
+
+impl Session {
+    /// Notes what is needed to store the result of a read; none if it is no read, or reads are off here, or nobody needs to
+    /// know what becomes of it.
+    pub(crate) fn recording(
+        &mut self,
+        engine: &Engine,
+        reading: &Arc<Reading>,
+        context: Option<u64>,
+        text: &[u8],
+        parameters: &[u8],
+    ) -> Option<Recording> {
+        let Kind::Read(read) = &reading.statement.kind else { return None };
+        if !self.is_cached(engine) {
+            return None;
+        }
+        self.may_share_from_here(engine);
+        let is_observed = self.cache_type == 0;
+        engine.counts.misses.add(u64::from(!is_observed));
+        let verification = self.verification.take();
+        let refusal = self.refusal(read, context);
+        let (stamp, transaction_refusal) = match self.transaction.stamp(engine.versions.now()) {
+            Ok(stamp) => (stamp, None),
+            Err(own) => (engine.versions.now(), Some(Reason::Own(own))),
+        };
+        let refusal = refusal.or(transaction_refusal);
+        let slot = reading.slot(&engine.insight.digests);
+        let key = Key { context: context.unwrap_or(0), parts: [text, parameters] };
+        let is_passed_over = refusal.is_none() && verification.is_none() && self.passes_over(engine, slot, &key);
+        if is_passed_over {
+            self.has_passed_over = true;
+            if !self.transaction.heeds_reads() {
+                engine.insight.missed(slot, Some(Own::NotReused.into()), 0);
+                self.note_refusal(engine, Own::NotReused);
+                self.is_uneventful = true;
+                return None;
+            }
+        }
+        let keeps = refusal.is_none() && !is_passed_over;
+        Some(Recording {
+            reading: reading.clone(),
+            slot,
+            is_passed_over,
+            is_observed,
+            verification,
+            bytes: 0,
+            context: context.unwrap_or(0),
+            text: if keeps { text.to_vec() } else { Vec::new() },
+            terms: self.own_terms(),
+            parameters: if keeps { parameters.to_vec() } else { Vec::new() },
+            stamp,
+            generation: engine.catalogue.generation(),
+            started_ns: (engine.clock)(),
+            cells: Vec::new(),
+            tables: Vec::new(),
+            first_table: None,
+            is_by_rows: false,
+            all_snapshot: true,
+            joins: false,
+            refusal,
+            lasts_seconds: None,
+            omits_metadata: false,
+            response: std::mem::take(&mut self.scratch),
+        })
+    }
+
+    /// Results of this shape are hardly ever found, and this one is not among the few that are looked for nevertheless.
+    pub(crate) fn may_skip(&mut self, engine: &Engine, reading: &Reading) -> bool {
+        if self.cache_type == 0 || !engine.settings.adapts() {
+            return false;
+        }
+        self.requests = self.requests.wrapping_add(1);
+        let digests = &engine.insight.digests;
+        !digests.looks_up(reading.slot(digests), self.requests)
+    }
+
+    /// Results of this shape are hardly reused, and this one is not among the few that are stored nevertheless.
+    fn passes_over(&self, engine: &Engine, slot: Slot, key: &Key) -> bool {
+        let digests = &engine.insight.digests;
+        if self.cache_type == 0 || !engine.settings.adapts() || digests.admits_all(slot) {
+            return false;
+        }
+        let hash = engine.cache.hash(key);
+        let is_passed_over = self.is_hopeless || !digests.admits(slot, hash);
+        if is_passed_over {
+            engine.insight.passed_over(hash);
+        }
+        is_passed_over
+    }
+
+    fn refusal(&self, read: &sql::Read, context: Option<u64>) -> Option<Reason> {
+        if let Some(refusal) = read.refusal {
+            return Some(Reason::Text(refusal));
+        }
+        let own = match (self.cache_type, read.hint) {
+            (_, Hint::SqlNoCache) => Own::NoCacheHint,
+            (2, Hint::None) => Own::Demand,
+            _ if context.is_none() => Own::SessionState,
+            _ if self.has_temporary_tables => Own::TemporaryTables,
+            _ if self.writes.is_locked => Own::LockedTables,
+            _ => return None,
+        };
+        Some(Reason::Own(own))
+    }
+
+    /// Closes what the statement may touch, and notes that the server has it.
+    pub(crate) fn forward(
+        &mut self,
+        engine: &Engine,
+        statement: &Arc<Statement>,
+        expect: Expect,
+        read: Option<Recording>,
+    ) {
+        self.close_for(engine, &statement.kind);
+        let replaced = self.note_forwarded(statement);
+        if !self.transaction.is_open {
+            self.transaction.snapshot = Snapshot::Unknown;
+        }
+        let mut running = Running::new(engine, Purpose::Client, expect, self.capabilities);
+        running.may_run_others = may_run_others(&statement.kind);
+        running.logs_itself |= matches!(statement.kind, Kind::Read(_));
+        running.effect = Effect::Statement(statement.clone());
+        running.read = read;
+        running.replaced = replaced;
+        self.running = Some(running);
+    }
+
+    /// Temporary tables made where no event tells of them: in one of several statements, or by EXECUTE. Habits taken up there.
+    pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
+        let may_make = || sql::may_make_temporary(text, self.variables.mode);
+        match kind {
+            Kind::Prepare => self.prepares_temporary |= may_make(),
+            Kind::Execute => self.has_temporary_tables |= self.prepares_temporary,
+            kind if may_be_anything(kind) => {
+                self.variables.habits.note_text(text);
+                self.has_temporary_tables |= self.prepares_temporary || may_make();
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn close_for(&mut self, engine: &Engine, kind: &Kind) {
+        let closing = closing(kind);
+        let ends_own_branch = matches!(kind, Kind::Xa(_)) && self.transaction.is_own_branch;
+        if closing.everything && !ends_own_branch {
+            self.writes.close_everything(engine, closing.defines);
+        }
+        if let Kind::Ddl(DdlScope::Tables(names)) = kind {
+            self.close_defined(engine, names);
+        }
+        if closing.written {
+            self.close_written(engine);
+        }
+    }
+
+    /// Tables that a definition names change.
+    fn close_defined(&mut self, engine: &Engine, names: &[sql::TableName]) {
+        if !engine.settings.tells_case() {
+            return self.writes.close_everything(engine, true);
+        }
+        for name in names {
+            let db = name.db.clone().unwrap_or_else(|| self.database.clone());
+            let table = engine.tables.find(&engine.versions, &db, &name.name);
+            self.writes.close_defined(engine, table);
+        }
+    }
+
+    pub(crate) fn close_written(&mut self, engine: &Engine) {
+        for index in 0..self.transaction.written.len() {
+            self.writes.close(engine, self.transaction.written[index]);
+        }
+    }
+}

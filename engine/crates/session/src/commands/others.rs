@@ -1,0 +1,134 @@
+//! Commands that are no statement to run: preparing, closing, resetting, changing the user.
+
+use crate::Decision;
+use crate::commands::injections::command_packet;
+use crate::engine::Engine;
+use crate::session::Session;
+use crate::statement::running::{Effect, Purpose, Running};
+use crate::text::reading::Reading;
+use wire::{Command, Expect};
+
+impl Session {
+    pub(crate) fn on_other(&mut self, engine: &Engine, packet: &[u8], command: Option<Command>) -> Decision {
+        // The others have no response that would tell of the transaction.
+        if !matches!(command, Some(Command::Quit | Command::StmtClose | Command::StmtSendLongData)) {
+            let has_warnings = self.has_warnings;
+            // Who could not become another user goes on with what the server knows.
+            let may_be_anything = matches!(command, None | Some(Command::StmtBulkExecute | Command::ChangeUser));
+            let unseen = |session: &mut Session| {
+                session.tell_unseen(engine, |pending| may_be_anything || has_warnings && pending.is_latest)
+            };
+            if let Some(first) = self.tell_begin(engine).or_else(|| unseen(self)) {
+                return Decision::Inject(first);
+            }
+        }
+        // Told later, it would take what is sent now with it.
+        if command == Some(Command::StmtSendLongData)
+            && let Some(first) = self.tell_types(engine)
+        {
+            return Decision::Inject(first);
+        }
+        // What is closed cannot be run again.
+        if command == Some(Command::StmtClose)
+            && let Some(first) = self.tell_unseen(engine, |pending| pending.may_execute(id_of(&packet[5..])))
+        {
+            return Decision::Inject(first);
+        }
+        if command == Some(Command::StmtPrepare) {
+            let reading = self.read(engine, &packet[5..]);
+            if let Some(question) = self.ask(engine, &reading.statement) {
+                return Decision::Inject(question);
+            }
+        }
+        // Told later, it would be in the way of what a prepare leaves behind, and be another read after a reset.
+        if let Some(Command::StmtPrepare | Command::ResetConnection) = command
+            && let Some(owed) = self.tell_unseen(engine, |pending| pending.is_owed || pending.is_replayed())
+        {
+            return Decision::Inject(owed);
+        }
+        self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
+        self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)
+    }
+
+    /// Commands that are no statement of their own. A packet is given where the server must get another one.
+    pub(crate) fn forward_other(
+        &mut self,
+        engine: &Engine,
+        payload: &[u8],
+        command: Option<Command>,
+    ) -> Option<Vec<u8>> {
+        let body = payload.get(1..).unwrap_or_default();
+        let (expect, effect) = match command {
+            Some(Command::StmtPrepare) => return self.on_prepare(engine, body),
+            Some(Command::StmtClose) => {
+                self.statements.remove(id_of(body));
+                (Expect::Nothing, Effect::None)
+            }
+            Some(Command::StmtSendLongData) => {
+                if let Some(prepared) = self.statements.get_mut(id_of(body)) {
+                    prepared.has_long_data = true;
+                }
+                (Expect::Nothing, Effect::None)
+            }
+            Some(Command::StmtReset) => {
+                if let Some(prepared) = self.statements.get_mut(id_of(body)) {
+                    (prepared.has_long_data, prepared.has_cursor) = (false, false);
+                }
+                (Expect::Ok, Effect::None)
+            }
+            Some(Command::Quit) => (Expect::Nothing, Effect::None),
+            Some(Command::Ping | Command::SetOption | Command::Debug) => (Expect::Ok, Effect::None),
+            Some(Command::InitDb) => {
+                self.database_known = false;
+                self.forget_contexts();
+                (Expect::Ok, Effect::Database)
+            }
+            Some(Command::Statistics) => (Expect::Text, Effect::None),
+            Some(Command::FieldList) => (Expect::FieldList, Effect::None),
+            Some(Command::StmtFetch) => (Expect::Fetch, Effect::None),
+            Some(Command::ChangeUser) => {
+                let charset = wire::ChangeUser::parse(payload, self.capabilities).and_then(|change| change.charset);
+                self.close_written(engine);
+                self.account = None;
+                self.database_known = false;
+                (Expect::ChangeUser, Effect::ChangeUser { charset })
+            }
+            Some(Command::ResetConnection) => {
+                self.close_written(engine);
+                (Expect::Ok, Effect::Reset)
+            }
+            Some(Command::BinlogDump | Command::BinlogDumpGtid | Command::RegisterSlave) => {
+                self.abandon(engine);
+                return None;
+            }
+            _ => {
+                // What it binds holds for later executions, too.
+                if let Some(prepared) = self.statements.get_mut(id_of(body)) {
+                    (prepared.types, prepared.knows_types) = (Vec::new(), true);
+                }
+                self.forward(engine, &Reading::opaque().statement, Expect::Execute, None);
+                return None;
+            }
+        };
+        let mut running = Running::new(engine, Purpose::Client, expect, self.capabilities);
+        running.effect = effect;
+        running.is_exchange = expect == Expect::ChangeUser;
+        self.running = Some(running);
+        None
+    }
+
+    fn on_prepare(&mut self, engine: &Engine, text: &[u8]) -> Option<Vec<u8>> {
+        let rewritten = sql::surface::rewrite(text, self.variables.mode);
+        let text = rewritten.as_ref().map_or(text, |rewrite| &rewrite.text);
+        let reading = engine.readings.read_prepared(text, self.variables.mode);
+        let context = self.context(engine, true).unwrap_or(0);
+        let mut running = Running::new(engine, Purpose::Client, Expect::Prepare, self.capabilities);
+        running.effect = Effect::Prepare { text: text.into(), reading, context, terms: self.lasting_terms() };
+        self.running = Some(running);
+        rewritten.map(|rewrite| command_packet(Command::StmtPrepare, &rewrite.text))
+    }
+}
+
+fn id_of(body: &[u8]) -> u32 {
+    body.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}

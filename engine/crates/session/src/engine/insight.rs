@@ -1,0 +1,212 @@
+//! What the engine notes of its own use, for those who look, and for deciding which results are worth storing.
+//!
+//! Nothing here decides what a hit answers. Requests are noted where they are looked up, and when the server has answered.
+
+use crate::engine::tables::Table;
+use crate::engine::{Engine, Tally};
+use crate::entries::lasting::Basis;
+use crate::entries::layout::Layout;
+use crate::reason::{Own, PASSING, Reason};
+use crate::session::Account;
+use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, Slot, Subject, Timeline};
+use cache::{CellId, Entry, Key, Meta, Stamp};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+#[derive(Default)]
+pub struct Insight {
+    pub digests: Digests,
+    pub curve: Curve<Validity>,
+    /// Requests whose result was not stored for want of reuse.
+    passed_over: Tally,
+    /// Those that the cache would have stored or served, had it been on.
+    pub observed: Tally,
+    /// Hits that the server answered for comparison, and how often it said something else.
+    pub verified: Tally,
+    pub differences: Tally,
+    rules: RwLock<Arc<Rules>>,
+    has_rules: AtomicBool,
+    /// Goes on while some rule serves outdated results.
+    timeline: Timeline,
+    untold: Mutex<Vec<String>>,
+    chosen: AtomicU64,
+}
+
+/// What tells whether a result is outdated.
+pub struct Validity {
+    stamp: Stamp,
+    layout: Layout,
+    cells: Box<[CellId]>,
+}
+
+impl Validity {
+    fn of(basis: Basis) -> Validity {
+        Validity { stamp: basis.stamp, layout: basis.layout, cells: basis.cells.into() }
+    }
+
+    fn is_alive(&self, engine: &Engine) -> bool {
+        Basis { cells: &self.cells, stamp: self.stamp, layout: self.layout }.is_alive(engine)
+    }
+}
+
+/// Differences that are told apart, until the next time they are asked for.
+const UNTOLD: usize = 20;
+/// A result's place in the index.
+const INDEX_BYTES: usize = 16;
+
+impl Insight {
+    /// A read is looked up.
+    #[inline]
+    pub fn requested(&self, engine: &Engine, hash: u64, found: Option<&Entry>) {
+        if self.curve.wants(hash) {
+            self.follow(engine, hash, found);
+        }
+    }
+
+    #[cold]
+    fn follow(&self, engine: &Engine, hash: u64, found: Option<&Entry>) {
+        let is_known = self.curve.requested(hash, |validity| validity.is_alive(engine));
+        let Some(entry) = found.filter(|_| !is_known) else { return };
+        if Basis::of(entry).is_alive(engine) {
+            let bytes = entry.size() + INDEX_BYTES;
+            self.curve.stored(hash, sample(bytes, entry.cost_ns(), Validity::of(Basis::of(entry))));
+        }
+    }
+
+    /// A result can be stored.
+    pub fn stored(&self, hash: u64, key: &Key, meta: &Meta, cells: &[CellId], value_bytes: usize) {
+        if self.curve.wants(hash) {
+            let bytes = cache::entry_bytes(key, cells.len(), value_bytes) + INDEX_BYTES;
+            let basis = Basis { cells, stamp: meta.stamp, layout: Layout(meta.flags) };
+            self.curve.stored(hash, sample(bytes, meta.cost_ns, Validity::of(basis)));
+        }
+    }
+
+    /// A result was stored.
+    pub fn read_from(&self, slot: Slot, tables: impl Iterator<Item = CellId>) {
+        self.digests.reads(slot, tables.map(|cell| cell.0));
+    }
+
+    /// A result will not be stored for want of reuse.
+    pub fn passed_over(&self, hash: u64) {
+        self.passed_over.add(1);
+        if self.curve.wants(hash) {
+            self.curve.missed();
+        }
+    }
+
+    /// The server has answered a read.
+    pub fn missed(&self, slot: Slot, refusal: Option<Reason>, bytes: usize) {
+        let outcome = match refusal {
+            Some(Reason::Own(Own::NotReused)) => Outcome::PassedOver,
+            Some(reason) => Outcome::Refused { reason: reason.index() },
+            None => Outcome::Stored { bytes: bytes as u64 },
+        };
+        self.digests.missed(slot, outcome);
+    }
+
+    /// To be followed by something that outdates every result, such as the SET GLOBAL that brings new rules.
+    pub fn set_rules(&self, rules: Rules) {
+        // Relaxed: who does not see them yet stores a result that is outdated at once.
+        self.has_rules.store(!rules.is_empty(), Ordering::Relaxed);
+        *self.rules.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(rules);
+    }
+
+    pub fn has_rules(&self) -> bool {
+        self.has_rules.load(Ordering::Relaxed)
+    }
+
+    fn rules(&self) -> Arc<Rules> {
+        self.rules.read().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    /// Whether a result with this stamp is certainly no older.
+    pub(crate) fn is_younger(&self, engine: &Engine, stamp: Stamp, seconds: u32) -> bool {
+        self.timeline.is_younger(stamp.0, u64::from(seconds) * 1000, (engine.clock)() / 1_000_000)
+    }
+
+    /// An outdated result is served.
+    pub(crate) fn stale(&self, engine: &Engine, slot: Slot) {
+        engine.counts.stale_hits.add(1);
+        self.digests.stale(slot);
+    }
+
+    /// What the rules say of a read by this account of these tables.
+    pub fn caching(&self, slot: Slot, account: &Account, tables: &[Arc<Table>]) -> Caching {
+        let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let account = format!("{}@{}", word(&account.user), word(&account.host));
+        let tables: Vec<_> = tables.iter().map(|table| (word(&table.db), word(&table.name))).collect();
+        let tables: Vec<_> = tables.iter().map(|(schema, name)| (schema.as_str(), name.as_str())).collect();
+        let digest = self.digests.get(slot).map_or(0, |(id, _)| id);
+        self.rules().of(&Subject { digest, account: &account, tables: &tables })
+    }
+
+    /// Whether this hit is one of those, so many in a million, that are compared with the server's answer.
+    #[inline]
+    pub fn is_to_be_verified(&self, ppm: u64) -> bool {
+        ppm > 0 && {
+            // Relaxed: any order of choices is as good.
+            let n = self.chosen.fetch_add(1, Ordering::Relaxed);
+            (u128::from(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * 1_000_000) >> 64 < u128::from(ppm)
+        }
+    }
+
+    /// A stored result was not what the server says.
+    pub fn differs(&self, slot: Slot) {
+        self.differences.add(1);
+        let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
+        if untold.len() < UNTOLD {
+            untold.push(self.digests.get(slot).map_or_else(String::new, |(id, text)| {
+                format!("digest {id:032x}, {}", String::from_utf8_lossy(&text))
+            }));
+        }
+    }
+
+    /// The statements whose stored results differed since this was last asked.
+    pub fn take_differences(&self) -> Vec<String> {
+        std::mem::take(&mut self.untold.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+
+    pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
+        let _rules = self.rules.write().unwrap_or_else(|e| e.into_inner());
+        let _untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
+        self.digests.holding(&mut || self.curve.holding(work));
+    }
+
+    /// FLUSH STATUS.
+    pub fn flush(&self) {
+        self.digests.flush();
+        self.curve.forget_trial();
+        [&self.verified, &self.differences].into_iter().for_each(Tally::flush);
+    }
+
+    /// To be called several times a second.
+    pub fn tick(&self, engine: &Engine) {
+        let counts = &engine.counts;
+        let requests = counts.hits.sum() + counts.inserts.sum() + self.passed_over.sum() + self.observed.sum();
+        self.curve.tick(Moment {
+            requests,
+            // Not the memory of trials: what they ask for predicts nothing.
+            size_bytes: engine.settings.size(),
+            is_trial: engine.settings.observes(),
+            now_ns: (engine.clock)(),
+        });
+        let stats = engine.cache.stats();
+        let has_room = stats.used_bytes < engine.cache.budget() / 8 * 7;
+        self.digests.tick(stats.entries, stats.evictions, has_room);
+        self.digests.judge(&PASSING.map(|own| own as usize), |slot| {
+            let fate = engine.cache.fate(slot.0);
+            fate.used.wrapping_add(fate.unused)
+        });
+        if self.rules().has_ttl() {
+            // The time is read first: see `Timeline::note`.
+            let now_ms = (engine.clock)() / 1_000_000;
+            self.timeline.note(engine.versions.pass().0, now_ms);
+        }
+    }
+}
+
+fn sample(bytes: usize, cost_ns: u64, validity: Validity) -> Sample<Validity> {
+    let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    Sample { bytes: narrow(bytes as u64), cost_us: narrow(cost_ns / 1000), validity }
+}

@@ -1,0 +1,75 @@
+//! Awake, the engine follows what every statement does. Asleep, while nobody wants the cache, it follows nothing and
+//! statements cost nothing: what it knew is forgotten then, and at waking it begins as after a load.
+
+use crate::engine::Engine;
+use crate::reports::past::Past;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[derive(Default)]
+pub struct Vigil {
+    /// Odd while awake; rises with every change.
+    epoch: AtomicU64,
+    /// Sessions that have turned the cache on for themselves, or were begun with it on.
+    wishes: AtomicU64,
+    /// Sessions that try the cache out.
+    trials: AtomicU64,
+}
+
+/// What all trials together may take while the cache has no memory of its own.
+pub const TRIAL_BYTES: u64 = 16 << 20;
+
+impl Vigil {
+    // SeqCst throughout: rare, or off the path of hits, and sessions compare it with what they count themselves.
+    pub fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::SeqCst)
+    }
+
+    pub fn is_awake(&self) -> bool {
+        self.epoch() % 2 == 1
+    }
+
+    pub(crate) fn wish(&self) {
+        self.wishes.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn unwish(&self) {
+        self.wishes.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn begin_trial(&self) {
+        self.trials.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn end_trial(&self) {
+        self.trials.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Engine {
+    /// Whether anybody could be served, or wants to know how it would be.
+    pub fn is_wanted(&self) -> bool {
+        self.settings.global_type() != 0 || self.settings.observes() || self.vigil.wishes.load(Ordering::SeqCst) > 0
+    }
+
+    /// What the cache may take: `fqc_size`, or a little for those who try it out without one.
+    pub fn memory_bytes(&self) -> u64 {
+        match self.settings.size() {
+            0 if self.vigil.trials.load(Ordering::SeqCst) > 0 => TRIAL_BYTES,
+            size => size,
+        }
+    }
+
+    /// From here on statements are followed, if they begin now. To be called by one thread at a time, while asleep.
+    pub fn wake(&self) -> Past {
+        let past = Past::begin(self);
+        self.forget();
+        self.vigil.epoch.fetch_add(1, Ordering::SeqCst);
+        past
+    }
+
+    /// To be called by one thread at a time, while awake.
+    pub fn rest(&self) {
+        self.vigil.epoch.fetch_add(1, Ordering::SeqCst);
+        self.cache.clear();
+    }
+}

@@ -1,0 +1,4 @@
+//! What is known of a stored result, and whether it may still be told.
+
+pub mod lasting;
+pub mod layout;

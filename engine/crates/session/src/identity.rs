@@ -1,0 +1,5 @@
+//! Who asks, as far as it can change a result: two sessions of one identity share what is stored.
+
+pub mod contexts;
+pub mod habits;
+pub mod variables;

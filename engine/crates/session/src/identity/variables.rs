@@ -1,0 +1,246 @@
+//! What a session has SET, as far as it can change a result: variable -> value, the last one wins, so that two sessions
+//! with the same settings share entries.
+
+use crate::identity::habits::Habits;
+use sql::{Assignment, Charset, LexMode, Target, Value};
+use std::collections::BTreeMap;
+
+/// Variables that no result depends on, or whose effect is known from the server's own facts (autocommit, isolation).
+const IGNORED: &[&[u8]] = &[
+    b"autocommit",
+    b"foreign_key_checks",
+    b"fqc_limit",
+    b"fqc_min_res_unit",
+    b"fqc_size",
+    b"fqc_strip_comments",
+    b"fqc_type",
+    b"fqc_wlock_invalidate",
+    b"idle_write_transaction_timeout",
+    b"innodb_lock_wait_timeout",
+    b"interactive_timeout",
+    b"lock_wait_timeout",
+    b"long_query_time",
+    b"net_read_timeout",
+    b"net_write_timeout",
+    b"profiling",
+    b"query_cache_strip_comments",
+    b"query_cache_type",
+    b"query_cache_wlock_invalidate",
+    b"slow_query_log",
+    b"sql_log_bin",
+    b"sql_safe_updates",
+    b"transaction_isolation",
+    b"transaction_read_only",
+    b"tx_isolation",
+    b"tx_read_only",
+    b"unique_checks",
+    b"wait_timeout",
+];
+
+/// They only speak up in the response of a statement that has changed something, which is never stored.
+const QUIET_TRACKERS: [&[u8]; 2] = [b"session_track_schema", b"session_track_state_change"];
+
+/// What a SET with an expression may change and a question to the server can tell again.
+pub const ASKABLE: [&[u8]; 13] = [
+    b"sql_mode",
+    b"time_zone",
+    b"character_set_client",
+    b"character_set_connection",
+    b"character_set_results",
+    b"collation_connection",
+    b"sql_select_limit",
+    b"group_concat_max_len",
+    b"div_precision_increment",
+    b"default_week_format",
+    b"lc_time_names",
+    b"max_sort_length",
+    b"optimizer_switch",
+];
+
+/// Set where the character set of results was named since the login. Results tell their collation too, which then is the
+/// default one or that of SET NAMES; what the server tells when it is asked does not say which.
+const RESULTS_NAMED: &[u8] = b"results named";
+
+const CHARACTER_SETS: [&[u8]; 4] =
+    [b"character_set_client", b"character_set_connection", b"character_set_results", b"collation_connection"];
+
+/// What a value means hangs on these, as they are when it is set.
+fn bases(name: &[u8]) -> &'static [&'static [u8]] {
+    match name {
+        b"names" | b"character_set_collations" => &[b"old_mode", b"character_set_collations"],
+        b"system_versioning_asof" => &[b"time_zone"],
+        _ if CHARACTER_SETS.contains(&name) => &[b"old_mode", b"character_set_collations"],
+        _ => &[],
+    }
+}
+
+/// What is replaced along with it.
+fn replaced(name: &[u8]) -> Option<&'static [u8]> {
+    match name {
+        b"character_set_connection" => Some(b"collation_connection"),
+        b"collation_connection" => Some(b"character_set_connection"),
+        _ => None,
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Knowledge {
+    /// All settings are known: the session shares entries with those that have the same.
+    Shared,
+    /// Something was set that is not understood: its entries are its own, under this number.
+    Private(u64),
+    /// Not even how to split a text into words is known: nothing is cached.
+    Lost,
+}
+
+#[derive(Clone, Debug)]
+pub struct Variables {
+    set: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub mode: LexMode,
+    pub knowledge: Knowledge,
+    /// One of `ASKABLE` was set by an expression: the server is to be asked before the next read.
+    pub is_uncertain: bool,
+    /// Nothing was set that way, but it is not known how texts are read from the beginning on.
+    pub is_unread: bool,
+    /// Those that it may have, too.
+    pub habits: Habits,
+}
+
+/// Whether an assignment changed the identity, and how far it was understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    Nothing,
+    Changed,
+    /// The value is not known.
+    NotUnderstood,
+}
+
+impl Variables {
+    pub fn new(mode: LexMode) -> Variables {
+        let knowledge = Knowledge::Shared;
+        let (is_uncertain, is_unread) = (false, false);
+        Variables { set: BTreeMap::new(), mode, knowledge, is_uncertain, is_unread, habits: Habits::default() }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.set.iter().map(|(name, value)| (name.as_slice(), value.as_slice()))
+    }
+
+    /// Applies an assignment that the server has accepted. `inherited` numbers the globals that DEFAULT stands for.
+    pub fn apply(&mut self, assignment: &Assignment, inherited: u64) -> Effect {
+        match &assignment.target {
+            Target::UserVariable if assignment.value == Value::Complex => Effect::NotUnderstood,
+            Target::UserVariable | Target::OneShot(_) | Target::Global(_) | Target::Password | Target::DefaultRole => {
+                Effect::Nothing
+            }
+            Target::Session(name) => self.set_session(name, &assignment.value, inherited),
+            Target::Names { collation } => self.set_names(&assignment.value, collation.as_deref(), inherited),
+            // Its effect depends on the database that is current now.
+            Target::Charset => {
+                self.mode.charset = assignment.value.plain().map_or(Charset::Unreadable, Charset::of_name);
+                Effect::NotUnderstood
+            }
+            Target::Role => {
+                // The server keeps what is granted to it now.
+                self.set.insert(b"role granted".to_vec(), inherited.to_le_bytes().to_vec());
+                self.set_plain(b"role", &assignment.value, inherited)
+            }
+        }
+    }
+
+    fn set_session(&mut self, name: &[u8], value: &Value, inherited: u64) -> Effect {
+        if IGNORED.contains(&name) || QUIET_TRACKERS.contains(&name) {
+            return Effect::Nothing;
+        }
+        if Habits::hang_on(name) {
+            self.habits.set(name, Some(value));
+            if !Habits::change_results(name) {
+                return Effect::Changed;
+            }
+        }
+        if name == b"character_set_results" {
+            let is_default = matches!(value, Value::Default);
+            self.set.insert(RESULTS_NAMED.to_vec(), vec![u8::from(is_default)]);
+        }
+        // Of the switches of the optimizer it changes those that it names.
+        let is_part = name == b"optimizer_switch";
+        if ASKABLE.contains(&name) && (is_part || matches!(value, Value::Complex | Value::Default)) {
+            self.doubt();
+            return Effect::Changed;
+        }
+        if name == b"sql_mode" {
+            match self.mode.with_sql_mode(value) {
+                Some(mode) => self.mode = mode,
+                None => self.doubt(),
+            }
+        }
+        if name == b"character_set_client" {
+            self.mode.charset = value.plain().map_or(Charset::Unreadable, Charset::of_name);
+        }
+        self.set_plain(name, value, inherited)
+    }
+
+    fn set_plain(&mut self, name: &[u8], value: &Value, inherited: u64) -> Effect {
+        let value = match (value, value.plain()) {
+            (_, Some(bytes)) => [b"=", bytes].concat(),
+            (Value::Default, _) => format!("default {inherited}").into_bytes(),
+            _ => return Effect::NotUnderstood,
+        };
+        let bases = bases(name);
+        let is_doubtful = self.is_uncertain && !self.is_unread;
+        if is_doubtful && bases.iter().any(|base| ASKABLE.contains(base)) {
+            return Effect::NotUnderstood;
+        }
+        let own = Some(&value).into_iter();
+        let parts = own.chain(bases.iter().filter_map(|base| self.set.get(*base)));
+        let value = parts.map(Vec::as_slice).collect::<Vec<_>>().join(&b" under "[..]);
+        if let Some(other) = replaced(name) {
+            self.set.remove(other);
+        }
+        self.set.insert(name.to_vec(), value);
+        Effect::Changed
+    }
+
+    /// What was set is to be asked for.
+    pub fn doubt(&mut self) {
+        (self.is_uncertain, self.is_unread) = (true, false);
+    }
+
+    /// The server has told the values of `ASKABLE` and those that habits hang on, in that order.
+    pub fn learn(&mut self, values: &[Vec<u8>]) {
+        self.is_uncertain = false;
+        if let Some([trace, idle, transactions, big_selects]) = values.get(ASKABLE.len()..) {
+            self.habits = Habits::told([trace, idle, transactions, big_selects]);
+        }
+        if let Some(mode) = values.first() {
+            self.mode = self.mode.with_sql_mode(&Value::Text(mode.clone())).unwrap_or(self.mode);
+        }
+        // All who inherit the same have the same.
+        if std::mem::take(&mut self.is_unread) {
+            return;
+        }
+        self.forget_character_sets();
+        for (name, value) in ASKABLE.iter().zip(values) {
+            self.set_plain(name, &Value::Text(value.clone()), 0);
+        }
+    }
+
+    /// SET NAMES replaces what was set for the four character sets one by one.
+    fn set_names(&mut self, value: &Value, collation: Option<&[u8]>, inherited: u64) -> Effect {
+        self.forget_character_sets();
+        let named = collation.map_or_else(|| vec![u8::from(matches!(value, Value::Default))], <[u8]>::to_vec);
+        self.set.insert(RESULTS_NAMED.to_vec(), named);
+        self.mode.charset = value.plain().map_or(Charset::Unreadable, Charset::of_name);
+        if let Some(collation) = collation {
+            self.set.insert(b"names collate".to_vec(), collation.to_vec());
+        }
+        self.set_plain(b"names", value, inherited)
+    }
+
+    fn forget_character_sets(&mut self) {
+        let own: [&[u8]; 2] = [b"names", b"names collate"];
+        for name in CHARACTER_SETS.iter().chain(&own) {
+            self.set.remove(*name);
+        }
+    }
+}

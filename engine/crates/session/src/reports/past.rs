@@ -1,0 +1,91 @@
+//! What the server was doing when the engine began to look. Nobody knows which tables those statements have locked, so
+//! nothing is stored until the last of them has ended.
+
+use crate::engine::Engine;
+use crate::text::kinds::closing;
+use crate::text::reading::Reading;
+use cache::Versions;
+use sql::{Filter, Kind, LexMode, Refusal, Show};
+
+/// A statement that the server runs, or a transaction of a thread that shows no statements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Older {
+    pub thread: u64,
+    /// With the thread, names it.
+    pub number: u64,
+    /// Empty if the server does not tell.
+    pub text: Vec<u8>,
+}
+
+pub struct Past {
+    /// None before the first look.
+    running: Option<Vec<Older>>,
+    /// One of them may change what new sessions inherit.
+    is_changing: bool,
+}
+
+impl Past {
+    pub fn begin(engine: &Engine) -> Past {
+        engine.versions.close(Versions::EVERYTHING);
+        engine.settings.begin_change();
+        engine.settings.note_grants();
+        Past { running: None, is_changing: true }
+    }
+
+    /// What runs now is to be waited for, too.
+    pub fn restart(&mut self) {
+        self.running = None;
+    }
+
+    /// `running`: what runs now. To be called after the catalogue was read, first when every statement that begins is
+    /// followed, and until nothing is left.
+    pub fn look(&mut self, engine: &Engine, running: Vec<Older>) {
+        let is_left = |older: &Older| self.running.as_ref().is_none_or(|known| known.contains(older));
+        // Asked again at every look: what a name stands for may not have been known before.
+        let left: Vec<Older> =
+            running.into_iter().filter(|older| is_left(older) && may_write(engine, &older.text)).collect();
+        if self.is_changing
+            && !left.iter().any(|older| closing(&sql::classify(&older.text, LexMode::default()).kind).everything)
+        {
+            self.is_changing = false;
+            engine.settings.end_change();
+        }
+        self.running = Some(left);
+    }
+
+    /// Whose statements have not ended.
+    pub fn threads(&self) -> Vec<u64> {
+        self.running.iter().flatten().map(|older| older.thread).collect()
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.running.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    pub fn end(self, engine: &Engine) {
+        if self.is_changing {
+            engine.settings.end_change();
+        }
+        engine.versions.open(Versions::EVERYTHING);
+    }
+}
+
+/// All but a read that certainly runs no stored function, neither by its own words nor by a view's. How its session reads
+/// quotes and backslashes is not known here.
+pub fn may_write(engine: &Engine, text: &[u8]) -> bool {
+    let mode = LexMode::default();
+    let reading = Reading::new(text, mode);
+    let Kind::Read(read) = &reading.statement.kind else { return !is_plain_show(&reading.statement.kind) };
+    let is_ambiguous = text.iter().any(|byte| matches!(byte, b'"' | b'\\'));
+    let names_view = || engine.catalogue.facts().is_none_or(|facts| reading.names_view(&facts, text, mode));
+    !matches!(read.refusal, None | Some(Refusal::NoTable)) || is_ambiguous || names_view()
+}
+
+/// One whose rows the server does not choose by an expression.
+fn is_plain_show(kind: &Kind) -> bool {
+    let is_plain = |filter: &Filter| !matches!(filter, Filter::Other);
+    match kind {
+        Kind::Show(Show::Status { filter, .. } | Show::Variables { filter, .. }) => is_plain(filter),
+        _ => false,
+    }
+}

@@ -1,0 +1,91 @@
+//! Sessions that were at work while the engine slept. Nobody knows what they have set, written or hold open, so nothing is
+//! served to them any more and they write as bystanders do. Only the names that the surface answers to are still looked
+//! for in their texts.
+
+use crate::engine::Engine;
+use crate::identity::variables::Knowledge;
+use crate::session::{Phase, Session};
+use crate::transaction::state::Transaction;
+use sql::{Kind, Refusal, Statement};
+use wire::Command;
+
+impl Session {
+    /// Something has happened, or is about to, of which nothing will be told.
+    pub(crate) fn loses_track(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
+        if self.phase != Phase::Commands {
+            return false;
+        }
+        if self.has_missed {
+            return true;
+        }
+        !engine.vigil.is_awake()
+            && match command {
+                Some(Command::Query) => {
+                    let reading = self.read(engine, body);
+                    !keeps_track(&reading.statement.kind) && !self.asks_only_itself(&reading.statement, body)
+                }
+                Some(Command::StmtExecute) | None => true,
+                Some(_) => false,
+            }
+    }
+
+    /// As clients do at their beginning: a read without a table. Every function that is not known counts as diagnostics.
+    fn asks_only_itself(&self, statement: &Statement, text: &[u8]) -> bool {
+        matches!(statement.kind, Kind::Read(_))
+            && !statement.reads_diagnostics
+            && !sql::mentions(text, self.variables.mode, |word| word == b"from")
+    }
+
+    pub(crate) fn rest(&mut self, engine: &Engine) {
+        self.phase = Phase::Resting;
+        self.variables.knowledge = Knowledge::Lost;
+        self.forget_contexts();
+        self.transaction = Transaction::default();
+        self.statements.clear();
+        self.writes.is_locked = false;
+        self.writes.open(engine);
+        self.wish(engine, false);
+        self.try_out(engine, false);
+    }
+
+    /// Its bytes are looked at, but what it does is followed no more.
+    pub fn is_resting(&self) -> bool {
+        self.phase == Phase::Resting
+    }
+
+    /// Keeps the count of the sessions that want the cache.
+    pub(crate) fn wish(&mut self, engine: &Engine, wishes: bool) {
+        if std::mem::replace(&mut self.wishes, wishes) != wishes {
+            if wishes { engine.vigil.wish() } else { engine.vigil.unwish() }
+        }
+    }
+}
+
+/// What a statement of this kind does is known from its text and its response alone.
+pub(crate) fn keeps_track(kind: &Kind) -> bool {
+    match kind {
+        Kind::Set(assignments) => assignments.iter().all(|assignment| assignment.value.plain().is_some()),
+        Kind::Read(read) => read.refusal == Some(Refusal::NoTable),
+        Kind::Show(_) | Kind::Use(_) | Kind::SetTransaction(_) | Kind::Empty | Kind::Kill => true,
+        _ => false,
+    }
+}
+
+/// A resting session's command of which neither the text nor the response matters.
+pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8]) -> bool {
+    match command {
+        Some(Command::Query | Command::StmtPrepare) => !may_concern_surface(body),
+        // The next bytes are no commands.
+        Some(Command::ChangeUser | Command::BinlogDump | Command::BinlogDumpGtid | Command::RegisterSlave) | None => {
+            false
+        }
+        Some(_) => true,
+    }
+}
+
+/// A name of ours, a statement of ours, or a local file that will follow.
+fn may_concern_surface(text: &[u8]) -> bool {
+    const FIRST: [&[u8]; 4] = [b"show", b"flush", b"reset", b"load"];
+    let word = &text[..text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len())];
+    word.is_empty() || FIRST.iter().any(|first| first.eq_ignore_ascii_case(word)) || sql::surface::is_near(text)
+}

@@ -1,0 +1,161 @@
+//! A response on its way to the client.
+
+use crate::engine::Engine;
+use crate::responses::storing::Finished;
+use crate::session::{HiddenError, Session};
+use crate::statement::running::{Effect, Purpose};
+use wire::{ErrPacket, Outcome, OutcomeKind, Progress};
+
+/// What the host does with bytes of a response.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Reply {
+    Send,
+    /// The client must not see them.
+    Swallow,
+    /// These go to the client in place of all that was swallowed of this response.
+    Replace(Vec<u8>),
+}
+
+impl Session {
+    /// Bytes of the server, before the client gets them.
+    pub fn on_response(&mut self, engine: &Engine, bytes: &[u8]) -> Reply {
+        let Some(running) = self.running.as_mut() else { return Reply::Send };
+        let progress = running.tracker.feed(bytes);
+        if let Some(recording) = &mut running.read {
+            recording.record(bytes, engine.settings.limit());
+        }
+        let is_held = running.rendering.is_some();
+        if is_held || running.begins() || matches!(running.purpose, Purpose::Ask) {
+            running.held.extend_from_slice(bytes);
+        }
+        let is_kept_back = running.is_kept_back();
+        match progress {
+            Progress::Done(outcome) => return self.finish(engine, outcome),
+            Progress::LocalInfile => running.is_exchange = true,
+            Progress::More => {}
+            Progress::Confused => {
+                let held = std::mem::take(&mut running.held);
+                self.abandon(engine);
+                self.draining = None;
+                return if is_held { Reply::Replace(held) } else { Reply::Send };
+            }
+        }
+        self.writes.advance(engine);
+        if is_kept_back { Reply::Swallow } else { Reply::Send }
+    }
+
+    /// Whether these bytes of a session that was abandoned answer a question of ours: the client must not see them.
+    pub fn drains(&mut self, bytes: &[u8]) -> bool {
+        let Some(tracker) = &mut self.draining else { return false };
+        if !matches!(tracker.feed(bytes), Progress::More) {
+            self.draining = None;
+        }
+        true
+    }
+
+    /// The server reads what is not a command.
+    pub fn is_in_exchange(&self) -> bool {
+        self.running.as_ref().is_some_and(|running| running.is_exchange)
+    }
+
+    fn finish(&mut self, engine: &Engine, outcome: Outcome) -> Reply {
+        let Some(running) = self.running.take() else { return Reply::Send };
+        let was_open = self.transaction.is_open || self.transaction.is_doubtful;
+        self.note_missed(engine, &running);
+        if let Some(flags) = outcome.status {
+            self.take_flags(&running, flags);
+        }
+        let has_failed = matches!(outcome.kind, OutcomeKind::Err { .. });
+        self.has_failed = has_failed;
+        self.note_warnings(&running, &outcome, has_failed);
+        self.note_set_once(&running, has_failed);
+        self.note_branch(&running, has_failed);
+        self.apply(engine, &running, &outcome, has_failed);
+        self.doubt_granted(engine, &running);
+        // With something written, the statement may have committed that before its privileges were looked at.
+        if running.is_inert && !self.writes.is_locked && self.transaction.written.is_empty() && was_refused(&outcome) {
+            self.writes.reopen(engine);
+        }
+        if let Some(table) = &running.generated {
+            self.narrow(engine, table, &outcome);
+        }
+        self.end_writes(engine, &running, has_failed);
+        self.note_snapshot(&running, &outcome, was_open, has_failed);
+        if let Some(has_begun) = running.has_begun.filter(|_| std::mem::take(&mut self.has_failed)) {
+            self.take_transaction(has_begun);
+        }
+        if running.begins() {
+            let error = || HiddenError { answer: running.held.clone(), is_of_begin: true };
+            self.hidden_error = has_failed.then(error);
+            if has_failed {
+                self.begin_once_more();
+            }
+        }
+        let is_unseen = matches!(running.purpose, Purpose::Unseen { .. });
+        let interruption = interruption(&outcome).filter(|_| is_unseen);
+        if let Some(answer) = interruption {
+            self.hidden_error = Some(HiddenError { answer, is_of_begin: false });
+            self.unseen = running.replaced;
+        } else if has_failed && !is_unseen && running.replaced.is_some() {
+            self.unseen = running.replaced;
+        }
+        if matches!(running.purpose, Purpose::Ask) {
+            self.learn(engine, &running.held);
+        }
+        let reply = match (&running.purpose, &running.rendering) {
+            (Purpose::Client, None) => Reply::Send,
+            (Purpose::Client, Some(rendering)) => {
+                Reply::Replace(rendering.apply(&running.held, self.capabilities).unwrap_or(running.held))
+            }
+            _ => Reply::Swallow,
+        };
+        if let Some((id, metadata)) = running.execution
+            && let Some(prepared) = self.statements.get_mut(id)
+        {
+            prepared.has_long_data &= has_failed;
+            if let OutcomeKind::ResultSet { columns, .. } = outcome.kind {
+                (prepared.metadata, prepared.columns) = (Some(metadata), columns);
+            }
+        }
+        if let Some(recording) = running.read {
+            self.finished = Some(Finished { recording, outcome });
+        }
+        reply
+    }
+
+    /// The server asks for the next command: whatever ran has ended, even if its response was not understood.
+    pub(crate) fn settle(&mut self, engine: &Engine) {
+        let Some(running) = self.running.take() else { return };
+        self.note_missed(engine, &running);
+        self.note_branch(&running, true);
+        self.end_writes(engine, &running, true);
+        if running.begins() {
+            self.begin_once_more();
+        }
+        if let Effect::Statement(statement) = &running.effect {
+            self.apply_statement(engine, &running, statement, true);
+            self.doubt_granted(engine, &running);
+            self.transaction.after_other();
+        }
+    }
+}
+
+/// The error of a statement that was ended from outside, as an answer of its own.
+fn interruption(outcome: &Outcome) -> Option<Vec<u8>> {
+    let (code, state, message) = match outcome.kind {
+        OutcomeKind::Err { code: 1205 } => (1205, b"HY000", "Lock wait timeout exceeded; try restarting transaction"),
+        OutcomeKind::Err { code: 1317 } => (1317, b"70100", "Query execution was interrupted"),
+        OutcomeKind::Err { code: 1969 } => {
+            (1969, b"70100", "Query execution was interrupted (max_statement_time exceeded)")
+        }
+        _ => return None,
+    };
+    Some(ErrPacket::build(1, code, state, message))
+}
+
+/// Errors that the server gives before a statement begins: syntax, privileges, names of variables. A value may be refused when
+/// another variable has been set.
+fn was_refused(outcome: &Outcome) -> bool {
+    const BEFORE_BEGINNING: [u16; 9] = [1044, 1045, 1064, 1142, 1143, 1193, 1227, 1229, 1238];
+    matches!(outcome.kind, OutcomeKind::Err { code } if BEFORE_BEGINNING.contains(&code)) && outcome.results == 0
+}

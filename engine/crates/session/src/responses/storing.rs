@@ -1,0 +1,174 @@
+//! A read whose response has been sent: whether its result may be stored, and what else it tells.
+
+use crate::engine::Engine;
+use crate::engine::tables::table_cells;
+use crate::entries::layout::Layout;
+use crate::reason::{Own, Reason};
+use crate::reports::facts::is_system_schema;
+use crate::session::Session;
+use crate::statement::recording::Recording;
+use ::insight::Caching;
+use cache::{Meta, Refusal};
+use wire::{Outcome, OutcomeKind, status};
+
+pub(crate) struct Finished {
+    pub recording: Recording,
+    pub outcome: Outcome,
+}
+
+/// What a storable result may say besides the transaction's state.
+const HARMLESS_STATUS: u16 = status::IN_TRANS
+    | status::AUTOCOMMIT
+    | status::NO_GOOD_INDEX
+    | status::NO_INDEX
+    | status::NO_BACKSLASH_ESCAPES
+    | status::SLOW
+    | status::IN_TRANS_READONLY
+    | status::ANSI_QUOTES;
+
+impl Session {
+    /// The response has been sent: the time to store it.
+    pub fn after_send(&mut self, engine: &Engine) {
+        let Some(Finished { mut recording, outcome }) = self.finished.take() else { return };
+        self.check(engine, &mut recording, &outcome);
+        let reading = &recording.reading;
+        let layout = Layout::describe(
+            outcome.status_offsets.as_slice(),
+            recording.bytes,
+            has_read_rows(&recording, &outcome),
+            matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if reading.shows_found(rows)),
+        );
+        let verdict = match (recording.refusal, layout) {
+            (Some(reason), _) => Err(reason),
+            (None, None) => Err(Own::Response.into()),
+            (None, Some(layout)) => {
+                // Its own execution was; what is served is not.
+                wire::patch_status(&mut recording.response, &outcome.status_offsets, status::SLOW, 0);
+                let layout = layout.by_rows(recording.is_by_rows).joining(recording.joins);
+                Ok(layout.lasting(recording.lasts_seconds))
+            }
+        };
+        if let Some(stored) = keep(engine, &recording, &outcome, verdict) {
+            self.own.count(stored);
+        }
+        recording.response.clear();
+        self.scratch = recording.response;
+    }
+
+    fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
+        if recording.is_passed_over {
+            recording.refuse(Own::NotReused);
+        }
+        if recording.refusal.is_none() {
+            self.depend_on_rows(engine, recording);
+        }
+        self.check_outcome(recording, outcome);
+        if recording.refusal.is_none() && engine.insight.has_rules() {
+            self.check_rules(engine, recording);
+        }
+        if recording.refusal.is_none() {
+            self.check_catalogue(engine, recording);
+        }
+    }
+
+    fn check_outcome(&self, recording: &mut Recording, outcome: &Outcome) {
+        let flags = outcome.status.unwrap_or(0);
+        match outcome.kind {
+            OutcomeKind::ResultSet { .. } => {}
+            OutcomeKind::Err { .. } => return recording.refuse(Own::Failed),
+            _ => return recording.refuse(Own::Response),
+        }
+        if outcome.warnings != 0 {
+            recording.refuse(Own::Warnings);
+        } else if outcome.results != 1 || outcome.more_results_seen || flags & !HARMLESS_STATUS != 0 {
+            recording.refuse(Own::Response);
+        } else if recording.omits_metadata == outcome.metadata_follows {
+            recording.refuse(Own::MetadataCached);
+        } else if recording.cells.is_empty() {
+            recording.refuse(Own::NoTable);
+        } else if self.has_temporary_tables {
+            recording.refuse(Own::TemporaryTables);
+        } else if self.transaction.written.iter().any(|cell| recording.cells.contains(cell)) {
+            recording.refuse(Own::OwnWrites);
+        }
+    }
+
+    fn check_rules(&self, engine: &Engine, recording: &mut Recording) {
+        let Some(account) = &self.account else { return };
+        match engine.insight.caching(recording.slot, account, &recording.tables) {
+            Caching::Normal => {}
+            Caching::Never => recording.refuse(Own::Rule),
+            Caching::Always { ttl_seconds } => recording.lasts_seconds = u32::try_from(ttl_seconds).ok(),
+        }
+    }
+
+    fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
+        let facts = engine.catalogue.facts().filter(|facts| facts.generation == recording.generation);
+        let Some(facts) = facts else { return recording.refuse(Own::Changed) };
+        if is_system_schema(recording.terms.database.as_deref().unwrap_or(&self.database)) {
+            recording.refuse(Own::SystemTable);
+        } else if recording.reading.names_view(&facts, &recording.text, self.variables.mode) {
+            recording.refuse(Own::View);
+        } else if !self.may_still_store(engine, recording) {
+            recording.refuse(Own::Changed);
+        }
+    }
+}
+
+/// The server has certainly opened its snapshot for this result.
+pub(crate) fn has_read_rows(recording: &Recording, outcome: &Outcome) -> bool {
+    let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
+    has_rows
+        && recording.reading.returns_what_it_reads()
+        && recording.refusal.is_none()
+        && recording.all_snapshot
+        && !recording.cells.is_empty()
+}
+
+/// Stores the result, compares it with the one that is stored, or only notes what would be stored.
+/// Tells what became of it, if that counts.
+fn keep(
+    engine: &Engine,
+    recording: &Recording,
+    outcome: &Outcome,
+    verdict: Result<Layout, Reason>,
+) -> Option<Result<(), Reason>> {
+    if let (Some(verification), Ok(layout)) = (&recording.verification, verdict)
+        && verification.is_passed(engine, recording, layout)
+    {
+        return None;
+    }
+    let stored = verdict.and_then(|layout| store(engine, recording, outcome, layout).map_err(Reason::Own));
+    engine.insight.missed(recording.slot, stored.err(), recording.bytes);
+    if recording.is_observed {
+        engine.insight.observed.add(u64::from(stored.is_ok()));
+        return None;
+    }
+    match stored {
+        Ok(()) => {
+            engine.counts.inserts.add(1);
+            engine.insight.read_from(recording.slot, table_cells(&recording.cells, recording.is_by_rows));
+        }
+        Err(reason) => engine.note_refusal(reason),
+    }
+    Some(stored)
+}
+
+fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) -> Result<(), Own> {
+    let rows = match outcome.kind {
+        OutcomeKind::ResultSet { rows, .. } => rows,
+        _ => 0,
+    };
+    let cost_ns = (engine.clock)().saturating_sub(recording.started_ns);
+    let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0, owner: recording.slot.0 };
+    let key = recording.key();
+    let hash = engine.cache.hash(&key);
+    engine.insight.stored(hash, &key, &meta, &recording.cells, recording.bytes);
+    if recording.is_observed {
+        return Ok(());
+    }
+    engine.cache.insert(hash, &key, meta, &recording.cells, &recording.response).map_err(|refusal| match refusal {
+        Refusal::TooLarge => Own::TooLarge,
+        Refusal::NoBudget | Refusal::Busy => Own::NoMemory,
+    })
+}

@@ -1,0 +1,96 @@
+//! The prepared statements of one connection, in the binary protocol.
+
+use crate::statement::rows::Terms;
+use crate::text::reading::Reading;
+use std::collections::HashMap;
+use std::sync::Arc;
+use wire::Execute;
+
+#[derive(Debug)]
+pub struct Prepared {
+    pub text: Arc<[u8]>,
+    pub reading: Arc<Reading>,
+    /// Its mode and database are those of the time when it was prepared.
+    pub terms: Terms,
+    pub parameters: u16,
+    /// As the server has last told.
+    pub columns: u64,
+    /// Two bytes for each parameter, as last bound.
+    pub types: Vec<u8>,
+    /// The server has had these types, too: not if they came with an execution that was answered without it.
+    pub knows_types: bool,
+    /// The server keeps rows of the last execution for it.
+    pub has_cursor: bool,
+    /// Values have come in pieces since the last execution that did not fail: of pieces for no parameter the server tells then,
+    /// each time until the statement is reset.
+    pub has_long_data: bool,
+    /// The identity under which it was prepared.
+    pub context: u64,
+    /// For clients that keep column metadata themselves: what the metadata they have was made from.
+    pub metadata: Option<Metadata>,
+}
+
+/// Column metadata depends on how tables were defined, and on the types of the parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    pub definitions: u64,
+    pub types: Vec<u8>,
+}
+
+impl Prepared {
+    /// The server gets this execution.
+    pub fn note_forwarded(&mut self, execute: &Execute) {
+        (self.knows_types, self.has_cursor) = (true, execute.flags != 0);
+    }
+
+    /// The same; a packet is given where it must get another one, which tells what it does not know.
+    pub fn forward(&mut self, execute: &Execute, packet: &[u8]) -> Option<Vec<u8>> {
+        let lacks_types = !self.knows_types && execute.new_types(self.parameters).is_none();
+        self.note_forwarded(execute);
+        lacks_types.then(|| wire::with_types(packet, &self.types))
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Statements {
+    by_id: HashMap<u32, Prepared>,
+    last: Option<u32>,
+}
+
+/// MariaDB: the statement that was prepared last.
+pub const LAST: u32 = u32::MAX;
+
+impl Statements {
+    pub fn insert(&mut self, id: u32, prepared: Prepared) {
+        self.last = Some(id);
+        self.by_id.insert(id, prepared);
+    }
+
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut Prepared> {
+        let id = if id == LAST { self.last? } else { id };
+        self.by_id.get_mut(&id)
+    }
+
+    /// A statement whose next execution the server would understand otherwise than it is meant.
+    pub fn misunderstood(&mut self) -> Option<(u32, &mut Prepared)> {
+        self.by_id.iter_mut().find(|(_, prepared)| !prepared.knows_types).map(|(id, prepared)| (*id, prepared))
+    }
+
+    pub fn are_understood(&self) -> bool {
+        self.by_id.values().all(|prepared| prepared.knows_types)
+    }
+
+    pub fn remove(&mut self, id: u32) {
+        let id = if id == LAST { self.last.take() } else { Some(id) };
+        id.and_then(|id| self.by_id.remove(&id));
+    }
+
+    pub fn clear(&mut self) {
+        *self = Statements::default();
+    }
+
+    /// A prepare has failed: nothing is known of "the last one".
+    pub fn forget_last(&mut self) {
+        self.last = None;
+    }
+}

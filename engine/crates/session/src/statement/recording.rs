@@ -1,0 +1,88 @@
+//! A read on its way through the server: what it touches, and its response.
+
+use crate::engine::tables::{Table, Verdict};
+use crate::reason::{Own, Reason};
+use crate::statement::rows::Terms;
+use crate::statement::verification::Verification;
+use crate::text::reading::Reading;
+use ::insight::Slot;
+use cache::{CellId, Key, Stamp};
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub struct Recording {
+    pub reading: Arc<Reading>,
+    /// Where its shape is counted.
+    pub slot: Slot,
+    /// Results of its shape are rarely reused: this one is not stored.
+    pub is_passed_over: bool,
+    /// The cache is off: nothing is kept but the size.
+    pub is_observed: bool,
+    pub verification: Option<Verification>,
+    /// Of the response.
+    pub bytes: usize,
+    pub context: u64,
+    pub text: Vec<u8>,
+    pub terms: Terms,
+    pub parameters: Vec<u8>,
+    pub stamp: Stamp,
+    pub generation: u64,
+    pub started_ns: u64,
+    pub cells: Vec<CellId>,
+    /// Noted while there are rules about tables.
+    pub tables: Vec<Arc<Table>>,
+    pub first_table: Option<Arc<Table>>,
+    /// The cells are those of rows, not of their table.
+    pub is_by_rows: bool,
+    pub all_snapshot: bool,
+    /// Reads a table whose engine takes part in transactions without snapshots or savepoints.
+    pub joins: bool,
+    /// Set by the first thing that speaks against storing; the rest is not recorded.
+    pub refusal: Option<Reason>,
+    /// For how long a rule lets the result outlive writes.
+    pub lasts_seconds: Option<u32>,
+    /// The client keeps column metadata itself: only a result without it can be served again.
+    pub omits_metadata: bool,
+    pub response: Vec<u8>,
+}
+
+impl Recording {
+    pub fn key(&self) -> Key<'_> {
+        Key { context: self.context, parts: [&self.text, &self.parameters] }
+    }
+
+    pub fn refuse(&mut self, reason: impl Into<Reason>) {
+        if self.refusal.is_none() {
+            self.refusal = Some(reason.into());
+            self.response = Vec::new();
+        }
+    }
+
+    pub fn depend_on(&mut self, table: &Arc<Table>, verdict: Verdict) {
+        self.all_snapshot &= verdict == Verdict::Snapshot;
+        match verdict {
+            Verdict::Snapshot | Verdict::Plain => {}
+            Verdict::Joining => self.joins = true,
+            Verdict::Unknown => self.refuse(Own::TableUnknown),
+            Verdict::Unfit => self.refuse(Own::TableEngine),
+        }
+        if !self.cells.contains(&table.any) {
+            self.cells.push(table.any);
+            self.first_table.get_or_insert_with(|| table.clone());
+        }
+    }
+
+    pub fn record(&mut self, bytes: &[u8], limit: u64) {
+        if self.refusal.is_some() || self.is_passed_over {
+            return;
+        }
+        self.bytes += bytes.len();
+        if self.bytes as u64 > limit {
+            self.refuse(Own::TooLarge);
+            return;
+        }
+        if !self.is_observed {
+            self.response.extend_from_slice(bytes);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The rows that a statement touches, as cells: told from its text, where the catalogue allows it.
+//!
+//! A write of known rows closes the cell of any change to its table, and those of its rows and their blocks. A read of known
+//! rows depends on these and on the cell of unknown changes, which every other write closes.
+//! Invariants:
+//! - what the catalogue says of a table is believed only while nothing is being defined, and read after that was made sure;
+//! - what is told from the text holds for the table that the text names, in the database where it was read, and for no other
+//!   table that the statement touches.
+
+use crate::engine::Engine;
+use crate::engine::tables::Table;
+use crate::identity::variables::Knowledge;
+use crate::session::Session;
+use crate::statement::recording::Recording;
+use cache::CellId;
+use footprint::Keys;
+use sql::touched::{self, Text, Written};
+use sql::{Kind, LexMode, TableName};
+use std::sync::Arc;
+use wire::{Execute, Outcome, OutcomeKind, Value};
+
+/// Rows of one write; of more, none is told apart.
+const MOST_WRITTEN: usize = 64;
+/// Rows or blocks that a result depends on.
+const MOST_READ: usize = 16;
+/// Cells that a transaction remembers before it stops telling rows apart.
+const MOST_REMEMBERED: usize = 192;
+/// Bytes of a text that is looked at.
+const LONGEST: usize = 16 * 1024;
+
+/// How a text is to be understood.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    pub mode: LexMode,
+    /// The mode is that of the server.
+    pub is_certain: bool,
+    /// Where its unqualified names are; none: in the session's own.
+    pub database: Option<Arc<[u8]>>,
+    /// What is bound to its parameters.
+    pub bound: Vec<Option<i128>>,
+}
+
+/// A write on its way through the server, as its client wrote it.
+#[derive(Debug)]
+pub(crate) struct Wording {
+    text: Arc<[u8]>,
+    terms: Terms,
+}
+
+enum Touched {
+    Rows(Vec<CellId>),
+    Generated,
+}
+
+impl Session {
+    /// A write goes to the server: what it says is kept until the server locks its tables.
+    pub(crate) fn note_wording<T>(&mut self, engine: &Engine, kind: &Kind, text: T, terms: Terms)
+    where
+        T: AsRef<[u8]> + Into<Arc<[u8]>>,
+    {
+        let is_told = matches!(kind, Kind::Write) && engine.settings.is_on() && text.as_ref().len() <= LONGEST;
+        if let Some(running) = self.running.as_mut().filter(|_| is_told) {
+            running.wording = Some(Wording { text: text.into(), terms });
+        }
+    }
+
+    pub(crate) fn own_terms(&self) -> Terms {
+        let is_certain = !self.variables.is_uncertain && self.variables.knowledge != Knowledge::Lost;
+        Terms { mode: self.variables.mode, is_certain, database: None, bound: Vec::new() }
+    }
+
+    /// Those of a statement that is prepared now, whatever is set later.
+    pub(crate) fn lasting_terms(&self) -> Terms {
+        let database = if self.database_known { self.database.as_slice() } else { b"" };
+        Terms { database: Some(database.into()), ..self.own_terms() }
+    }
+
+    /// The terms of a prepared statement that is executed; of values that came in pieces nothing is told.
+    pub(crate) fn bound_terms(&mut self, execute: &Execute) -> Option<Terms> {
+        let prepared = self.statements.get_mut(execute.id)?;
+        let params = execute.params(prepared.parameters, &prepared.types).filter(|_| !prepared.has_long_data);
+        let bound = params.map_or(Vec::new(), |params| params.iter().map(integer).collect());
+        Some(Terms { bound, ..prepared.terms.clone() })
+    }
+
+    /// The running statement locks a table for writing.
+    pub(crate) fn close_written_table(&mut self, engine: &Engine, table: &Arc<Table>) {
+        let touched = self.touched(engine, table);
+        if let Some(Touched::Rows(cells)) = touched {
+            self.writes.close(engine, table.any);
+            return cells.into_iter().for_each(|cell| self.writes.close(engine, cell));
+        }
+        let was_closed = self.writes.is_closed(table.whole);
+        self.writes.close_table(engine, table);
+        let Some(running) = &mut self.running else { return };
+        match touched {
+            Some(_) if !was_closed => running.generated = Some(table.clone()),
+            Some(_) => {}
+            None => _ = running.generated.take_if(|generated| generated.whole == table.whole),
+        }
+    }
+
+    fn touched(&self, engine: &Engine, table: &Table) -> Option<Touched> {
+        let Wording { text, terms } = self.running.as_ref()?.wording.as_ref().filter(|_| !self.has_temporary_tables)?;
+        let key = table.key(engine).filter(|_| terms.is_certain)?;
+        let (named, written) = touched::written(terms.text(text), &key)?;
+        self.is_named(table, &named, terms).then_some(())?;
+        let keys = match written {
+            Written::Generated => return Some(Touched::Generated),
+            Written::Keys(keys) => keys.points(MOST_WRITTEN)?,
+        };
+        let cells: Vec<_> = keys.into_iter().flat_map(|key| row_cells(engine, table, key)).collect();
+        let fits = self.transaction.written.len() + cells.len() <= MOST_REMEMBERED;
+        fits.then_some(Touched::Rows(cells))
+    }
+
+    /// A row whose key the server made up: it is told now, and nothing else has changed.
+    pub(crate) fn narrow(&mut self, engine: &Engine, table: &Table, outcome: &Outcome) {
+        let is_one = matches!(outcome.kind, OutcomeKind::Ok) && outcome.affected_rows == 1;
+        if !is_one || outcome.last_insert_id == 0 || self.writes.is_locked {
+            return;
+        }
+        for cell in row_cells(engine, table, outcome.last_insert_id.into()) {
+            self.writes.close(engine, cell);
+        }
+        self.writes.reopen_one(engine, table.whole);
+    }
+
+    /// Makes a result depend on its rows alone, if they can be told.
+    pub(crate) fn depend_on_rows(&self, engine: &Engine, recording: &mut Recording) {
+        if let Some(cells) = self.read_cells(engine, recording) {
+            recording.cells = cells;
+            recording.is_by_rows = true;
+        }
+    }
+
+    fn read_cells(&self, engine: &Engine, recording: &Recording) -> Option<Vec<CellId>> {
+        let table = recording.first_table.as_ref().filter(|_| recording.cells.len() == 1)?;
+        let terms = &recording.terms;
+        let key = table.key(engine).filter(|_| terms.is_certain)?;
+        let (named, keys) = touched::read(terms.text(&recording.text), &key)?;
+        self.is_named(table, &named, terms).then_some(())?;
+        let mut cells = vec![table.whole];
+        cells.extend(rows_read(engine, table, &keys)?);
+        Some(cells)
+    }
+
+    fn is_named(&self, table: &Table, named: &TableName, terms: &Terms) -> bool {
+        let own = self.database_known.then_some(self.database.as_slice());
+        let current = terms.database.as_deref().or(own);
+        named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
+    }
+}
+
+impl Terms {
+    fn text<'a>(&'a self, text: &'a [u8]) -> Text<'a> {
+        Text { text, mode: self.mode, bound: &self.bound }
+    }
+}
+
+/// Integers of the usual types; of a value of another type the server decides what it means.
+fn integer(param: wire::Param) -> Option<i128> {
+    match param.value {
+        Value::Integer(number) if matches!(param.type_code, 1 | 2 | 3 | 8) => Some(number),
+        _ => None,
+    }
+}
+
+fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; 2] {
+    [engine.rows.row(table.whole.0, key), engine.rows.block(table.whole.0, key)]
+}
+
+fn rows_read(engine: &Engine, table: &Table, keys: &Keys) -> Option<Vec<CellId>> {
+    let (rows, number) = (&engine.rows, table.whole.0);
+    match keys {
+        Keys::Points(points) if points.len() > MOST_READ => None,
+        Keys::Points(points) => Some(points.iter().map(|key| rows.row(number, *key)).collect()),
+        Keys::Range { low, high } => rows.blocks(number, *low, *high, MOST_READ).map(Iterator::collect),
+    }
+}

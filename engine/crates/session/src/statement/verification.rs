@@ -1,0 +1,89 @@
+//! A hit that the server answers nevertheless: what was stored is compared with what it says.
+//!
+//! The client gets the server's answer. The two are compared only if nothing has changed in between, and without the
+//! status of the session, which is patched into every hit; rows may come in another order.
+
+use crate::engine::Engine;
+use crate::entries::layout::Layout;
+use crate::statement::recording::Recording;
+use cache::{Entry, Stamp};
+
+#[derive(Debug)]
+pub struct Verification {
+    value: Vec<u8>,
+    layout: u32,
+    stamp: Stamp,
+}
+
+impl Verification {
+    pub fn of(entry: &Entry) -> Verification {
+        Verification { value: entry.value().to_vec(), layout: entry.flags(), stamp: entry.stamp() }
+    }
+
+    /// Whether the stored result may stay. One that may not is replaced by the server's answer.
+    pub fn is_passed(&self, engine: &Engine, recording: &Recording, layout: Layout) -> bool {
+        if !engine.versions.is_fresh(&recording.cells, self.stamp) {
+            return false;
+        }
+        engine.insight.verified.add(1);
+        let is_same = is_same(&self.value, Layout(self.layout), &recording.response, layout);
+        if !is_same {
+            let key = recording.key();
+            engine.cache.remove(engine.cache.hash(&key), &key);
+            engine.insight.differs(recording.slot);
+        }
+        is_same
+    }
+}
+
+fn is_same(stored: &[u8], stored_layout: Layout, told: &[u8], told_layout: Layout) -> bool {
+    let (stored, told) = (without_status(stored, stored_layout), without_status(told, told_layout));
+    stored == told || rows(&stored) == rows(&told)
+}
+
+fn without_status(response: &[u8], layout: Layout) -> Vec<u8> {
+    let mut response = response.to_vec();
+    for offset in layout.offsets(response.len()).into_iter().filter(|offset| *offset > 0) {
+        response[offset..offset + 2].fill(0);
+    }
+    response
+}
+
+/// All that the packets hold, in an order of its own.
+fn rows(response: &[u8]) -> Vec<&[u8]> {
+    let mut rows: Vec<_> = wire::packets(response).map(|packet| packet.payload).collect();
+    rows.sort_unstable();
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn response(rows: &[&str], status: u16) -> Vec<u8> {
+        let rows: Vec<Vec<Option<String>>> = rows.iter().map(|row| vec![Some((*row).to_owned())]).collect();
+        wire::surface::text_result(&["a"], &rows, wire::capability::DEPRECATE_EOF, status)
+    }
+
+    fn layout(response: &[u8]) -> Layout {
+        Layout::describe(&[response.len() as u32 - 4], response.len(), false, true)
+            .expect("ends with status and warnings")
+    }
+
+    fn are_same(one: &[u8], other: &[u8]) -> bool {
+        is_same(one, layout(one), other, layout(other))
+    }
+
+    #[test]
+    fn the_session_and_the_order_of_rows_make_no_difference() {
+        assert!(are_same(&response(&["1", "2"], 0), &response(&["1", "2"], 3)));
+        assert!(are_same(&response(&["1", "2"], 2), &response(&["2", "1"], 2)));
+    }
+
+    #[test]
+    fn any_other_difference_counts() {
+        for other in [&["1", "3"][..], &["1"], &["1", "2", "2"], &["1", "22"]] {
+            assert!(!are_same(&response(&["1", "2"], 2), &response(other, 2)), "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What a text tells of all texts of its shape.
+
+use crate::engine::catalogue::Facts;
+use crate::text::digest::Digest;
+use insight::{Digests, NOBODY, Slot};
+use sql::{Kind, LexMode, Statement};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Where the rows of a read come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scan {
+    /// A single SELECT without aggregates, set operations or derived tables: if it returns rows, it has read rows.
+    Single,
+    /// The same with GROUP BY.
+    Grouped,
+    Other,
+}
+
+#[derive(Debug)]
+pub struct Reading {
+    pub statement: Arc<Statement>,
+    /// What texts of this shape are counted under; none if literals could not be told from the rest.
+    digest: Option<Arc<Digest>>,
+    scan: Scan,
+    /// Its LIMIT may skip rows, which FOUND_ROWS() counts and the result does not show.
+    may_skip_rows: bool,
+    /// It may set the number of rows found without a result that shows them.
+    searches: bool,
+    /// The catalogue's generation + 1 << 1 | whether a view of it is named; 0 before it was asked.
+    names_view: AtomicU64,
+}
+
+impl Reading {
+    pub fn new(text: &[u8], mode: LexMode) -> Reading {
+        let statement = sql::classify(text, mode);
+        let is_read = matches!(statement.kind, Kind::Read(_));
+        Reading {
+            scan: if is_read { scan_of(text, mode) } else { Scan::Other },
+            may_skip_rows: is_read && may_skip_rows(text),
+            searches: !is_read && sql::may_search(text, mode),
+            ..Reading::of(statement)
+        }
+    }
+
+    /// May be anything.
+    pub fn opaque() -> Arc<Reading> {
+        Arc::new(Reading::of(Statement { kind: Kind::Opaque, reads_diagnostics: true }))
+    }
+
+    /// Reads of this shape are counted under its text.
+    pub(crate) fn counted(mut self, shape: &[u8]) -> Reading {
+        self.digest = matches!(self.statement.kind, Kind::Read(_)).then(|| Arc::new(Digest::new(shape)));
+        self
+    }
+
+    fn of(statement: Statement) -> Reading {
+        let names_view = AtomicU64::new(0);
+        let statement = Arc::new(statement);
+        Reading { statement, digest: None, scan: Scan::Other, may_skip_rows: false, searches: true, names_view }
+    }
+
+    pub(crate) fn copy(&self) -> Reading {
+        let (statement, digest) = (Arc::new((*self.statement).clone()), self.digest.clone());
+        let names_view = AtomicU64::new(self.names_view.load(Ordering::Relaxed));
+        Reading { statement, digest, names_view, ..*self }
+    }
+
+    pub fn is_single_scan(&self) -> bool {
+        self.scan == Scan::Single
+    }
+
+    /// Whatever it returns, it has read.
+    pub fn returns_what_it_reads(&self) -> bool {
+        self.scan != Scan::Other
+    }
+
+    /// FOUND_ROWS() is the number of rows in the result. An aggregate over nothing leaves it as it was.
+    pub fn shows_found(&self, rows: u64) -> bool {
+        match self.scan {
+            Scan::Single => !self.may_skip_rows,
+            Scan::Grouped => rows > 0,
+            Scan::Other => false,
+        }
+    }
+
+    pub fn searches(&self) -> bool {
+        self.searches
+    }
+
+    /// What other kinds say depends on their literals.
+    pub(crate) fn holds_for_shape(&self) -> bool {
+        use Kind::*;
+        matches!(self.statement.kind, Read(_) | Write | Begin(_) | Commit(_) | Rollback(_))
+    }
+
+    pub fn slot(&self, digests: &Digests) -> Slot {
+        self.digest.as_ref().map_or(NOBODY, |digest| digests.find(digest.id, || digest.text.to_vec()))
+    }
+
+    /// `text`: one of this shape.
+    pub fn names_view(&self, facts: &Facts, text: &[u8], mode: LexMode) -> bool {
+        let asked = (facts.generation + 1) << 1;
+        // Relaxed: the answer is in the same word as what it holds for.
+        let known = self.names_view.load(Ordering::Relaxed);
+        if known & !1 == asked {
+            return known & 1 != 0;
+        }
+        let answer = sql::mentions(text, mode, |name| facts.may_be_view(name));
+        self.names_view.store(asked | u64::from(answer), Ordering::Relaxed);
+        answer
+    }
+}
+
+fn may_skip_rows(text: &[u8]) -> bool {
+    let text = text.to_ascii_lowercase();
+    let position = |word: &[u8]| text.windows(word.len()).position(|part| part == word);
+    position(b"offset").is_some() || position(b"limit").is_some_and(|at| text[at..].contains(&b','))
+}
+
+/// Words of statements whose rows may come from something else than one scan.
+const OTHERS: &[&[u8]] = &[b"union", b"intersect", b"except", b"with", b"values", b"over", b"right"];
+/// And of those that may answer for rows that are not there.
+const AGGREGATES: &[&[u8]] = &[
+    b"count",
+    b"sum",
+    b"min",
+    b"max",
+    b"avg",
+    b"group_concat",
+    b"std",
+    b"stddev",
+    b"stddev_pop",
+    b"stddev_samp",
+    b"variance",
+    b"var_pop",
+    b"var_samp",
+    b"bit_and",
+    b"bit_or",
+    b"bit_xor",
+    b"json_arrayagg",
+    b"json_objectagg",
+];
+/// And of those that may group, and then hold something back.
+const HOLDING: &[&[u8]] = &[b"having", b"limit", b"distinct", b"procedure"];
+
+fn scan_of(text: &[u8], mode: LexMode) -> Scan {
+    let (selects, aggregates, groups, holds) = (Cell::new(0), Cell::new(false), Cell::new(false), Cell::new(false));
+    let is_other = |word: &[u8]| {
+        selects.set(selects.get() + u32::from(word == b"select"));
+        aggregates.set(aggregates.get() || AGGREGATES.contains(&word));
+        groups.set(groups.get() || word == b"group");
+        holds.set(holds.get() || HOLDING.contains(&word));
+        selects.get() > 1 || OTHERS.contains(&word)
+    };
+    let is_other = sql::mentions(text, mode, is_other) || selects.get() != 1;
+    match (is_other, groups.get(), aggregates.get(), holds.get()) {
+        (true, ..) => Scan::Other,
+        (_, true, _, false) => Scan::Grouped,
+        (_, false, false, _) => Scan::Single,
+        _ => Scan::Other,
+    }
+}

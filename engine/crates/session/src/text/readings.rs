@@ -1,0 +1,76 @@
+//! What texts tell, found once for all of one shape.
+
+use crate::text::reading::Reading;
+use crate::text::recent::Recent;
+use foldhash::quality::RandomState;
+use sql::LexMode;
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::sync::{Arc, RwLock};
+
+/// Shapes kept in one shard; a full one begins anew, since those in use come back at once.
+const KEPT: usize = 1024;
+const SHARDS: usize = 16;
+
+type ByShape = HashMap<Arc<[u8]>, Arc<Reading>, RandomState>;
+
+/// Readings by shape, for all sessions.
+pub struct Readings {
+    seed: RandomState,
+    shards: [RwLock<ByShape>; SHARDS],
+}
+
+impl Default for Readings {
+    fn default() -> Self {
+        Readings { seed: RandomState::default(), shards: std::array::from_fn(|_| RwLock::default()) }
+    }
+}
+
+impl Readings {
+    /// `recent`: those of the session that asks.
+    pub fn read(&self, text: &[u8], mode: LexMode, recent: &mut Recent) -> Arc<Reading> {
+        recent.shape.clear();
+        if !sql::shape(text, mode, &mut recent.shape) {
+            return Arc::new(Reading::new(text, mode));
+        }
+        let hash = self.seed.hash_one(&recent.shape) as usize;
+        if let Some(reading) = recent.find(hash) {
+            return reading;
+        }
+        let shard = &self.shards[hash % SHARDS];
+        let known = find(shard, &recent.shape);
+        let (shape, reading) = known.unwrap_or_else(|| make_known(shard, &recent.shape, text, mode));
+        if reading.holds_for_shape() {
+            recent.keep(hash, shape, reading.clone());
+        }
+        reading
+    }
+
+    pub fn holding(&self, work: &mut dyn FnMut()) {
+        let _held: Vec<_> = self.shards.iter().map(|shard| shard.write().unwrap_or_else(|e| e.into_inner())).collect();
+        work();
+    }
+
+    /// Of a statement that is prepared: its literals are part of its shape.
+    pub fn read_prepared(&self, text: &[u8], mode: LexMode) -> Arc<Reading> {
+        Arc::new(Reading::new(text, mode).counted(text))
+    }
+}
+
+fn find(shard: &RwLock<ByShape>, shape: &[u8]) -> Option<(Arc<[u8]>, Arc<Reading>)> {
+    let shard = shard.read().unwrap_or_else(|e| e.into_inner());
+    shard.get_key_value(shape).map(|(shape, reading)| (shape.clone(), reading.clone()))
+}
+
+fn make_known(shard: &RwLock<ByShape>, shape: &[u8], text: &[u8], mode: LexMode) -> (Arc<[u8]>, Arc<Reading>) {
+    let reading = Arc::new(Reading::new(text, mode).counted(&shape[1..]));
+    let shape = Arc::from(shape);
+    if reading.holds_for_shape() {
+        let mut shard = shard.write().unwrap_or_else(|e| e.into_inner());
+        if shard.len() >= KEPT {
+            shard.clear();
+        }
+        shard.insert(Arc::clone(&shape), reading.clone());
+    }
+    (shape, reading)
+}

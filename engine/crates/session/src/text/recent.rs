@@ -1,0 +1,130 @@
+//! The readings that one session used last, found without a lock.
+//!
+//! From its second use on a reading is a copy of the session's own, as far as these are few: who shares one counts its users,
+//! which costs more than all else when many sessions do it. There are more sets as soon as readings push each other out.
+
+use crate::text::reading::Reading;
+use std::sync::Arc;
+
+/// Readings of one set, the latest first.
+const WAYS: usize = 4;
+const LEAST_SETS: usize = 16;
+/// For an application with some hundreds of statements.
+const MOST_SETS: usize = 128;
+const MOST_OWN: usize = 64;
+
+#[derive(Default)]
+pub struct Recent {
+    /// That of the text which is read now.
+    pub(crate) shape: Vec<u8>,
+    /// Sets, one after the other; none before the first reading is kept.
+    kept: Vec<Option<Kept>>,
+    own: usize,
+}
+
+struct Kept {
+    hash: usize,
+    shape: Arc<[u8]>,
+    reading: Arc<Reading>,
+    is_own: bool,
+}
+
+impl Recent {
+    pub(crate) fn find(&mut self, hash: usize) -> Option<Arc<Reading>> {
+        let set = self.set(hash);
+        let mut kept = self.kept[set].iter_mut().flatten();
+        let kept = kept.find(|kept| kept.hash == hash && *kept.shape == *self.shape)?;
+        if !kept.is_own && self.own < MOST_OWN {
+            kept.reading = Arc::new(kept.reading.copy());
+            kept.is_own = true;
+            self.own += 1;
+        }
+        Some(kept.reading.clone())
+    }
+
+    pub(crate) fn keep(&mut self, hash: usize, shape: Arc<[u8]>, reading: Arc<Reading>) {
+        if self.is_full(hash) {
+            self.grow();
+        }
+        self.put(Kept { hash, shape, reading, is_own: false });
+    }
+
+    fn set(&self, hash: usize) -> std::ops::Range<usize> {
+        let sets = self.kept.len() / WAYS;
+        let first = if sets == 0 { 0 } else { hash % sets * WAYS };
+        first..self.kept.len().min(first + WAYS)
+    }
+
+    fn is_full(&self, hash: usize) -> bool {
+        self.kept.len() < MOST_SETS * WAYS && self.kept[self.set(hash)].iter().all(Option::is_some)
+    }
+
+    fn grow(&mut self) {
+        let size = (2 * self.kept.len()).max(LEAST_SETS * WAYS);
+        let old = std::mem::replace(&mut self.kept, std::iter::repeat_with(|| None).take(size).collect());
+        self.own = 0;
+        // Those that came last stay first.
+        old.into_iter().rev().flatten().for_each(|kept| self.put(kept));
+    }
+
+    fn put(&mut self, kept: Kept) {
+        self.own += usize::from(kept.is_own);
+        let set = self.set(kept.hash);
+        let set = &mut self.kept[set];
+        set.rotate_right(1);
+        let pushed_out = set[0].replace(kept);
+        self.own -= usize::from(pushed_out.is_some_and(|kept| kept.is_own));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keep(recent: &mut Recent, number: usize) {
+        recent.keep(number, shape(number), Reading::opaque());
+    }
+
+    fn shape(number: usize) -> Arc<[u8]> {
+        number.to_string().into_bytes().into()
+    }
+
+    fn finds(recent: &mut Recent, number: usize) -> Option<Arc<Reading>> {
+        recent.shape = shape(number).to_vec();
+        recent.find(number)
+    }
+
+    #[test]
+    fn as_many_as_there_is_room_for_are_found_again() {
+        let mut recent = Recent::default();
+        assert!(finds(&mut recent, 0).is_none());
+        let most = MOST_SETS * WAYS;
+        (0..most).for_each(|number| keep(&mut recent, number));
+        assert!((0..most).all(|number| finds(&mut recent, number).is_some()));
+        keep(&mut recent, most);
+        assert!(finds(&mut recent, most).is_some() && finds(&mut recent, 0).is_none());
+        assert_eq!(recent.kept.len(), most);
+    }
+
+    #[test]
+    fn another_shape_of_the_same_hash_is_not_it() {
+        let mut recent = Recent::default();
+        recent.keep(7, shape(7), Reading::opaque());
+        recent.shape = b"8".to_vec();
+        assert!(recent.find(7).is_none());
+    }
+
+    #[test]
+    fn a_session_has_so_many_of_its_own_and_shares_the_rest() {
+        let (mut recent, shared) = (Recent::default(), Reading::opaque());
+        let all = 2 * MOST_OWN;
+        (0..all).for_each(|number| recent.keep(number, shape(number), shared.clone()));
+        let own = |recent: &mut Recent| {
+            (0..all).filter(|number| !Arc::ptr_eq(&finds(recent, *number).unwrap(), &shared)).count()
+        };
+        assert_eq!((own(&mut recent), own(&mut recent)), (MOST_OWN, MOST_OWN));
+        // Each pushes out four others in the end, and those that were its own make room.
+        (all..all + MOST_SETS * WAYS).for_each(|number| recent.keep(number, shape(number), shared.clone()));
+        assert_eq!(recent.own, 0);
+    }
+}

@@ -1,0 +1,170 @@
+//! Where a session stands in its transaction, and what that allows.
+//!
+//! The rule for snapshots: in a REPEATABLE READ transaction a result may be served only if none of its tables changed
+//! after a moment that is not later than the opening of the transaction's own snapshot, and only if that snapshot is
+//! certainly open. An earlier moment is always safe, a later one never.
+
+use cache::{CellId, Stamp, Versions};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Isolation {
+    ReadUncommitted,
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+}
+
+impl Isolation {
+    /// The server's own numbering.
+    pub fn from_number(number: i32) -> Isolation {
+        match number {
+            1 => Isolation::ReadCommitted,
+            2 => Isolation::RepeatableRead,
+            3 => Isolation::Serializable,
+            _ => Isolation::ReadUncommitted,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Snapshot {
+    /// The transaction has begun, no statement has run in it.
+    NotYet,
+    /// Open; the stamp was noted before it was opened.
+    Open(Stamp),
+    Unknown,
+}
+
+/// Whether a stored result may be served now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    Serve,
+    /// The server must begin the transaction first.
+    Begin,
+    /// It must begin it with its snapshot open.
+    OpenSnapshot,
+    Refuse(crate::Own),
+}
+
+#[derive(Debug)]
+pub struct Transaction {
+    pub is_open: bool,
+    pub autocommit: bool,
+    pub isolation: Isolation,
+    pub is_read_only: bool,
+    /// SET TRANSACTION waits for the next transaction, which may be a single statement: the server must run that one.
+    pub is_set_once: bool,
+    /// It may be a branch of an XA transaction, in which the server refuses reads after XA END.
+    pub is_branch: bool,
+    /// It certainly is one, which the session began before our eyes: until it has ended the server refuses to end another.
+    pub is_own_branch: bool,
+    pub snapshot: Snapshot,
+    /// With autocommit off a statement has failed, and nothing was told since: it may have opened a snapshot.
+    pub is_doubtful: bool,
+    /// Tables that the open transaction has written.
+    pub written: Vec<CellId>,
+    /// A BEGIN that was answered but not yet passed on: its packet.
+    pub deferred_begin: Option<Vec<u8>>,
+}
+
+impl Default for Transaction {
+    fn default() -> Self {
+        Transaction {
+            is_open: false,
+            autocommit: true,
+            isolation: Isolation::RepeatableRead,
+            is_read_only: false,
+            is_set_once: false,
+            is_branch: false,
+            is_own_branch: false,
+            snapshot: Snapshot::Unknown,
+            is_doubtful: false,
+            written: Vec::new(),
+            deferred_begin: None,
+        }
+    }
+}
+
+impl Transaction {
+    /// In the client's eyes: a deferred BEGIN counts.
+    pub fn has_begun(&self) -> bool {
+        self.is_open || self.deferred_begin.is_some()
+    }
+
+    /// The client has begun a transaction that the server does not know of, or its first read begins one.
+    fn is_due(&self) -> bool {
+        self.deferred_begin.is_some() || !self.autocommit && !self.is_open && !self.is_doubtful
+    }
+
+    /// `opens_snapshot`: running the statement of this result would certainly open the server's snapshot, and the engine may
+    /// open it in its place.
+    pub fn admit(&self, versions: &Versions, cells: &[CellId], opens_snapshot: bool) -> Admission {
+        use Admission::{Begin, OpenSnapshot, Refuse, Serve};
+        if self.is_branch {
+            return Refuse(crate::Own::Branch);
+        }
+        if self.isolation == Isolation::ReadUncommitted {
+            return Refuse(crate::Own::Isolation);
+        }
+        if !self.has_begun() && self.is_set_once {
+            return Refuse(crate::Own::Snapshot);
+        }
+        if !self.has_begun() && self.autocommit {
+            return Serve;
+        }
+        if self.written.iter().any(|cell| cells.contains(cell)) {
+            return Refuse(crate::Own::OwnWrites);
+        }
+        match (self.isolation, self.snapshot) {
+            (Isolation::ReadCommitted, _) if self.has_begun() => Serve,
+            (Isolation::ReadCommitted, _) if opens_snapshot && self.is_due() => Begin,
+            (Isolation::RepeatableRead, Snapshot::Open(stamp)) if self.is_open => {
+                if versions.is_fresh(cells, stamp) {
+                    Serve
+                } else {
+                    Refuse(crate::Own::Snapshot)
+                }
+            }
+            (Isolation::RepeatableRead, _) if opens_snapshot && self.is_due() => OpenSnapshot,
+            (Isolation::Serializable, _) => Refuse(crate::Own::Isolation),
+            _ => Refuse(crate::Own::Snapshot),
+        }
+    }
+
+    /// The stamp under which a result that the server is about to compute may be stored.
+    pub fn stamp(&self, now: Stamp) -> Result<Stamp, crate::Own> {
+        match self.isolation {
+            Isolation::ReadUncommitted => Err(crate::Own::Isolation),
+            _ if !self.is_open && self.autocommit => Ok(now),
+            Isolation::Serializable => Err(crate::Own::Isolation),
+            Isolation::ReadCommitted => Ok(now),
+            Isolation::RepeatableRead => match self.snapshot {
+                _ if self.is_doubtful => Err(crate::Own::Snapshot),
+                _ if !self.is_open => Ok(now),
+                Snapshot::NotYet => Ok(now),
+                Snapshot::Open(stamp) => Ok(stamp),
+                Snapshot::Unknown => Err(crate::Own::Snapshot),
+            },
+        }
+    }
+
+    /// Whether it matters here what the next read has read.
+    pub fn heeds_reads(&self) -> bool {
+        let opens = if self.is_open { self.snapshot == Snapshot::NotYet } else { !self.autocommit };
+        opens || self.is_set_once
+    }
+
+    /// A read has run. `moment` was noted before; `certainly_opened`: it read rows from InnoDB.
+    pub fn after_read(&mut self, moment: Stamp, certainly_opened: bool) {
+        if self.is_open && self.isolation == Isolation::RepeatableRead && self.snapshot == Snapshot::NotYet {
+            self.snapshot = if certainly_opened { Snapshot::Open(moment) } else { Snapshot::Unknown };
+        }
+    }
+
+    /// Any other statement has run: whether it opened the snapshot is not known.
+    pub fn after_other(&mut self) {
+        if self.snapshot == Snapshot::NotYet {
+            self.snapshot = Snapshot::Unknown;
+        }
+    }
+}
