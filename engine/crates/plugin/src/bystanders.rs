@@ -1,8 +1,9 @@
 //! Server threads that are nobody's connection here: events, appliers, connections that are not followed.
 
 use crate::faults::Point;
+use crate::hooks;
 use crate::host::engine;
-use crate::{hooks, worker};
+use crate::worker;
 use session::Bystander;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};

@@ -1,7 +1,7 @@
 //! What the engine has to know of the server's tables, views and settings, asked for by SQL.
 
 use crate::keys;
-use crate::local::{self, Local};
+use crate::mariadb::local::{self, Local};
 use session::{Beginnings, Engine, Facts, Habits, Table, Verdict};
 use sql::{Assignment, Kind, LexMode, Target, Value};
 use std::collections::HashSet;

@@ -42,13 +42,13 @@ pub fn arm() {
     let Ok(wish) = std::env::var("FQC_FAULT") else { return };
     let (name, calls) = wish.split_once(':').unwrap_or((&wish, "0"));
     if name == "locks" {
-        crate::log::warning(&format!("FQC_FAULT is set: this process will stand still while {calls} exists"));
+        crate::mariadb::log::warning(&format!("FQC_FAULT is set: this process will stand still while {calls} exists"));
         GATE.get_or_init(|| calls.into());
     }
     if let Some((_, point)) = NAMES.iter().find(|(known, _)| *known == name) {
         CALLS_LEFT.store(calls.parse().unwrap_or(0), Ordering::Relaxed);
         ARMED.store(*point as u8, Ordering::Relaxed);
-        crate::log::warning(&format!("FQC_FAULT is set: this process will panic on purpose in {name}"));
+        crate::mariadb::log::warning(&format!("FQC_FAULT is set: this process will panic on purpose in {name}"));
     }
 }
 

@@ -6,8 +6,11 @@
 use crate::connection::Connection;
 use crate::faults::{self, Point};
 use crate::got::Slot as TableSlot;
+use crate::host;
 use crate::io::{self, Io, Plain, Tls};
-use crate::{host, log, slots, strangers};
+use crate::mariadb::log;
+use crate::slots;
+use crate::strangers;
 use std::ffi::{CStr, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;

@@ -1,8 +1,18 @@
 //! Start and stop of the plugin, which load of it this is, and the connections' way in and out.
 
+use crate::bystanders;
 use crate::connection::Connection;
+use crate::faults;
+use crate::hooks;
+use crate::io;
+use crate::mariadb::local;
+use crate::mariadb::log;
+use crate::mariadb::status;
+use crate::mariadb::symbols as server;
 use crate::slots::{self, Slot, Taken};
-use crate::{bystanders, faults, hooks, io, local, log, server, status, strangers, waking, worker};
+use crate::strangers;
+use crate::waking;
+use crate::worker;
 use session::Engine;
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
@@ -80,7 +90,7 @@ pub fn start() -> Result<(), String> {
     LOADED_NS.store(now_ns(), Ordering::Relaxed);
     LOAD.fetch_add(1, Ordering::AcqRel);
     bystanders::start();
-    crate::rules::adopt();
+    crate::mariadb::rules::adopt();
     worker::publish_wishes(engine());
     worker::start();
     let tls = if sees_tls { "" } else { "; its TLS library is built in, so TLS connections pass uncached" };
@@ -116,7 +126,7 @@ pub fn stop() {
 pub fn holding(work: &mut dyn FnMut()) {
     let inner = &mut || bystanders::holding(&mut || waking::holding(&mut || engine().holding(work)));
     let inner = &mut || strangers::holding(&mut || hooks::holding(&mut || status::holding(inner)));
-    worker::holding(&mut || crate::rules::holding(inner));
+    worker::holding(&mut || crate::mariadb::rules::holding(inner));
 }
 
 /// A panic was caught.

@@ -168,7 +168,7 @@ impl Io for Tls {
         let peek = PEEK.get_or_init(|| {
             // SAFETY: the TLS library's public function of this name has the signature of SSL_read.
             let cast = |symbol| unsafe { std::mem::transmute::<*mut c_void, SslRead>(symbol) };
-            crate::server::symbol(c"SSL_peek").ok().map(cast)
+            crate::mariadb::symbols::symbol(c"SSL_peek").ok().map(cast)
         });
         let length = buffer.len().min(c_int::MAX as usize) as c_int;
         // SAFETY: the server's TLS connection, and a buffer of ours.

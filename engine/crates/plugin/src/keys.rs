@@ -2,7 +2,7 @@
 //!
 //! Fails closed: a catalogue that answers with a warning may have skipped the table, and then nothing is known.
 
-use crate::local::{Local, Row};
+use crate::mariadb::local::{Local, Row};
 use footprint::KeyColumn;
 
 /// One of `information_schema.COLUMNS`.

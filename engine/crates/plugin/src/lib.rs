@@ -6,10 +6,8 @@
 //! - no panic leaves a hook: it is caught, the cache switches itself off, bytes flow on;
 //! - no code of this library is ever unmapped (`-z nodelete`): a thread may still be inside a hook.
 
-mod abi;
 mod bystanders;
 mod connection;
-mod events;
 mod facts;
 mod faults;
 mod got;
@@ -17,20 +15,15 @@ mod hooks;
 mod host;
 mod io;
 mod keys;
-mod local;
-mod log;
-mod native;
+mod mariadb;
 mod patience;
-mod rules;
-mod server;
 mod slots;
-mod status;
 mod strangers;
-mod variables;
 mod waking;
 mod worker;
 
-use abi::{Audit, Plugin};
+use mariadb::abi::{self, Audit, Plugin};
+use mariadb::{events, log, status, variables};
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::ptr::null;
 

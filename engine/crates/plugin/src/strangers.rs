@@ -4,7 +4,12 @@
 //!
 //! So while such a connection works that nothing was ever reported of, nothing is fresh. Its first report ends that.
 
-use crate::{host, io, log, server, slots, waking};
+use crate::host;
+use crate::io;
+use crate::mariadb::log;
+use crate::mariadb::symbols as server;
+use crate::slots;
+use crate::waking;
 use session::Unheard;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;

@@ -4,8 +4,15 @@
 //! of reported classes is cleared of all but connections, and no statement pays for the plugin. Another plugin that comes
 //! sets the bits that it needs itself.
 
-use crate::local::{Local, Row};
-use crate::{AUDIT_CLASSES, abi, bystanders, host, local, log, server, worker};
+use crate::AUDIT_CLASSES;
+use crate::bystanders;
+use crate::host;
+use crate::mariadb::abi;
+use crate::mariadb::local;
+use crate::mariadb::local::{Local, Row};
+use crate::mariadb::log;
+use crate::mariadb::symbols as server;
+use crate::worker;
 use session::{Engine, Older, Past, Unheard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -2,9 +2,15 @@
 //!
 //! It may be slow or fail without harm: results are stored only while the facts that it published are of the present.
 
-use crate::local::{self, Local};
-use crate::native::{self, Native};
-use crate::{facts, host, log, server, status, variables, waking};
+use crate::facts;
+use crate::host;
+use crate::mariadb::local::{self, Local};
+use crate::mariadb::log;
+use crate::mariadb::native::{self, Native};
+use crate::mariadb::status;
+use crate::mariadb::symbols as server;
+use crate::mariadb::variables;
+use crate::waking;
 use session::Engine;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};

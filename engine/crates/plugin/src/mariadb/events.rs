@@ -1,11 +1,18 @@
 //! The server's reports: to the session whose connection the thread works for, or to a bystander.
 
-use crate::abi::*;
+use crate::bystanders;
 use crate::connection::Connection;
 use crate::faults::Point;
+use crate::hooks;
 use crate::host::{self, engine, is_loaded, wake_if_wanted};
-use crate::server::Facts;
-use crate::{bystanders, hooks, slots, status, strangers, variables, waking, worker};
+use crate::mariadb::abi::*;
+use crate::mariadb::status;
+use crate::mariadb::symbols::Facts;
+use crate::mariadb::variables;
+use crate::slots;
+use crate::strangers;
+use crate::waking;
+use crate::worker;
 use session::{Account, Session, ThreadFacts};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;

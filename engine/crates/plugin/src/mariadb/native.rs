@@ -1,7 +1,8 @@
 //! The server's own query cache, which the plugin takes the place of.
 
-use crate::local::{Local, number};
-use crate::{log, variables};
+use crate::mariadb::local::{Local, number};
+use crate::mariadb::log;
+use crate::mariadb::variables;
 use session::Engine;
 
 /// What the server's own query cache was set to, as last seen.

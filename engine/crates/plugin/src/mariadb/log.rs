@@ -1,6 +1,6 @@
 //! Lines in the server's error log, each beginning with `FQC:`. Never a statement's text or a literal.
 
-use crate::abi::{ME_ERROR_LOG_ONLY, ME_NOTE, ME_WARNING};
+use crate::mariadb::abi::{ME_ERROR_LOG_ONLY, ME_NOTE, ME_WARNING};
 use std::ffi::{CString, c_uint, c_ulong};
 
 const ER_UNKNOWN_ERROR: c_uint = 1105;
@@ -18,7 +18,7 @@ pub fn error(text: &str) {
 }
 
 fn write(level: c_ulong, text: &str) {
-    let Ok(server) = crate::server::find() else {
+    let Ok(server) = crate::mariadb::symbols::find() else {
         eprintln!("[ERROR] FQC: {text}");
         return;
     };
@@ -32,5 +32,5 @@ pub fn raise(number: c_uint, is_warning: bool, text: &str) {
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
     let flags = if is_warning { ME_WARNING } else { 0 };
     // SAFETY: as above.
-    unsafe { (crate::server::get().print)(number, c"%s".as_ptr(), flags, text.as_ptr()) };
+    unsafe { (crate::mariadb::symbols::get().print)(number, c"%s".as_ptr(), flags, text.as_ptr()) };
 }

@@ -1,11 +1,12 @@
 //! The system variable `fqc_rules`: JSON, checked before it is accepted, readable back as it was written.
 
-use crate::abi::*;
-use crate::variables::header;
+use crate::mariadb::abi::*;
+use crate::mariadb::variables::header;
 
 use crate::faults::Point;
 use crate::hooks::contain;
-use crate::{host, log};
+use crate::host;
+use crate::mariadb::log;
 use insight::Rules;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

@@ -3,8 +3,8 @@
 //! The server's own `Qcache_*` rows are redirected while the plugin is loaded: their entries in `all_status_vars`
 //! point at our numbers, and point back when it goes. A row is one aligned pointer, so a reader sees the old or the new.
 
-use crate::abi::*;
-use crate::server;
+use crate::mariadb::abi::*;
+use crate::mariadb::symbols as server;
 use std::ffi::{CStr, c_void};
 use std::ptr::null;
 use std::sync::Mutex;

@@ -2,8 +2,8 @@
 //!
 //! Only for the worker's own thread, never for a client's.
 
-use crate::abi::SqlService;
-use crate::server;
+use crate::mariadb::abi::SqlService;
+use crate::mariadb::symbols as server;
 use std::ffi::{CStr, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};

@@ -1,10 +1,13 @@
 //! The system variables `fqc_*`. The server checks privileges, scope and type; values are checked here, in the
 //! words that it uses for its own `query_cache_*` variables, because users reach them by those names too.
 
-use crate::abi::*;
 use crate::faults::Point;
 use crate::hooks::contain;
-use crate::{events, host, log, rules};
+use crate::host;
+use crate::mariadb::abi::*;
+use crate::mariadb::events;
+use crate::mariadb::log;
+use crate::mariadb::rules;
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulong, c_ulonglong, c_void};
 use std::ptr::null;
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing here is called unless every symbol was found. A server that lacks one is refused at load.
 
-use crate::abi::{DynamicArray, Thd};
+use crate::mariadb::abi::{DynamicArray, Thd};
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_ulong, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
