@@ -103,6 +103,8 @@ class Environment:
     change_lease_seconds: int
     log_level: str
     trusted_proxies: int
+    is_hsts_for_subdomains: bool
+    is_hsts_preloaded: bool
 
     @property
     def is_tls(self) -> bool:
@@ -114,6 +116,9 @@ def read() -> Environment:
     public_url = _text("FQC_PUBLIC_URL", "http://127.0.0.1:8000")
     if not public_url.startswith(("http://", "https://")):
         raise BadEnvironment(f"FQC_PUBLIC_URL={public_url!r}: write http:// or https:// and the host")
+    is_for_subdomains, is_preloaded = _flag("FQC_HSTS_SUBDOMAINS", False), _flag("FQC_HSTS_PRELOAD", False)
+    if is_preloaded and not is_for_subdomains:
+        raise BadEnvironment("FQC_HSTS_PRELOAD=true: a list of whole domains; set FQC_HSTS_SUBDOMAINS too")
     return Environment(
         debug=_flag("FQC_DEBUG", False),
         run_dir=_path("FQC_RUN_DIR", REPOSITORY / ".run"),
@@ -134,4 +139,6 @@ def read() -> Environment:
         change_lease_seconds=_number("FQC_CHANGE_LEASE_SECONDS", 180, 1, 3600),
         log_level=_text("FQC_LOG_LEVEL", "INFO").upper(),
         trusted_proxies=_number("FQC_TRUSTED_PROXIES", 0, 0, 10),
+        is_hsts_for_subdomains=is_for_subdomains,
+        is_hsts_preloaded=is_preloaded,
     )

@@ -79,7 +79,7 @@ STATIC_URL = "/static/"
 WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
 WHITENOISE_INDEX_FILE = True
 
-# TLS ends at the proxy in front, which states the scheme; without TLS the cookies cannot be marked secure.
+# TLS ends at the proxy in front, which states the scheme (config/forwarded.py); without it no cookie can be secure.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENV.is_tls
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
@@ -87,9 +87,9 @@ SESSION_COOKIE_AGE = 12 * 3600
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 CSRF_FAILURE_VIEW = "controlplane.core.error_views.csrf_failure"
 SECURE_HSTS_SECONDS = 31536000 if ENV.is_tls else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = ENV.is_tls
+SECURE_HSTS_INCLUDE_SUBDOMAINS, SECURE_HSTS_PRELOAD = ENV.is_hsts_for_subdomains, ENV.is_hsts_preloaded
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # of subdomains and lists the operator alone can decide
 SECURE_SSL_REDIRECT = ENV.is_tls
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if ENV.trusted_proxies else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
@@ -109,7 +109,6 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["controlplane.core.throttling.CallerThrottle"],
     "DEFAULT_THROTTLE_RATES": {"caller": "6000/min", "login": "20/min"},
     "EXCEPTION_HANDLER": "controlplane.core.problems.exception_handler",
-    "NUM_PROXIES": TRUSTED_PROXIES,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }

@@ -29,12 +29,10 @@ def declare(run_dir: RunDir, ports: Ports, environment: Mapping[str, str]) -> li
     celery = [python, "-m", "celery", "--app", "config.celery"]
     # Workers tell each other nothing: there is one, and what it said to one that was killed would be kept for ever.
     alone = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    # An open page holds a connection for live figures; it must not hold up the end.
-    web = ["--host", LOOPBACK, "--port", str(ports.web), "--timeout-graceful-shutdown", "3"]
     return [
         Service(
             "web",
-            [python, "-m", "uvicorn", "config.asgi:application", *web, "--lifespan", "off", "--no-server-header"],
+            [python, "-m", "config.web", "--host", LOOPBACK, "--port", str(ports.web)],
             lambda: _answers(web_address(ports) + "/readyz"),
         ),
         Service(

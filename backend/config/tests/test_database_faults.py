@@ -33,8 +33,8 @@ def web(cluster, tmp_path):
         "FQC_LOG_LEVEL": "CRITICAL",
     }
     subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=BACKEND, env=environment, check=True)
-    words = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--port", str(port), "--lifespan", "off"]
-    process = subprocess.Popen([*words, "--log-level", "critical"], cwd=BACKEND, env=environment)
+    words = [sys.executable, "-m", "config.web", "--port", str(port), "--log-level", "critical"]
+    process = subprocess.Popen(words, cwd=BACKEND, env=environment)
     yield f"http://127.0.0.1:{port}"
     process.terminate()
     process.wait()

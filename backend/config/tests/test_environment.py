@@ -20,6 +20,7 @@ BACKEND = Path(__file__).parents[2]
         ("FQC_LOCAL_PORT_BASE", "many"),
         ("FQC_ENDPOINT_NETWORKS", "10.0.0.1/8"),
         ("FQC_PUBLIC_URL", "example.com"),
+        ("FQC_HSTS_PRELOAD", "true"),
     ],
 )
 def test_a_value_that_cannot_be_stops_the_start_and_is_named(monkeypatch, name, value):

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable
 
 import structlog
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
@@ -18,14 +17,6 @@ from controlplane.core.ids import new_id
 from controlplane.core.request_context import Caller, called_by
 
 PLAIN_WORD = re.compile(r"[A-Za-z0-9._-]{8,64}")
-
-
-def address_of(request: HttpRequest) -> str:
-    """The client's address; X-Forwarded-For counts only as far as trusted proxies wrote it."""
-    forwarded = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]
-    if settings.TRUSTED_PROXIES and len(forwarded) >= settings.TRUSTED_PROXIES:
-        return forwarded[-settings.TRUSTED_PROXIES]
-    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def _request_id(request: HttpRequest) -> str:
@@ -38,7 +29,8 @@ class RequestContextMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        here = Caller(request_id=_request_id(request), actor="anonymous", address=address_of(request))
+        address = str(request.META.get("REMOTE_ADDR", ""))
+        here = Caller(request_id=_request_id(request), actor="anonymous", address=address)
         with called_by(here), structlog.contextvars.bound_contextvars(request_id=here.request_id):
             response = self._answer(request)
             response.headers["X-Request-ID"] = here.request_id

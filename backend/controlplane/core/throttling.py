@@ -10,6 +10,7 @@ from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
 
 from controlplane.core.rate_counts import RATE_COUNTS, WINDOW_SECONDS
+from controlplane.core.request_context import caller
 
 
 class SharedThrottle(BaseThrottle):
@@ -36,11 +37,11 @@ class CallerThrottle(SharedThrottle):
     scope = "caller"
 
     def ident(self, request: Request) -> str:
-        return getattr(request.user, "pk", None) or self.get_ident(request)
+        return getattr(request.user, "pk", None) or caller().address
 
 
 class LoginThrottle(SharedThrottle):
     scope = "login"
 
     def ident(self, request: Request) -> str | None:
-        return self.get_ident(request) if request.method == "POST" else None
+        return caller().address if request.method == "POST" else None

@@ -1,0 +1,35 @@
+"""The web process: `python -m config.web --host 127.0.0.1 --port 8000`. The one place that says how uvicorn is started.
+
+uvicorn by itself believes X-Forwarded-For and X-Forwarded-Proto of whoever connects from this machine; here
+`config.forwarded` alone decides what is believed.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import uvicorn
+
+GRACE_SECONDS = 3  # an open page holds a connection for live figures; it must not hold up the end
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--log-level", default="info", help="of uvicorn; FQC_LOG_LEVEL is the control plane's")
+    options = parser.parse_args()
+    uvicorn.run(
+        "config.asgi:application",
+        host=options.host,
+        port=options.port,
+        log_level=options.log_level,
+        lifespan="off",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+
+
+if __name__ == "__main__":
+    main()
