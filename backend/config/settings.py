@@ -18,7 +18,6 @@ PUBLIC_URL = ENV.public_url
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
     "django.contrib.staticfiles",
     "django_filters",
     "rest_framework",
@@ -63,9 +62,10 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "controlplane.accounts.passwords.LengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "controlplane.accounts.passwords.BlankValidator"},
+    {"NAME": "controlplane.accounts.passwords.CommonValidator"},
+    {"NAME": "controlplane.accounts.passwords.OwnNamesValidator"},
 ]
 
 USE_TZ = True
@@ -83,6 +83,7 @@ WHITENOISE_INDEX_FILE = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENV.is_tls
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_ENGINE = "controlplane.accounts.session_store"
 SESSION_COOKIE_AGE = 12 * 3600
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 CSRF_FAILURE_VIEW = "controlplane.core.error_views.csrf_failure"

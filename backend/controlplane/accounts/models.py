@@ -1,4 +1,4 @@
-"""Users, their tokens and access keys, and failed log-ins.
+"""Users, their sessions, tokens and access keys, and failed log-ins.
 
 A token's secret is kept as a hash. An access key's is kept sealed, since checking a signature takes the secret itself.
 Both are shown once.
@@ -10,12 +10,20 @@ from functools import partial
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
+from django.db.models.functions import Lower
 
 from controlplane.accounts.access_key_ids import ACCESS_KEY_ID_LENGTH, new_access_key_id
 from controlplane.accounts.roles import Role
 from controlplane.core.ids import ID_LENGTH, new_id
 from controlplane.core.sealing import open_sealed, seal
+
+
+class UserManager(BaseUserManager["User"]):
+    def get_by_natural_key(self, username: str | None) -> User:
+        """Names differ by more than case, so whoever logs in need not keep to it."""
+        return self.alias(name=Lower("username")).get(name=(username or "").lower())
 
 
 class User(AbstractBaseUser):
@@ -28,7 +36,22 @@ class User(AbstractBaseUser):
     created_at = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "username"
-    objects: BaseUserManager[User] = BaseUserManager()
+    objects: UserManager = UserManager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(Lower("username"), name="one_user_per_name_without_case")]
+
+
+class Session(AbstractBaseSession):
+    """Of the console. Knows its user, so that all sessions of one can be ended."""
+
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="sessions")
+
+    @classmethod
+    def get_session_store_class(cls) -> type:
+        from controlplane.accounts.session_store import SessionStore
+
+        return SessionStore
 
 
 class Token(models.Model):
@@ -38,9 +61,9 @@ class Token(models.Model):
     prefix = models.CharField(max_length=16, unique=True)
     secret_hash = models.CharField(max_length=64)
     scope = models.CharField(max_length=8, choices=Role.choices, help_text="The most this token may do.")
-    expires_at = models.DateTimeField()
+    expires_at = models.DateTimeField(db_index=True)
     last_used_at = models.DateTimeField(null=True)
-    revoked_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True, db_index=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
 
@@ -70,12 +93,12 @@ class AccessKey(models.Model):
 
 
 class LoginFailure(models.Model):
-    """Failures in a row of one name from one address."""
+    """Failures in a row of one name, in lower case, from one address."""
 
     username = models.CharField(max_length=64)
     address = models.CharField(max_length=64)
     count = models.PositiveIntegerField(default=0)
-    last_at = models.DateTimeField(auto_now=True)
+    last_at = models.DateTimeField(auto_now=True, db_index=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["username", "address"], name="one_row_per_name_and_address")]

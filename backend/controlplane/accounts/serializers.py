@@ -1,12 +1,26 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
+from controlplane.accounts.ending import Ended
 from controlplane.accounts.models import Token, User
+from controlplane.accounts.passwords import LONGEST_PASSWORD
 from controlplane.accounts.roles import Role
 
 NAME = RegexValidator(r"\A[A-Za-z0-9][A-Za-z0-9_.@-]{1,63}\Z", "2 to 64 letters, digits or _ . @ -")
+
+
+def password_field(**options: Any) -> serializers.CharField:
+    return serializers.CharField(
+        max_length=LONGEST_PASSWORD,
+        write_only=True,
+        trim_whitespace=False,
+        help_text="12 to 256 characters of any kind; none that attackers try first, none made of the user's names.",
+        **options,
+    )
 
 
 class UserSerializer(serializers.ModelSerializer[User]):
@@ -20,16 +34,47 @@ class UserSerializer(serializers.ModelSerializer[User]):
 
 class UserCreateSerializer(serializers.Serializer[User]):
     username = serializers.CharField(max_length=64, validators=[NAME])
-    password = serializers.CharField(max_length=256, write_only=True, trim_whitespace=False)
+    password = password_field()
     role = serializers.ChoiceField(choices=Role.choices)
     email = serializers.EmailField(required=False, allow_blank=True, default="")
 
 
 class UserUpdateSerializer(serializers.Serializer[User]):
-    password = serializers.CharField(max_length=256, required=False, write_only=True, trim_whitespace=False)
+    password = password_field(required=False)
     role = serializers.ChoiceField(choices=Role.choices, required=False)
     email = serializers.EmailField(required=False, allow_blank=True)
     is_active = serializers.BooleanField(required=False)
+    keep_tokens = serializers.BooleanField(
+        default=False,
+        help_text="A new password and `is_active: false` end the user's sessions, tokens and access keys. "
+        "True: only the sessions.",
+    )
+
+
+class EndedSerializer(serializers.Serializer[Ended]):
+    sessions = serializers.IntegerField()
+    tokens = serializers.IntegerField(help_text="Revoked.")
+    access_keys = serializers.IntegerField(help_text="Deleted.")
+
+
+class UserUpdatedSerializer(UserSerializer):
+    ended = EndedSerializer(help_text="What the user was logged in with and is no more.")
+
+    class Meta(UserSerializer.Meta):
+        fields = (*UserSerializer.Meta.fields, "ended")
+        read_only_fields = fields
+
+
+class PasswordChangeSerializer(serializers.Serializer[User]):
+    current_password = serializers.CharField(max_length=LONGEST_PASSWORD, write_only=True, trim_whitespace=False)
+    new_password = password_field()
+    keep_tokens = serializers.BooleanField(
+        default=True, help_text="False: your tokens and access keys end too, all but the token that asks."
+    )
+
+
+class PasswordChangedSerializer(serializers.Serializer[Ended]):
+    ended = EndedSerializer()
 
 
 class TokenSerializer(serializers.ModelSerializer[Token]):
@@ -57,7 +102,7 @@ class TokenCreatedSerializer(TokenSerializer):
 
 class LoginSerializer(serializers.Serializer[User]):
     username = serializers.CharField(max_length=64)
-    password = serializers.CharField(max_length=256, write_only=True, trim_whitespace=False)
+    password = serializers.CharField(max_length=LONGEST_PASSWORD, write_only=True, trim_whitespace=False)
 
 
 class SessionSerializer(serializers.Serializer[User]):

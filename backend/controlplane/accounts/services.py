@@ -1,26 +1,27 @@
-"""Changes to users and tokens, each with its audit event; and log-in with its lock-out."""
+"""Changes to users and tokens, each with its audit event; log-in and change of password with their lock-out."""
 
 from __future__ import annotations
 
 import secrets
 import string
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import authenticate
-from django.contrib.auth.password_validation import validate_password
-from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from controlplane.accounts.ending import Asking, Ended, access_end
 from controlplane.accounts.models import LoginFailure, Token, User
+from controlplane.accounts.passwords import checked_password, normal_password
 from controlplane.accounts.roles import Role, covers
 from controlplane.accounts.selectors import secret_hash
 from controlplane.audit.services import audit_record
-from controlplane.core.errors import Conflict, Denied, FieldError, Invalid, NameTaken
-from controlplane.core.request_context import caller_is
+from controlplane.core.errors import Conflict, Denied, Invalid, NameTaken
+from controlplane.core.request_context import caller, caller_is
 
 FAILURES_ALLOWED = 5
 LOCK = timedelta(minutes=15)
@@ -32,24 +33,15 @@ def _facts(user: User) -> dict[str, Any]:
     return {"username": user.username, "email": user.email, "role": user.role, "is_active": user.is_active}
 
 
-def _checked_password(password: str, user: User) -> str:
-    try:
-        validate_password(password, user)
-    except ValidationError as error:
-        raise Invalid(
-            f"password: {' '.join(error.messages)}",
-            errors=[FieldError("password", "weak", message) for message in error.messages],
-        ) from error
-    return password
-
-
 @transaction.atomic
 def user_create(*, username: str, password: str, role: str, email: str = "") -> User:
-    if User.objects.filter(username=username).exists():
-        raise NameTaken("a user", username, field="username")
     user = User(username=username, role=role, email=email)
-    user.set_password(_checked_password(password, user))
-    user.save()
+    user.set_password(checked_password(password, user))
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError as error:
+        raise NameTaken("a user", username, field="username") from error
     audit_record("user.created", user, after=_facts(user))
     return user
 
@@ -61,19 +53,57 @@ def _refuse_last_admin(user: User) -> None:
 
 
 @transaction.atomic
-def user_update(user: User, changes: dict[str, Any]) -> User:
+def user_update(user: User, changes: dict[str, Any], *, keep_tokens: bool = False) -> Ended:
+    """A new password and disabling end what the user is logged in with; only tokens and access keys may be kept."""
     before = _facts(user)
     if changes.get("role", Role.ADMIN) != Role.ADMIN or not changes.get("is_active", True):
         _refuse_last_admin(user)
     password = changes.pop("password", None)
+    is_disabled = user.is_active and not changes.get("is_active", True)
     for name, value in changes.items():
         setattr(user, name, value)
-    if password:
-        user.set_password(_checked_password(password, user))
+    if password is not None:
+        _refuse_own_password(user)
+        user.set_password(checked_password(password, user))
     user.version += 1
     user.save()
-    audit_record("user.updated", user, before=before, after={**_facts(user), "password_changed": bool(password)})
-    return user
+    is_ending = password is not None or is_disabled
+    ended = access_end(user, keep_tokens=keep_tokens) if is_ending else Ended()
+    facts = {**_facts(user), "password_changed": password is not None}
+    audit_record("user.updated", user, before=before, after=facts | _ended_facts(ended))
+    return ended
+
+
+def _ended_facts(ended: Ended) -> dict[str, int]:
+    return {f"ended_{name}": count for name, count in asdict(ended).items() if count}
+
+
+def _refuse_own_password(user: User) -> None:
+    """Whoever finds an open session must not be able to take the account over."""
+    if user.pk == caller().actor_id:
+        raise Conflict(
+            "Your own password is changed where the present one is asked for: POST /api/v1/auth/password.",
+            code="own_password",
+        )
+
+
+def password_change(
+    user: User, *, current_password: str, new_password: str, keep_tokens: bool, asking: Asking, address: str
+) -> Ended:
+    """By the user, who proves again who is asking. Ends the user's other sessions; other tokens only if told to."""
+    if not _proven(user.username, current_password, address, "user.password_refused"):
+        raise Invalid.field("current_password", "this is not your present password", "wrong_password")
+    return _password_set(user, new_password, keep_tokens, asking)
+
+
+@transaction.atomic
+def _password_set(user: User, password: str, keep_tokens: bool, asking: Asking) -> Ended:
+    user.set_password(checked_password(password, user, "new_password"))
+    user.version += 1
+    user.save(update_fields=["password", "version"])
+    ended = access_end(user, keep_tokens=keep_tokens, but=asking)
+    audit_record("user.password_changed", user, after=_ended_facts(ended))
+    return ended
 
 
 @transaction.atomic
@@ -114,17 +144,36 @@ def token_touch(token: Token) -> None:
         Token.objects.filter(pk=token.pk).update(last_used_at=now)
 
 
-def login_check(request: Any, username: str, password: str, address: str) -> User:
+def login_check(username: str, password: str, address: str) -> User:
     """The user, or Denied. After five failures in a row a name is locked for the address that failed."""
-    failure = LoginFailure.objects.filter(username=username, address=address).first()
+    user = _proven(username, password, address, "login.failed")
+    if user is None:
+        raise Denied("The name or the password is wrong.", code="wrong_credentials")
+    _log_in(user)
+    return user
+
+
+def _proven(username: str, password: str, address: str, failed: str) -> User | None:
+    """Whose name and password these are. `failed` is the audit's word for it when they are nobody's."""
+    name = username.lower()
+    failure = LoginFailure.objects.filter(username=name, address=address).first()
     if failure and failure.count >= FAILURES_ALLOWED and _is_recent(failure):
         raise Denied(f"Too many failures for {username}: wait {LOCK.seconds // 60} minutes.", code="locked_out")
-    user = authenticate(request, username=username, password=password)
-    if not isinstance(user, User):
-        _count_failure(username, address)
-        raise Denied("The name or the password is wrong.", code="wrong_credentials")
-    _log_in(user, address)
+    user = _authenticated(name, password)
+    if user is None:
+        _count_failure(name, address, failed)
+    else:
+        LoginFailure.objects.filter(username=name, address=address).delete()
     return user
+
+
+def _authenticated(username: str, password: str) -> User | None:
+    """The second spelling is of passwords from before they were normalised."""
+    for text in dict.fromkeys((normal_password(password), password)):
+        user = authenticate(None, username=username, password=text)
+        if isinstance(user, User):
+            return user
+    return None
 
 
 def _is_recent(failure: LoginFailure) -> bool:
@@ -133,17 +182,16 @@ def _is_recent(failure: LoginFailure) -> bool:
 
 
 @transaction.atomic
-def _count_failure(username: str, address: str) -> None:
+def _count_failure(username: str, address: str, action: str) -> None:
     row, _ = LoginFailure.objects.get_or_create(username=username, address=address)
     if not _is_recent(row):
         LoginFailure.objects.filter(pk=row.pk).update(count=0)
     LoginFailure.objects.filter(pk=row.pk).update(count=F("count") + 1, last_at=timezone.now())
-    audit_record("login.failed", row, after={"username": username})
+    audit_record(action, row, after={"username": username})
 
 
 @transaction.atomic
-def _log_in(user: User, address: str) -> None:
-    LoginFailure.objects.filter(username=user.username, address=address).delete()
+def _log_in(user: User) -> None:
     caller_is(user.username, user.pk)
     audit_record("login.succeeded", user)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import login, logout
+from django.contrib.auth import login, logout, update_session_auth_hash
 from django.middleware.csrf import get_token
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins
@@ -15,17 +16,21 @@ from rest_framework.response import Response
 
 from controlplane.accounts import selectors, services
 from controlplane.accounts.authentication import ConsoleSessionAuthentication
+from controlplane.accounts.ending import Asking
 from controlplane.accounts.models import Token, User
 from controlplane.accounts.permissions import AdminOnly, ViewerOnly, role_in_force
 from controlplane.accounts.roles import Role, covers
 from controlplane.accounts.serializers import (
     LoginSerializer,
+    PasswordChangedSerializer,
+    PasswordChangeSerializer,
     SessionSerializer,
     TokenCreatedSerializer,
     TokenCreateSerializer,
     TokenSerializer,
     UserCreateSerializer,
     UserSerializer,
+    UserUpdatedSerializer,
     UserUpdateSerializer,
 )
 from controlplane.core.errors import Denied, NotFound
@@ -60,7 +65,7 @@ class SessionView(ApiView):
         ConsoleSessionAuthentication().enforce_csrf(request)
         given = LoginSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        user = services.login_check(request._request, **given.validated_data, address=caller().address)
+        user = services.login_check(**given.validated_data, address=caller().address)
         login(request._request, user)
         request.user = user
         return Response(self._session(request))
@@ -72,6 +77,27 @@ class SessionView(ApiView):
             services.logout_record(request.user)
         logout(request._request)
         return Response(status=204)
+
+
+class PasswordView(ApiView):
+    """Asks for the present password, as log-in does, and is limited as log-in is."""
+
+    permission_classes = (ViewerOnly,)
+    throttle_classes = (LoginThrottle,)
+
+    @extend_schema(
+        operation_id="auth_password_change", request=PasswordChangeSerializer, responses=PasswordChangedSerializer
+    )
+    def post(self, request: Request) -> Response:
+        """Change your own password. Your other sessions end."""
+        given = PasswordChangeSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        token = request.auth if isinstance(request.auth, Token) else None
+        asking = Asking(request.session.session_key, token)
+        ended = services.password_change(request.user, **given.validated_data, asking=asking, address=caller().address)
+        if token is None:
+            update_session_auth_hash(request._request, request.user)
+        return Response({"ended": asdict(ended)})
 
 
 class UserViewSet(mixins.ListModelMixin, ApiViewSet):
@@ -93,14 +119,15 @@ class UserViewSet(mixins.ListModelMixin, ApiViewSet):
         user = self.get_object()
         return with_etag(UserSerializer(user).data, user.version)
 
-    @extend_schema(request=UserUpdateSerializer, responses=UserSerializer)
+    @extend_schema(request=UserUpdateSerializer, responses=UserUpdatedSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
         user = self.get_object()
         check_if_match(request, user.version)
         given = UserUpdateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        user = services.user_update(user, given.validated_data)
-        return with_etag(UserSerializer(user).data, user.version)
+        keep_tokens = given.validated_data.pop("keep_tokens")
+        ended = services.user_update(user, given.validated_data, keep_tokens=keep_tokens)
+        return with_etag({**UserSerializer(user).data, "ended": asdict(ended)}, user.version)
 
     def destroy(self, request: Request, pk: str) -> Response:
         user = self.get_object()

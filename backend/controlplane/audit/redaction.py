@@ -6,7 +6,7 @@ from typing import Any
 
 REDACTED = "[redacted]"
 SMELLS = ("password", "secret", "token", "private_key", "sealed", "credential")
-HARMLESS = ("token_prefix", "token_id", "token_lifetime_days")
+HARMLESS = ("token_prefix", "token_id", "token_lifetime_days", "password_changed", "ended_tokens")
 
 
 def redacted(value: Any, name: str = "") -> Any:

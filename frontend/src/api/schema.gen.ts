@@ -136,6 +136,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Change your own password. Your other sessions end. */
+        post: operations["auth_password_change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/session": {
         parameters: {
             query?: never;
@@ -1799,6 +1816,13 @@ export interface components {
             /** Format: double */
             hit_ratio: number;
         };
+        Ended: {
+            sessions: number;
+            /** @description Revoked. */
+            tokens: number;
+            /** @description Deleted. */
+            access_keys: number;
+        };
         Endpoint: {
             host: string;
             port: number;
@@ -2492,6 +2516,19 @@ export interface components {
          * @enum {string}
          */
         ParameterTypeEnum: "integer" | "decimal" | "boolean" | "enum" | "set" | "flags" | "string";
+        PasswordChangeRequest: {
+            current_password: string;
+            /** @description 12 to 256 characters of any kind; none that attackers try first, none made of the user's names. */
+            new_password: string;
+            /**
+             * @description False: your tokens and access keys end too, all but the token that asks.
+             * @default true
+             */
+            keep_tokens: boolean;
+        };
+        PasswordChanged: {
+            ended: components["schemas"]["Ended"];
+        };
         PatchedAccessKeyUpdateRequest: {
             name?: string;
             is_active?: boolean;
@@ -2541,10 +2578,16 @@ export interface components {
             note: string;
         };
         PatchedUserUpdateRequest: {
+            /** @description 12 to 256 characters of any kind; none that attackers try first, none made of the user's names. */
             password?: string;
             role?: components["schemas"]["Role"];
             email?: string;
             is_active?: boolean;
+            /**
+             * @description A new password and `is_active: false` end the user's sessions, tokens and access keys. True: only the sessions.
+             * @default false
+             */
+            keep_tokens: boolean;
         };
         PlannedStep: {
             readonly position: number;
@@ -3251,9 +3294,25 @@ export interface components {
         };
         UserCreateRequest: {
             username: string;
+            /** @description 12 to 256 characters of any kind; none that attackers try first, none made of the user's names. */
             password: string;
             role: components["schemas"]["Role"];
             email?: string;
+        };
+        UserUpdated: {
+            readonly id: string;
+            readonly username: string;
+            /** @description May be empty. */
+            readonly email: string;
+            readonly role: components["schemas"]["Role"];
+            readonly is_active: boolean;
+            readonly version: number;
+            /** Format: date-time */
+            readonly last_login: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** @description What the user was logged in with and is no more. */
+            ended: components["schemas"]["Ended"];
         };
         /**
          * @description * `now` - now
@@ -3782,6 +3841,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditEvent"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    auth_password_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordChanged"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */
@@ -6840,7 +6934,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["UserUpdated"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

@@ -1,0 +1,40 @@
+"""What lets somebody in, and its end: console sessions, tokens and access keys of one user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from controlplane.accounts.models import Token, User
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What a user asks with; it goes on when all others of his end."""
+
+    session_key: str | None = None
+    token: Token | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    sessions: int = 0
+    tokens: int = 0
+    access_keys: int = 0
+
+
+NONE_ASKING = Asking()
+
+
+def access_end(user: User, *, keep_tokens: bool, but: Asking = NONE_ASKING) -> Ended:
+    """Inside the transaction of the change that is the reason, whose audit event tells the numbers."""
+    sessions, _ = user.sessions.exclude(session_key=but.session_key or "").delete()
+    if keep_tokens:
+        return Ended(sessions)
+    now = timezone.now()
+    others = user.tokens.exclude(pk=but.token.pk) if but.token else user.tokens.all()
+    live = others.filter(revoked_at=None, expires_at__gt=now).values_list("pk", flat=True)
+    tokens = Token.objects.filter(pk__in=list(live)).update(revoked_at=now)
+    access_keys, _ = user.access_keys.all().delete()
+    return Ended(sessions, tokens, access_keys)
