@@ -148,7 +148,7 @@ pub fn attend(engine: &Engine) {
     report(true);
     // While the server starts, no session has done anything yet; otherwise the worker asks which sessions there are.
     bystanders::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
-    *state = Some(State::new(Some(engine.wake())));
+    *state = Some(State::new(Some(Past::wake(engine))));
     // What those have done that connected meanwhile was not told either.
     bystanders::forget();
     worker::wake();

@@ -174,7 +174,7 @@ impl Worker {
         self.tell_cluster(engine);
         waking::tend(engine);
         engine.sweep(SWEEP_SEGMENTS);
-        engine.insight.tick(engine);
+        engine.tick();
         tell_differences(engine);
         status::refresh(engine);
         if waking::is_leaving() {

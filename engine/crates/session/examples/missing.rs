@@ -32,7 +32,7 @@ fn main() {
 
 fn keep_judging(engine: &Engine) {
     while engine.settings.is_on() {
-        engine.insight.tick(engine);
+        engine.tick();
         std::thread::sleep(Duration::from_millis(100));
     }
 }

@@ -27,12 +27,12 @@ fn main() {
     let engine = &talk::engine();
     let mut talk = talk::connect(engine);
     (0..STATEMENTS).for_each(|n| talk.read(&statement(n), &"x".repeat(120), talk::AUTOCOMMIT));
-    engine.insight.tick(engine);
+    engine.tick();
     let followed = measure(1, HITS, || hits(engine));
     // Until hardly any is followed.
     for _ in 0..16 {
         measure(1, HITS, || hits(engine));
-        engine.insight.tick(engine);
+        engine.tick();
     }
     let slot = engine.insight.digests.find(1, || b"SELECT".to_vec());
     for threads in [1, 2, 4] {

@@ -9,44 +9,34 @@
 //!   versions) only when it has ended, before the last byte of its response leaves.
 
 mod commands;
+mod decision;
 mod engine;
 mod entries;
 mod identity;
+mod packets;
 mod reason;
+mod report;
 mod reports;
 mod responses;
+mod rows;
 mod session;
 mod statement;
 mod surface;
 mod text;
 mod transaction;
 
+pub use decision::{Decision, Outlet, Reply};
+pub use engine::Engine;
 pub use engine::catalogue::{Catalogue, Facts};
+pub use engine::counts::Counts;
 pub use engine::insight::Insight;
+pub use engine::settings::{Beginnings, Settings};
+pub use engine::system::{is_system_schema, tells_grants};
 pub use engine::tables::{Table, Tables, Verdict};
-pub use engine::{Beginnings, Counts, Engine, Settings};
+pub use identity::account::Account;
 pub use identity::habits::Habits;
 pub use reason::{Own, Reason, Reasons};
+pub use report::ThreadFacts;
 pub use reports::bystander::{Bystander, Unheard};
-pub use reports::facts::{ThreadFacts, is_system_schema, tells_grants};
 pub use reports::past::{Older, Past};
-pub use responses::arrival::Reply;
-pub use session::{Account, Session};
-
-/// What the host does with a command that has arrived.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Give the server the packet as it is.
-    Forward,
-    /// Give the server this packet in its place.
-    Replace(Vec<u8>),
-    /// Give the server this packet first, keep its response from the client, then ask again with the same command.
-    Inject(Vec<u8>),
-    /// The client has its response; the server never sees the command.
-    Answered,
-}
-
-/// Where an answer goes: pieces of one response, to be sent in this order without waiting while the call lasts.
-pub trait Outlet {
-    fn deliver(&mut self, pieces: &[&[u8]]);
-}
+pub use session::Session;

@@ -1,19 +1,23 @@
 //! One connection: who it is, where it stands, and the facts that the server tells of it.
 
+pub mod met;
+pub mod own;
+
 use crate::engine::Engine;
+use crate::identity::account::Account;
 use crate::identity::contexts::Identity;
 use crate::identity::variables::{Knowledge, Variables};
-use crate::reports::facts::{Met, ThreadFacts};
-use crate::reports::trial::OwnCounts;
-use crate::responses::ending::number_of;
-use crate::responses::storing::Finished;
+use crate::report::ThreadFacts;
 use crate::statement::prepared::Statements;
-use crate::statement::running::Running;
+use crate::statement::recording::Finished;
+use crate::statement::running::{HiddenError, Running};
+use crate::statement::unseen::Pending;
 use crate::statement::verification::Verification;
-use crate::surface::Pending;
 use crate::text::recent::Recent;
 use crate::transaction::state::Transaction;
 use crate::transaction::writes::Writes;
+use met::Met;
+use own::OwnCounts;
 use sql::{Charset, LexMode};
 use wire::{ClientHello, Greeting, ResponseTracker, capability, status};
 
@@ -27,30 +31,6 @@ pub enum Phase {
     Resting,
     /// Not understood, compressed, or older than the plugin: every byte passes, nothing is concluded.
     Foreign,
-}
-
-/// The account whose privileges apply.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Account {
-    pub user: Vec<u8>,
-    pub host: Vec<u8>,
-    /// Where the client is. It has what is granted to its user for any host that stands for it: also for another one than its
-    /// account's, such as the address of a client on the server's machine.
-    pub address: Vec<u8>,
-}
-
-impl Account {
-    /// Its host stands for several.
-    fn is_pattern(&self) -> bool {
-        self.host.iter().any(|byte| matches!(byte, b'%' | b'_' | b'/'))
-    }
-}
-
-/// The answer of a command that the client did not send.
-pub(crate) struct HiddenError {
-    pub answer: Vec<u8>,
-    /// It was to begin a transaction, without which nothing may run.
-    pub is_of_begin: bool,
 }
 
 pub struct Session {
@@ -115,7 +95,7 @@ pub struct Session {
     /// What `Settings::known_hosts` said when they were computed.
     contexts_under: Option<u64>,
     /// The last tables met, to spare the registry a look-up.
-    pub(crate) met: Vec<Met>,
+    pub(crate) met: Met,
     pub(crate) scratch: Vec<u8>,
     pub(crate) recent: Recent,
     /// The last read was of a shape whose results are hardly reused.
@@ -169,7 +149,7 @@ impl Default for Session {
             has_failed: false,
             contexts: None,
             contexts_under: None,
-            met: Vec::new(),
+            met: Met::default(),
             scratch: Vec::new(),
             recent: Recent::default(),
             has_passed_over: false,
@@ -220,7 +200,7 @@ impl Session {
             return;
         }
         self.account = Some(account);
-        self.granted = [number_of(engine, self.accepted_under); 2];
+        self.granted = [engine.number_of(self.accepted_under); 2];
         self.begin_anew(engine, self.accepted_under);
         // What the client asked for: the server has not made it the session's own yet.
         let database = std::mem::take(&mut self.database);

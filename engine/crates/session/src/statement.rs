@@ -1,7 +1,10 @@
 //! One statement on its way through the server.
 
 pub mod prepared;
+pub mod question;
 pub mod recording;
-pub mod rows;
+pub mod rendering;
 pub mod running;
+pub mod terms;
+pub mod unseen;
 pub mod verification;

@@ -208,10 +208,10 @@ fn grow_poor(talk: &mut Talk) {
     for number in 0..40_000 {
         talk.read(&format!("SELECT v FROM t WHERE w = {number}"), "1", AUTOCOMMIT);
         if number % 10_000 == 0 {
-            talk.engine.insight.tick(talk.engine);
+            talk.engine.tick();
         }
     }
-    talk.engine.insight.tick(talk.engine);
+    talk.engine.tick();
 }
 
 #[test]

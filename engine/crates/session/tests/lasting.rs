@@ -19,7 +19,7 @@ const OTHER: &str = "SELECT v FROM u WHERE v > 3";
 /// Results of `t` last for five seconds.
 fn ruled() -> Engine {
     let engine = not_yet_ruled();
-    engine.insight.tick(&engine);
+    engine.tick();
     engine
 }
 
@@ -34,7 +34,7 @@ fn not_yet_ruled() -> Engine {
 /// Time goes by, and the engine's own thread notes it.
 fn pass(engine: &Engine, ms: u64) {
     NOW_MS.set(NOW_MS.get() + ms);
-    engine.insight.tick(engine);
+    engine.tick();
 }
 
 fn read(talk: &mut Talk, text: &str, table: &[u8]) {

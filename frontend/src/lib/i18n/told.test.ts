@@ -10,7 +10,7 @@ const SOURCES = import.meta.glob<string>(
     '../../../../backend/controlplane/*/*.py',
     '../../../../backend/controlplane/parameters/expressions/errors.py',
     '../../../../backend/controlplane/catalogue/lines/5.7.yaml',
-    '../../../../engine/crates/plugin/src/*.rs',
+    '../../../../engine/crates/plugin/src/**/*.rs',
     '!../../../../backend/controlplane/rpc/*.py',
     '../../../../engine/crates/sql/src/refusal.rs',
     '../../../../engine/crates/session/src/reason.rs',

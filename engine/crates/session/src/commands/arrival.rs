@@ -1,15 +1,15 @@
 //! A command has arrived: serve it, or say what it may touch and let the server have it.
 
 use crate::commands::hits::{Asked, Served};
+use crate::decision::{Decision, Outlet};
 use crate::engine::Engine;
 use crate::identity::habits::Habits;
 use crate::reason::{Own, Reason};
 use crate::reports::resting::passes_unseen;
 use crate::session::Session;
 use crate::statement::prepared::{Metadata, Prepared};
-use crate::surface;
+use crate::surface::intercept::intercept;
 use crate::text::reading::Reading;
-use crate::{Decision, Outlet};
 use sql::{Kind, Refusal};
 use std::sync::Arc;
 use wire::{Command, Execute, Expect, capability};
@@ -110,7 +110,7 @@ impl Session {
         if let Some(decision) = self.before_server(engine, &reading, text, packet, outlet) {
             return decision;
         }
-        if let Some(decision) = surface::intercept(self, engine, &reading.statement, text) {
+        if let Some(decision) = intercept(self, engine, &reading.statement, text) {
             return decision;
         }
         let recording = self.recording(engine, &reading, context, text, &[]);

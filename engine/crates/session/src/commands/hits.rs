@@ -1,14 +1,14 @@
 //! Reads answered from the cache.
 
-use crate::Outlet;
-use crate::commands::injections::query_packet;
+use crate::decision::Outlet;
 use crate::engine::Engine;
-use crate::engine::tables::any_of;
+use crate::entries::cells::any_of;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
+use crate::packets::query_packet;
 use crate::session::Session;
+use crate::statement::unseen::Pending;
 use crate::statement::verification::Verification;
-use crate::surface;
 use crate::transaction::state::Admission;
 use ::insight::Slot;
 use cache::Key;
@@ -85,12 +85,12 @@ impl Session {
         let key = asked.key();
         let hash = engine.cache.hash(&key);
         if self.is_hopeless {
-            engine.insight.requested(engine, hash, None);
+            engine.insight.requested(hash, None, |basis| engine.is_alive(basis));
             return Served::No;
         }
         let pin = cache::pin();
         let found = engine.cache.get(hash, &key, &pin);
-        engine.insight.requested(engine, hash, found.as_ref());
+        engine.insight.requested(hash, found.as_ref(), |basis| engine.is_alive(basis));
         if self.cache_type == 0 {
             return Served::No;
         }
@@ -122,7 +122,8 @@ impl Session {
         engine.counts.hits.add(1);
         self.own.hits += 1;
         if !is_fresh {
-            engine.insight.stale(engine, Slot(entry.owner()));
+            engine.counts.stale_hits.add(1);
+            engine.insight.digests.stale(Slot(entry.owner()));
         } else if layout.is_by_rows() {
             note_outlived(engine, &entry);
         }
@@ -130,9 +131,16 @@ impl Session {
         engine.counts.saved_bytes.add(entry.value().len() as u64);
         engine.insight.digests.hit(Slot(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
         let replay = if layout.shows_found() { Vec::new() } else { wire::with_types(asked.packet, asked.types) };
-        self.unseen = Some(surface::Pending { rows: entry.rows(), is_latest: true, is_owed: false, replay });
+        self.unseen = Some(Pending { rows: entry.rows(), is_latest: true, is_owed: false, replay });
         self.deliver(entry.value(), layout, outlet);
         Served::Answered
+    }
+
+    /// An outdated result is told nevertheless.
+    #[cold]
+    fn tells_outdated(&self, engine: &Engine, basis: Basis) -> bool {
+        let is_admitted = || self.transaction.admit(&engine.versions, basis.cells, false) == Admission::Serve;
+        self.transaction.is_outside() && basis.lasts(&engine.versions, &engine.ages) && is_admitted()
     }
 
     /// Sends a stored response with this session's own transaction flags.

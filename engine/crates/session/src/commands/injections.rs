@@ -1,14 +1,17 @@
 //! Commands of the engine's own that the server gets before the client's: what it was not told, what it is asked.
 
+use crate::decision::{Decision, Outlet};
 use crate::engine::Engine;
 use crate::identity::habits::Habits;
-use crate::session::{HiddenError, Session};
+use crate::packets::{command_packet, query_packet};
+use crate::session::Session;
+use crate::statement::question;
+use crate::statement::running::HiddenError;
 use crate::statement::running::{Purpose, Running};
-use crate::surface::{self, Pending};
+use crate::statement::unseen::Pending;
 use crate::text::kinds::{changes_transaction, leaves_found_rows};
 use crate::text::reading::Reading;
 use crate::transaction::state::Isolation;
-use crate::{Decision, Outlet};
 use sql::{Assignment, Begin, Kind, Show, Statement, Target};
 use wire::{Command, Execute, Expect};
 
@@ -112,7 +115,7 @@ impl Session {
         }
         // The question is about the number of rows found, too.
         let unseen = self.tell_unseen(engine, |_| true);
-        unseen.or_else(|| Some(self.inject(engine, Purpose::Ask, (surface::question(), Expect::Query))))
+        unseen.or_else(|| Some(self.inject(engine, Purpose::Ask, (question::question(), Expect::Query))))
     }
 
     fn may_tell_rows(&self, engine: &Engine, statement: &Statement) -> bool {
@@ -228,15 +231,4 @@ impl Session {
         };
         self.unseen.take_if(|_| has_own_rows)
     }
-}
-
-pub(crate) fn query_packet(text: &[u8]) -> Vec<u8> {
-    command_packet(Command::Query, text)
-}
-
-pub(crate) fn command_packet(command: Command, body: &[u8]) -> Vec<u8> {
-    let mut packet = Vec::with_capacity(body.len() + 5);
-    let payload = [&[command as u8], body].concat();
-    wire::push_packet(&mut packet, &mut 0, &payload);
-    packet
 }

@@ -65,7 +65,7 @@ impl Session {
             parameters: if keeps { parameters.to_vec() } else { Vec::new() },
             stamp,
             generation: engine.catalogue.generation(),
-            started_ns: (engine.clock)(),
+            started_ns: engine.now_ns(),
             cells: Vec::new(),
             tables: Vec::new(),
             first_table: None,

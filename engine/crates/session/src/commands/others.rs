@@ -1,8 +1,8 @@
 //! Commands that are no statement to run: preparing, closing, resetting, changing the user.
 
-use crate::Decision;
-use crate::commands::injections::command_packet;
+use crate::decision::Decision;
 use crate::engine::Engine;
+use crate::packets::command_packet;
 use crate::session::Session;
 use crate::statement::running::{Effect, Purpose, Running};
 use crate::text::reading::Reading;

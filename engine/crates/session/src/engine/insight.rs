@@ -2,14 +2,14 @@
 //!
 //! Nothing here decides what a hit answers. Requests are noted where they are looked up, and when the server has answered.
 
+use crate::engine::counts::Tally;
 use crate::engine::tables::Table;
-use crate::engine::{Engine, Tally};
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
+use crate::identity::account::Account;
 use crate::reason::{Own, PASSING, Reason};
-use crate::session::Account;
-use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, Slot, Subject, Timeline};
-use cache::{CellId, Entry, Key, Meta, Stamp};
+use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, Slot, Subject};
+use cache::{Cache, CellId, Entry, Key, Meta, Stamp};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
@@ -26,8 +26,6 @@ pub struct Insight {
     pub differences: Tally,
     rules: RwLock<Arc<Rules>>,
     has_rules: AtomicBool,
-    /// Goes on while some rule serves outdated results.
-    timeline: Timeline,
     untold: Mutex<Vec<String>>,
     chosen: AtomicU64,
 }
@@ -44,8 +42,8 @@ impl Validity {
         Validity { stamp: basis.stamp, layout: basis.layout, cells: basis.cells.into() }
     }
 
-    fn is_alive(&self, engine: &Engine) -> bool {
-        Basis { cells: &self.cells, stamp: self.stamp, layout: self.layout }.is_alive(engine)
+    fn basis(&self) -> Basis<'_> {
+        Basis { cells: &self.cells, stamp: self.stamp, layout: self.layout }
     }
 }
 
@@ -55,26 +53,26 @@ const UNTOLD: usize = 20;
 const INDEX_BYTES: usize = 16;
 
 impl Insight {
-    /// A read is looked up.
+    /// A read is looked up. `is_alive`: whether a result can be told to anyone.
     #[inline]
-    pub fn requested(&self, engine: &Engine, hash: u64, found: Option<&Entry>) {
+    pub(crate) fn requested(&self, hash: u64, found: Option<&Entry>, is_alive: impl Fn(Basis) -> bool) {
         if self.curve.wants(hash) {
-            self.follow(engine, hash, found);
+            self.follow(hash, found, &is_alive);
         }
     }
 
     #[cold]
-    fn follow(&self, engine: &Engine, hash: u64, found: Option<&Entry>) {
-        let is_known = self.curve.requested(hash, |validity| validity.is_alive(engine));
+    fn follow(&self, hash: u64, found: Option<&Entry>, is_alive: &dyn Fn(Basis) -> bool) {
+        let is_known = self.curve.requested(hash, |validity| is_alive(validity.basis()));
         let Some(entry) = found.filter(|_| !is_known) else { return };
-        if Basis::of(entry).is_alive(engine) {
+        if is_alive(Basis::of(entry)) {
             let bytes = entry.size() + INDEX_BYTES;
             self.curve.stored(hash, sample(bytes, entry.cost_ns(), Validity::of(Basis::of(entry))));
         }
     }
 
     /// A result can be stored.
-    pub fn stored(&self, hash: u64, key: &Key, meta: &Meta, cells: &[CellId], value_bytes: usize) {
+    pub(crate) fn stored(&self, hash: u64, key: &Key, meta: &Meta, cells: &[CellId], value_bytes: usize) {
         if self.curve.wants(hash) {
             let bytes = cache::entry_bytes(key, cells.len(), value_bytes) + INDEX_BYTES;
             let basis = Basis { cells, stamp: meta.stamp, layout: Layout(meta.flags) };
@@ -83,12 +81,12 @@ impl Insight {
     }
 
     /// A result was stored.
-    pub fn read_from(&self, slot: Slot, tables: impl Iterator<Item = CellId>) {
+    pub(crate) fn read_from(&self, slot: Slot, tables: impl Iterator<Item = CellId>) {
         self.digests.reads(slot, tables.map(|cell| cell.0));
     }
 
     /// A result will not be stored for want of reuse.
-    pub fn passed_over(&self, hash: u64) {
+    pub(crate) fn passed_over(&self, hash: u64) {
         self.passed_over.add(1);
         if self.curve.wants(hash) {
             self.curve.missed();
@@ -120,15 +118,9 @@ impl Insight {
         self.rules.read().unwrap_or_else(|e| e.into_inner()).clone()
     }
 
-    /// Whether a result with this stamp is certainly no older.
-    pub(crate) fn is_younger(&self, engine: &Engine, stamp: Stamp, seconds: u32) -> bool {
-        self.timeline.is_younger(stamp.0, u64::from(seconds) * 1000, (engine.clock)() / 1_000_000)
-    }
-
-    /// An outdated result is served.
-    pub(crate) fn stale(&self, engine: &Engine, slot: Slot) {
-        engine.counts.stale_hits.add(1);
-        self.digests.stale(slot);
+    /// Some rule serves outdated results.
+    pub fn has_ttl(&self) -> bool {
+        self.rules().has_ttl()
     }
 
     /// What the rules say of a read by this account of these tables.
@@ -180,29 +172,20 @@ impl Insight {
         [&self.verified, &self.differences].into_iter().for_each(Tally::flush);
     }
 
-    /// To be called several times a second.
-    pub fn tick(&self, engine: &Engine) {
-        let counts = &engine.counts;
-        let requests = counts.hits.sum() + counts.inserts.sum() + self.passed_over.sum() + self.observed.sum();
-        self.curve.tick(Moment {
-            requests,
-            // Not the memory of trials: what they ask for predicts nothing.
-            size_bytes: engine.settings.size(),
-            is_trial: engine.settings.observes(),
-            now_ns: (engine.clock)(),
-        });
-        let stats = engine.cache.stats();
-        let has_room = stats.used_bytes < engine.cache.budget() / 8 * 7;
+    /// Requests whose result was not stored, or would not have been.
+    pub(crate) fn unstored(&self) -> u64 {
+        self.passed_over.sum() + self.observed.sum()
+    }
+
+    pub(crate) fn tick(&self, cache: &Cache, moment: Moment) {
+        self.curve.tick(moment);
+        let stats = cache.stats();
+        let has_room = stats.used_bytes < cache.budget() / 8 * 7;
         self.digests.tick(stats.entries, stats.evictions, has_room);
         self.digests.judge(&PASSING.map(|own| own as usize), |slot| {
-            let fate = engine.cache.fate(slot.0);
+            let fate = cache.fate(slot.0);
             fate.used.wrapping_add(fate.unused)
         });
-        if self.rules().has_ttl() {
-            // The time is read first: see `Timeline::note`.
-            let now_ms = (engine.clock)() / 1_000_000;
-            self.timeline.note(engine.versions.pass().0, now_ms);
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! same is true of its key column, which moreover is told only while nothing is being defined: a definition is over in the
 //! server before it is over here, and whoever comes in between must not believe what was known before.
 
-use crate::engine::Engine;
+use crate::entries::cells::{allocate, definition_of, whole_of};
 use cache::{CellId, Versions};
 use footprint::KeyColumn;
 use std::collections::HashMap;
@@ -56,9 +56,8 @@ impl Table {
     fn new(versions: &Versions, db: &[u8], name: &[u8]) -> Table {
         let [defined, defining, verdict, reads, writes, outlived] = [0; 6].map(AtomicU64::new);
         let key = RwLock::new((Era(0), None));
-        // In this order, see `any_of` and `definition_of`.
-        let any = versions.allocate_many(3);
-        let (whole, definition) = (CellId(any.0 + 1), definition_of(any));
+        let any = allocate(versions);
+        let (whole, definition) = (whole_of(any), definition_of(any));
         let (db, name) = (db.to_vec(), name.to_vec());
         Table { db, name, any, whole, definition, reads, writes, outlived, defined, defining, verdict, key }
     }
@@ -89,18 +88,18 @@ impl Table {
 
     /// What would have defined it has not.
     pub fn end_definition(&self) {
-        // Release, here and in `redefine`: pairs with the Acquire in `key`.
+        // Release, here and in `redefine`: pairs with the Acquire in `is_being_defined`.
         self.defining.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// The column that tells its rows apart, if rows are told apart at all.
-    pub fn key(&self, engine: &Engine) -> Option<Arc<KeyColumn>> {
-        let is_settled = self.defining.load(Ordering::Acquire) == 0 && engine.versions.is_open(Versions::EVERYTHING);
-        // The era comes last: who finds a definition ended finds what it left behind.
-        if !is_settled || !engine.settings.tells_rows() || !engine.settings.tells_case() {
-            return None;
-        }
-        let era = self.era(engine.catalogue.generation());
+    pub fn is_being_defined(&self) -> bool {
+        // Acquire: pairs with `end_definition`.
+        self.defining.load(Ordering::Acquire) != 0
+    }
+
+    /// The column that tells its rows apart. To be asked by [`Engine::key_of`](crate::Engine::key_of) alone.
+    pub fn key(&self, generation: u64) -> Option<Arc<KeyColumn>> {
+        let era = self.era(generation);
         let key = self.key.read().unwrap_or_else(|e| e.into_inner());
         key.1.clone().filter(|_| key.0 == era)
     }
@@ -128,22 +127,6 @@ impl Table {
         // Release: pairs with `verdict`.
         self.verdict.store(era.0 << 3 | verdict as u64, Ordering::Release);
     }
-}
-
-/// The cell of any change to a table, given that of unknown changes.
-pub(crate) fn any_of(whole: CellId) -> CellId {
-    CellId(whole.0 - 1)
-}
-
-/// The cell of a table's definitions, given that of any change.
-pub(crate) fn definition_of(any: CellId) -> CellId {
-    CellId(any.0 + 2)
-}
-
-/// The cells of any change to the tables of a result, given all that it depends on.
-pub(crate) fn table_cells(cells: &[CellId], is_by_rows: bool) -> impl Iterator<Item = CellId> {
-    let (of_rows, of_tables) = if is_by_rows { (Some(any_of(cells[0])), &[][..]) } else { (None, cells) };
-    of_rows.into_iter().chain(of_tables.iter().copied())
 }
 
 /// So many are told apart: what is known of a name is kept for good, and anybody may drop tables of any name that there never

@@ -1,8 +1,6 @@
 //! Awake, the engine follows what every statement does. Asleep, while nobody wants the cache, it follows nothing and
 //! statements cost nothing: what it knew is forgotten then, and at waking it begins as after a load.
 
-use crate::engine::Engine;
-use crate::reports::past::Past;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Default)]
@@ -28,6 +26,18 @@ impl Vigil {
         self.epoch() % 2 == 1
     }
 
+    pub(crate) fn change(&self) {
+        self.epoch.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub fn is_wished_for(&self) -> bool {
+        self.wishes.load(Ordering::SeqCst) > 0
+    }
+
+    pub fn has_trials(&self) -> bool {
+        self.trials.load(Ordering::SeqCst) > 0
+    }
+
     pub(crate) fn wish(&self) {
         self.wishes.fetch_add(1, Ordering::SeqCst);
     }
@@ -42,34 +52,5 @@ impl Vigil {
 
     pub(crate) fn end_trial(&self) {
         self.trials.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-impl Engine {
-    /// Whether anybody could be served, or wants to know how it would be.
-    pub fn is_wanted(&self) -> bool {
-        self.settings.global_type() != 0 || self.settings.observes() || self.vigil.wishes.load(Ordering::SeqCst) > 0
-    }
-
-    /// What the cache may take: `fqc_size`, or a little for those who try it out without one.
-    pub fn memory_bytes(&self) -> u64 {
-        match self.settings.size() {
-            0 if self.vigil.trials.load(Ordering::SeqCst) > 0 => TRIAL_BYTES,
-            size => size,
-        }
-    }
-
-    /// From here on statements are followed, if they begin now. To be called by one thread at a time, while asleep.
-    pub fn wake(&self) -> Past {
-        let past = Past::begin(self);
-        self.forget();
-        self.vigil.epoch.fetch_add(1, Ordering::SeqCst);
-        past
-    }
-
-    /// To be called by one thread at a time, while awake.
-    pub fn rest(&self) {
-        self.vigil.epoch.fetch_add(1, Ordering::SeqCst);
-        self.cache.clear();
     }
 }

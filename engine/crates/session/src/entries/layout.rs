@@ -2,7 +2,7 @@
 
 /// Where a stored response has its status flags, and what it says of snapshots: packed into an entry's flags.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Layout(pub u32);
+pub struct Layout(pub u32);
 
 impl Layout {
     const OPENS_SNAPSHOT: u32 = 1 << 31;

@@ -22,7 +22,7 @@ impl Bystander {
     }
 
     pub fn on_table(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
-        if is_read_only || crate::reports::facts::is_server_own(db, name) {
+        if is_read_only || crate::engine::system::is_server_own(db, name) {
             return;
         }
         self.writes.close_table(engine, &engine.tables.find(&engine.versions, db, name));

@@ -1,63 +1,16 @@
 //! What the server tells of a session: the tables and statements that its thread meets, and the facts at their end.
 
-use crate::Own;
 use crate::engine::Engine;
+use crate::engine::system::{is_server_own, is_system_schema};
 use crate::engine::tables::{Table, Verdict};
+use crate::reason::Own;
+use crate::report::ThreadFacts;
 use crate::session::Session;
 use crate::text::kinds::may_be_anything;
 use crate::transaction::state::{Isolation, Snapshot};
-use foldhash::fast::FixedState;
 use sql::{Charset, Kind};
-use std::hash::BuildHasher;
 use std::sync::Arc;
 use wire::status;
-
-/// What the server says of the session at the end of a statement.
-#[derive(Clone, Copy, Debug)]
-pub struct ThreadFacts<'a> {
-    pub isolation: i32,
-    pub in_lock_tables: bool,
-    pub database: &'a [u8],
-    pub collation: u32,
-    /// The session's `fqc_type`.
-    pub cache_type: u8,
-    /// The session's `fqc_trial`.
-    pub is_trial: bool,
-    /// The next transaction, or the one that is open, is read only.
-    pub is_read_only: bool,
-    /// No read may pass the server by: it may mean the last inserted row (`sql_auto_is_null`), or SHOW PROFILES lists it.
-    pub must_run: bool,
-    /// A transaction that was begun explicitly is open.
-    pub has_begun: bool,
-    pub autocommit: bool,
-}
-
-/// Tables that a session finds again without the registry.
-const MET: usize = 64;
-
-/// A table is looked at only if its name's hash is the one that is looked for.
-pub(crate) struct Met {
-    hash: u64,
-    table: Arc<Table>,
-}
-
-/// Tables of schema `mysql` that the server itself reads or writes along with other statements.
-const SERVER_OWN: &[&[u8]] = &[
-    b"table_stats",
-    b"table_stat",
-    b"column_stats",
-    b"column_stat",
-    b"index_stats",
-    b"index_stat",
-    b"innodb_table_stats",
-    b"innodb_index_stats",
-    b"proc",
-    b"event",
-    b"gtid_slave_pos",
-    b"general_log",
-    b"slow_log",
-    b"transaction_registry",
-];
 
 impl Session {
     /// Whether the facts at the end of the statement that has just run may differ from those before it.
@@ -130,36 +83,34 @@ impl Session {
         }
     }
 
-    /// A statement on this session's thread locks a table.
+    /// A statement on this session's connection locks a table.
     pub fn on_table(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
         if is_server_own(db, name) {
             // Once in a session for each routine, which then is remembered there.
             self.goes_elsewhere |= name == b"proc";
             return;
         }
-        let at = self.meet(engine, db, name);
-        let table = &self.met[at].table;
+        let table = self.met.meet(engine, db, name);
         table.count(is_read_only);
-        if !is_read_only {
-            self.on_write(engine, &table.clone());
-        }
-        let table = &self.met[at].table;
         let verdict = table.verdict(engine.catalogue.generation());
         if verdict == Verdict::Unknown {
             engine.tables.ask(table);
             engine.want_catalogue();
         }
-        if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
-            if !is_read_only {
-                recording.refuse(Own::WroteTable);
-            } else if is_system_schema(db) {
-                recording.refuse(Own::SystemTable);
-            } else {
+        let recording = self.running.as_mut().and_then(|running| running.read.as_mut());
+        match recording {
+            _ if !is_read_only => {
+                let table = table.clone();
+                self.on_write(engine, &table);
+            }
+            Some(recording) if is_system_schema(db) => recording.refuse(Own::SystemTable),
+            Some(recording) => {
                 if engine.insight.has_rules() {
                     recording.tables.push(table.clone());
                 }
                 recording.depend_on(table, verdict);
             }
+            None => {}
         }
     }
 
@@ -170,16 +121,21 @@ impl Session {
         if table.db == b"mysql" {
             self.writes.close_everything(engine, true);
         }
+        self.refuse_to_store(Own::WroteTable);
+    }
+
+    fn refuse_to_store(&mut self, reason: Own) {
+        if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
+            recording.refuse(reason);
+        }
     }
 
     /// A table is created, dropped, renamed or altered.
     pub fn on_table_defined(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
-        let at = self.meet(engine, db, name);
-        self.writes.close_defined(engine, self.met[at].table.clone());
+        let table = self.met.meet(engine, db, name).clone();
+        self.writes.close_defined(engine, table);
         self.running.iter_mut().for_each(|running| running.is_inert = false);
-        if let Some(recording) = self.running.as_mut().and_then(|running| running.read.as_mut()) {
-            recording.refuse(Own::WroteTable);
-        }
+        self.refuse_to_store(Own::WroteTable);
     }
 
     /// The server logs a statement that it is about to run, also one inside a routine.
@@ -207,31 +163,4 @@ impl Session {
             _ => {}
         }
     }
-
-    /// Where the table is among those met.
-    fn meet(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> usize {
-        let hash = FixedState::default().hash_one((db, name));
-        let is_it = |met: &Met| met.hash == hash && met.table.name == name && met.table.db == db;
-        self.met.iter().position(is_it).unwrap_or_else(|| {
-            if self.met.len() == MET {
-                self.met.remove(0);
-            }
-            self.met.push(Met { hash, table: engine.tables.find(&engine.versions, db, name) });
-            self.met.len() - 1
-        })
-    }
-}
-
-/// Tables from which the server reads what is granted for databases, tables and columns, one of which all lock that change it.
-pub fn tells_grants(db: &[u8], name: &[u8]) -> bool {
-    db == b"mysql" && [&b"db"[..], b"tables_priv", b"columns_priv", b"roles_mapping"].contains(&name)
-}
-
-pub(crate) fn is_server_own(db: &[u8], name: &[u8]) -> bool {
-    db == b"mysql" && SERVER_OWN.contains(&name)
-}
-
-/// Of what is read there not everything is told, and its views are many.
-pub fn is_system_schema(db: &[u8]) -> bool {
-    [&b"mysql"[..], b"information_schema", b"performance_schema", b"sys"].iter().any(|s| s.eq_ignore_ascii_case(db))
 }

@@ -32,6 +32,14 @@ impl Past {
         Past { running: None, is_changing: true }
     }
 
+    /// Wakes the engine: from here on statements are followed, if they begin now. To be called by one thread at a time, while it
+    /// sleeps.
+    pub fn wake(engine: &Engine) -> Past {
+        let past = Past::begin(engine);
+        engine.begin_epoch();
+        past
+    }
+
     /// What runs now is to be waited for, too.
     pub fn restart(&mut self) {
         self.running = None;

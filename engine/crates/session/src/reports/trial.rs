@@ -1,29 +1,8 @@
 //! A session that tries the cache out, and what any connection is told of its own reads.
 
 use crate::engine::Engine;
+use crate::reason::Own;
 use crate::session::Session;
-use crate::{Own, Reason};
-
-/// What became of this connection's own reads.
-#[derive(Default)]
-pub(crate) struct OwnCounts {
-    pub hits: u64,
-    pub inserts: u64,
-    pub not_cached: u64,
-    pub last_refusal: Option<Reason>,
-}
-
-impl OwnCounts {
-    pub fn count(&mut self, stored: Result<(), Reason>) {
-        match stored {
-            Ok(()) => self.inserts += 1,
-            Err(reason) => {
-                self.not_cached += 1;
-                self.last_refusal = Some(reason);
-            }
-        }
-    }
-}
 
 impl Session {
     /// Begins or ends a trial: memory for it even where `fqc_size` is 0, and results that are nobody else's.

@@ -1,20 +1,12 @@
 //! A response on its way to the client.
 
+use crate::decision::Reply;
 use crate::engine::Engine;
-use crate::responses::storing::Finished;
-use crate::session::{HiddenError, Session};
+use crate::session::Session;
+use crate::statement::recording::Finished;
+use crate::statement::running::HiddenError;
 use crate::statement::running::{Effect, Purpose};
 use wire::{ErrPacket, Outcome, OutcomeKind, Progress};
-
-/// What the host does with bytes of a response.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Reply {
-    Send,
-    /// The client must not see them.
-    Swallow,
-    /// These go to the client in place of all that was swallowed of this response.
-    Replace(Vec<u8>),
-}
 
 impl Session {
     /// Bytes of the server, before the client gets them.

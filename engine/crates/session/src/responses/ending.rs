@@ -1,13 +1,13 @@
 //! What the end of a statement means for its session: flags, transaction, snapshot, settings, and tables that open again.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, OF_ONE};
 use crate::identity::variables::{ASKABLE, Effect as Understood};
 use crate::reports::resting::keeps_track;
-use crate::responses::storing::has_read_rows;
 use crate::session::Session;
+use crate::statement::question;
 use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Purpose, Running};
-use crate::surface::Pending;
+use crate::statement::unseen::Pending;
 use crate::text::kinds::may_be_anything;
 use crate::transaction::state::{Snapshot, Transaction};
 use cache::Versions;
@@ -137,7 +137,7 @@ impl Session {
                 if !was_open {
                     self.transaction.snapshot = Snapshot::NotYet;
                 }
-                let has_read = running.read.as_ref().is_some_and(|recording| has_read_rows(recording, outcome));
+                let has_read = running.read.as_ref().is_some_and(|recording| recording.has_read_rows(outcome));
                 self.transaction.after_read(running.moment, has_read);
             }
             _ => self.transaction.after_other(),
@@ -170,7 +170,7 @@ impl Session {
             },
             Effect::ChangeUser { charset } => {
                 self.charset = charset.unwrap_or(self.charset);
-                self.granted = [number_of(engine, running.inherited); 2];
+                self.granted = [engine.number_of(running.inherited); 2];
                 self.begin_again(engine, running.inherited);
                 if has_failed {
                     self.abandon(engine);
@@ -233,7 +233,7 @@ impl Session {
     }
 
     pub(crate) fn learn(&mut self, engine: &Engine, response: &[u8]) {
-        match crate::surface::answer(response, self.capabilities).as_deref() {
+        match question::answer(response, self.capabilities).as_deref() {
             Some([found, first, values @ ..]) => {
                 self.variables.learn(values);
                 if self.was_reset && !first.is_empty() {
@@ -251,7 +251,7 @@ impl Session {
     /// Its name is told at the end of the statement, but not while the engine sleeps.
     fn choose_database(&mut self, engine: &Engine, running: &Running) {
         self.database_known = false;
-        self.granted[1] = number_of(engine, running.inherited);
+        self.granted[1] = engine.number_of(running.inherited);
         self.forget_contexts();
     }
 
@@ -273,7 +273,7 @@ impl Session {
     }
 
     fn apply_settings(&mut self, engine: &Engine, running: &Running, assignments: &[sql::Assignment]) {
-        let inherited = number_of(engine, running.inherited);
+        let inherited = engine.number_of(running.inherited);
         for assignment in assignments {
             self.has_set_role |= assignment.target == sql::Target::Role;
             match self.variables.apply(assignment, inherited) {
@@ -283,14 +283,4 @@ impl Session {
             }
         }
     }
-}
-
-/// Marks numbers that are those of one session.
-const OF_ONE: u64 = 1 << 63;
-
-/// The number of the globals and privileges that were in force from when `inherited` was noted until now: another one than any
-/// other's if they may have changed meanwhile.
-pub(crate) fn number_of(engine: &Engine, inherited: u64) -> u64 {
-    let is_certain = engine.vigil.is_awake() && engine.settings.is_unchanged_since(inherited);
-    if is_certain { inherited } else { OF_ONE | engine.contexts.private() }
 }

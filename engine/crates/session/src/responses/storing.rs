@@ -1,20 +1,17 @@
 //! A read whose response has been sent: whether its result may be stored, and what else it tells.
 
 use crate::engine::Engine;
-use crate::engine::tables::table_cells;
+use crate::engine::system::is_system_schema;
+use crate::entries::cells::table_cells;
+use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
 use crate::reason::{Own, Reason};
-use crate::reports::facts::is_system_schema;
 use crate::session::Session;
-use crate::statement::recording::Recording;
+use crate::statement::recording::{Finished, Recording};
+use crate::statement::verification::Verification;
 use ::insight::Caching;
 use cache::{Meta, Refusal};
 use wire::{Outcome, OutcomeKind, status};
-
-pub(crate) struct Finished {
-    pub recording: Recording,
-    pub outcome: Outcome,
-}
 
 /// What a storable result may say besides the transaction's state.
 const HARMLESS_STATUS: u16 = status::IN_TRANS
@@ -35,7 +32,7 @@ impl Session {
         let layout = Layout::describe(
             outcome.status_offsets.as_slice(),
             recording.bytes,
-            has_read_rows(&recording, &outcome),
+            recording.has_read_rows(&outcome),
             matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if reading.shows_found(rows)),
         );
         let verdict = match (recording.refusal, layout) {
@@ -69,6 +66,15 @@ impl Session {
         if recording.refusal.is_none() {
             self.check_catalogue(engine, recording);
         }
+    }
+
+    /// Whether a result may be stored, as far as changes since it was asked for are concerned. What outlives writes may be
+    /// older than one.
+    fn may_still_store(&self, engine: &Engine, recording: &Recording) -> bool {
+        let layout = Layout::default().by_rows(recording.is_by_rows);
+        let basis = Basis { cells: &recording.cells, stamp: recording.stamp, layout };
+        let may_outlive = recording.lasts_seconds.is_some() && self.transaction.is_outside();
+        engine.is_alive(basis) || may_outlive && basis.is_defined_as_then(&engine.versions)
     }
 
     fn check_outcome(&self, recording: &mut Recording, outcome: &Outcome) {
@@ -115,16 +121,6 @@ impl Session {
     }
 }
 
-/// The server has certainly opened its snapshot for this result.
-pub(crate) fn has_read_rows(recording: &Recording, outcome: &Outcome) -> bool {
-    let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
-    has_rows
-        && recording.reading.returns_what_it_reads()
-        && recording.refusal.is_none()
-        && recording.all_snapshot
-        && !recording.cells.is_empty()
-}
-
 /// Stores the result, compares it with the one that is stored, or only notes what would be stored.
 /// Tells what became of it, if that counts.
 fn keep(
@@ -133,8 +129,8 @@ fn keep(
     outcome: &Outcome,
     verdict: Result<Layout, Reason>,
 ) -> Option<Result<(), Reason>> {
-    if let (Some(verification), Ok(layout)) = (&recording.verification, verdict)
-        && verification.is_passed(engine, recording, layout)
+    if let Ok(layout) = verdict
+        && is_verified(engine, recording, layout)
     {
         return None;
     }
@@ -154,12 +150,26 @@ fn keep(
     Some(stored)
 }
 
+/// Whether what was stored is what the server says, too. What is not is dropped, to be replaced by the server's answer.
+fn is_verified(engine: &Engine, recording: &Recording, layout: Layout) -> bool {
+    let is_comparable = |one: &&Verification| one.is_comparable(&engine.versions, &recording.cells);
+    let Some(verification) = recording.verification.as_ref().filter(is_comparable) else { return false };
+    engine.insight.verified.add(1);
+    let agrees = verification.agrees(&recording.response, layout);
+    if !agrees {
+        let key = recording.key();
+        engine.cache.remove(engine.cache.hash(&key), &key);
+        engine.insight.differs(recording.slot);
+    }
+    agrees
+}
+
 fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) -> Result<(), Own> {
     let rows = match outcome.kind {
         OutcomeKind::ResultSet { rows, .. } => rows,
         _ => 0,
     };
-    let cost_ns = (engine.clock)().saturating_sub(recording.started_ns);
+    let cost_ns = engine.now_ns().saturating_sub(recording.started_ns);
     let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0, owner: recording.slot.0 };
     let key = recording.key();
     let hash = engine.cache.hash(&key);

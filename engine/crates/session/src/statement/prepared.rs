@@ -1,6 +1,6 @@
 //! The prepared statements of one connection, in the binary protocol.
 
-use crate::statement::rows::Terms;
+use crate::statement::terms::Terms;
 use crate::text::reading::Reading;
 use std::collections::HashMap;
 use std::sync::Arc;

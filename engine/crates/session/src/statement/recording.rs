@@ -2,12 +2,13 @@
 
 use crate::engine::tables::{Table, Verdict};
 use crate::reason::{Own, Reason};
-use crate::statement::rows::Terms;
+use crate::statement::terms::Terms;
 use crate::statement::verification::Verification;
 use crate::text::reading::Reading;
 use ::insight::Slot;
 use cache::{CellId, Key, Stamp};
 use std::sync::Arc;
+use wire::{Outcome, OutcomeKind};
 
 #[derive(Debug)]
 pub struct Recording {
@@ -85,4 +86,20 @@ impl Recording {
             self.response.extend_from_slice(bytes);
         }
     }
+
+    /// The server has certainly opened its snapshot for this result.
+    pub fn has_read_rows(&self, outcome: &Outcome) -> bool {
+        let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
+        has_rows
+            && self.reading.returns_what_it_reads()
+            && self.refusal.is_none()
+            && self.all_snapshot
+            && !self.cells.is_empty()
+    }
+}
+
+/// A read whose response has been sent.
+pub struct Finished {
+    pub recording: Recording,
+    pub outcome: Outcome,
 }

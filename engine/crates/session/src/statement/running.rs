@@ -4,8 +4,9 @@ use crate::engine::Engine;
 use crate::engine::tables::Table;
 use crate::statement::prepared::Metadata;
 use crate::statement::recording::Recording;
-use crate::statement::rows::{Terms, Wording};
-use crate::surface::{Pending, Rendering};
+use crate::statement::rendering::Rendering;
+use crate::statement::terms::{Terms, Wording};
+use crate::statement::unseen::Pending;
 use crate::text::reading::Reading;
 use cache::Stamp;
 use sql::{Kind, Statement};
@@ -36,6 +37,13 @@ pub(crate) enum Effect {
     ChangeUser { charset: Option<u16> },
     Reset,
     Database,
+}
+
+/// The answer of a command that the client did not send.
+pub(crate) struct HiddenError {
+    pub answer: Vec<u8>,
+    /// It was to begin a transaction, without which nothing may run.
+    pub is_of_begin: bool,
 }
 
 /// A command that the server is busy with.

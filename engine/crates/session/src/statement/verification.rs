@@ -3,10 +3,8 @@
 //! The client gets the server's answer. The two are compared only if nothing has changed in between, and without the
 //! status of the session, which is patched into every hit; rows may come in another order.
 
-use crate::engine::Engine;
 use crate::entries::layout::Layout;
-use crate::statement::recording::Recording;
-use cache::{Entry, Stamp};
+use cache::{CellId, Entry, Stamp, Versions};
 
 #[derive(Debug)]
 pub struct Verification {
@@ -20,19 +18,14 @@ impl Verification {
         Verification { value: entry.value().to_vec(), layout: entry.flags(), stamp: entry.stamp() }
     }
 
-    /// Whether the stored result may stay. One that may not is replaced by the server's answer.
-    pub fn is_passed(&self, engine: &Engine, recording: &Recording, layout: Layout) -> bool {
-        if !engine.versions.is_fresh(&recording.cells, self.stamp) {
-            return false;
-        }
-        engine.insight.verified.add(1);
-        let is_same = is_same(&self.value, Layout(self.layout), &recording.response, layout);
-        if !is_same {
-            let key = recording.key();
-            engine.cache.remove(engine.cache.hash(&key), &key);
-            engine.insight.differs(recording.slot);
-        }
-        is_same
+    /// Nothing that it depends on has changed since it was stored.
+    pub fn is_comparable(&self, versions: &Versions, cells: &[CellId]) -> bool {
+        versions.is_fresh(cells, self.stamp)
+    }
+
+    /// Whether the stored result is what the server says.
+    pub fn agrees(&self, told: &[u8], layout: Layout) -> bool {
+        is_same(&self.value, Layout(self.layout), told, layout)
     }
 }
 

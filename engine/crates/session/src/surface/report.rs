@@ -1,13 +1,13 @@
 //! `SHOW FQC STATUS | REASONS | QUERIES | TABLES | CURVE`.
 
 mod queries;
+mod rows;
 mod tables;
 
 use crate::engine::Engine;
 use crate::session::Session;
+use rows::{Rows, row};
 use sql::FqcTopic;
-
-type Rows = Vec<Vec<Option<String>>>;
 
 pub fn build(session: &Session, engine: &Engine, topic: FqcTopic) -> Vec<u8> {
     let (columns, rows): (&[&str], Rows) = match topic {
@@ -18,10 +18,6 @@ pub fn build(session: &Session, engine: &Engine, topic: FqcTopic) -> Vec<u8> {
         FqcTopic::Curve => (&["Size_bytes", "Hit_ratio"], curve(engine)),
     };
     wire::surface::text_result(columns, &rows, session.capabilities, session.status_now())
-}
-
-fn row<const N: usize>(values: [&str; N]) -> Vec<Option<String>> {
-    values.iter().map(|value| Some((*value).to_owned())).collect()
 }
 
 fn status(session: &Session, engine: &Engine) -> Rows {

@@ -43,7 +43,7 @@ pub enum Admission {
     Begin,
     /// It must begin it with its snapshot open.
     OpenSnapshot,
-    Refuse(crate::Own),
+    Refuse(crate::reason::Own),
 }
 
 #[derive(Debug)]
@@ -91,6 +91,11 @@ impl Transaction {
         self.is_open || self.deferred_begin.is_some()
     }
 
+    /// No transaction promises anything.
+    pub fn is_outside(&self) -> bool {
+        self.autocommit && !self.has_begun()
+    }
+
     /// The client has begun a transaction that the server does not know of, or its first read begins one.
     fn is_due(&self) -> bool {
         self.deferred_begin.is_some() || !self.autocommit && !self.is_open && !self.is_doubtful
@@ -101,19 +106,19 @@ impl Transaction {
     pub fn admit(&self, versions: &Versions, cells: &[CellId], opens_snapshot: bool) -> Admission {
         use Admission::{Begin, OpenSnapshot, Refuse, Serve};
         if self.is_branch {
-            return Refuse(crate::Own::Branch);
+            return Refuse(crate::reason::Own::Branch);
         }
         if self.isolation == Isolation::ReadUncommitted {
-            return Refuse(crate::Own::Isolation);
+            return Refuse(crate::reason::Own::Isolation);
         }
         if !self.has_begun() && self.is_set_once {
-            return Refuse(crate::Own::Snapshot);
+            return Refuse(crate::reason::Own::Snapshot);
         }
         if !self.has_begun() && self.autocommit {
             return Serve;
         }
         if self.written.iter().any(|cell| cells.contains(cell)) {
-            return Refuse(crate::Own::OwnWrites);
+            return Refuse(crate::reason::Own::OwnWrites);
         }
         match (self.isolation, self.snapshot) {
             (Isolation::ReadCommitted, _) if self.has_begun() => Serve,
@@ -122,28 +127,28 @@ impl Transaction {
                 if versions.is_fresh(cells, stamp) {
                     Serve
                 } else {
-                    Refuse(crate::Own::Snapshot)
+                    Refuse(crate::reason::Own::Snapshot)
                 }
             }
             (Isolation::RepeatableRead, _) if opens_snapshot && self.is_due() => OpenSnapshot,
-            (Isolation::Serializable, _) => Refuse(crate::Own::Isolation),
-            _ => Refuse(crate::Own::Snapshot),
+            (Isolation::Serializable, _) => Refuse(crate::reason::Own::Isolation),
+            _ => Refuse(crate::reason::Own::Snapshot),
         }
     }
 
     /// The stamp under which a result that the server is about to compute may be stored.
-    pub fn stamp(&self, now: Stamp) -> Result<Stamp, crate::Own> {
+    pub fn stamp(&self, now: Stamp) -> Result<Stamp, crate::reason::Own> {
         match self.isolation {
-            Isolation::ReadUncommitted => Err(crate::Own::Isolation),
+            Isolation::ReadUncommitted => Err(crate::reason::Own::Isolation),
             _ if !self.is_open && self.autocommit => Ok(now),
-            Isolation::Serializable => Err(crate::Own::Isolation),
+            Isolation::Serializable => Err(crate::reason::Own::Isolation),
             Isolation::ReadCommitted => Ok(now),
             Isolation::RepeatableRead => match self.snapshot {
-                _ if self.is_doubtful => Err(crate::Own::Snapshot),
+                _ if self.is_doubtful => Err(crate::reason::Own::Snapshot),
                 _ if !self.is_open => Ok(now),
                 Snapshot::NotYet => Ok(now),
                 Snapshot::Open(stamp) => Ok(stamp),
-                Snapshot::Unknown => Err(crate::Own::Snapshot),
+                Snapshot::Unknown => Err(crate::reason::Own::Snapshot),
             },
         }
     }

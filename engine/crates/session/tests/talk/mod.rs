@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use footprint::KeyColumn;
-use session::{Account, Beginnings, Decision, Engine, Facts, Outlet, Reply, Session, ThreadFacts, Verdict};
+use session::{Account, Beginnings, Decision, Engine, Facts, Outlet, Past, Reply, Session, ThreadFacts, Verdict};
 use wire::{ok_packet, status, surface::text_result};
 
 pub const AUTOCOMMIT: u16 = status::AUTOCOMMIT;
@@ -37,7 +37,7 @@ pub fn engine_at(clock: fn() -> u64) -> Engine {
     engine.cache.resize(1 << 20);
     engine.settings.set_size(1 << 20);
     engine.settings.switch(true);
-    engine.wake().end(&engine);
+    Past::wake(&engine).end(&engine);
     engine.settings.set_limit(1 << 20);
     engine.settings.set_defers_begin(true);
     engine.settings.set_tells_case(true);

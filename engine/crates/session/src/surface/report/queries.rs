@@ -1,7 +1,7 @@
 //! `SHOW FQC QUERIES`: what the cache does for each shape of statement. Those that saved the most time first; with them,
 //! those for which the most was stored in vain.
 
-use super::Rows;
+use super::rows::Rows;
 use crate::engine::Engine;
 use crate::reason::{self, Own};
 use ::insight::Digest;

@@ -1,8 +1,9 @@
 //! `SHOW FQC TABLES`: what is stored of each table, and how often it was read and written.
 
-use super::Rows;
+use super::rows::Rows;
 use crate::engine::Engine;
-use crate::engine::tables::{Table, table_cells};
+use crate::engine::tables::Table;
+use crate::entries::cells::table_cells;
 use crate::entries::lasting::Basis;
 use cache::CellId;
 use std::collections::HashMap;
@@ -52,7 +53,7 @@ fn held(engine: &Engine) -> HashMap<CellId, Held> {
     let mut held: HashMap<CellId, Held> = HashMap::new();
     engine.cache.visit(&cache::pin(), |entry| {
         let basis = Basis::of(&entry);
-        if basis.is_alive(engine) {
+        if engine.is_alive(basis) {
             for cell in table_cells(basis.cells, basis.layout.is_by_rows()) {
                 let held = held.entry(cell).or_default();
                 held.entries += 1;

@@ -12,10 +12,11 @@ use crate::engine::tables::Table;
 use crate::identity::variables::Knowledge;
 use crate::session::Session;
 use crate::statement::recording::Recording;
+use crate::statement::terms::{Terms, Wording};
 use cache::CellId;
 use footprint::Keys;
-use sql::touched::{self, Text, Written};
-use sql::{Kind, LexMode, TableName};
+use sql::touched::{self, Written};
+use sql::{Kind, TableName};
 use std::sync::Arc;
 use wire::{Execute, Outcome, OutcomeKind, Value};
 
@@ -27,25 +28,6 @@ const MOST_READ: usize = 16;
 const MOST_REMEMBERED: usize = 192;
 /// Bytes of a text that is looked at.
 const LONGEST: usize = 16 * 1024;
-
-/// How a text is to be understood.
-#[derive(Clone, Debug)]
-pub struct Terms {
-    pub mode: LexMode,
-    /// The mode is that of the server.
-    pub is_certain: bool,
-    /// Where its unqualified names are; none: in the session's own.
-    pub database: Option<Arc<[u8]>>,
-    /// What is bound to its parameters.
-    pub bound: Vec<Option<i128>>,
-}
-
-/// A write on its way through the server, as its client wrote it.
-#[derive(Debug)]
-pub(crate) struct Wording {
-    text: Arc<[u8]>,
-    terms: Terms,
-}
 
 enum Touched {
     Rows(Vec<CellId>),
@@ -102,7 +84,7 @@ impl Session {
 
     fn touched(&self, engine: &Engine, table: &Table) -> Option<Touched> {
         let Wording { text, terms } = self.running.as_ref()?.wording.as_ref().filter(|_| !self.has_temporary_tables)?;
-        let key = table.key(engine).filter(|_| terms.is_certain)?;
+        let key = engine.key_of(table).filter(|_| terms.is_certain)?;
         let (named, written) = touched::written(terms.text(text), &key)?;
         self.is_named(table, &named, terms).then_some(())?;
         let keys = match written {
@@ -137,7 +119,7 @@ impl Session {
     fn read_cells(&self, engine: &Engine, recording: &Recording) -> Option<Vec<CellId>> {
         let table = recording.first_table.as_ref().filter(|_| recording.cells.len() == 1)?;
         let terms = &recording.terms;
-        let key = table.key(engine).filter(|_| terms.is_certain)?;
+        let key = engine.key_of(table).filter(|_| terms.is_certain)?;
         let (named, keys) = touched::read(terms.text(&recording.text), &key)?;
         self.is_named(table, &named, terms).then_some(())?;
         let mut cells = vec![table.whole];
@@ -149,12 +131,6 @@ impl Session {
         let own = self.database_known.then_some(self.database.as_slice());
         let current = terms.database.as_deref().or(own);
         named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
-    }
-}
-
-impl Terms {
-    fn text<'a>(&'a self, text: &'a [u8]) -> Text<'a> {
-        Text { text, mode: self.mode, bound: &self.bound }
     }
 }
 

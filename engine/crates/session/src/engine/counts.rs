@@ -1,0 +1,51 @@
+//! What the engine has done since it was loaded, or since FLUSH STATUS.
+
+use cache::Counter;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A count that FLUSH STATUS sets back to zero.
+#[derive(Default)]
+pub struct Tally {
+    counter: Counter,
+    flushed: AtomicU64,
+}
+
+impl Tally {
+    pub fn add(&self, n: u64) {
+        self.counter.add(n);
+    }
+
+    pub fn sum(&self) -> u64 {
+        self.counter.sum().saturating_sub(self.flushed.load(Ordering::Relaxed))
+    }
+
+    pub fn flush(&self) {
+        self.flushed.store(self.counter.sum(), Ordering::Relaxed);
+    }
+}
+
+#[derive(Default)]
+pub struct Counts {
+    pub hits: Tally,
+    /// Reads that went to the server while the cache was on for them.
+    pub misses: Tally,
+    pub inserts: Tally,
+    pub not_cached: Tally,
+    pub invalidations: Tally,
+    /// Results that were served although their table had been written since, as other rows were.
+    pub outlived: Tally,
+    /// Results that were served although they were outdated, as a rule says.
+    pub stale_hits: Tally,
+    pub saved_ns: Tally,
+    pub saved_bytes: Tally,
+}
+
+impl Counts {
+    /// FLUSH STATUS.
+    pub fn flush(&self) {
+        let all = [&self.hits, &self.misses, &self.inserts, &self.not_cached, &self.invalidations];
+        all.into_iter()
+            .chain([&self.outlived, &self.stale_hits, &self.saved_ns, &self.saved_bytes])
+            .for_each(Tally::flush);
+    }
+}

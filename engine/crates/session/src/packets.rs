@@ -1,0 +1,14 @@
+//! Commands of the engine's own, as packets.
+
+use wire::Command;
+
+pub fn query_packet(text: &[u8]) -> Vec<u8> {
+    command_packet(Command::Query, text)
+}
+
+pub fn command_packet(command: Command, body: &[u8]) -> Vec<u8> {
+    let mut packet = Vec::with_capacity(body.len() + 5);
+    let payload = [&[command as u8], body].concat();
+    wire::push_packet(&mut packet, &mut 0, &payload);
+    packet
+}

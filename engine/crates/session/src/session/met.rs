@@ -1,0 +1,33 @@
+//! The tables that a session met last, found again without the registry.
+
+use crate::engine::Engine;
+use crate::engine::tables::Table;
+use foldhash::fast::FixedState;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+const MOST: usize = 64;
+
+#[derive(Default)]
+pub struct Met(Vec<One>);
+
+/// A table is looked at only if its name's hash is the one that is looked for.
+struct One {
+    hash: u64,
+    table: Arc<Table>,
+}
+
+impl Met {
+    pub fn meet(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> &Arc<Table> {
+        let hash = FixedState::default().hash_one((db, name));
+        let is_it = |one: &One| one.hash == hash && one.table.name == name && one.table.db == db;
+        let at = self.0.iter().position(is_it).unwrap_or_else(|| {
+            if self.0.len() == MOST {
+                self.0.remove(0);
+            }
+            self.0.push(One { hash, table: engine.tables.find(&engine.versions, db, name) });
+            self.0.len() - 1
+        });
+        &self.0[at].table
+    }
+}

@@ -1,0 +1,25 @@
+//! The question to the server for settings that are not certain, and its answer.
+
+use crate::identity::habits::Habits;
+use crate::identity::variables::ASKABLE;
+use crate::packets::query_packet;
+
+/// Asks the server for the settings that a session changed by an expression, and first for the number of rows found,
+/// which the question itself replaces, and for what sessions run at their beginning.
+pub fn question() -> Vec<u8> {
+    let askable = ASKABLE.iter().map(|name| format!("@@SESSION.{}", String::from_utf8_lossy(name)));
+    let names: Vec<String> = askable.chain(Habits::QUESTIONS.map(str::to_owned)).collect();
+    query_packet(format!("SELECT FOUND_ROWS(), @@GLOBAL.init_connect, {}", names.join(", ")).as_bytes())
+}
+
+/// The values of the one row of a text result.
+pub fn answer(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>> {
+    let mut packets = wire::packets(response);
+    let columns = *packets.next()?.payload.first()?;
+    let skipped = usize::from(columns) + usize::from(capabilities & wire::capability::DEPRECATE_EOF == 0);
+    let row = packets.nth(skipped)?;
+    let mut reader = wire::lenenc::Reader::new(row.payload);
+    // What the server is asked for has no zeros but those of a wide character set of results.
+    let narrow = |value: &[u8]| value.iter().copied().filter(|byte| *byte != 0).collect();
+    (0..columns).map(|_| reader.string().map(narrow)).collect()
+}

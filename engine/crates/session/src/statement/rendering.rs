@@ -1,0 +1,47 @@
+//! Responses that the client gets in another form than the server gave them.
+
+use sql::surface::Renamed;
+
+/// How a response is changed before the client gets it.
+pub(crate) enum Rendering {
+    /// Column names that were translated for the server.
+    Names(Vec<Renamed>),
+    /// Values of the server's own, switched-off query cache.
+    Values(Vec<(&'static str, String)>),
+    /// The statement was only a test of privileges: with a result, this one is sent instead.
+    Report(Vec<u8>),
+}
+
+impl Rendering {
+    pub fn apply(&self, response: &[u8], capabilities: u64) -> Option<Vec<u8>> {
+        match self {
+            Rendering::Names(renamed) if is_error(response) => Some(rename_in_error(response, renamed)),
+            Rendering::Names(renamed) => {
+                let names: Vec<_> = renamed.iter().map(|name| (name.ours.as_bytes(), name.theirs.as_slice())).collect();
+                wire::surface::rename_columns(response, capabilities, &names)
+            }
+            Rendering::Values(values) => {
+                let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                wire::surface::replace_values(response, capabilities, &values)
+            }
+            Rendering::Report(report) => (!is_error(response)).then(|| report.clone()),
+        }
+    }
+}
+
+/// With a state and a message behind its header.
+fn is_error(response: &[u8]) -> bool {
+    response.get(4) == Some(&0xFF) && response.len() >= 13
+}
+
+/// The server's message names the variable that it knows; the user wrote another.
+fn rename_in_error(response: &[u8], renamed: &[Renamed]) -> Vec<u8> {
+    let mut payload = String::from_utf8_lossy(&response[13..]).into_owned();
+    for name in renamed {
+        payload = payload.replace(name.ours, &String::from_utf8_lossy(&name.theirs));
+    }
+    let mut packet = Vec::new();
+    let head = &response[4..13];
+    wire::push_packet(&mut packet, &mut { response[3] }, &[head, payload.as_bytes()].concat());
+    packet
+}

@@ -1,0 +1,81 @@
+//! What the client was told and the server does not know of.
+
+use crate::packets::query_packet;
+use crate::statement::prepared::LAST;
+use sql::Statement;
+use wire::Expect;
+
+/// Rows of which the server is told one by one.
+const MOST_WITHOUT_TABLE: u64 = 4096;
+
+/// A result that was served without the server knowing of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pending {
+    pub rows: u64,
+    /// The server has run nothing since.
+    pub is_latest: bool,
+    /// The engine itself has replaced the number by a question of its own.
+    pub is_owed: bool,
+    /// The command itself, where the number of rows found is not that of the result.
+    pub replay: Vec<u8>,
+}
+
+impl Pending {
+    /// Whether the server must be told before it runs this statement. After others have run only the number of rows
+    /// found is still that of the served result.
+    pub fn matters_to(&self, statement: &Statement, text: &[u8]) -> bool {
+        statement.reads_diagnostics && (self.is_latest || sql::says(text, b"found_rows"))
+    }
+
+    /// The server must run the statement itself to know the number.
+    pub fn is_replayed(&self) -> bool {
+        !self.replay.is_empty()
+    }
+
+    /// That of a prepared statement.
+    pub fn execution(&self) -> Option<wire::Execute<'_>> {
+        let payload = self.replay.get(4..)?;
+        (payload.first() == Some(&(wire::Command::StmtExecute as u8))).then(|| wire::Execute::parse(payload)).flatten()
+    }
+
+    pub fn may_execute(&self, id: u32) -> bool {
+        let is_last = |id| id == LAST;
+        self.execution().is_some_and(|execute| execute.id == id || is_last(execute.id) || is_last(id))
+    }
+
+    /// The server can be told without a table, and so without an end of the warnings that it holds.
+    pub fn can_keep_warnings(&self) -> bool {
+        !self.is_replayed() && self.rows <= MOST_WITHOUT_TABLE
+    }
+
+    /// What the server must run, and what it will answer. What is set for a statement is in the way of max_join_size; where that is
+    /// not needed nothing is set, because the server may report it to the client.
+    pub fn command(self, keeps_warnings: bool, limits_joins: bool) -> (Vec<u8>, Expect) {
+        let free: &[u8] = if limits_joins { b"SET STATEMENT sql_big_selects = 1 FOR " } else { b"" };
+        match self.replay.get(4) {
+            None if keeps_warnings => (query_packet(&[free, &self.statement_without_table()].concat()), Expect::Query),
+            None => (query_packet(&[free, &self.statement()].concat()), Expect::Query),
+            Some(&command) if command == wire::Command::Query as u8 => (self.replay, Expect::Query),
+            Some(_) => (self.replay, Expect::Execute),
+        }
+    }
+
+    /// A statement that leaves so many rows found, and the warnings as they are.
+    fn statement_without_table(&self) -> Vec<u8> {
+        let others = vec!["(1)"; self.rows.saturating_sub(1) as usize].join(",");
+        let union = if others.is_empty() { String::new() } else { format!("VALUES {others} UNION ALL ") };
+        format!("{union}SELECT 1 LIMIT {}", self.rows).into_bytes()
+    }
+
+    /// A statement that leaves the server as the served one would have: so many rows found, no warnings. It reads derived
+    /// tables, because only a statement with a table clears the warnings of the last one, and which no character set or
+    /// length of packets is in the way of; its LIMIT is in the way of sql_select_limit.
+    fn statement(&self) -> Vec<u8> {
+        const ROWS: u64 = 16;
+        let values = vec!["(1)"; ROWS as usize].join(",");
+        let table = |number: u32| format!("(VALUES {values}) AS t{number}");
+        let enough = (1..=u64::BITS).find(|tables| ROWS.checked_pow(*tables).is_none_or(|rows| rows >= self.rows));
+        let tables: Vec<_> = (0..enough.unwrap_or(1)).map(table).collect();
+        format!("SELECT 1 FROM {} LIMIT {}", tables.join(", "), self.rows).into_bytes()
+    }
+}

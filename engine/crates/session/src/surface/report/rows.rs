@@ -1,0 +1,7 @@
+//! Rows of text, as `SHOW` gives them.
+
+pub type Rows = Vec<Vec<Option<String>>>;
+
+pub fn row<const N: usize>(values: [&str; N]) -> Vec<Option<String>> {
+    values.iter().map(|value| Some((*value).to_owned())).collect()
+}
