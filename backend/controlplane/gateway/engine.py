@@ -13,7 +13,7 @@ from controlplane.gateway.server import Server
 
 MINOR_VERSION = re.compile(r"^fqc-minor-version +(\d+)$", re.MULTILINE)
 HELP_SECONDS = 30
-ALREADY_THERE = ("1968", "1125")  # plugin, or function, is already installed
+ALREADY_THERE = (1968, 1125)  # plugin, or function, is already installed
 
 
 def install_engine(local: LocalServer, server: Server, library: Path) -> None:
@@ -22,7 +22,7 @@ def install_engine(local: LocalServer, server: Server, library: Path) -> None:
     try:
         server.run("INSTALL SONAME 'fqc'")
     except RefusedStatement as error:
-        if not any(code in error.detail for code in ALREADY_THERE):
+        if error.number not in ALREADY_THERE:
             raise
     server.__dict__.pop("has_engine", None)  # it was asked before there was one
 

@@ -10,6 +10,10 @@ class GatewayError(Problem):
     status, code, title = 502, "server_failed", "The server did not do what was asked"
     is_permanent = False
 
+    def __init__(self, detail: str, number: int = 0) -> None:
+        super().__init__(detail)
+        self.number = number  # as the server names the error; 0: it named none
+
 
 class Unreachable(GatewayError):
     """No connection, or it broke: the server may be down, restarting or slow."""
@@ -34,6 +38,9 @@ class PasswordNotOpened(GatewayError):
 
 
 class RefusedStatement(GatewayError):
-    """The server understood and said no: an unknown variable, a wrong value, a missing privilege."""
+    """The server understood and said no: an unknown variable, a wrong value, a missing privilege.
+
+    Its text is part of the detail, and may quote data: who runs somebody else's statement tells the number alone.
+    """
 
     status, code, title, is_permanent = 422, "server_refused", "The server refused the statement", True

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import shutil
 import socket
 import subprocess
@@ -28,6 +29,7 @@ LOOK_EVERY_SECONDS = 0.05
 ANSWER_SECONDS = 5
 SERVER = "mariadbd"
 ENGINE_FILE = "fqc.so"
+QUOTED = re.compile(r"""(?<!\w)['"`](.*?)(['"`][^'"`]*)?$""")  # to the last quote: what is quoted may hold quotes
 
 
 class LocalServerError(GatewayError):
@@ -199,8 +201,14 @@ class LocalServer:
         said = self.log.read_bytes()[before:] if self.log.exists() else b""
         lines = said.decode(errors="replace").splitlines()
         # The first errors are the cause, the last their consequences; and the log may be gone before it is read.
-        telling = [line for line in lines if "[ERROR]" in line][:4] or lines[-3:]
-        return f"the server in {self.folder} did not start: " + " | ".join(telling)
+        telling = [self._without_data(line) for line in lines if "[ERROR]" in line][:4]
+        return f"the server in {self.folder} did not start: " + (" | ".join(telling) or "its error.log says more.")
+
+    def _without_data(self, line: str) -> str:
+        """What the log quotes may come from any file that the server was told to read: it is told if it was
+        configured."""
+        configured = (self.folder / "configured.cnf").read_text() + self._base_configuration()
+        return QUOTED.sub(lambda quote: quote[0] if quote[1] in configured else "'...'", line)
 
     def stop(self, *, force: bool = False) -> None:
         pid = self.pid

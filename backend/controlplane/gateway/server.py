@@ -56,12 +56,15 @@ class Limits:
 def translate(error: Exception, place: str) -> GatewayError:
     code, said = (error.args[0], error.args[-1]) if error.args else (0, str(error))
     if code in DENIED:
-        return AccessDenied(f"{place}: the server denied the account ({said}). Check its name, password and grants.")
+        return AccessDenied(
+            f"{place}: the server denied the account ({said}). Check its name, password and grants.", code
+        )
     if code in CONNECTION_LOST | SHUTTING_DOWN or isinstance(error, OSError | pymysql.InterfaceError):
         return Unreachable(f"{place}: {said}. Is the server running and reachable from here?")
     if isinstance(error, pymysql.MySQLError) and isinstance(code, int):
-        return RefusedStatement(f"{place}: the server answered {code}: {said}.")
-    return NotAServer(f"{place}: what answers there does not speak MySQL's protocol ({said}). Check host and port.")
+        return RefusedStatement(f"{place}: the server answered {code}: {said}.", code)
+    # What it said instead is nobody's business: it may be any service of the network.
+    return NotAServer(f"{place}: what answers there does not speak MySQL's protocol. Check host and port.")
 
 
 def quoted(name: str) -> str:
@@ -132,7 +135,7 @@ class Server:
         try:
             return _text(self.value(f"SELECT @@GLOBAL.{quoted(self.engine_name(name))}"))
         except RefusedStatement as error:
-            if "1193" in error.detail:
+            if error.number == ER.UNKNOWN_SYSTEM_VARIABLE:
                 return None
             raise
 

@@ -75,7 +75,7 @@ class Connections:
             # Whatever listens there: one instance must not spoil the round.
             log.exception("ask_failed", instance=instance.pk)
             self.drop(instance.pk)
-            return GatewayError(f"{instance.host}:{instance.port}: {type(error).__name__}: {error}")
+            return GatewayError(f"{instance.host}:{instance.port}: {type(error).__name__}; the log says more.")
 
     def ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[Values]:
         """The name-value rows of each statement. A connection that the server closed meanwhile is opened once more."""

@@ -8,7 +8,7 @@ old for that counts for all sessions together, and says nothing without memory; 
 
 from __future__ import annotations
 
-import re
+import hashlib
 from dataclasses import dataclass
 from statistics import median
 from time import monotonic, perf_counter_ns, sleep
@@ -17,21 +17,20 @@ from typing import Any
 from django.db import transaction
 
 from controlplane.audit.services import audit_record
-from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.errors import Conflict
 from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.status import report
+from controlplane.prerequisites.trial_errors import told_in_own_words
+from controlplane.prerequisites.trial_statement import statement_check
 
-READS = re.compile(r"\s*\(*\s*(select|with)\b", re.IGNORECASE)
-# A read-only session may still write files on its server's machine. Also in a comment: some are obeyed.
-WRITES_A_FILE = re.compile(r"\b(outfile|dumpfile)\b", re.IGNORECASE)
 COUNTED = ("hits", "inserts", "not_cached")
 # An engine that wakes first waits for what it did not see begin, then looks the tables up, and finds its memory.
 WAKING_SECONDS = 10.0
 PASSING_REASONS = {"", "table_unknown", "changed", "no_memory", "session_settings", "not_reused"}
 PAUSE_SECONDS = 0.02
-SHOWN = 500  # of a statement, in the audit
+KEPT_CHARACTERS = 4000  # of a statement, in the audit
 
 
 @dataclass(frozen=True)
@@ -49,10 +48,7 @@ class Counts:
 
 
 def trial_run(instance: Instance, *, statement: str, repetitions: int, database: str | None = None) -> dict[str, Any]:
-    if not READS.match(statement):
-        raise Invalid.field("statement", "write one SELECT")
-    if WRITES_A_FILE.search(statement):
-        raise Invalid.field("statement", "write a SELECT that answers with its rows, not one that writes a file")
+    statement_check(statement)
     _note(instance, statement, database)
     with connected(instance) as server:
         if server.variable("fqc_minor_version") is None:
@@ -88,12 +84,17 @@ def trial_run(instance: Instance, *, statement: str, repetitions: int, database:
 @transaction.atomic
 def _note(instance: Instance, statement: str, database: str | None) -> None:
     """It alters nothing, but runs somebody's words under the account of the control plane. Before it does."""
-    audit_record("instance.cache_tried", instance, after={"statement": statement[:SHOWN], "database": database})
+    facts: dict[str, Any] = {"statement": statement[:KEPT_CHARACTERS], "database": database}
+    if len(statement) > KEPT_CHARACTERS:
+        whole = hashlib.sha256(statement.encode()).hexdigest()
+        facts |= {"statement_characters": len(statement), "statement_sha256": whole}
+    audit_record("instance.cache_tried", instance, after=facts)
 
 
 def _prepare(server: Server, database: str | None) -> None:
     if database:
-        server.use(database)
+        with told_in_own_words(server.place):
+            server.use(database)
     server.run("SET SESSION TRANSACTION READ ONLY")
     # A statement that takes too long ends on the server, and not just here. Servers of either kind know one name.
     milliseconds = int(server.statement_seconds * 900)
@@ -108,7 +109,7 @@ def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:
     until = monotonic() + WAKING_SECONDS
     counts = _counts(server)
     while monotonic() < until and has_memory and not counts.is_final:
-        server.rows(statement)
+        _read(server, statement)
         before, counts = counts, _counts(server)
         if counts.hits > before.hits:
             break
@@ -116,11 +117,16 @@ def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:
     return counts
 
 
+def _read(server: Server, statement: str) -> None:
+    with told_in_own_words(server.place):
+        server.rows(statement)
+
+
 def _timed(server: Server, statement: str, repetitions: int) -> dict[str, int]:
     taken = []
     for _ in range(repetitions):
         start = perf_counter_ns()
-        server.rows(statement)
+        _read(server, statement)
         taken.append((perf_counter_ns() - start) // 1000)
     taken.sort()
     return {"median_microseconds": int(median(taken)), "p95_microseconds": taken[(len(taken) * 95 - 1) // 100]}

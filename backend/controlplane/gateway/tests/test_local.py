@@ -78,6 +78,22 @@ def test_a_server_that_cannot_start_says_why_as_soon_as_it_has_ended(own_server,
     assert "no_such_option" not in str(told.value)
 
 
+@pytest.mark.parametrize(
+    ("logged", "told"),
+    [
+        ("[ERROR] unknown variable 'max_connections=7'", "[ERROR] unknown variable 'max_connections=7'"),
+        ("[ERROR] 1064 near 'a-kept'secret' at line 1", "[ERROR] 1064 near '...'"),
+        ('[ERROR] cannot parse "a-kept-secret', "[ERROR] cannot parse '...'"),
+        ("[ERROR] Can't start server: Bind on port", "[ERROR] Can't start server: Bind on port"),
+    ],
+)
+def test_of_a_servers_log_only_what_was_configured_is_quoted(tmp_path, logged, told):
+    server = LocalServer(tmp_path, 1, "fqc", "secret")
+    server.configure({"max_connections": "7"})
+    server.log.write_text(logged + "\n")
+    assert server._failure(0).endswith(f"did not start: {told}")
+
+
 def test_a_taken_port_is_told_before_anything_is_started(own_server):
     server = own_server()
     server.stop()

@@ -84,6 +84,7 @@ def test_what_is_no_mysql_server_is_told_so(greeting):
     with stranger(greeting) as port, pytest.raises(NotAServer, match="Check host and port") as caught:
         open_server(Nobody(port), LIMITS)
     assert caught.value.is_permanent
+    assert "SSH" not in caught.value.detail and "HTTP" not in caught.value.detail  # banners are not ours to tell
 
 
 def test_a_server_that_accepts_and_says_nothing_is_given_up():

@@ -1,3 +1,5 @@
+import hashlib
+import re
 import threading
 
 import pytest
@@ -113,6 +115,96 @@ def test_a_read_that_writes_a_file_is_not_tried(operator, instance, table, tmp_p
     assert not AuditEvent.objects.filter(action="instance.cache_tried").exists()
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT LOAD_FILE('/etc/hostname')",
+        "SELECT load_file /**/ ('/etc/hostname')",
+        "SELECT 1 /*! , LOAD_FILE */ ('/etc/hostname')",
+        "SELECT 1 /*M!100000 , `load_file`('/etc/hostname') */",
+        "SELECT SLEEP(1)",
+        "SELECT BENCHMARK(1000, MD5('x'))",
+        "SELECT GET_LOCK('x', 1)",
+        "SELECT sleep -- so\n (1)",
+        "SELECT * FROM items FOR UPDATE",
+        "SELECT * FROM items LOCK IN SHARE MODE",
+    ],
+)
+def test_a_read_that_reads_files_waits_or_locks_is_not_tried(operator, instance, statement):
+    answer = try_out(operator, instance, statement=statement)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "statement")
+
+
+def test_a_column_may_be_called_like_a_function_that_is_not_tried(operator, instance, table, shared_server):
+    server = shared_server.connect()
+    server.run("CREATE TABLE trial.nights (sleep INT PRIMARY KEY)")
+    server.close()
+    assert try_out(operator, instance, statement="SELECT sleep FROM nights", repetitions=2).status_code == 200
+
+
+LEAKS = [
+    "SELECT EXTRACTVALUE(1, CONCAT(0x7e, (SELECT name FROM items WHERE id = 1)))",
+    "SELECT UPDATEXML(1, CONCAT(0x7e, (SELECT name FROM items WHERE id = 1)), 1)",
+    "SELECT EXP(710 + (SELECT LENGTH(name) FROM items WHERE id = 1))",
+    "SELECT 1 FROM items GROUP BY CONCAT((SELECT name FROM items WHERE id = 1), FLOOR(RAND(0) * 2)) HAVING MIN(0)",
+    "SELECT ST_GeomFromText((SELECT name FROM items WHERE id = 1))",
+    "SELECT GTID_SUBSET((SELECT name FROM items WHERE id = 1), 1)",
+    "SELECT JSON_KEYS((SELECT CONVERT((SELECT name FROM items WHERE id = 1) USING utf8mb4)))",
+]
+
+
+@pytest.mark.parametrize("statement", LEAKS)
+def test_what_the_server_says_of_a_failure_never_reaches_who_tries(operator, instance, table, shared_server, statement):
+    server = shared_server.connect()
+    server.run("UPDATE trial.items SET name = 'a-kept-secret' WHERE id = 1")
+    server.close()
+    answer = try_out(operator, instance, statement=statement, repetitions=2)
+    assert "secret" not in answer.content.decode()
+    if answer.status_code != 200:
+        assert re.fullmatch(
+            r"127\.0\.0\.1:\d+ refused the statement with error \d+: [A-Za-z ';:,]+\.", answer.json()["detail"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("statement", "number", "meaning"),
+    [
+        ("SELECT * FROM nowhere", 1146, "there is no such table"),
+        ("SELECT nothing FROM items", 1054, "there is no such column"),
+        ("SELECT FROM WHERE", 1064, "a syntax error"),
+        ("SELECT (SELECT id FROM items)", 1242, "a subquery returns more than one row"),
+    ],
+)
+def test_a_failure_is_explained_by_its_number(operator, instance, table, statement, number, meaning):
+    answer = try_out(operator, instance, statement=statement)
+    assert (answer.status_code, answer.json()["code"]) == (422, "server_refused")
+    assert answer.json()["detail"].endswith(f"with error {number}: {meaning}.")
+
+
+def test_a_database_that_is_not_there_is_told_without_the_servers_words(operator, instance):
+    answer = try_out(operator, instance, statement="SELECT 1", database="nowhere")
+    assert answer.status_code == 422
+    assert answer.json()["detail"].endswith("with error 1049: there is no such database.")
+
+
+def test_the_audit_of_a_long_statement_keeps_its_beginning_its_length_and_its_hash(operator, instance, table):
+    statement = f"SELECT * FROM items WHERE name <> '{'x' * 5000}'"
+    try_out(operator, instance, statement=statement, repetitions=2)
+    [event] = AuditEvent.objects.filter(action="instance.cache_tried")
+    assert event.after == {
+        "statement": statement[:4000],
+        "database": "trial",
+        "statement_characters": len(statement),
+        "statement_sha256": hashlib.sha256(statement.encode()).hexdigest(),
+    }
+
+
+def test_the_audit_keeps_a_usual_statement_whole(operator, instance, table):
+    statement = f"SELECT * FROM items WHERE name <> '{'x' * 3000}'"
+    try_out(operator, instance, statement=statement, repetitions=2)
+    assert AuditEvent.objects.get(action="instance.cache_tried").after["statement"] == statement
+
+
 def test_a_read_that_writes_is_refused_by_the_server(operator, instance, table, shared_server):
     server = shared_server.connect()
     server.run("CREATE FUNCTION trial.f() RETURNS INT BEGIN DELETE FROM trial.items; RETURN 1; END")
@@ -137,9 +229,10 @@ def test_advice_names_a_size_by_every_rule(viewer, instance):
 
 def test_a_statement_that_takes_too_long_ends_on_the_server_too(operator, instance, table, shared_server, settings):
     settings.STATEMENT_TIMEOUT_SECONDS = 3
-    answer = try_out(operator, instance, statement="SELECT SLEEP(1000)", repetitions=2)
+    statement = "SELECT COUNT(*) FROM seq_1_to_1000000 AS a, seq_1_to_1000000 AS b WHERE a.seq + b.seq < 0"
+    answer = try_out(operator, instance, statement=statement, repetitions=2)
     assert answer.status_code in (422, 503)  # which says so first, the server or its silence, is a matter of load
     server = shared_server.connect()
-    at_work = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(1000)'"
+    at_work = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT COUNT(*) FROM seq%'"
     until(lambda: server.value(at_work) == 0, "the statement has ended")
     server.close()

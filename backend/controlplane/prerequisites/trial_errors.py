@@ -1,0 +1,57 @@
+"""What a trial tells of a statement that fails: the number of the error and our own words, never the server's.
+
+A server's text quotes what it read: `EXTRACTVALUE(1, (SELECT ...))` puts any value that the account may see into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from controlplane.gateway.errors import GatewayError, RefusedStatement, Unreachable
+
+NO_PRIVILEGE = "the account of trials may not do that: it may only SELECT, and no system schema"
+TOO_LONG = "it took too long"
+# By number, the same in MySQL and MariaDB unless it says otherwise.
+MEANINGS = {
+    1045: NO_PRIVILEGE,
+    1044: NO_PRIVILEGE,
+    1142: NO_PRIVILEGE,
+    1143: NO_PRIVILEGE,
+    1227: NO_PRIVILEGE,
+    1370: NO_PRIVILEGE,
+    1046: "no database is chosen",
+    1049: "there is no such database",
+    1146: "there is no such table",
+    1109: "there is no such table",
+    1054: "there is no such column",
+    1052: "a column's name is ambiguous",
+    1305: "there is no such function",
+    1064: "a syntax error",
+    1149: "a syntax error",
+    1136: "the number of columns does not match",
+    1222: "the number of columns does not match",
+    1241: "a subquery has the wrong number of columns",
+    1242: "a subquery returns more than one row",
+    1140: "columns and aggregates are mixed without GROUP BY",
+    1055: "a column is neither grouped nor aggregated",
+    1111: "an aggregate stands where none may",
+    1792: "it writes, and a trial only reads",  # in a read-only transaction
+    1205: TOO_LONG,
+    1317: TOO_LONG,
+    1969: TOO_LONG,  # MariaDB's max_statement_time
+    3024: TOO_LONG,  # MySQL's max_execution_time
+}
+
+
+@contextmanager
+def told_in_own_words(place: str) -> Iterator[None]:
+    """Around everything that runs the words of whoever tries them."""
+    try:
+        yield
+    except Unreachable as error:
+        raise Unreachable(f"{place}: the statement took too long, or the connection broke.") from error
+    except GatewayError as error:
+        number = error.number
+        meaning = MEANINGS.get(number, "see its number in the server's manual")
+        raise RefusedStatement(f"{place} refused the statement with error {number}: {meaning}.", number) from error
