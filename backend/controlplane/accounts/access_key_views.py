@@ -20,6 +20,7 @@ from controlplane.accounts.access_key_serializers import (
 from controlplane.accounts.models import AccessKey, User
 from controlplane.accounts.permissions import ViewerOnly, role_in_force
 from controlplane.accounts.roles import Role
+from controlplane.core.idempotency import ShownOnce
 from controlplane.core.views import ApiViewSet
 
 
@@ -43,7 +44,7 @@ class AccessKeyViewSet(mixins.ListModelMixin, ApiViewSet):
         given = AccessKeyCreateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         key, secret = services.access_key_create(request.user, **given.validated_data, held=self._held())
-        return Response({**AccessKeySerializer(key).data, "secret": secret}, status=201)
+        return ShownOnce({**AccessKeySerializer(key).data, "secret": secret}, f"access key {key.pk}")
 
     def retrieve(self, request: Request, pk: str) -> Response:
         return Response(AccessKeySerializer(self.get_object()).data)

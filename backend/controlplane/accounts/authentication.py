@@ -11,6 +11,7 @@ from rest_framework.request import Request
 
 from controlplane.accounts import selectors, services
 from controlplane.accounts.models import Token, User
+from controlplane.accounts.roles import lesser
 from controlplane.core.request_context import caller_is
 
 
@@ -23,7 +24,8 @@ class BearerAuthentication(BaseAuthentication):
         if token is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked: make a new one.")
         services.token_touch(token)
-        caller_is(token.user.username, token.user.pk, token.prefix)
+        authority = f"{token.pk} {lesser(token.user.role, token.scope)}"
+        caller_is(token.user.username, token.user.pk, token.prefix, authority)
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
@@ -34,7 +36,8 @@ class ConsoleSessionAuthentication(SessionAuthentication):
     def authenticate(self, request: Request) -> tuple[User, None] | None:
         found: Any = super().authenticate(request)
         if found is not None:
-            caller_is(found[0].username, found[0].pk)
+            session = selectors.secret_hash(request._request.session.session_key or "")
+            caller_is(found[0].username, found[0].pk, authority=f"{session[:32]} {found[0].role}")
         return found
 
 

@@ -35,6 +35,7 @@ from controlplane.accounts.serializers import (
 )
 from controlplane.core.errors import Denied, NotFound
 from controlplane.core.etag import check_if_match
+from controlplane.core.idempotency import ShownOnce
 from controlplane.core.request_context import caller
 from controlplane.core.throttling import LoginThrottle
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
@@ -155,7 +156,7 @@ class TokenViewSet(mixins.ListModelMixin, ApiViewSet):
         given.is_valid(raise_exception=True)
         given.validated_data["scope"] = self._scope_allowed(given.validated_data["scope"])
         token, text = services.token_create(request.user, **given.validated_data)
-        return Response({**TokenSerializer(token).data, "token": text}, status=201)
+        return ShownOnce({**TokenSerializer(token).data, "token": text}, f"token {token.pk}")
 
     def _scope_allowed(self, scope: str) -> str:
         """A token must not make a stronger one than itself."""

@@ -38,7 +38,9 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="The same key again within a day gets the first answer again, without acting twice.",
+    description="The same key again within a day gets the first answer again, without acting twice; if a "
+    "secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that "
+    "sent it.",
 )
 IF_MATCH = OpenApiParameter(
     "If-Match",

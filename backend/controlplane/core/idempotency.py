@@ -1,8 +1,9 @@
 """Idempotency-Key: a POST that is sent twice acts once, and is answered alike both times.
 
-Alike: status, body, content type and headers. The key belongs to the caller. The same key with another request is
-refused, and while the first is still at work the second is told so. A server error frees the key, since a repeat is
-then the right thing to do. Kept for a day.
+Alike: status, body, content type and headers. The key belongs to one token, session or access key and the role that it
+gave: under another one of the same user it is a new key. The same key with another request is refused, and while the
+first is still at work the second is told so. A server error frees the key, since a repeat is then the right thing to
+do. A secret is in its first answer alone: it is not kept, and a repeat is told what was made. Kept for a day.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from controlplane.core.errors import Conflict, FieldError, Invalid, Refused
 from controlplane.core.models import KeptAnswer
-from controlplane.core.request_context import caller
+from controlplane.core.request_context import Caller, caller
 from controlplane.core.sealing import open_sealed, seal
 
 KEEP = timedelta(days=1)
@@ -30,11 +31,25 @@ STUCK_AFTER = timedelta(minutes=10)  # a process died with the key in hand
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
+class ShownOnce(Response):
+    """An answer with a secret in it, about `made`, such as "token tok-1"."""
+
+    def __init__(self, data: Any, made: str) -> None:
+        super().__init__(data, 201)
+        self.made = made
+
+
 class Replay(Exception):
     """Carries a kept answer out of a view's preparation."""
 
     def __init__(self, kept: KeptAnswer) -> None:
         answer = _opened(kept)
+        if made := answer.get("made"):
+            raise Conflict(
+                f"The first request with this Idempotency-Key made {made}, whose secret was in that answer alone. "
+                "If it was lost, delete what was made, and make another with a new key.",
+                code="secret_shown_once",
+            )
         headers = {**answer["headers"], "Idempotency-Replayed": "true"}
         self.response = Response(answer["data"], kept.status, headers=headers, content_type=answer["content_type"])
 
@@ -46,22 +61,23 @@ def _fingerprint(request: Request) -> str:
 
 def begin(request: Request) -> KeptAnswer | None:
     key = request.headers.get("Idempotency-Key")
-    if key is None or request.method != "POST":
+    if key is None or request.method != "POST" or not caller().actor_id:  # a log-in is never answered from what is kept
         return None
     if not KEY.fullmatch(key):
         raise Invalid.field("Idempotency-Key", "write 1 to 128 visible ASCII characters")
-    return claim(caller().actor_id, key, _fingerprint(request))
+    return claim(caller(), key, _fingerprint(request))
 
 
-def claim(actor_id: str, key: str, fingerprint: str) -> KeptAnswer:
-    KeptAnswer.objects.filter(actor_id=actor_id, key=key, created_at__lt=timezone.now() - KEEP).delete()
+def claim(who: Caller, key: str, fingerprint: str) -> KeptAnswer:
+    mine = {"actor_id": who.actor_id, "authority": who.authority, "key": key}
+    KeptAnswer.objects.filter(**mine, created_at__lt=timezone.now() - KEEP).delete()
     try:
         with transaction.atomic():
-            return KeptAnswer.objects.create(actor_id=actor_id, key=key, fingerprint=fingerprint)
+            return KeptAnswer.objects.create(**mine, fingerprint=fingerprint)
     except IntegrityError:
-        kept = KeptAnswer.objects.filter(actor_id=actor_id, key=key).first()
+        kept = KeptAnswer.objects.filter(**mine).first()
         # None: the first has failed meanwhile, and freed the key.
-        return claim(actor_id, key, fingerprint) if kept is None else _take_up(kept, fingerprint)
+        return claim(who, key, fingerprint) if kept is None else _take_up(kept, fingerprint)
 
 
 def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
@@ -85,11 +101,17 @@ def finish(kept: KeptAnswer, response: Response) -> None:
     if response.status_code >= 500:
         kept.delete()
         return
-    headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
-    answer = {"data": response.data, "headers": headers, "content_type": response.content_type}
     kept.status = response.status_code
-    kept.answer_sealed = seal(json.dumps(answer, cls=JSONEncoder), settings.SEALING_KEYS, kept.secret_context)
+    told = json.dumps(_to_keep(response), cls=JSONEncoder)
+    kept.answer_sealed = seal(told, settings.SEALING_KEYS, kept.secret_context)
     kept.save(update_fields=["status", "answer_sealed"])
+
+
+def _to_keep(response: Response) -> dict[str, Any]:
+    if isinstance(response, ShownOnce):
+        return {"made": response.made}
+    headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
+    return {"data": response.data, "headers": headers, "content_type": response.content_type}
 
 
 def _opened(kept: KeptAnswer) -> Any:

@@ -9,18 +9,19 @@ class KeptAnswer(models.Model):
     """What was answered to a request with an Idempotency-Key. No status yet: the first one is still at work."""
 
     actor_id = models.CharField(max_length=64)
+    authority = models.CharField(max_length=128)  # see request_context.Caller
     key = models.CharField(max_length=128)
     fingerprint = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField(null=True)
-    answer_sealed = models.TextField(blank=True)  # an answer may carry a token that is shown once
+    answer_sealed = models.TextField(blank=True)  # an answer may tell what not everybody may read
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["actor_id", "key"], name="one_answer_per_key")]
+        constraints = [models.UniqueConstraint(fields=["actor_id", "authority", "key"], name="one_answer_per_key")]
 
     @property
     def secret_context(self) -> str:
-        return f"kept answer {self.actor_id} {self.key}"
+        return f"kept answer {self.actor_id} {self.authority} {self.key}"
 
 
 class Event(models.Model):

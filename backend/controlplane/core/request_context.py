@@ -16,6 +16,7 @@ class Caller:
     actor: str = "system"
     actor_id: str = ""
     token_prefix: str = ""
+    authority: str = ""  # which token, key or session speaks for the actor, and the role that gives
     address: str = ""
 
 
@@ -27,9 +28,10 @@ def caller() -> Caller:
     return _caller.get()
 
 
-def caller_is(actor: str, actor_id: str, token_prefix: str = "") -> None:
+def caller_is(actor: str, actor_id: str, token_prefix: str = "", authority: str = "") -> None:
     """Called once the request has been authenticated."""
-    _caller.set(replace(_caller.get(), actor=actor, actor_id=actor_id, token_prefix=token_prefix))
+    known = replace(_caller.get(), actor=actor, actor_id=actor_id, token_prefix=token_prefix, authority=authority)
+    _caller.set(known)
 
 
 @contextmanager

@@ -41,8 +41,9 @@ def _by_token(call: Call) -> tuple[User, str]:
     if token is None:
         raise RpcError("InvalidBearerToken", "The token is unknown, expired or revoked: make a new one.", 401)
     token_touch(token)
-    caller_is(token.user.username, token.user.pk, token.prefix)
-    return token.user, lesser(token.user.role, token.scope)
+    role = lesser(token.user.role, token.scope)
+    caller_is(token.user.username, token.user.pk, token.prefix, f"{token.pk} {role}")
+    return token.user, role
 
 
 def _by_headers(call: Call) -> tuple[User, str]:
@@ -97,8 +98,9 @@ def _compare(wanted: str, given: str, text: str) -> None:
 def _accepted(key: AccessKey, date: str, nonce: str) -> tuple[User, str]:
     check_fresh(key.pk, date, nonce)
     access_key_touch(key)
-    caller_is(key.user.username, key.user.pk, key.pk)
-    return key.user, lesser(key.user.role, key.scope)
+    role = lesser(key.user.role, key.scope)
+    caller_is(key.user.username, key.user.pk, key.pk, f"{key.pk} {role}")
+    return key.user, role
 
 
 def _incomplete(message: str) -> RpcError:

@@ -78,7 +78,7 @@ def _once(call: Call, action: Action, given: dict[str, Any]) -> dict[str, Any]:
         return _run(action, given)
     said = json.dumps([call.action, sorted(call.own_arguments.items())])
     try:
-        kept = idempotency.claim(caller().actor_id, f"rpc {token}", hashlib.sha256(said.encode()).hexdigest())
+        kept = idempotency.claim(caller(), f"rpc {token}", hashlib.sha256(said.encode()).hexdigest())
     except idempotency.Replay as replay:
         return dict(replay.response.data)
     try:

@@ -3410,7 +3410,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3584,7 +3584,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3718,7 +3718,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3753,7 +3753,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3921,7 +3921,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4073,7 +4073,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4106,7 +4106,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4139,7 +4139,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4176,7 +4176,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4209,7 +4209,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4371,7 +4371,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4448,7 +4448,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4513,7 +4513,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4592,7 +4592,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4625,7 +4625,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4658,7 +4658,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4691,7 +4691,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4826,7 +4826,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4892,7 +4892,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5043,7 +5043,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5246,7 +5246,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
                 "If-Match"?: string;
@@ -5285,7 +5285,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
                 "If-Match"?: string;
@@ -5324,7 +5324,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5451,7 +5451,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5523,7 +5523,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
                 "If-Match"?: string;
@@ -5659,7 +5659,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
                 "If-Match"?: string;
@@ -5698,7 +5698,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
                 "If-Match"?: string;
@@ -5737,7 +5737,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
                 "If-Match"?: string;
@@ -5776,7 +5776,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
                 /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
                 "If-Match"?: string;
@@ -6140,7 +6140,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6270,7 +6270,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6404,7 +6404,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6544,7 +6544,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6616,7 +6616,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6684,7 +6684,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6818,7 +6818,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;

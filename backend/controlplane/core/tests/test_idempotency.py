@@ -1,28 +1,43 @@
 from datetime import timedelta
 
 import pytest
+import yaml
+from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
+from rest_framework.test import APIClient
 
-from controlplane.accounts.models import Token
+from controlplane.accounts.models import AccessKey, Token, User
+from controlplane.accounts.services import token_create
 from controlplane.core.errors import Conflict
-from controlplane.core.idempotency import STUCK_AFTER, _take_up, claim
+from controlplane.core.idempotency import KEEP, STUCK_AFTER, _take_up, claim
 from controlplane.core.models import KeptAnswer
+from controlplane.core.request_context import Caller, acting_as
+from controlplane.core.sealing import open_sealed
+from controlplane.core.tasks import expire
+from controlplane.parameters.models import Template
+from testing.workers import BACKEND
 
 pytestmark = pytest.mark.django_db
-BODY = {"name": "ci", "scope": "viewer"}
+CONTRACT = BACKEND / "openapi.yaml"
+WHO = Caller(actor_id="usr-1", authority="tok-1 viewer")
+BODY = {"name": "made-once", "values": {"long_query_time": "2"}}
 
 
-def post(client, key, body=BODY):
-    return client.post("/api/v1/tokens", body, HTTP_IDEMPOTENCY_KEY=key)
+def post(client, key, body=BODY, path="/api/v1/templates"):
+    return client.post(path, body, HTTP_IDEMPOTENCY_KEY=key)
+
+
+def templates():
+    return Template.objects.filter(name="made-once").count()
 
 
 def test_the_same_request_acts_once_and_is_answered_alike(operator):
     first, second = post(operator, "key-1"), post(operator, "key-1")
     assert first.status_code == second.status_code == 201
-    assert first.json()["id"] == second.json()["id"]
+    assert first.json() == second.json()
     assert second.headers["Idempotency-Replayed"] == "true"
-    assert Token.objects.filter(name="ci").count() == 1
+    assert templates() == 1
 
 
 def test_another_request_under_the_same_key_is_refused(operator):
@@ -32,14 +47,99 @@ def test_another_request_under_the_same_key_is_refused(operator):
 
 
 def test_keys_belong_to_their_caller(operator, viewer):
-    assert post(operator, "key-1").json()["id"] != post(viewer, "key-1").json()["id"]
+    post(operator, "key-1")
+    assert post(viewer, "key-1").status_code == 403
+
+
+def client_of(user, scope):
+    with acting_as("test"):
+        _, text = token_create(user, name=f"{scope} token", scope=scope)
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    return client
+
+
+TOKENS, KEYS = "/api/v1/tokens", "/api/v1/access-keys"
+SECRETS = {TOKENS: "token", KEYS: "secret"}
+STRONG = {"name": "ci", "scope": "admin"}
+
+
+@pytest.mark.parametrize("path", SECRETS)
+def test_a_key_is_worth_nothing_under_a_weaker_token_of_the_same_user(admin, path):
+    assert post(admin, "key-1", STRONG, path).status_code == 201
+    for scope in ("viewer", "operator"):
+        answer = post(client_of(admin.user, scope), "key-1", STRONG, path)
+        assert (answer.status_code, answer.json()["code"]) == (403, "denied")
+
+
+def test_a_key_is_another_one_under_another_token_of_the_same_user(operator):
+    first, second = post(operator, "key-1"), post(client_of(operator.user, "operator"), "key-1")
+    assert (first.status_code, second.status_code, second.json()["code"]) == (201, 409, "name_taken")
+
+
+def test_a_key_is_another_one_in_another_session_of_the_same_user(operator):
+    sessions = [APIClient(), APIClient()]
+    for session in sessions:
+        session.force_login(operator.user)
+    assert [post(each, "key-1").status_code for each in sessions] == [201, 409]
+    again = post(sessions[0], "key-1")
+    assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
+
+
+def test_a_key_is_worth_nothing_once_the_role_is_lowered(operator):
+    assert post(operator, "key-1").status_code == 201
+    User.objects.update(role="viewer")
+    assert post(operator, "key-1").status_code == 403
+
+
+def test_whoever_is_not_logged_in_has_no_keys(outsider):
+    login = {"username": "nobody", "password": "wrong"}
+    for _ in range(2):
+        answer = post(APIClient(), "key-1", login, "/api/v1/auth/session")
+        assert (answer.status_code, "Idempotency-Replayed" in answer.headers) == (403, False)
+    assert not KeptAnswer.objects.exists()
+
+
+def test_a_secret_is_in_its_first_answer_alone_and_the_repeat_names_what_was_made(operator):
+    for path, field in SECRETS.items():
+        body = {"name": "ci", "scope": "viewer"}
+        made = post(operator, "key-" + field, body, path).json()
+        again = post(operator, "key-" + field, body, path)
+        assert (again.status_code, again.json()["code"]) == (409, "secret_shown_once")
+        assert made["id"] in again.json()["detail"]
+        assert made[field] not in again.content.decode()
+        for kept in KeptAnswer.objects.all():
+            assert made[field] not in open_sealed(kept.answer_sealed, settings.SEALING_KEYS, kept.secret_context)
+    assert (Token.objects.filter(name="ci").count(), AccessKey.objects.count()) == (1, 1)
+
+
+def test_every_operation_whose_answer_is_shown_once_is_among_these():
+    schemas = yaml.safe_load(CONTRACT.read_text())
+    found = set()
+    for path, methods in schemas["paths"].items():
+        answers = str(methods.get("post", {}).get("responses", {}))
+        for name, schema in schemas["components"]["schemas"].items():
+            texts = [str(field.get("description", "")) for field in schema.get("properties", {}).values()]
+            if f"schemas/{name}'" in answers and any("Shown this once" in text for text in texts):
+                found.add(path)
+    assert found == set(SECRETS)
+
+
+def test_answers_are_forgotten_after_a_day(operator):
+    post(operator, "key-1")
+    expire()
+    assert KeptAnswer.objects.count() == 1
+    KeptAnswer.objects.update(created_at=timezone.now() - KEEP - timedelta(seconds=1))
+    expire()
+    assert not KeptAnswer.objects.exists()
 
 
 @pytest.mark.parametrize("hours", [-1, 1], ids=["an hour ago", "before the clock was set back"])
 def test_what_a_dead_process_left_unanswered_is_done_by_the_next_request(operator, hours):
-    post(operator, "key-1")
+    body = {"name": "ci", "scope": "viewer"}
+    post(operator, "key-1", body, TOKENS)
     KeptAnswer.objects.update(status=None, created_at=timezone.now() + timedelta(hours=hours))
-    assert post(operator, "key-1").status_code == 201
+    assert post(operator, "key-1", body, TOKENS).status_code == 201
     assert Token.objects.filter(name="ci").count() == 2
 
 
@@ -51,7 +151,7 @@ def test_while_the_first_is_at_work_the_second_is_told_so(operator):
 
 
 def test_a_refusal_is_kept_too_as_the_problem_that_it_was(operator):
-    first, second = post(operator, "key-1", {"name": "x"}), post(operator, "key-1", {"name": "x"})
+    first, second = (post(operator, "key-1", {"name": ""}) for _ in range(2))
     assert second.headers["Idempotency-Replayed"] == "true"
     assert (second.status_code, second.headers["Content-Type"]) == (400, "application/problem+json")
     assert second.json() == first.json()
@@ -59,8 +159,7 @@ def test_a_refusal_is_kept_too_as_the_problem_that_it_was(operator):
 
 
 def test_headers_are_part_of_the_answer(operator):
-    body = {"name": "made-once", "values": {"long_query_time": "2"}}
-    first, second = (operator.post("/api/v1/templates", body, HTTP_IDEMPOTENCY_KEY="key-1") for _ in range(2))
+    first, second = post(operator, "key-1"), post(operator, "key-1")
     assert (second.status_code, second.headers["Idempotency-Replayed"]) == (201, "true")
     assert second.headers["ETag"] == first.headers["ETag"] == '"1"'
     assert second.headers["Content-Type"] == first.headers["Content-Type"] == "application/json"
@@ -77,13 +176,13 @@ def test_a_key_that_is_none_is_refused(operator, key):
     assert post(operator, key).status_code == 400
 
 
-def test_secrets_in_a_kept_answer_are_not_kept_in_the_clear(operator):
-    made = post(operator, "key-1").json()
-    assert made["token"] not in str(KeptAnswer.objects.values())
+def test_what_is_kept_is_not_kept_in_the_clear(operator):
+    post(operator, "key-1")
+    assert "made-once" not in str(KeptAnswer.objects.values())
 
 
 def test_of_two_that_find_a_request_unanswered_one_does_it():
-    kept = claim("usr-1", "key-1", "f")
+    kept = claim(WHO, "key-1", "f")
     KeptAnswer.objects.update(created_at=timezone.now() - 2 * STUCK_AFTER)
     kept.refresh_from_db()
     assert _take_up(KeptAnswer.objects.get(), "f").pk == kept.pk
@@ -99,4 +198,4 @@ def test_a_key_that_was_freed_between_two_looks_is_taken(monkeypatch):
         raise IntegrityError
 
     monkeypatch.setattr(KeptAnswer.objects, "create", taken_by_one_that_failed_since)
-    assert claim("usr-1", "key-1", "f").pk == KeptAnswer.objects.get().pk
+    assert claim(WHO, "key-1", "f").pk == KeptAnswer.objects.get().pk

@@ -63,11 +63,11 @@ def test_every_sealed_column_is_known_to_rotation():
 
 def test_an_answer_that_was_kept_is_given_again_after_a_rotation(operator, settings):
     key = {"HTTP_IDEMPOTENCY_KEY": "key-1"}
-    first = operator.post("/api/v1/tokens", {"name": "ci", "scope": "viewer"}, **key).json()
+    first = operator.post("/api/v1/templates", {"name": "ci", "values": {}}, **key).json()
     settings.SEALING_KEYS = ["the-newest-key", *settings.SEALING_KEYS]
     call_command("rotate_sealing_key")
     settings.SEALING_KEYS = settings.SEALING_KEYS[:1]
-    assert operator.post("/api/v1/tokens", {"name": "ci", "scope": "viewer"}, **key).json() == first
+    assert operator.post("/api/v1/templates", {"name": "ci", "values": {}}, **key).json() == first
 
 
 def test_a_list_costs_the_same_however_long_it_is(viewer, django_assert_num_queries):

@@ -175,6 +175,7 @@ const PROBLEMS: ToldWords = {
   not_local: '该实例不由此控制面运行',
   nothing_to_restore: '没有可恢复的参数',
   parameter_not_found: '没有该参数',
+  secret_shown_once: '相同的请求已执行，其密钥仅显示一次',
   second_person_needed: '须由另一人批准',
   server_silent: '服务器没有响应',
   system_template: '系统自带的模板不可修改',

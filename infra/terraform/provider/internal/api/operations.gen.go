@@ -1657,7 +1657,7 @@ type WindowRequest struct {
 
 // AlertRulesCreateParams defines parameters for AlertRulesCreate.
 type AlertRulesCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1716,19 +1716,19 @@ type ChangesListParamsState string
 
 // ChangesPreviewParams defines parameters for ChangesPreview.
 type ChangesPreviewParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ChangesAbortCreateParams defines parameters for ChangesAbortCreate.
 type ChangesAbortCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ExpressionsEvaluateParams defines parameters for ExpressionsEvaluate.
 type ExpressionsEvaluateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1743,7 +1743,7 @@ type InstanceClassesListParams struct {
 
 // InstancesCreateParams defines parameters for InstancesCreate.
 type InstancesCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1761,7 +1761,7 @@ type InstancesPartialUpdateParams struct {
 
 // InstancesCacheDisableParams defines parameters for InstancesCacheDisable.
 type InstancesCacheDisableParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
 	// IfMatch The ETag that the request was planned on: 412 if the resource has changed meanwhile.
@@ -1770,7 +1770,7 @@ type InstancesCacheDisableParams struct {
 
 // InstancesCacheEnableParams defines parameters for InstancesCacheEnable.
 type InstancesCacheEnableParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
 	// IfMatch The ETag that the request was planned on: 412 if the resource has changed meanwhile.
@@ -1779,13 +1779,13 @@ type InstancesCacheEnableParams struct {
 
 // InstancesCachePreviewParams defines parameters for InstancesCachePreview.
 type InstancesCachePreviewParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // InstancesChangesCreateParams defines parameters for InstancesChangesCreate.
 type InstancesChangesCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
 	// IfMatch The ETag that the request was planned on: 412 if the resource has changed meanwhile.
@@ -1794,7 +1794,7 @@ type InstancesChangesCreateParams struct {
 
 // InstancesProxyParams defines parameters for InstancesProxy.
 type InstancesProxyParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
 	// IfMatch The ETag that the request was planned on: 412 if the resource has changed meanwhile.
@@ -1803,7 +1803,7 @@ type InstancesProxyParams struct {
 
 // InstancesResizeParams defines parameters for InstancesResize.
 type InstancesResizeParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
 	// IfMatch The ETag that the request was planned on: 412 if the resource has changed meanwhile.
@@ -1834,7 +1834,7 @@ type TemplatesListParams struct {
 
 // TemplatesCreateParams defines parameters for TemplatesCreate.
 type TemplatesCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1861,7 +1861,7 @@ type TokensListParams struct {
 
 // TokensCreateParams defines parameters for TokensCreate.
 type TokensCreateParams struct {
-	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice.
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
