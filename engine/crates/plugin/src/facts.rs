@@ -2,7 +2,7 @@
 
 use crate::keys;
 use crate::mariadb::local::{self, Local};
-use session::{Beginnings, Engine, Facts, Habits, Table, Verdict};
+use session::{Beginnings, Engine, Habits, Table, Verdict, ViewNames};
 use sql::{Assignment, Kind, LexMode, Target, Value};
 use std::collections::HashSet;
 
@@ -60,19 +60,19 @@ fn is_plain(text: &[u8]) -> bool {
 
 pub fn publish_facts(engine: &Engine, link: &mut Local) -> Result<(), String> {
     let generation = engine.catalogue.generation();
-    let mut views = HashSet::new();
+    let mut names = HashSet::new();
     // A text that names a view of theirs names its schema, too, or is not kept for where it is read.
     let schemas = first_column(link.query("SHOW DATABASES")?).filter(|schema| !session::is_system_schema(schema));
     for schema in schemas {
         // Unlike the tables of information_schema, this only looks at the beginning of each definition.
         let name = String::from_utf8_lossy(&schema).replace('`', "``");
         match link.query(&format!("SHOW FULL TABLES FROM `{name}` WHERE Table_type LIKE '%VIEW'")) {
-            Ok(rows) => views.extend(first_column(rows).map(|name| name.to_ascii_lowercase())),
+            Ok(rows) => names.extend(first_column(rows).map(|name| name.to_ascii_lowercase())),
             Err(error) if has_no_views(&error) => {}
             Err(error) => return Err(error),
         }
     }
-    engine.catalogue.publish(Facts { generation, views, folds_case: !engine.settings.tells_case() });
+    engine.catalogue.publish(ViewNames { generation, names, folds_case: !engine.settings.tells_case() });
     Ok(())
 }
 

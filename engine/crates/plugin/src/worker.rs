@@ -220,7 +220,7 @@ impl Worker {
         if engine.vigil.is_awake() && !(engine.settings.knows_beginnings() && engine.settings.known_hosts().is_some()) {
             facts::look_up_beginnings(engine, link)?;
         }
-        if engine.catalogue.facts().is_none() {
+        if engine.catalogue.views().is_none() {
             facts::publish_facts(engine, link)?;
         }
         waking::consult(engine, link)?;

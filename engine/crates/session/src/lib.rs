@@ -27,7 +27,7 @@ mod transaction;
 
 pub use decision::{Decision, Outlet, Reply};
 pub use engine::Engine;
-pub use engine::catalogue::{Catalogue, Facts};
+pub use engine::catalogue::Catalogue;
 pub use engine::counts::Counts;
 pub use engine::insight::Insight;
 pub use engine::settings::{Beginnings, Settings};
@@ -40,3 +40,4 @@ pub use report::ThreadFacts;
 pub use reports::bystander::{Bystander, Unheard};
 pub use reports::past::{Older, Past};
 pub use session::Session;
+pub use text::views::ViewNames;

@@ -9,7 +9,6 @@
 
 use crate::engine::Engine;
 use crate::engine::tables::Table;
-use crate::identity::variables::Knowledge;
 use crate::session::Session;
 use crate::statement::recording::Recording;
 use crate::statement::terms::{Terms, Wording};
@@ -41,19 +40,19 @@ impl Session {
         T: AsRef<[u8]> + Into<Arc<[u8]>>,
     {
         let is_told = matches!(kind, Kind::Write) && engine.settings.is_on() && text.as_ref().len() <= LONGEST;
-        if let Some(running) = self.running.as_mut().filter(|_| is_told) {
+        if let Some(running) = self.work.running.as_mut().filter(|_| is_told) {
             running.wording = Some(Wording { text: text.into(), terms });
         }
     }
 
     pub(crate) fn own_terms(&self) -> Terms {
-        let is_certain = !self.variables.is_uncertain && self.variables.knowledge != Knowledge::Lost;
-        Terms { mode: self.variables.mode, is_certain, database: None, bound: Vec::new() }
+        let is_certain = self.identity.variables().are_certain();
+        Terms { mode: self.identity.mode(), is_certain, database: None, bound: Vec::new() }
     }
 
     /// Those of a statement that is prepared now, whatever is set later.
     pub(crate) fn lasting_terms(&self) -> Terms {
-        let database = if self.database_known { self.database.as_slice() } else { b"" };
+        let database = self.identity.known_database().unwrap_or_default();
         Terms { database: Some(database.into()), ..self.own_terms() }
     }
 
@@ -74,7 +73,7 @@ impl Session {
         }
         let was_closed = self.writes.is_closed(table.whole);
         self.writes.close_table(engine, table);
-        let Some(running) = &mut self.running else { return };
+        let Some(running) = &mut self.work.running else { return };
         match touched {
             Some(_) if !was_closed => running.generated = Some(table.clone()),
             Some(_) => {}
@@ -83,7 +82,8 @@ impl Session {
     }
 
     fn touched(&self, engine: &Engine, table: &Table) -> Option<Touched> {
-        let Wording { text, terms } = self.running.as_ref()?.wording.as_ref().filter(|_| !self.has_temporary_tables)?;
+        let Wording { text, terms } =
+            self.work.running.as_ref()?.wording.as_ref().filter(|_| !self.temporary.may_exist())?;
         let key = engine.key_of(table).filter(|_| terms.is_certain)?;
         let (named, written) = touched::written(terms.text(text), &key)?;
         self.is_named(table, &named, terms).then_some(())?;
@@ -128,8 +128,7 @@ impl Session {
     }
 
     fn is_named(&self, table: &Table, named: &TableName, terms: &Terms) -> bool {
-        let own = self.database_known.then_some(self.database.as_slice());
-        let current = terms.database.as_deref().or(own);
+        let current = terms.database.as_deref().or(self.identity.known_database());
         named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
     }
 }

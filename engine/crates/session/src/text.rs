@@ -5,3 +5,4 @@ pub mod kinds;
 pub mod reading;
 pub mod readings;
 pub mod recent;
+pub mod views;

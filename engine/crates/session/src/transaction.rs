@@ -1,4 +1,5 @@
 //! Where a session stands in its transaction, and what it holds closed.
 
+pub mod ending;
 pub mod state;
 pub mod writes;

@@ -2,7 +2,7 @@
 
 mod talk;
 
-use session::{Decision, Facts, Reply};
+use session::{Decision, Reply, ViewNames};
 use talk::*;
 use wire::ok_packet;
 
@@ -186,8 +186,8 @@ fn results_with_warnings_and_of_views_are_not_stored() {
     response[warnings_at] = 1;
     a.reply(&response);
     assert!(!a.is_served(READ));
-    let views = [b"v".to_vec()].into_iter().collect();
-    engine.catalogue.publish(Facts { generation: engine.catalogue.generation(), views, ..Facts::default() });
+    let names = [b"v".to_vec()].into_iter().collect();
+    engine.catalogue.publish(ViewNames { generation: engine.catalogue.generation(), names, ..ViewNames::default() });
     a.reply(&rows("one", AUTOCOMMIT));
     assert!(!a.is_served(READ), "its column has the name of a view");
 }

@@ -3,7 +3,6 @@
 use crate::commands::hits::{Asked, Served};
 use crate::decision::{Decision, Outlet};
 use crate::engine::Engine;
-use crate::identity::habits::Habits;
 use crate::reason::{Own, Reason};
 use crate::reports::resting::passes_unseen;
 use crate::session::Session;
@@ -30,7 +29,7 @@ impl Session {
         if self.is_resting() && passes_unseen(command, body) {
             return Decision::Forward;
         }
-        let hidden_error = self.hidden_error.take();
+        let hidden_error = self.work.hidden_error.take();
         if let (Some(Command::Query | Command::StmtExecute), Some(error)) = (command, &hidden_error) {
             outlet.deliver(&[&error.answer]);
             return Decision::Answered;
@@ -57,7 +56,7 @@ impl Session {
         }
         match command {
             Some(Command::Query) => {
-                let statement = Arc::new(sql::classify(&payload[1..], self.variables.mode));
+                let statement = Arc::new(sql::classify(&payload[1..], self.identity.mode()));
                 self.note_temporary(&statement.kind, &payload[1..]);
                 self.forward(engine, &statement, Expect::Query, None);
             }
@@ -85,16 +84,17 @@ impl Session {
         if self.loses_track(engine, None, b"") {
             self.rest(engine);
         }
-        self.has_temporary_tables = true;
-        self.variables.habits = Habits::ALL;
+        self.temporary.note_created();
+        self.identity.doubt_habits();
         self.forward(engine, &Reading::opaque().statement, Expect::Query, None);
     }
 
     fn on_query(&mut self, engine: &Engine, packet: &[u8], text: &[u8], outlet: &mut dyn Outlet) -> Decision {
         let context = if may_be_read(text) { self.cacheable_context(engine, false) } else { None };
         // A hit needs no reading; after a read that was passed over none is expected.
-        let early = std::mem::take(&mut self.has_passed_over).then(|| self.read(engine, text));
-        self.is_hopeless = early.as_ref().is_some_and(|reading| self.may_skip(engine, reading));
+        let early = self.reuse.expects_none().then(|| self.read(engine, text));
+        let slot = early.as_ref().and_then(|reading| self.adaptive_slot(engine, reading));
+        self.reuse.ask(engine, slot);
         if let Some(context) = context {
             match self.serve(
                 engine,
@@ -131,10 +131,11 @@ impl Session {
         let parameters = bind(prepared, &execute);
         let refusal = refusal_of_execution(prepared, &execute, context);
         let metadata = Metadata { definitions: engine.catalogue.definitions(), types: prepared.types.clone() };
-        let keeps_metadata = self.capabilities & capability::MARIADB_CACHE_METADATA != 0;
+        let keeps_metadata = self.identity.has(capability::MARIADB_CACHE_METADATA);
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
         let is_read = matches!(reading.statement.kind, Kind::Read(_));
-        self.is_hopeless = is_read && self.may_skip(engine, &reading);
+        let slot = self.adaptive_slot(engine, &reading).filter(|_| is_read);
+        self.reuse.ask(engine, slot);
         if let (true, Some(context), Some(parameters), None, true) =
             (is_read, context, &parameters, refusal, has_metadata)
         {
@@ -150,7 +151,9 @@ impl Session {
         }
         let parameters = parameters.unwrap_or_default();
         let terms = self.bound_terms(&execute);
-        self.goes_elsewhere |= terms.as_ref().is_some_and(|terms| terms.database.as_deref() != Some(&self.database));
+        if terms.as_ref().is_some_and(|terms| terms.database.as_deref() != Some(self.identity.database())) {
+            self.identity.go_elsewhere();
+        }
         let mut recording = self.recording(engine, &reading, context, &text, &parameters);
         if let Some(recording) = &mut recording {
             recording.terms = terms.clone().unwrap_or_else(|| self.own_terms());
@@ -162,7 +165,7 @@ impl Session {
             self.note_wording(engine, &reading.statement.kind, text, terms);
         }
         let told = self.statements.get_mut(execute.id).and_then(|prepared| prepared.forward(&execute, packet));
-        if let Some(running) = &mut self.running {
+        if let Some(running) = &mut self.work.running {
             running.execution = Some((execute.id, metadata));
         }
         told.map_or(Decision::Forward, Decision::Replace)
@@ -197,7 +200,7 @@ impl Session {
 
     /// While it is not certain how texts are to be read, only the plainest kinds are believed.
     pub(crate) fn read(&mut self, engine: &Engine, text: &[u8]) -> Arc<Reading> {
-        let reading = engine.readings.read(text, self.variables.mode, &mut self.recent);
+        let reading = engine.readings.read(text, self.identity.mode(), &mut self.recent);
         let is_plain = matches!(
             reading.statement.kind,
             Kind::Read(_)
@@ -208,7 +211,7 @@ impl Session {
                 | Kind::Commit(_)
                 | Kind::Rollback(_)
         );
-        if self.variables.is_uncertain && !self.variables.is_unread && !is_plain { Reading::opaque() } else { reading }
+        if self.identity.variables().is_doubtful() && !is_plain { Reading::opaque() } else { reading }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
 use crate::packets::query_packet;
 use crate::session::Session;
-use crate::statement::unseen::Pending;
+use crate::statement::unseen::Unseen;
 use crate::statement::verification::Verification;
 use crate::transaction::state::Admission;
 use ::insight::Slot;
@@ -63,9 +63,9 @@ impl Session {
     pub(crate) fn is_cached(&self, engine: &Engine) -> bool {
         let settings = &engine.settings;
         settings.is_on()
-            && (self.cache_type != 0 || settings.observes())
+            && (self.identity.cache_type() != 0 || settings.observes())
             // The memory of trials is for them alone.
-            && (settings.size() > 0 || self.is_trial())
+            && (settings.size() > 0 || self.identity.is_trial())
             && self.is_told(engine)
     }
 
@@ -79,19 +79,19 @@ impl Session {
 
     pub(crate) fn serve(&mut self, engine: &Engine, asked: &Asked, outlet: &mut dyn Outlet) -> Served {
         self.verification = None;
-        if self.has_temporary_tables || self.writes.is_locked {
+        if self.temporary.may_exist() || self.writes.is_locked {
             return Served::No;
         }
         let key = asked.key();
         let hash = engine.cache.hash(&key);
-        if self.is_hopeless {
+        if self.reuse.is_hopeless() {
             engine.insight.requested(hash, None, |basis| engine.is_alive(basis));
             return Served::No;
         }
         let pin = cache::pin();
         let found = engine.cache.get(hash, &key, &pin);
         engine.insight.requested(hash, found.as_ref(), |basis| engine.is_alive(basis));
-        if self.cache_type == 0 {
+        if self.identity.cache_type() == 0 {
             return Served::No;
         }
         let Some(entry) = found else { return Served::No };
@@ -131,7 +131,7 @@ impl Session {
         engine.counts.saved_bytes.add(entry.value().len() as u64);
         engine.insight.digests.hit(Slot(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
         let replay = if layout.shows_found() { Vec::new() } else { wire::with_types(asked.packet, asked.types) };
-        self.unseen = Some(Pending { rows: entry.rows(), is_latest: true, is_owed: false, replay });
+        self.diagnostics.unseen = Some(Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay });
         self.deliver(entry.value(), layout, outlet);
         Served::Answered
     }
@@ -146,7 +146,7 @@ impl Session {
     /// Sends a stored response with this session's own transaction flags.
     fn deliver(&mut self, value: &[u8], layout: Layout, outlet: &mut dyn Outlet) {
         const OWN: u16 = status::IN_TRANS | status::AUTOCOMMIT | status::IN_TRANS_READONLY;
-        let flags = self.status_now() & OWN;
+        let flags = self.transaction.status_now() & OWN;
         let offsets = layout.offsets(value.len());
         let stored = u16::from_le_bytes([value[offsets[1]], value[offsets[1] + 1]]);
         if stored & OWN == flags {
@@ -158,20 +158,6 @@ impl Session {
             first => {
                 outlet.deliver(&[&value[..first], &own, &value[first + 2..offsets[1]], &own, &value[offsets[1] + 2..]])
             }
-        }
-    }
-
-    /// The flags of this session as the client must see them: a deferred BEGIN counts.
-    pub(crate) fn status_now(&self) -> u16 {
-        const LASTING: u16 = status::IN_TRANS
-            | status::AUTOCOMMIT
-            | status::IN_TRANS_READONLY
-            | status::NO_BACKSLASH_ESCAPES
-            | status::ANSI_QUOTES;
-        match &self.transaction.deferred_begin {
-            None => self.status & LASTING,
-            // One that reads only is never deferred.
-            Some(_) => self.status & LASTING & !status::IN_TRANS_READONLY | status::IN_TRANS,
         }
     }
 }

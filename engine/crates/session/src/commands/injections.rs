@@ -8,17 +8,17 @@ use crate::session::Session;
 use crate::statement::question;
 use crate::statement::running::HiddenError;
 use crate::statement::running::{Purpose, Running};
-use crate::statement::unseen::Pending;
+use crate::statement::unseen::Unseen;
 use crate::text::kinds::{changes_transaction, leaves_found_rows};
 use crate::text::reading::Reading;
 use crate::transaction::state::Isolation;
-use sql::{Assignment, Begin, Kind, Show, Statement, Target};
+use sql::{Assignment, Begin, Kind, Statement, Target};
 use wire::{Command, Execute, Expect};
 
 impl Session {
     /// The server gets this packet; the client does not see its response.
     fn inject(&mut self, engine: &Engine, purpose: Purpose, (packet, expect): (Vec<u8>, Expect)) -> Vec<u8> {
-        self.running = Some(Running::new(engine, purpose, expect, self.capabilities));
+        self.work.running = Some(Running::new(engine, purpose, expect, self.identity.capabilities()));
         packet
     }
 
@@ -49,8 +49,8 @@ impl Session {
     }
 
     /// The result that the server does not know of, if it matters.
-    pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Pending) -> bool) -> Option<Vec<u8>> {
-        let pending = self.unseen.take_if(|pending| matters(pending))?;
+    pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Unseen) -> bool) -> Option<Vec<u8>> {
+        let pending = self.diagnostics.unseen.take_if(|pending| matters(pending))?;
         if let Some(execute) = pending.execution()
             && let Some(prepared) = self.statements.get_mut(execute.id)
         {
@@ -58,12 +58,12 @@ impl Session {
             prepared.knows_types = execute.new_types(prepared.parameters).is_none_or(|types| types == prepared.types);
         }
         // Those of a statement that has run since the read was served.
-        let keeps_warnings = self.has_warnings && !pending.is_latest && pending.can_keep_warnings();
-        let limits_joins = self.variables.habits.limits_joins;
-        let replaced = Pending { is_latest: false, ..pending.clone() };
+        let keeps_warnings = self.diagnostics.has_warnings && !pending.is_latest && pending.can_keep_warnings();
+        let limits_joins = self.identity.habits().limits_joins;
+        let replaced = Unseen { is_latest: false, ..pending.clone() };
         let packet =
             self.inject(engine, Purpose::Unseen { keeps_warnings }, pending.command(keeps_warnings, limits_joins));
-        if let Some(running) = &mut self.running {
+        if let Some(running) = &mut self.work.running {
             running.replaced = Some(replaced);
         }
         Some(packet)
@@ -72,7 +72,7 @@ impl Session {
     /// What cannot be answered by an error goes on without the result that the server could not be told of.
     pub(crate) fn give_up_unseen(&mut self, hidden_error: Option<HiddenError>) {
         if hidden_error.is_some_and(|error| !error.is_of_begin) {
-            self.unseen = None;
+            self.diagnostics.unseen = None;
         }
     }
 
@@ -80,7 +80,7 @@ impl Session {
     /// To be asked until there is nothing left.
     pub fn before_pieces(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         self.settle(engine);
-        let hidden_error = self.hidden_error.take();
+        let hidden_error = self.work.hidden_error.take();
         self.give_up_unseen(hidden_error);
         self.tell_types(engine).or_else(|| self.tell_begin(engine)).or_else(|| self.tell_unseen(engine, |_| true))
     }
@@ -97,15 +97,15 @@ impl Session {
     pub fn owes_server(&self) -> bool {
         self.transaction.deferred_begin.is_some()
             || !self.statements.are_understood()
-            || self.running.as_ref().is_some_and(Running::is_kept_back)
+            || self.work.running.as_ref().is_some_and(Running::is_kept_back)
     }
 
     /// Before a read that could be stored or a write of rows, the server is asked for the settings that are not certain.
     pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement) -> Option<Vec<u8>> {
-        let is_worth_it = self.variables.is_uncertain
-            && !self.must_run
+        let is_worth_it = self.identity.variables().is_uncertain
+            && !self.identity.must_run()
             // The question would be in the place of the last statement's trace.
-            && !self.wants_all()
+            && !self.identity.wants_all()
             && self.transaction.deferred_begin.is_none()
             && (matches!(&statement.kind, Kind::Read(read) if read.refusal.is_none())
                 || self.may_tell_rows(engine, statement))
@@ -133,7 +133,7 @@ impl Session {
     ) -> Option<Decision> {
         let Kind::Begin(begin) = &statement.kind else { return None };
         let can_wait = engine.settings.defers_begin()
-            && self.cache_type != 0
+            && self.identity.cache_type() != 0
             && self.is_cached(engine)
             && self.context(engine, false).is_some()
             && !self.transaction.has_begun()
@@ -142,7 +142,7 @@ impl Session {
             && !self.transaction.is_set_once
             && !self.writes.is_locked
             // The server must know that it is idle in a transaction.
-            && !self.variables.habits.limits_idleness
+            && !self.identity.habits().limits_idleness
             && self.transaction.isolation <= Isolation::RepeatableRead
             && *begin == Begin::default();
         if !can_wait {
@@ -153,7 +153,7 @@ impl Session {
             return None;
         }
         // Warnings that the served read has cleared, as a BEGIN does not.
-        if self.has_warnings
+        if self.diagnostics.has_warnings
             && let Some(first) = self.tell_unseen(engine, |pending| pending.is_latest)
         {
             return Some(Decision::Inject(first));
@@ -161,17 +161,15 @@ impl Session {
         // One that is prepared may be closed before the server is told.
         let is_text = packet.get(4) == Some(&(Command::Query as u8));
         self.transaction.deferred_begin = Some(if is_text { packet.to_vec() } else { query_packet(b"BEGIN") });
-        if let Some(pending) = &mut self.unseen {
-            pending.is_latest = false;
-        }
-        outlet.deliver(&[&wire::ok_packet(1, 0, 0, self.status_now(), 0)]);
+        self.diagnostics.note_other();
+        outlet.deliver(&[&wire::ok_packet(1, 0, 0, self.transaction.status_now(), 0)]);
         Some(Decision::Answered)
     }
 
     fn is_of_another_database(&mut self, payload: &[u8]) -> bool {
         let execute = Execute::parse(payload).filter(|_| payload.first() == Some(&(Command::StmtExecute as u8)));
         let prepared = execute.and_then(|execute| self.statements.get_mut(execute.id));
-        prepared.is_some_and(|prepared| prepared.terms.database.as_deref() != Some(&self.database))
+        prepared.is_some_and(|prepared| prepared.terms.database.as_deref() != Some(self.identity.database()))
     }
 
     pub(crate) fn open_snapshot(&mut self, engine: &Engine) -> Vec<u8> {
@@ -185,11 +183,12 @@ impl Session {
         if let Some(begin) = self.tell_begin(engine) {
             return Some(begin);
         }
-        let matters = self.unseen.as_ref().is_some_and(|pending| self.matters(engine, pending, reading, text));
+        let matters =
+            self.diagnostics.unseen.as_ref().is_some_and(|pending| self.matters(engine, pending, reading, text));
         self.tell_unseen(engine, |_| matters)
     }
 
-    fn matters(&self, engine: &Engine, pending: &Pending, reading: &Reading, text: &[u8]) -> bool {
+    fn matters(&self, engine: &Engine, pending: &Unseen, reading: &Reading, text: &[u8]) -> bool {
         let statement = &*reading.statement;
         let is_read = matches!(&statement.kind, Kind::Read(read) if !read.leaves_found_rows);
         // An aggregate over nothing leaves the number of rows found as it was.
@@ -212,23 +211,12 @@ impl Session {
             || may_leave_found_rows
             || pending.is_replayed() && changes_transaction(&statement.kind, self.transaction.autocommit)
             || may_count()
-            || pending.is_latest && self.has_warnings && !is_write
+            || pending.is_latest && self.diagnostics.has_warnings && !is_write
             // Which may ask what its statement asks.
             || pending.is_latest && is_read && self.may_name_view(engine, reading, text)
     }
 
     pub(crate) fn may_name_view(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
-        engine.catalogue.facts().is_none_or(|facts| reading.names_view(&facts, text, self.variables.mode))
-    }
-
-    /// The number of rows found is replaced by a read that succeeds, and not the latest thing after anything else.
-    pub(crate) fn note_forwarded(&mut self, statement: &Statement) -> Option<Pending> {
-        self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
-        let has_own_rows = match &statement.kind {
-            Kind::Read(read) => !read.leaves_found_rows,
-            Kind::Show(show) => !matches!(show, Show::Warnings | Show::Errors),
-            _ => false,
-        };
-        self.unseen.take_if(|_| has_own_rows)
+        engine.catalogue.views().is_none_or(|views| reading.names_view(&views, text, self.identity.mode()))
     }
 }

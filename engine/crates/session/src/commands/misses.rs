@@ -29,8 +29,8 @@ impl Session {
         if !self.is_cached(engine) {
             return None;
         }
-        self.may_share_from_here(engine);
-        let is_observed = self.cache_type == 0;
+        self.identity.may_share_from_here(engine.settings.known_hosts());
+        let is_observed = self.identity.cache_type() == 0;
         engine.counts.misses.add(u64::from(!is_observed));
         let verification = self.verification.take();
         let refusal = self.refusal(read, context);
@@ -41,15 +41,13 @@ impl Session {
         let refusal = refusal.or(transaction_refusal);
         let slot = reading.slot(&engine.insight.digests);
         let key = Key { context: context.unwrap_or(0), parts: [text, parameters] };
-        let is_passed_over = refusal.is_none() && verification.is_none() && self.passes_over(engine, slot, &key);
-        if is_passed_over {
-            self.has_passed_over = true;
-            if !self.transaction.heeds_reads() {
-                engine.insight.missed(slot, Some(Own::NotReused.into()), 0);
-                self.note_refusal(engine, Own::NotReused);
-                self.is_uneventful = true;
-                return None;
-            }
+        let may_pass_over = refusal.is_none() && verification.is_none() && !is_observed && engine.settings.adapts();
+        let is_passed_over = may_pass_over && self.reuse.passes_over(engine, slot, &key);
+        if is_passed_over && !self.transaction.heeds_reads() {
+            engine.insight.missed(slot, Some(Own::NotReused.into()), 0);
+            self.note_refusal(engine, Own::NotReused);
+            self.told.is_uneventful = true;
+            return None;
         }
         let keeps = refusal.is_none() && !is_passed_over;
         Some(Recording {
@@ -75,43 +73,25 @@ impl Session {
             refusal,
             lasts_seconds: None,
             omits_metadata: false,
-            response: std::mem::take(&mut self.scratch),
+            response: std::mem::take(&mut self.work.scratch),
         })
     }
 
-    /// Results of this shape are hardly ever found, and this one is not among the few that are looked for nevertheless.
-    pub(crate) fn may_skip(&mut self, engine: &Engine, reading: &Reading) -> bool {
-        if self.cache_type == 0 || !engine.settings.adapts() {
-            return false;
-        }
-        self.requests = self.requests.wrapping_add(1);
-        let digests = &engine.insight.digests;
-        !digests.looks_up(reading.slot(digests), self.requests)
-    }
-
-    /// Results of this shape are hardly reused, and this one is not among the few that are stored nevertheless.
-    fn passes_over(&self, engine: &Engine, slot: Slot, key: &Key) -> bool {
-        let digests = &engine.insight.digests;
-        if self.cache_type == 0 || !engine.settings.adapts() || digests.admits_all(slot) {
-            return false;
-        }
-        let hash = engine.cache.hash(key);
-        let is_passed_over = self.is_hopeless || !digests.admits(slot, hash);
-        if is_passed_over {
-            engine.insight.passed_over(hash);
-        }
-        is_passed_over
+    /// Where a read of this shape is counted, if it may be passed over for what is counted there.
+    pub(crate) fn adaptive_slot(&self, engine: &Engine, reading: &Reading) -> Option<Slot> {
+        let may_pass_over = self.identity.cache_type() != 0 && engine.settings.adapts();
+        may_pass_over.then(|| reading.slot(&engine.insight.digests))
     }
 
     fn refusal(&self, read: &sql::Read, context: Option<u64>) -> Option<Reason> {
         if let Some(refusal) = read.refusal {
             return Some(Reason::Text(refusal));
         }
-        let own = match (self.cache_type, read.hint) {
+        let own = match (self.identity.cache_type(), read.hint) {
             (_, Hint::SqlNoCache) => Own::NoCacheHint,
             (2, Hint::None) => Own::Demand,
             _ if context.is_none() => Own::SessionState,
-            _ if self.has_temporary_tables => Own::TemporaryTables,
+            _ if self.temporary.may_exist() => Own::TemporaryTables,
             _ if self.writes.is_locked => Own::LockedTables,
             _ => return None,
         };
@@ -127,31 +107,25 @@ impl Session {
         read: Option<Recording>,
     ) {
         self.close_for(engine, &statement.kind);
-        let replaced = self.note_forwarded(statement);
+        let replaced = self.diagnostics.note_forwarded(statement);
         if !self.transaction.is_open {
             self.transaction.snapshot = Snapshot::Unknown;
         }
-        let mut running = Running::new(engine, Purpose::Client, expect, self.capabilities);
+        let mut running = Running::new(engine, Purpose::Client, expect, self.identity.capabilities());
         running.may_run_others = may_run_others(&statement.kind);
         running.logs_itself |= matches!(statement.kind, Kind::Read(_));
         running.effect = Effect::Statement(statement.clone());
         running.read = read;
         running.replaced = replaced;
-        self.running = Some(running);
+        self.work.running = Some(running);
     }
 
-    /// Temporary tables made where no event tells of them: in one of several statements, or by EXECUTE. Habits taken up there.
+    /// Temporary tables made where no event tells of them, and habits taken up there.
     pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
-        let may_make = || sql::may_make_temporary(text, self.variables.mode);
-        match kind {
-            Kind::Prepare => self.prepares_temporary |= may_make(),
-            Kind::Execute => self.has_temporary_tables |= self.prepares_temporary,
-            kind if may_be_anything(kind) => {
-                self.variables.habits.note_text(text);
-                self.has_temporary_tables |= self.prepares_temporary || may_make();
-            }
-            _ => {}
+        if may_be_anything(kind) && *kind != Kind::Execute {
+            self.identity.note_habits(text);
         }
+        self.temporary.note(kind, text, self.identity.mode());
     }
 
     pub(crate) fn close_for(&mut self, engine: &Engine, kind: &Kind) {
@@ -174,7 +148,7 @@ impl Session {
             return self.writes.close_everything(engine, true);
         }
         for name in names {
-            let db = name.db.clone().unwrap_or_else(|| self.database.clone());
+            let db = name.db.clone().unwrap_or_else(|| self.identity.database().to_vec());
             let table = engine.tables.find(&engine.versions, &db, &name.name);
             self.writes.close_defined(engine, table);
         }

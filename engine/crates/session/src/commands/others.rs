@@ -12,7 +12,7 @@ impl Session {
     pub(crate) fn on_other(&mut self, engine: &Engine, packet: &[u8], command: Option<Command>) -> Decision {
         // The others have no response that would tell of the transaction.
         if !matches!(command, Some(Command::Quit | Command::StmtClose | Command::StmtSendLongData)) {
-            let has_warnings = self.has_warnings;
+            let has_warnings = self.diagnostics.has_warnings;
             // Who could not become another user goes on with what the server knows.
             let may_be_anything = matches!(command, None | Some(Command::StmtBulkExecute | Command::ChangeUser));
             let unseen = |session: &mut Session| {
@@ -46,7 +46,7 @@ impl Session {
         {
             return Decision::Inject(owed);
         }
-        self.unseen.iter_mut().for_each(|pending| pending.is_latest = false);
+        self.diagnostics.note_other();
         self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)
     }
 
@@ -79,18 +79,18 @@ impl Session {
             Some(Command::Quit) => (Expect::Nothing, Effect::None),
             Some(Command::Ping | Command::SetOption | Command::Debug) => (Expect::Ok, Effect::None),
             Some(Command::InitDb) => {
-                self.database_known = false;
-                self.forget_contexts();
+                self.identity.doubt_database();
                 (Expect::Ok, Effect::Database)
             }
             Some(Command::Statistics) => (Expect::Text, Effect::None),
             Some(Command::FieldList) => (Expect::FieldList, Effect::None),
             Some(Command::StmtFetch) => (Expect::Fetch, Effect::None),
             Some(Command::ChangeUser) => {
-                let charset = wire::ChangeUser::parse(payload, self.capabilities).and_then(|change| change.charset);
+                let charset =
+                    wire::ChangeUser::parse(payload, self.identity.capabilities()).and_then(|change| change.charset);
                 self.close_written(engine);
-                self.account = None;
-                self.database_known = false;
+                self.identity.set_account(None);
+                self.identity.doubt_database();
                 (Expect::ChangeUser, Effect::ChangeUser { charset })
             }
             Some(Command::ResetConnection) => {
@@ -110,21 +110,21 @@ impl Session {
                 return None;
             }
         };
-        let mut running = Running::new(engine, Purpose::Client, expect, self.capabilities);
+        let mut running = Running::new(engine, Purpose::Client, expect, self.identity.capabilities());
         running.effect = effect;
         running.is_exchange = expect == Expect::ChangeUser;
-        self.running = Some(running);
+        self.work.running = Some(running);
         None
     }
 
     fn on_prepare(&mut self, engine: &Engine, text: &[u8]) -> Option<Vec<u8>> {
-        let rewritten = sql::surface::rewrite(text, self.variables.mode);
+        let rewritten = sql::surface::rewrite(text, self.identity.mode());
         let text = rewritten.as_ref().map_or(text, |rewrite| &rewrite.text);
-        let reading = engine.readings.read_prepared(text, self.variables.mode);
+        let reading = engine.readings.read_prepared(text, self.identity.mode());
         let context = self.context(engine, true).unwrap_or(0);
-        let mut running = Running::new(engine, Purpose::Client, Expect::Prepare, self.capabilities);
+        let mut running = Running::new(engine, Purpose::Client, Expect::Prepare, self.identity.capabilities());
         running.effect = Effect::Prepare { text: text.into(), reading, context, terms: self.lasting_terms() };
-        self.running = Some(running);
+        self.work.running = Some(running);
         rewritten.map(|rewrite| command_packet(Command::StmtPrepare, &rewrite.text))
     }
 }

@@ -1,39 +1,23 @@
 //! What must be known of the server's catalogue, published by whoever can ask it.
 //!
-//! A generation begins when anything is defined, altered or dropped. Results are stored only while the published facts
+//! A generation begins when anything is defined, altered or dropped. Results are stored only while the published names
 //! are those of the present generation.
 
-use std::collections::HashSet;
+use crate::text::views::ViewNames;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
-
-#[derive(Default)]
-pub struct Facts {
-    pub generation: u64,
-    /// Names of all views but those of system schemas, in ASCII lower case, without their schemas.
-    pub views: HashSet<Vec<u8>>,
-    /// The server finds them by names in another case, too, as it folds letters beyond ASCII.
-    pub folds_case: bool,
-}
-
-impl Facts {
-    /// `name`: in ASCII lower case.
-    pub fn may_be_view(&self, name: &[u8]) -> bool {
-        self.views.contains(name) || self.folds_case && !name.is_ascii()
-    }
-}
 
 pub struct Catalogue {
     generation: AtomicU64,
     /// How often anything, a single table included, has been defined anew.
     definitions: AtomicU64,
-    facts: RwLock<Arc<Facts>>,
+    views: RwLock<Arc<ViewNames>>,
 }
 
 impl Default for Catalogue {
     fn default() -> Self {
-        // The first generation is 1, and the empty facts are of generation 0: nothing is stored before they are read.
-        Catalogue { generation: AtomicU64::new(1), definitions: AtomicU64::new(0), facts: RwLock::default() }
+        // The first generation is 1, and the empty names are of generation 0: nothing is stored before they are read.
+        Catalogue { generation: AtomicU64::new(1), definitions: AtomicU64::new(0), views: RwLock::default() }
     }
 }
 
@@ -45,7 +29,7 @@ impl Catalogue {
 
     /// Something was defined, altered or dropped. To be called before its cells are opened.
     pub fn outdate(&self) {
-        // AcqRel: pairs with `generation`, in the reader of facts and in the storing session.
+        // AcqRel: pairs with `generation`, in the reader of names and in the storing session.
         self.generation.fetch_add(1, Ordering::AcqRel);
         self.note_definition();
     }
@@ -58,18 +42,18 @@ impl Catalogue {
         self.definitions.load(Ordering::Acquire)
     }
 
-    pub fn publish(&self, facts: Facts) {
-        *self.facts.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(facts);
+    pub fn publish(&self, views: ViewNames) {
+        *self.views.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(views);
     }
 
     pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
-        let _held = self.facts.write().unwrap_or_else(|e| e.into_inner());
+        let _held = self.views.write().unwrap_or_else(|e| e.into_inner());
         work();
     }
 
-    /// The facts, if they are those of the present.
-    pub fn facts(&self) -> Option<Arc<Facts>> {
-        let facts = self.facts.read().unwrap_or_else(|e| e.into_inner()).clone();
-        (facts.generation == self.generation()).then_some(facts)
+    /// The names, if they are those of the present.
+    pub fn views(&self) -> Option<Arc<ViewNames>> {
+        let views = self.views.read().unwrap_or_else(|e| e.into_inner()).clone();
+        (views.generation == self.generation()).then_some(views)
     }
 }

@@ -65,9 +65,9 @@ impl Contexts {
 
 /// Builds the bytes of an identity from length-prefixed parts, so that no two lists of parts give the same bytes.
 #[derive(Default)]
-pub struct Identity(Vec<u8>);
+pub struct Parts(Vec<u8>);
 
-impl Identity {
+impl Parts {
     pub fn push(&mut self, part: &[u8]) -> &mut Self {
         self.0.extend_from_slice(&(part.len() as u32).to_le_bytes());
         self.0.extend_from_slice(part);

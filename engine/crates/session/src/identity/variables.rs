@@ -108,7 +108,7 @@ pub struct Variables {
 
 /// Whether an assignment changed the identity, and how far it was understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum Understanding {
     Nothing,
     Changed,
     /// The value is not known.
@@ -127,18 +127,18 @@ impl Variables {
     }
 
     /// Applies an assignment that the server has accepted. `inherited` numbers the globals that DEFAULT stands for.
-    pub fn apply(&mut self, assignment: &Assignment, inherited: u64) -> Effect {
+    pub fn apply(&mut self, assignment: &Assignment, inherited: u64) -> Understanding {
         match &assignment.target {
-            Target::UserVariable if assignment.value == Value::Complex => Effect::NotUnderstood,
+            Target::UserVariable if assignment.value == Value::Complex => Understanding::NotUnderstood,
             Target::UserVariable | Target::OneShot(_) | Target::Global(_) | Target::Password | Target::DefaultRole => {
-                Effect::Nothing
+                Understanding::Nothing
             }
             Target::Session(name) => self.set_session(name, &assignment.value, inherited),
             Target::Names { collation } => self.set_names(&assignment.value, collation.as_deref(), inherited),
             // Its effect depends on the database that is current now.
             Target::Charset => {
                 self.mode.charset = assignment.value.plain().map_or(Charset::Unreadable, Charset::of_name);
-                Effect::NotUnderstood
+                Understanding::NotUnderstood
             }
             Target::Role => {
                 // The server keeps what is granted to it now.
@@ -148,14 +148,14 @@ impl Variables {
         }
     }
 
-    fn set_session(&mut self, name: &[u8], value: &Value, inherited: u64) -> Effect {
+    fn set_session(&mut self, name: &[u8], value: &Value, inherited: u64) -> Understanding {
         if IGNORED.contains(&name) || QUIET_TRACKERS.contains(&name) {
-            return Effect::Nothing;
+            return Understanding::Nothing;
         }
         if Habits::hang_on(name) {
             self.habits.set(name, Some(value));
             if !Habits::change_results(name) {
-                return Effect::Changed;
+                return Understanding::Changed;
             }
         }
         if name == b"character_set_results" {
@@ -166,7 +166,7 @@ impl Variables {
         let is_part = name == b"optimizer_switch";
         if ASKABLE.contains(&name) && (is_part || matches!(value, Value::Complex | Value::Default)) {
             self.doubt();
-            return Effect::Changed;
+            return Understanding::Changed;
         }
         if name == b"sql_mode" {
             match self.mode.with_sql_mode(value) {
@@ -180,16 +180,15 @@ impl Variables {
         self.set_plain(name, value, inherited)
     }
 
-    fn set_plain(&mut self, name: &[u8], value: &Value, inherited: u64) -> Effect {
+    fn set_plain(&mut self, name: &[u8], value: &Value, inherited: u64) -> Understanding {
         let value = match (value, value.plain()) {
             (_, Some(bytes)) => [b"=", bytes].concat(),
             (Value::Default, _) => format!("default {inherited}").into_bytes(),
-            _ => return Effect::NotUnderstood,
+            _ => return Understanding::NotUnderstood,
         };
         let bases = bases(name);
-        let is_doubtful = self.is_uncertain && !self.is_unread;
-        if is_doubtful && bases.iter().any(|base| ASKABLE.contains(base)) {
-            return Effect::NotUnderstood;
+        if self.is_doubtful() && bases.iter().any(|base| ASKABLE.contains(base)) {
+            return Understanding::NotUnderstood;
         }
         let own = Some(&value).into_iter();
         let parts = own.chain(bases.iter().filter_map(|base| self.set.get(*base)));
@@ -198,7 +197,33 @@ impl Variables {
             self.set.remove(other);
         }
         self.set.insert(name.to_vec(), value);
-        Effect::Changed
+        Understanding::Changed
+    }
+
+    /// Assignments of which nobody knows whether they were made. False if the server cannot be asked for what they set.
+    pub fn doubt_all(&mut self, assignments: &[Assignment]) -> bool {
+        let is_askable = |assignment: &Assignment| match &assignment.target {
+            Target::Session(name) => ASKABLE.contains(&name.as_slice()),
+            Target::Names { .. } => true,
+            _ => false,
+        };
+        for assignment in assignments {
+            if let Target::Session(name) = &assignment.target {
+                self.habits.set(name, None);
+            }
+        }
+        self.doubt();
+        assignments.iter().all(is_askable)
+    }
+
+    /// All that was set is known, or at least how texts are read.
+    pub fn are_certain(&self) -> bool {
+        !self.is_uncertain && self.knowledge != Knowledge::Lost
+    }
+
+    /// One of `ASKABLE` was set by an expression, and the server has not told its value yet.
+    pub fn is_doubtful(&self) -> bool {
+        self.is_uncertain && !self.is_unread
     }
 
     /// What was set is to be asked for.
@@ -226,7 +251,7 @@ impl Variables {
     }
 
     /// SET NAMES replaces what was set for the four character sets one by one.
-    fn set_names(&mut self, value: &Value, collation: Option<&[u8]>, inherited: u64) -> Effect {
+    fn set_names(&mut self, value: &Value, collation: Option<&[u8]>, inherited: u64) -> Understanding {
         self.forget_character_sets();
         let named = collation.map_or_else(|| vec![u8::from(matches!(value, Value::Default))], <[u8]>::to_vec);
         self.set.insert(RESULTS_NAMED.to_vec(), named);

@@ -85,7 +85,7 @@ pub fn may_write(engine: &Engine, text: &[u8]) -> bool {
     let reading = Reading::new(text, mode);
     let Kind::Read(read) = &reading.statement.kind else { return !is_plain_show(&reading.statement.kind) };
     let is_ambiguous = text.iter().any(|byte| matches!(byte, b'"' | b'\\'));
-    let names_view = || engine.catalogue.facts().is_none_or(|facts| reading.names_view(&facts, text, mode));
+    let names_view = || engine.catalogue.views().is_none_or(|views| reading.names_view(&views, text, mode));
     !matches!(read.refusal, None | Some(Refusal::NoTable)) || is_ambiguous || names_view()
 }
 

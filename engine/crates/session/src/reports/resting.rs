@@ -3,9 +3,7 @@
 //! for in their texts.
 
 use crate::engine::Engine;
-use crate::identity::variables::Knowledge;
 use crate::session::{Phase, Session};
-use crate::transaction::state::Transaction;
 use sql::{Kind, Refusal, Statement};
 use wire::Command;
 
@@ -15,7 +13,7 @@ impl Session {
         if self.phase != Phase::Commands {
             return false;
         }
-        if self.has_missed {
+        if self.told.has_missed {
             return true;
         }
         !engine.vigil.is_awake()
@@ -33,14 +31,13 @@ impl Session {
     fn asks_only_itself(&self, statement: &Statement, text: &[u8]) -> bool {
         matches!(statement.kind, Kind::Read(_))
             && !statement.reads_diagnostics
-            && !sql::mentions(text, self.variables.mode, |word| word == b"from")
+            && !sql::mentions(text, self.identity.mode(), |word| word == b"from")
     }
 
     pub(crate) fn rest(&mut self, engine: &Engine) {
         self.phase = Phase::Resting;
-        self.variables.knowledge = Knowledge::Lost;
-        self.forget_contexts();
-        self.transaction = Transaction::default();
+        self.identity.lose();
+        self.transaction.begin_anew();
         self.statements.clear();
         self.writes.is_locked = false;
         self.writes.open(engine);

@@ -7,7 +7,7 @@ use crate::session::Session;
 impl Session {
     /// Begins or ends a trial: memory for it even where `fqc_size` is 0, and results that are nobody else's.
     pub(crate) fn try_out(&mut self, engine: &Engine, is_trial: bool) {
-        if self.is_trial() == is_trial {
+        if self.identity.is_trial() == is_trial {
             return;
         }
         if is_trial {
@@ -15,17 +15,12 @@ impl Session {
         } else {
             engine.vigil.end_trial()
         }
-        self.trial = is_trial.then(|| engine.contexts.private());
-        self.forget_contexts();
+        self.identity.set_trial(is_trial.then(|| engine.contexts.private()));
     }
 
     /// A read that is not stored, for a reason that shows before its response.
     pub(crate) fn note_refusal(&mut self, engine: &Engine, reason: Own) {
         engine.note_refusal(reason);
         self.own.count(Err(reason.into()));
-    }
-
-    pub(crate) fn is_trial(&self) -> bool {
-        self.trial.is_some()
     }
 }

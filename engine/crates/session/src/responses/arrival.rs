@@ -11,7 +11,7 @@ use wire::{ErrPacket, Outcome, OutcomeKind, Progress};
 impl Session {
     /// Bytes of the server, before the client gets them.
     pub fn on_response(&mut self, engine: &Engine, bytes: &[u8]) -> Reply {
-        let Some(running) = self.running.as_mut() else { return Reply::Send };
+        let Some(running) = self.work.running.as_mut() else { return Reply::Send };
         let progress = running.tracker.feed(bytes);
         if let Some(recording) = &mut running.read {
             recording.record(bytes, engine.settings.limit());
@@ -27,8 +27,8 @@ impl Session {
             Progress::More => {}
             Progress::Confused => {
                 let held = std::mem::take(&mut running.held);
+                self.work.give_up();
                 self.abandon(engine);
-                self.draining = None;
                 return if is_held { Reply::Replace(held) } else { Reply::Send };
             }
         }
@@ -38,30 +38,26 @@ impl Session {
 
     /// Whether these bytes of a session that was abandoned answer a question of ours: the client must not see them.
     pub fn drains(&mut self, bytes: &[u8]) -> bool {
-        let Some(tracker) = &mut self.draining else { return false };
-        if !matches!(tracker.feed(bytes), Progress::More) {
-            self.draining = None;
-        }
-        true
+        self.work.drains(bytes)
     }
 
     /// The server reads what is not a command.
     pub fn is_in_exchange(&self) -> bool {
-        self.running.as_ref().is_some_and(|running| running.is_exchange)
+        self.work.running.as_ref().is_some_and(|running| running.is_exchange)
     }
 
     fn finish(&mut self, engine: &Engine, outcome: Outcome) -> Reply {
-        let Some(running) = self.running.take() else { return Reply::Send };
+        let Some(running) = self.work.running.take() else { return Reply::Send };
         let was_open = self.transaction.is_open || self.transaction.is_doubtful;
         self.note_missed(engine, &running);
         if let Some(flags) = outcome.status {
             self.take_flags(&running, flags);
         }
         let has_failed = matches!(outcome.kind, OutcomeKind::Err { .. });
-        self.has_failed = has_failed;
-        self.note_warnings(&running, &outcome, has_failed);
-        self.note_set_once(&running, has_failed);
-        self.note_branch(&running, has_failed);
+        self.transaction.has_failed = has_failed;
+        self.diagnostics.note_warnings(&running, &outcome, has_failed);
+        self.transaction.note_set_once(&running, has_failed);
+        self.transaction.note_branch(&running, has_failed);
         self.apply(engine, &running, &outcome, has_failed);
         self.doubt_granted(engine, &running);
         // With something written, the statement may have committed that before its privileges were looked at.
@@ -72,13 +68,13 @@ impl Session {
             self.narrow(engine, table, &outcome);
         }
         self.end_writes(engine, &running, has_failed);
-        self.note_snapshot(&running, &outcome, was_open, has_failed);
-        if let Some(has_begun) = running.has_begun.filter(|_| std::mem::take(&mut self.has_failed)) {
-            self.take_transaction(has_begun);
+        self.transaction.note_snapshot(&running, &outcome, was_open, has_failed);
+        if let Some(has_begun) = running.has_begun.filter(|_| std::mem::take(&mut self.transaction.has_failed)) {
+            self.transaction.take_begun(has_begun);
         }
         if running.begins() {
             let error = || HiddenError { answer: running.held.clone(), is_of_begin: true };
-            self.hidden_error = has_failed.then(error);
+            self.work.hidden_error = has_failed.then(error);
             if has_failed {
                 self.begin_once_more();
             }
@@ -86,10 +82,10 @@ impl Session {
         let is_unseen = matches!(running.purpose, Purpose::Unseen { .. });
         let interruption = interruption(&outcome).filter(|_| is_unseen);
         if let Some(answer) = interruption {
-            self.hidden_error = Some(HiddenError { answer, is_of_begin: false });
-            self.unseen = running.replaced;
+            self.work.hidden_error = Some(HiddenError { answer, is_of_begin: false });
+            self.diagnostics.unseen = running.replaced;
         } else if has_failed && !is_unseen && running.replaced.is_some() {
-            self.unseen = running.replaced;
+            self.diagnostics.unseen = running.replaced;
         }
         if matches!(running.purpose, Purpose::Ask) {
             self.learn(engine, &running.held);
@@ -97,7 +93,7 @@ impl Session {
         let reply = match (&running.purpose, &running.rendering) {
             (Purpose::Client, None) => Reply::Send,
             (Purpose::Client, Some(rendering)) => {
-                Reply::Replace(rendering.apply(&running.held, self.capabilities).unwrap_or(running.held))
+                Reply::Replace(rendering.apply(&running.held, self.identity.capabilities()).unwrap_or(running.held))
             }
             _ => Reply::Swallow,
         };
@@ -110,16 +106,16 @@ impl Session {
             }
         }
         if let Some(recording) = running.read {
-            self.finished = Some(Finished { recording, outcome });
+            self.work.finished = Some(Finished { recording, outcome });
         }
         reply
     }
 
     /// The server asks for the next command: whatever ran has ended, even if its response was not understood.
     pub(crate) fn settle(&mut self, engine: &Engine) {
-        let Some(running) = self.running.take() else { return };
+        let Some(running) = self.work.running.take() else { return };
         self.note_missed(engine, &running);
-        self.note_branch(&running, true);
+        self.transaction.note_branch(&running, true);
         self.end_writes(engine, &running, true);
         if running.begins() {
             self.begin_once_more();

@@ -1,38 +1,31 @@
 //! What the end of a statement means for its session: flags, transaction, snapshot, settings, and tables that open again.
 
 use crate::engine::{Engine, OF_ONE};
-use crate::identity::variables::{ASKABLE, Effect as Understood};
 use crate::reports::resting::keeps_track;
 use crate::session::Session;
 use crate::statement::question;
-use crate::statement::recording::Recording;
-use crate::statement::running::{Effect, Purpose, Running};
-use crate::statement::unseen::Pending;
+use crate::statement::running::{Effect, Running};
+use crate::statement::unseen::Unseen;
 use crate::text::kinds::may_be_anything;
-use crate::transaction::state::{Snapshot, Transaction};
 use cache::Versions;
-use sql::{Flush, Kind, Statement, Xa};
+use sql::{Flush, Kind, Statement};
 use wire::{Outcome, OutcomeKind, status};
 
 impl Session {
     /// Not all that the server had to tell of it was told.
     pub(crate) fn note_missed(&mut self, engine: &Engine, running: &Running) {
         let keeps_track = !matches!(&running.effect, Effect::Statement(statement) if !keeps_track(&statement.kind));
-        self.has_missed |= running.epoch != engine.vigil.epoch() && !keeps_track;
+        self.told.has_missed |= running.epoch != engine.vigil.epoch() && !keeps_track;
     }
 
     pub(crate) fn take_flags(&mut self, running: &Running, mut flags: u16) {
         const OF_MODE: u16 = status::ANSI_QUOTES | status::NO_BACKSLASH_ESCAPES;
         // These are told while the settings of SET STATEMENT are still in force.
         if matches!(&running.effect, Effect::Statement(statement) if matches!(statement.kind, Kind::SetStatement(_))) {
-            flags = flags & !OF_MODE | self.status & OF_MODE;
+            flags = flags & !OF_MODE | self.transaction.status & OF_MODE;
         }
-        self.status = flags;
-        self.transaction.is_open = flags & status::IN_TRANS != 0;
-        self.transaction.is_doubtful = false;
-        self.transaction.autocommit = flags & status::AUTOCOMMIT != 0;
-        self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
-        self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
+        self.transaction.take_flags(flags);
+        self.identity.set_mode_flags(flags);
     }
 
     /// Tables open again. In a transaction they are remembered, to be closed again when it may commit.
@@ -56,91 +49,6 @@ impl Session {
         }
         if !self.writes.is_empty() {
             self.writes.open(engine);
-        }
-    }
-
-    /// What SET TRANSACTION set is used up by a transaction that has ended.
-    pub(crate) fn note_set_once(&mut self, running: &Running, has_failed: bool) {
-        let Effect::Statement(statement) = &running.effect else { return };
-        let ends_one = match &statement.kind {
-            Kind::SetTransaction(set) if set.scope == sql::TransactionScope::Next => {
-                return self.transaction.is_set_once = true;
-            }
-            Kind::Set(assignments) if assignments.iter().any(|a| matches!(a.target, sql::Target::OneShot(_))) => {
-                return self.transaction.is_set_once = true;
-            }
-            kind if may_be_anything(kind) => return self.transaction.is_set_once = true,
-            Kind::Commit(_) | Kind::Rollback(_) => !has_failed,
-            // Without a table of an engine that knows transactions, it was none. Of writes it is not known.
-            Kind::Read(_) => {
-                let is_one = |recording: &Recording| recording.all_snapshot && !recording.cells.is_empty();
-                !has_failed && running.read.as_ref().is_some_and(is_one)
-            }
-            _ => false,
-        };
-        if ends_one && !self.transaction.is_open {
-            self.transaction.is_set_once = false;
-        }
-    }
-
-    /// An XA transaction that has begun lasts as long as the server says that one is open. After an error it has said nothing.
-    pub(crate) fn note_branch(&mut self, running: &Running, has_failed: bool) {
-        let kind = running.kind();
-        let may_begin = kind.is_some_and(|kind| matches!(kind, Kind::Xa(_) | Kind::Call) || may_be_anything(kind));
-        let begins = matches!(kind, Some(Kind::Xa(Xa::Start)));
-        let Transaction { is_open, is_branch, is_own_branch, .. } = &mut self.transaction;
-        *is_branch = *is_open && (may_begin || *is_branch);
-        *is_own_branch = *is_open && !has_failed && (begins || *is_own_branch);
-    }
-
-    /// The server keeps its warnings until a statement that uses a table.
-    pub(crate) fn note_warnings(&mut self, running: &Running, outcome: &Outcome, has_failed: bool) {
-        let uses_table = match (&running.effect, &running.purpose) {
-            (_, Purpose::Unseen { keeps_warnings }) => !keeps_warnings,
-            (Effect::Statement(statement), _) => match statement.kind {
-                Kind::Write => true,
-                Kind::Read(_) => running.read.as_ref().is_some_and(|recording| !recording.cells.is_empty()),
-                _ => false,
-            },
-            _ => false,
-        };
-        self.has_warnings = has_failed || outcome.warnings > 0 || self.has_warnings && !uses_table;
-    }
-
-    pub(crate) fn note_snapshot(&mut self, running: &Running, outcome: &Outcome, was_open: bool, has_failed: bool) {
-        if let Purpose::OpenSnapshot(moment) = running.purpose {
-            self.transaction.snapshot = if has_failed { Snapshot::Unknown } else { Snapshot::Open(moment) };
-            return;
-        }
-        if !self.transaction.is_open {
-            self.transaction.snapshot = Snapshot::Unknown;
-            return;
-        }
-        if has_failed {
-            // A deadlock, say, has rolled the transaction back: the flags are told with the next success.
-            self.transaction.snapshot = Snapshot::Unknown;
-            return;
-        }
-        let kind = match (&running.effect, &running.purpose) {
-            (_, Purpose::Idle | Purpose::Ask) => return,
-            (_, Purpose::Begin) => return self.transaction.snapshot = Snapshot::NotYet,
-            (Effect::Statement(statement), _) => &statement.kind,
-            _ => return,
-        };
-        match kind {
-            Kind::Begin(begin) if begin.consistent_snapshot => {
-                self.transaction.snapshot = Snapshot::Open(running.moment)
-            }
-            Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => self.transaction.snapshot = Snapshot::NotYet,
-            Kind::Several => self.transaction.snapshot = Snapshot::Unknown,
-            Kind::Read(_) => {
-                if !was_open {
-                    self.transaction.snapshot = Snapshot::NotYet;
-                }
-                let has_read = running.read.as_ref().is_some_and(|recording| recording.has_read_rows(outcome));
-                self.transaction.after_read(running.moment, has_read);
-            }
-            _ => self.transaction.after_other(),
         }
     }
 
@@ -169,8 +77,10 @@ impl Session {
                 _ => self.statements.forget_last(),
             },
             Effect::ChangeUser { charset } => {
-                self.charset = charset.unwrap_or(self.charset);
-                self.granted = [engine.number_of(running.inherited); 2];
+                if let Some(charset) = charset {
+                    self.identity.set_charset(*charset);
+                }
+                self.identity.set_granted(engine.number_of(running.inherited));
                 self.begin_again(engine, running.inherited);
                 if has_failed {
                     self.abandon(engine);
@@ -193,10 +103,10 @@ impl Session {
             // One that failed may have been applied in part.
             Kind::Set(assignments) if has_failed => self.lose_settings(engine, assignments),
             Kind::Set(assignments) => self.apply_settings(engine, running, assignments),
-            Kind::CreateTemporary => self.has_temporary_tables = true,
+            Kind::CreateTemporary => self.temporary.note_created(),
             Kind::Use(_) if !has_failed => self.choose_database(engine, running),
             // Anything may have been set inside.
-            kind if may_be_anything(kind) => self.become_private(engine),
+            kind if may_be_anything(kind) => self.identity.become_private(&engine.contexts),
             Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
                 if matches!(statement.kind, Kind::ResetQueryCache) {
                     engine.cache.clear();
@@ -214,52 +124,34 @@ impl Session {
         if assignments.iter().all(|a| matches!(a.target, sql::Target::Global(_))) {
             return;
         }
-        let is_askable = |a: &sql::Assignment| match &a.target {
-            sql::Target::Session(name) => ASKABLE.contains(&name.as_slice()),
-            sql::Target::Names { .. } => true,
-            _ => false,
-        };
-        for assignment in assignments {
-            if let sql::Target::Session(name) = &assignment.target {
-                self.variables.habits.set(name, None);
-            }
-        }
-        self.variables.doubt();
-        self.has_set_role |= assignments.iter().any(|a| a.target == sql::Target::Role);
-        self.forget_contexts();
-        if !assignments.iter().all(is_askable) {
-            self.become_private(engine);
+        if !self.identity.doubt(assignments) {
+            self.identity.become_private(&engine.contexts);
         }
     }
 
     pub(crate) fn learn(&mut self, engine: &Engine, response: &[u8]) {
-        match question::answer(response, self.capabilities).as_deref() {
-            Some([found, first, values @ ..]) => {
-                self.variables.learn(values);
-                if self.was_reset && !first.is_empty() {
-                    self.become_private(engine);
-                }
-                let rows = std::str::from_utf8(found).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-                self.unseen = Some(Pending { rows, is_latest: false, is_owed: true, replay: Vec::new() });
-            }
-            _ => self.variables.knowledge = crate::identity::variables::Knowledge::Lost,
+        let answer = question::answer(response, self.identity.capabilities());
+        let Some([found, first, values @ ..]) = answer.as_deref() else { return self.identity.learn(None) };
+        self.identity.learn(Some(values));
+        if self.identity.was_reset() && !first.is_empty() {
+            self.identity.become_private(&engine.contexts);
         }
-        self.variables.is_uncertain = false;
-        self.forget_contexts();
+        let rows = std::str::from_utf8(found).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+        self.diagnostics.unseen = Some(Unseen { rows, is_latest: false, is_owed: true, replay: Vec::new() });
     }
 
     /// Its name is told at the end of the statement, but not while the engine sleeps.
     fn choose_database(&mut self, engine: &Engine, running: &Running) {
-        self.database_known = false;
-        self.granted[1] = engine.number_of(running.inherited);
-        self.forget_contexts();
+        self.identity.doubt_database();
+        self.identity.set_granted_for_database(engine.number_of(running.inherited));
     }
 
     /// Privileges have changed since the database was chosen, and the statement may have made the server look them up anew, or
     /// not: nobody else is known to have the same.
     pub(crate) fn doubt_granted(&mut self, engine: &Engine, running: &Running) {
-        let is_as_then = self.granted[1] & OF_ONE == 0 && engine.settings.are_granted_since(self.granted[1]);
-        if !self.goes_elsewhere || is_as_then || running.is_hidden() {
+        let granted = self.identity.granted_for_database();
+        let is_as_then = granted & OF_ONE == 0 && engine.settings.are_granted_since(granted);
+        if !self.identity.goes_elsewhere() || is_as_then || running.is_hidden() {
             return;
         }
         let is_read_of_tables = running.read.as_ref().is_some_and(|recording| {
@@ -267,19 +159,15 @@ impl Session {
         });
         let runs_nothing = matches!(running.effect, Effect::Statement(_)) && !running.may_run_others;
         if !is_read_of_tables && !runs_nothing {
-            self.granted[1] = OF_ONE | engine.contexts.private();
-            self.forget_contexts();
+            self.identity.set_granted_for_database(OF_ONE | engine.contexts.private());
         }
     }
 
     fn apply_settings(&mut self, engine: &Engine, running: &Running, assignments: &[sql::Assignment]) {
         let inherited = engine.number_of(running.inherited);
         for assignment in assignments {
-            self.has_set_role |= assignment.target == sql::Target::Role;
-            match self.variables.apply(assignment, inherited) {
-                Understood::Nothing => {}
-                Understood::Changed => self.forget_contexts(),
-                Understood::NotUnderstood => self.become_private(engine),
+            if !self.identity.apply(assignment, inherited) {
+                self.identity.become_private(&engine.contexts);
             }
         }
     }

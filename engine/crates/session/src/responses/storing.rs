@@ -26,7 +26,7 @@ const HARMLESS_STATUS: u16 = status::IN_TRANS
 impl Session {
     /// The response has been sent: the time to store it.
     pub fn after_send(&mut self, engine: &Engine) {
-        let Some(Finished { mut recording, outcome }) = self.finished.take() else { return };
+        let Some(Finished { mut recording, outcome }) = self.work.finished.take() else { return };
         self.check(engine, &mut recording, &outcome);
         let reading = &recording.reading;
         let layout = Layout::describe(
@@ -49,7 +49,7 @@ impl Session {
             self.own.count(stored);
         }
         recording.response.clear();
-        self.scratch = recording.response;
+        self.work.scratch = recording.response;
     }
 
     fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
@@ -92,7 +92,7 @@ impl Session {
             recording.refuse(Own::MetadataCached);
         } else if recording.cells.is_empty() {
             recording.refuse(Own::NoTable);
-        } else if self.has_temporary_tables {
+        } else if self.temporary.may_exist() {
             recording.refuse(Own::TemporaryTables);
         } else if self.transaction.written.iter().any(|cell| recording.cells.contains(cell)) {
             recording.refuse(Own::OwnWrites);
@@ -100,7 +100,7 @@ impl Session {
     }
 
     fn check_rules(&self, engine: &Engine, recording: &mut Recording) {
-        let Some(account) = &self.account else { return };
+        let Some(account) = self.identity.account() else { return };
         match engine.insight.caching(recording.slot, account, &recording.tables) {
             Caching::Normal => {}
             Caching::Never => recording.refuse(Own::Rule),
@@ -109,11 +109,11 @@ impl Session {
     }
 
     fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
-        let facts = engine.catalogue.facts().filter(|facts| facts.generation == recording.generation);
-        let Some(facts) = facts else { return recording.refuse(Own::Changed) };
-        if is_system_schema(recording.terms.database.as_deref().unwrap_or(&self.database)) {
+        let views = engine.catalogue.views().filter(|views| views.generation == recording.generation);
+        let Some(views) = views else { return recording.refuse(Own::Changed) };
+        if is_system_schema(recording.terms.database.as_deref().unwrap_or(self.identity.database())) {
             recording.refuse(Own::SystemTable);
-        } else if recording.reading.names_view(&facts, &recording.text, self.variables.mode) {
+        } else if recording.reading.names_view(&views, &recording.text, self.identity.mode()) {
             recording.refuse(Own::View);
         } else if !self.may_still_store(engine, recording) {
             recording.refuse(Own::Changed);

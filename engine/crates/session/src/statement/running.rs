@@ -6,7 +6,7 @@ use crate::statement::prepared::Metadata;
 use crate::statement::recording::Recording;
 use crate::statement::rendering::Rendering;
 use crate::statement::terms::{Terms, Wording};
-use crate::statement::unseen::Pending;
+use crate::statement::unseen::Unseen;
 use crate::text::reading::Reading;
 use cache::Stamp;
 use sql::{Kind, Statement};
@@ -66,7 +66,7 @@ pub(crate) struct Running {
     /// The prepared statement that is executed, and what its column metadata is made from.
     pub execution: Option<(u32, Metadata)>,
     /// What the server did not know of before this read: still so, if it fails.
-    pub replaced: Option<Pending>,
+    pub replaced: Option<Unseen>,
     /// Nothing has been reported of it yet: no table locked for writing, no statement inside.
     pub is_inert: bool,
     /// What a write says, for when its tables are locked.

@@ -10,7 +10,7 @@ const MOST_WITHOUT_TABLE: u64 = 4096;
 
 /// A result that was served without the server knowing of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pending {
+pub(crate) struct Unseen {
     pub rows: u64,
     /// The server has run nothing since.
     pub is_latest: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Pending {
     pub replay: Vec<u8>,
 }
 
-impl Pending {
+impl Unseen {
     /// Whether the server must be told before it runs this statement. After others have run only the number of rows
     /// found is still that of the served result.
     pub fn matters_to(&self, statement: &Statement, text: &[u8]) -> bool {

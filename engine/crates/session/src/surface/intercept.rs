@@ -26,8 +26,8 @@ pub(crate) fn intercept(
         }
         Kind::Show(Show::Variables { scope, .. }) => (None, Rendering::Values(values(session, engine, *scope))),
         _ => {
-            let rewrite = sql::surface::rewrite(text, session.variables.mode)?;
-            let statement = Arc::new(sql::classify(&rewrite.text, session.variables.mode));
+            let rewrite = sql::surface::rewrite(text, session.identity.mode())?;
+            let statement = Arc::new(sql::classify(&rewrite.text, session.identity.mode()));
             session.forward(engine, &statement, Expect::Query, None);
             session.hold(Rendering::Names(rewrite.renamed));
             return Some(Decision::Replace(query_packet(&rewrite.text)));
@@ -42,7 +42,7 @@ pub(crate) fn intercept(
 fn values(session: &Session, engine: &Engine, scope: ShowScope) -> Vec<(&'static str, String)> {
     let type_number = match scope {
         ShowScope::Global => engine.settings.global_type(),
-        ShowScope::Session => session.cache_type,
+        ShowScope::Session => session.identity.cache_type(),
     };
     let type_name = ["OFF", "ON", "DEMAND"][usize::from(type_number.min(2))];
     vec![
@@ -54,7 +54,7 @@ fn values(session: &Session, engine: &Engine, scope: ShowScope) -> Vec<(&'static
 
 impl Session {
     fn hold(&mut self, rendering: Rendering) {
-        if let Some(running) = &mut self.running {
+        if let Some(running) = &mut self.work.running {
             running.rendering = Some(rendering);
         }
     }

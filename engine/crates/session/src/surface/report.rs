@@ -17,7 +17,7 @@ pub fn build(session: &Session, engine: &Engine, topic: FqcTopic) -> Vec<u8> {
         FqcTopic::Tables => (&tables::COLUMNS, tables::rows(engine)),
         FqcTopic::Curve => (&["Size_bytes", "Hit_ratio"], curve(engine)),
     };
-    wire::surface::text_result(columns, &rows, session.capabilities, session.status_now())
+    wire::surface::text_result(columns, &rows, session.identity.capabilities(), session.transaction.status_now())
 }
 
 fn status(session: &Session, engine: &Engine) -> Rows {
@@ -51,19 +51,19 @@ fn verdict(session: &Session, engine: &Engine) -> &'static str {
         "OFF: a fault was contained, see the error log; restart the server to use the cache again"
     } else if settings.is_in_cluster() {
         "OFF: this server is a node of a Galera cluster (wsrep_on), where reads are the server's alone"
-    } else if settings.size() == 0 && !session.is_trial() {
+    } else if settings.size() == 0 && !session.identity.is_trial() {
         "OFF: query_cache_size is 0; SET GLOBAL query_cache_size = 67108864"
     } else if session.is_resting() && engine.is_wanted() {
         "ON for new connections, but not for this one, which was at work while it was off: connect again"
-    } else if session.cache_type == 0 && settings.observes() {
+    } else if session.identity.cache_type() == 0 && settings.observes() {
         "OFF, but observed: SHOW GLOBAL STATUS LIKE 'Fqc_observed%' tells what the cache would do"
-    } else if session.cache_type == 0 && settings.global_type() == 0 {
+    } else if session.identity.cache_type() == 0 && settings.global_type() == 0 {
         "OFF: query_cache_type is OFF; SET GLOBAL query_cache_type = 1, then connect again"
-    } else if session.cache_type == 0 {
+    } else if session.identity.cache_type() == 0 {
         "ON for new connections, OFF for this one: SET SESSION query_cache_type = 1"
-    } else if session.has_temporary_tables {
+    } else if session.temporary.may_exist() {
         "ON, but not for this connection: it has used temporary tables"
-    } else if engine.catalogue.facts().is_none() {
+    } else if engine.catalogue.views().is_none() {
         "ON, but nothing is stored yet: the server's catalogue is being read"
     } else if settings.size() == 0 {
         "ON for this connection alone: it tries the cache out (fqc_trial)"

@@ -1,7 +1,7 @@
 //! What a text tells of all texts of its shape.
 
-use crate::engine::catalogue::Facts;
 use crate::text::digest::Digest;
+use crate::text::views::ViewNames;
 use insight::{Digests, NOBODY, Slot};
 use sql::{Kind, LexMode, Statement};
 use std::cell::Cell;
@@ -100,14 +100,14 @@ impl Reading {
     }
 
     /// `text`: one of this shape.
-    pub fn names_view(&self, facts: &Facts, text: &[u8], mode: LexMode) -> bool {
-        let asked = (facts.generation + 1) << 1;
+    pub fn names_view(&self, views: &ViewNames, text: &[u8], mode: LexMode) -> bool {
+        let asked = (views.generation + 1) << 1;
         // Relaxed: the answer is in the same word as what it holds for.
         let known = self.names_view.load(Ordering::Relaxed);
         if known & !1 == asked {
             return known & 1 != 0;
         }
-        let answer = sql::mentions(text, mode, |name| facts.may_be_view(name));
+        let answer = sql::mentions(text, mode, |name| views.may_be_view(name));
         self.names_view.store(asked | u64::from(answer), Ordering::Relaxed);
         answer
     }

@@ -5,6 +5,7 @@
 //! certainly open. An earlier moment is always safe, a later one never.
 
 use cache::{CellId, Stamp, Versions};
+use wire::status;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isolation {
@@ -48,6 +49,10 @@ pub enum Admission {
 
 #[derive(Debug)]
 pub struct Transaction {
+    /// The flags of the last response that told any.
+    pub status: u16,
+    /// The last response was an error, which tells nothing of the transaction.
+    pub has_failed: bool,
     pub is_open: bool,
     pub autocommit: bool,
     pub isolation: Isolation,
@@ -70,6 +75,8 @@ pub struct Transaction {
 impl Default for Transaction {
     fn default() -> Self {
         Transaction {
+            status: status::AUTOCOMMIT,
+            has_failed: false,
             is_open: false,
             autocommit: true,
             isolation: Isolation::RepeatableRead,
@@ -86,6 +93,32 @@ impl Default for Transaction {
 }
 
 impl Transaction {
+    /// Another user or a reset: there is none any more.
+    pub fn begin_anew(&mut self) {
+        *self = Transaction { status: self.status, has_failed: self.has_failed, ..Transaction::default() };
+    }
+
+    /// What the server says at the end of a statement.
+    pub fn take_state(&mut self, autocommit: bool, is_read_only: bool, isolation: Isolation) {
+        self.autocommit = autocommit;
+        self.status = self.status & !status::AUTOCOMMIT | if autocommit { status::AUTOCOMMIT } else { 0 };
+        (self.is_read_only, self.isolation) = (is_read_only, isolation);
+    }
+
+    /// The flags of this session as the client must see them: a deferred BEGIN counts.
+    pub fn status_now(&self) -> u16 {
+        const LASTING: u16 = status::IN_TRANS
+            | status::AUTOCOMMIT
+            | status::IN_TRANS_READONLY
+            | status::NO_BACKSLASH_ESCAPES
+            | status::ANSI_QUOTES;
+        match &self.deferred_begin {
+            None => self.status & LASTING,
+            // One that reads only is never deferred.
+            Some(_) => self.status & LASTING & !status::IN_TRANS_READONLY | status::IN_TRANS,
+        }
+    }
+
     /// In the client's eyes: a deferred BEGIN counts.
     pub fn has_begun(&self) -> bool {
         self.is_open || self.deferred_begin.is_some()

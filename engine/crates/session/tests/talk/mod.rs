@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use footprint::KeyColumn;
-use session::{Account, Beginnings, Decision, Engine, Facts, Outlet, Past, Reply, Session, ThreadFacts, Verdict};
+use session::{Account, Beginnings, Decision, Engine, Outlet, Past, Reply, Session, ThreadFacts, Verdict, ViewNames};
 use wire::{ok_packet, status, surface::text_result};
 
 pub const AUTOCOMMIT: u16 = status::AUTOCOMMIT;
@@ -43,7 +43,7 @@ pub fn engine_at(clock: fn() -> u64) -> Engine {
     engine.settings.set_tells_case(true);
     engine.settings.set_tells_rows(true);
     let generation = engine.catalogue.generation();
-    engine.catalogue.publish(Facts { generation, ..Facts::default() });
+    engine.catalogue.publish(ViewNames { generation, ..ViewNames::default() });
     for name in [b"t", b"u"] {
         let table = engine.tables.find(&engine.versions, b"d", name);
         table.settle(table.era(generation), Verdict::Snapshot);

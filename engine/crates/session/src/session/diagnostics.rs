@@ -1,0 +1,46 @@
+//! What FOUND_ROWS(), ROW_COUNT(), SHOW WARNINGS and their like must say, although the server has not seen every statement.
+
+use crate::statement::running::{Effect, Purpose, Running};
+use crate::statement::unseen::Unseen;
+use sql::{Kind, Show, Statement};
+use wire::Outcome;
+
+#[derive(Default)]
+pub struct Diagnostics {
+    /// Rows of a served result that the server does not know of: what FOUND_ROWS() must say.
+    pub unseen: Option<Unseen>,
+    /// The server's list of warnings is that of an older statement, and may not be empty.
+    pub has_warnings: bool,
+}
+
+impl Diagnostics {
+    /// The server has run something since the result was served.
+    pub fn note_other(&mut self) {
+        self.unseen.iter_mut().for_each(|unseen| unseen.is_latest = false);
+    }
+
+    /// The number of rows found is replaced by a read that succeeds, and not the latest thing after anything else.
+    pub fn note_forwarded(&mut self, statement: &Statement) -> Option<Unseen> {
+        self.note_other();
+        let has_own_rows = match &statement.kind {
+            Kind::Read(read) => !read.leaves_found_rows,
+            Kind::Show(show) => !matches!(show, Show::Warnings | Show::Errors),
+            _ => false,
+        };
+        self.unseen.take_if(|_| has_own_rows)
+    }
+
+    /// The server keeps its warnings until a statement that uses a table.
+    pub fn note_warnings(&mut self, running: &Running, outcome: &Outcome, has_failed: bool) {
+        let uses_table = match (&running.effect, &running.purpose) {
+            (_, Purpose::Unseen { keeps_warnings }) => !keeps_warnings,
+            (Effect::Statement(statement), _) => match statement.kind {
+                Kind::Write => true,
+                Kind::Read(_) => running.read.as_ref().is_some_and(|recording| !recording.cells.is_empty()),
+                _ => false,
+            },
+            _ => false,
+        };
+        self.has_warnings = has_failed || outcome.warnings > 0 || self.has_warnings && !uses_table;
+    }
+}

@@ -1,0 +1,49 @@
+//! Reads whose results are hardly reused: whether they are looked for, and stored.
+
+use crate::engine::Engine;
+use cache::Key;
+use insight::Slot;
+
+#[derive(Default)]
+pub struct Reuse {
+    /// The last read was of a shape whose results are hardly reused.
+    has_passed_over: bool,
+    /// Reads of which it was asked whether they are to be looked for.
+    requests: u32,
+    /// The statement now asked need not be looked for.
+    is_hopeless: bool,
+}
+
+impl Reuse {
+    /// After a read that was passed over no hit is expected: the next is read before it is looked for.
+    pub fn expects_none(&mut self) -> bool {
+        std::mem::take(&mut self.has_passed_over)
+    }
+
+    pub fn is_hopeless(&self) -> bool {
+        self.is_hopeless
+    }
+
+    /// A read is asked. `slot`: where its shape is counted; none if it is to be looked for whatever it is.
+    pub fn ask(&mut self, engine: &Engine, slot: Option<Slot>) {
+        self.is_hopeless = slot.is_some_and(|slot| {
+            self.requests = self.requests.wrapping_add(1);
+            !engine.insight.digests.looks_up(slot, self.requests)
+        });
+    }
+
+    /// Whether this one is not among the few that are stored nevertheless.
+    pub fn passes_over(&mut self, engine: &Engine, slot: Slot, key: &Key) -> bool {
+        let digests = &engine.insight.digests;
+        if digests.admits_all(slot) {
+            return false;
+        }
+        let hash = engine.cache.hash(key);
+        let is_passed_over = self.is_hopeless || !digests.admits(slot, hash);
+        if is_passed_over {
+            engine.insight.passed_over(hash);
+            self.has_passed_over = true;
+        }
+        is_passed_over
+    }
+}

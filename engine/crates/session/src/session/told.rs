@@ -1,0 +1,13 @@
+//! How far the server's reports of this session can be relied on.
+
+#[derive(Default)]
+pub struct Told {
+    /// When the server last told what is in force here; nothing is served before it has in the present epoch.
+    pub in_epoch: u64,
+    /// A statement began before the engine woke, or ended after it went to sleep.
+    pub has_missed: bool,
+    /// The server has run nothing since its last report but a plain read: there is nothing new to report.
+    pub is_uneventful: bool,
+    /// What `Settings::inherited` said before the server began to set the session up.
+    pub accepted_under: u64,
+}

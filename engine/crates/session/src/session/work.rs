@@ -1,0 +1,42 @@
+//! What the server is busy with for this connection, and what became of the last of it.
+//!
+//! Invariant: of what the engine itself has asked the client sees nothing, also when the connection is given up meanwhile.
+
+use crate::statement::recording::Finished;
+use crate::statement::running::{HiddenError, Running};
+use wire::{Progress, ResponseTracker};
+
+#[derive(Default)]
+pub struct Work {
+    pub running: Option<Running>,
+    /// Nothing is followed any more, but the client must not see what the server still answers to us.
+    draining: Option<ResponseTracker>,
+    /// A read whose result may be stored.
+    pub finished: Option<Finished>,
+    /// Why the server has not done what the client takes for done: the answer to the command that waits.
+    pub hidden_error: Option<HiddenError>,
+    /// Room for the next recording.
+    pub scratch: Vec<u8>,
+}
+
+impl Work {
+    /// The command is followed no more.
+    pub fn abandon(&mut self) {
+        self.draining = self.running.take().filter(Running::is_hidden).map(|running| running.tracker);
+    }
+
+    /// The response is not understood: all of it passes.
+    pub fn give_up(&mut self) {
+        self.running = None;
+        self.draining = None;
+    }
+
+    /// Whether these bytes answer a question of ours that was abandoned.
+    pub fn drains(&mut self, bytes: &[u8]) -> bool {
+        let Some(tracker) = &mut self.draining else { return false };
+        if !matches!(tracker.feed(bytes), Progress::More) {
+            self.draining = None;
+        }
+        true
+    }
+}

@@ -1,0 +1,99 @@
+//! What the end of a statement means for its session's transaction.
+
+use crate::statement::recording::Recording;
+use crate::statement::running::{Effect, Purpose, Running};
+use crate::text::kinds::may_be_anything;
+use crate::transaction::state::{Snapshot, Transaction};
+use sql::{Kind, Xa};
+use wire::{Outcome, status};
+
+impl Transaction {
+    /// The flags of a response.
+    pub fn take_flags(&mut self, flags: u16) {
+        self.status = flags;
+        self.is_open = flags & status::IN_TRANS != 0;
+        self.is_doubtful = false;
+        self.autocommit = flags & status::AUTOCOMMIT != 0;
+    }
+
+    /// What failed may have begun a transaction before, or ended one.
+    pub fn take_begun(&mut self, has_begun: bool) {
+        if !self.autocommit {
+            return self.is_doubtful = !self.is_open;
+        }
+        if has_begun == self.is_open {
+            return;
+        }
+        self.is_open = has_begun;
+        self.snapshot = Snapshot::Unknown;
+        self.is_branch &= has_begun;
+        self.status &= !(status::IN_TRANS | status::IN_TRANS_READONLY);
+        if has_begun {
+            self.status |= status::IN_TRANS;
+        }
+    }
+
+    /// What SET TRANSACTION set is used up by a transaction that has ended.
+    pub fn note_set_once(&mut self, running: &Running, has_failed: bool) {
+        let Effect::Statement(statement) = &running.effect else { return };
+        let ends_one = match &statement.kind {
+            Kind::SetTransaction(set) if set.scope == sql::TransactionScope::Next => {
+                return self.is_set_once = true;
+            }
+            Kind::Set(assignments) if assignments.iter().any(|a| matches!(a.target, sql::Target::OneShot(_))) => {
+                return self.is_set_once = true;
+            }
+            kind if may_be_anything(kind) => return self.is_set_once = true,
+            Kind::Commit(_) | Kind::Rollback(_) => !has_failed,
+            // Without a table of an engine that knows transactions, it was none. Of writes it is not known.
+            Kind::Read(_) => {
+                let is_one = |recording: &Recording| recording.all_snapshot && !recording.cells.is_empty();
+                !has_failed && running.read.as_ref().is_some_and(is_one)
+            }
+            _ => false,
+        };
+        if ends_one && !self.is_open {
+            self.is_set_once = false;
+        }
+    }
+
+    /// An XA transaction that has begun lasts as long as the server says that one is open. After an error it has said nothing.
+    pub fn note_branch(&mut self, running: &Running, has_failed: bool) {
+        let kind = running.kind();
+        let may_begin = kind.is_some_and(|kind| matches!(kind, Kind::Xa(_) | Kind::Call) || may_be_anything(kind));
+        let begins = matches!(kind, Some(Kind::Xa(Xa::Start)));
+        self.is_branch = self.is_open && (may_begin || self.is_branch);
+        self.is_own_branch = self.is_open && !has_failed && (begins || self.is_own_branch);
+    }
+
+    pub fn note_snapshot(&mut self, running: &Running, outcome: &Outcome, was_open: bool, has_failed: bool) {
+        if let Purpose::OpenSnapshot(moment) = running.purpose {
+            self.snapshot = if has_failed { Snapshot::Unknown } else { Snapshot::Open(moment) };
+            return;
+        }
+        // After a failure, too: a deadlock, say, has rolled the transaction back, and the flags are told with the next success.
+        if !self.is_open || has_failed {
+            self.snapshot = Snapshot::Unknown;
+            return;
+        }
+        let kind = match (&running.effect, &running.purpose) {
+            (_, Purpose::Idle | Purpose::Ask) => return,
+            (_, Purpose::Begin) => return self.snapshot = Snapshot::NotYet,
+            (Effect::Statement(statement), _) => &statement.kind,
+            _ => return,
+        };
+        match kind {
+            Kind::Begin(begin) if begin.consistent_snapshot => self.snapshot = Snapshot::Open(running.moment),
+            Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => self.snapshot = Snapshot::NotYet,
+            Kind::Several => self.snapshot = Snapshot::Unknown,
+            Kind::Read(_) => {
+                if !was_open {
+                    self.snapshot = Snapshot::NotYet;
+                }
+                let has_read = running.read.as_ref().is_some_and(|recording| recording.has_read_rows(outcome));
+                self.after_read(running.moment, has_read);
+            }
+            _ => self.after_other(),
+        }
+    }
+}
