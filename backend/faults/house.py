@@ -1,0 +1,198 @@
+"""Everything that runs: disk, database, broker, the control plane's processes, and the servers it manages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from faults.disk import Disk
+from faults.noting import NotingProxy
+from faults.process import BACKEND, Process
+
+LEASE_SECONDS = 5
+SETTINGS = {
+    "DJANGO_SETTINGS_MODULE": "config.settings",
+    "FQC_CHANGE_LEASE_SECONDS": str(LEASE_SECONDS),
+    "FQC_CONNECT_TIMEOUT_SECONDS": "2",
+    "FQC_STATEMENT_TIMEOUT_SECONDS": "3",
+    "FQC_LOG_LEVEL": "WARNING",
+    "NO_PROXY": "127.0.0.1",
+}
+READY_SECONDS = 300.0
+
+
+def await_that(is_met: Callable[[], bool], what: str, seconds: float = READY_SECONDS) -> None:
+    until = time.monotonic() + seconds
+    while not is_met():
+        if time.monotonic() > until:
+            raise RuntimeError(f"did not happen in {seconds:.0f} s: {what}")
+        time.sleep(0.1)
+
+
+@dataclass
+class Managed:
+    """A server of the fleet, its proxy, and the instance that it is to the control plane."""
+
+    server: Any
+    proxy: NotingProxy
+    instance_id: str = ""
+
+    def kill(self) -> None:
+        self.server.stop(force=True)
+        self.proxy.note_restart()
+
+    def start(self) -> None:
+        self.server.start()
+
+
+@dataclass
+class House:
+    folder: Path
+    logs: Path
+    disk: Disk
+    cluster: Any  # None on SQLite
+    broker: Any  # None where the broker is a folder
+    environment: dict[str, str]
+    processes: dict[str, Process]
+    servers: list[Managed]
+    url: str
+    _database: Lock = field(default_factory=Lock)
+    # By kind of strike: what is stopped already is not stopped again.
+    one_at_a_time: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
+
+    def is_ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(self.url + "/readyz", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def mend(self) -> None:
+        """Whatever was broken works again."""
+        self.disk.free()
+        if self.cluster is not None:
+            await_that(self.start_database, "PostgreSQL runs")
+        for process in self.processes.values():
+            process.resume()
+            process.start()
+        for managed in self.servers:
+            managed.proxy.admit()
+            managed.start()
+        await_that(self.is_ready, "the web process is ready")
+
+    def start_database(self) -> bool:
+        """Whether it answers. One that recovers is waited for; one that gave up, on a full disk, say, is started."""
+        with self._database:
+            if not self._has_database():
+                with suppress(subprocess.CalledProcessError):
+                    self.cluster.start()
+            return self._has_database()
+
+    def stop_database(self) -> None:
+        with self._database, suppress(subprocess.CalledProcessError):
+            self.cluster.stop()
+
+    def _has_database(self) -> bool:
+        program = str(self.cluster.bin_dir / "pg_isready")
+        words = [program, "-q", "-h", "127.0.0.1", "-p", str(self.cluster.port)]
+        return subprocess.run(words, check=False).returncode == 0
+
+
+@contextmanager
+def house(*, database: str, broker: str, server_count: int, logs: Path) -> Iterator[House]:
+    logs.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        disk = Disk(Path(tempfile.mkdtemp(prefix="fqc-faults-")))
+        stack.callback(disk.close)
+        run_dir = disk.folder / "run"
+        run_dir.mkdir()
+        tempfile.tempdir = str(disk.folder)
+        os.environ |= SETTINGS | {"FQC_RUN_DIR": str(run_dir), "TMPDIR": str(disk.folder)}
+        cluster = _cluster(database, stack)
+        if cluster is not None:
+            os.environ["FQC_DATABASE_URL"] = cluster.url
+        queue = _broker(broker, disk.folder, stack)
+        if queue is not None:
+            os.environ["FQC_BROKER_URL"] = queue.url
+        subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=BACKEND, check=True)
+        import django
+
+        django.setup()
+        servers = _servers(server_count, stack)
+        port, processes = _processes(logs)
+        made = House(disk.folder, logs, disk, cluster, queue, dict(os.environ), processes, servers, _address(port))
+        for process in processes.values():
+            stack.callback(process.kill)
+            process.start()
+        await_that(made.is_ready, "the web process is ready")
+        yield made
+
+
+def _address(port: int) -> str:
+    return f"http://127.0.0.1:{port}"
+
+
+def _cluster(database: str, stack: ExitStack) -> Any:
+    if database != "postgresql":
+        return None
+    from testing import postgres
+
+    return stack.enter_context(postgres.cluster())
+
+
+def _broker(broker: str, folder: Path, stack: ExitStack) -> Any:
+    if broker == "files":
+        return None
+    from testing.broker import Broker, RabbitMQ
+
+    place = folder / "broker"
+    place.mkdir()
+    made = (RabbitMQ if broker == "rabbitmq" else Broker)(place)
+    stack.callback(made.close)
+    stack.callback(made.stop)
+    made.start()
+    return made
+
+
+def _servers(count: int, stack: ExitStack) -> list[Managed]:
+    from testing.servers import servers
+
+    make = stack.enter_context(servers())
+    found = []
+    for _ in range(count):
+        server = make()
+        proxy = NotingProxy(server.port)
+        stack.callback(proxy.close)
+        found.append(Managed(server, proxy))
+    return found
+
+
+def _processes(logs: Path) -> tuple[int, dict[str, Process]]:
+    from testing.ports import free_port
+
+    port = free_port()
+    python = [sys.executable, "-m"]
+    celery = [*python, "celery", "--app", "config.celery"]
+    worker = [*celery, "worker", "--concurrency", "2", "--loglevel", "ERROR"]
+    worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    web = [*python, "uvicorn", "config.asgi:application", "--port", str(port), "--lifespan", "off"]
+    beat = [*celery, "beat", "--loglevel", "ERROR", "--pidfile", "", "--schedule", str(logs / "schedule")]
+    commands = {
+        "web": [*web, "--log-level", "error"],
+        "worker-1": [*worker, "--hostname", "one@localhost"],
+        "worker-2": [*worker, "--hostname", "two@localhost"],
+        "scheduler": beat,
+    }
+    environment = dict(os.environ)
+    return port, {name: Process(name, command, environment, logs / f"{name}.log") for name, command in commands.items()}

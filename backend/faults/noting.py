@@ -1,0 +1,67 @@
+"""A proxy before one server: it can cut and refuse connections, and notes every SET GLOBAL that passes."""
+
+from __future__ import annotations
+
+import re
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Event, Thread
+
+from testing.wire import Proxy
+
+SET = re.compile(rb"SET GLOBAL `(\w+)` = '?([0-9.]+)")
+RESTARTED = "restarted"
+
+
+@dataclass(frozen=True)
+class Noted:
+    """One variable that was set; or, without a name, a server that lost what it was told."""
+
+    name: str
+    value: str
+
+
+class NotingProxy(Proxy):
+    def __init__(self, port: int) -> None:
+        self.noted: list[Noted] = []
+        self._is_closed_to_all = Event()
+        super().__init__(port)
+
+    def ask(self, server: socket.socket, data: bytes) -> None:
+        server.sendall(data)
+        self.noted += [Noted(name.decode(), value.decode()) for name, value in SET.findall(data)]
+
+    def note_restart(self) -> None:
+        self.noted.append(Noted("", RESTARTED))
+
+    def cut(self) -> None:
+        """Every connection that is open now."""
+        for each in self._open[:]:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        self._open.clear()
+
+    def refuse(self) -> None:
+        self._is_closed_to_all.set()
+        self.cut()
+
+    def admit(self) -> None:
+        self._is_closed_to_all.clear()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            try:
+                if self._is_closed_to_all.is_set():
+                    raise ConnectionRefusedError
+                server = socket.create_connection(("127.0.0.1", self.server_port))
+            except OSError:  # the server is down
+                client.close()
+                continue
+            self._open += [client, server]
+            for source, target, on in ((client, server, self.ask), (server, client, self.answer)):
+                Thread(target=self._pass, args=(source, target, on), daemon=True).start()

@@ -1,0 +1,110 @@
+"""What is done to the house while it works. Each strike is over after at most `LONGEST_SECONDS`, and mends itself."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing, suppress
+
+from faults.house import LEASE_SECONDS, House, Managed, await_that
+from faults.process import Process
+
+LONGEST_SECONDS = 2 * LEASE_SECONDS
+PAUSE_SECONDS = (0.2, 2.0)  # between one strike and the next
+
+
+class Strikes:
+    def __init__(self, house: House, seed: int) -> None:
+        self._house, self._random = house, random.Random(seed)
+        self.struck: Counter[str] = Counter()
+        self.is_over = threading.Event()
+        kinds = {
+            "a process killed": self._kill,
+            "a worker's child killed": self._kill_child,
+            "a process paused": self._pause,
+            "a server killed": self._kill_server,
+            "connections to a server cut": self._cut,
+            "a server out of reach": self._refuse,
+            "the database stopped" if house.cluster else "the database locked": (
+                self._stop_database if house.cluster else self._lock_database
+            ),
+        }
+        if house.broker:
+            kinds["the broker stopped"] = self._stop_broker
+        if house.disk.is_fillable:
+            kinds["the disk full"] = self._fill
+        self._kinds: dict[str, Callable[[], None]] = kinds
+
+    def go_on(self) -> None:
+        while not self.is_over.wait(self._random.uniform(*PAUSE_SECONDS)):
+            name = self._random.choice(list(self._kinds))
+            with self._house.one_at_a_time[name]:
+                self.struck[name] += 1
+                self._kinds[name]()
+
+    def _wait(self) -> None:
+        self.is_over.wait(self._random.uniform(0.1, LONGEST_SECONDS))
+
+    def _process(self) -> Process:
+        return self._random.choice(list(self._house.processes.values()))
+
+    def _server(self) -> Managed:
+        return self._random.choice(self._house.servers)
+
+    def _kill(self) -> None:
+        process = self._process()
+        process.kill()
+        self.is_over.wait(self._random.uniform(0, 2))
+        process.start()
+
+    def _kill_child(self) -> None:
+        names = [name for name in self._house.processes if name.startswith("worker")]
+        self._house.processes[self._random.choice(names)].kill_child()
+
+    def _pause(self) -> None:
+        process = self._process()
+        process.pause()
+        self._wait()
+        process.resume()
+
+    def _kill_server(self) -> None:
+        managed = self._server()
+        managed.kill()
+        self._wait()
+        managed.start()
+
+    def _cut(self) -> None:
+        self._server().proxy.cut()
+
+    def _refuse(self) -> None:
+        proxy = self._server().proxy
+        proxy.refuse()
+        self._wait()
+        proxy.admit()
+
+    def _stop_database(self) -> None:
+        self._house.stop_database()
+        self._wait()
+        await_that(self._house.start_database, "PostgreSQL runs")
+
+    def _lock_database(self) -> None:
+        """Another program that writes, and takes its time."""
+        file = self._house.folder / "run" / "db.sqlite3"
+        with closing(sqlite3.connect(file, isolation_level=None)) as database, suppress(sqlite3.OperationalError):
+            database.execute("BEGIN IMMEDIATE")
+            self._wait()
+            database.execute("ROLLBACK")
+
+    def _stop_broker(self) -> None:
+        self._house.broker.stop()
+        self._wait()
+        self._house.broker.start()
+
+    def _fill(self) -> None:
+        self._house.disk.fill()
+        self._wait()
+        self._house.disk.free()
+        self._house.mend()  # who gave up meanwhile is started again
