@@ -67,3 +67,53 @@ test('a user is added, given another role, and deleted', async ({ page }) => {
   await form.getByRole('button', { name: 'Delete' }).click();
   await expect(row).toBeHidden();
 });
+
+test('a password is changed by its owner, and reset by an admin who reads what ended', async ({
+  page,
+  api,
+  browser,
+}) => {
+  const name = `e2e-person-${Date.now()}`;
+  const user = { username: name, password: 'a first phrase of words', email: '', role: 'viewer' };
+  await api.send('POST', 'users', user);
+  const theirs = await browser.newContext({ storageState: { cookies: [], origins: [] } });
+  const other = await theirs.newPage();
+  await other.goto('/fleet');
+  const logIn = async (password: string) => {
+    await other.getByLabel('User name').fill(name.toUpperCase());
+    await other.getByLabel(/^Password/).fill(password);
+    await other.getByRole('button', { name: 'Log in' }).click();
+  };
+  await logIn(user.password);
+  const menu = other.getByRole('button', { name });
+  await menu.click();
+  await other.getByRole('menuitem', { name: 'Change password' }).click();
+  const form = other.getByRole('dialog');
+  await form.getByLabel(/^Present password/).fill('not this one');
+  await form.getByLabel(/^New password/).fill('a second phrase of words');
+  await form.getByRole('button', { name: 'Change password' }).click();
+  await expect(form.getByText('this is not your present password').first()).toBeVisible();
+  await form.getByLabel(/^Present password/).fill(user.password);
+  await form.getByRole('button', { name: 'Change password' }).click();
+  await expect(form.getByRole('status')).toHaveText('Ended: 0 sessions, 0 tokens, 0 access keys.');
+  await form.getByRole('button', { name: 'Close' }).last().click();
+  // Still logged in.
+  await other.reload();
+  await expect(menu).toBeVisible();
+
+  await page.goto('/access?tab=users');
+  await page.getByRole('button', { name: `Edit ${name}` }).click();
+  const edit = page.getByRole('dialog');
+  await edit.getByLabel(/^New password/).fill('a third phrase of words');
+  await expect(edit.getByRole('switch', { name: /Keep tokens/ })).not.toBeChecked();
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await expect(edit.getByRole('status')).toHaveText('Ended: 1 session, 0 tokens, 0 access keys.');
+  await edit.getByRole('button', { name: 'Close' }).last().click();
+  await other.reload();
+  await logIn('a third phrase of words');
+  await expect(menu).toBeVisible();
+  await theirs.close();
+  await page.getByRole('button', { name: `Delete user ${name}?` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page.getByRole('row').filter({ hasText: name })).toBeHidden();
+});

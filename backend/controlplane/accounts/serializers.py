@@ -45,9 +45,9 @@ class UserUpdateSerializer(serializers.Serializer[User]):
     email = serializers.EmailField(required=False, allow_blank=True)
     is_active = serializers.BooleanField(required=False)
     keep_tokens = serializers.BooleanField(
-        default=False,
+        required=False,
         help_text="A new password and `is_active: false` end the user's sessions, tokens and access keys. "
-        "True: only the sessions.",
+        "True: only the sessions. Usually false.",
     )
 
 
@@ -69,7 +69,8 @@ class PasswordChangeSerializer(serializers.Serializer[User]):
     current_password = serializers.CharField(max_length=LONGEST_PASSWORD, write_only=True, trim_whitespace=False)
     new_password = password_field()
     keep_tokens = serializers.BooleanField(
-        default=True, help_text="False: your tokens and access keys end too, all but the token that asks."
+        required=False,
+        help_text="False: your tokens and access keys end too, all but the token that asks. Usually true.",
     )
 
 

@@ -95,7 +95,8 @@ class PasswordView(ApiView):
         given.is_valid(raise_exception=True)
         token = request.auth if isinstance(request.auth, Token) else None
         asking = Asking(request.session.session_key, token)
-        ended = services.password_change(request.user, **given.validated_data, asking=asking, address=caller().address)
+        wanted = {"keep_tokens": True, **given.validated_data}
+        ended = services.password_change(request.user, **wanted, asking=asking, address=caller().address)
         if token is None:
             update_session_auth_hash(request._request, request.user)
         return Response({"ended": asdict(ended)})
@@ -126,7 +127,7 @@ class UserViewSet(mixins.ListModelMixin, ApiViewSet):
         check_if_match(request, user.version)
         given = UserUpdateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        keep_tokens = given.validated_data.pop("keep_tokens")
+        keep_tokens = given.validated_data.pop("keep_tokens", False)
         ended = services.user_update(user, given.validated_data, keep_tokens=keep_tokens)
         return with_etag({**UserSerializer(user).data, "ended": asdict(ended)}, user.version)
 

@@ -2520,11 +2520,8 @@ export interface components {
             current_password: string;
             /** @description 12 to 256 characters of any kind; none that attackers try first, none made of the user's names. */
             new_password: string;
-            /**
-             * @description False: your tokens and access keys end too, all but the token that asks.
-             * @default true
-             */
-            keep_tokens: boolean;
+            /** @description False: your tokens and access keys end too, all but the token that asks. Usually true. */
+            keep_tokens?: boolean;
         };
         PasswordChanged: {
             ended: components["schemas"]["Ended"];
@@ -2583,11 +2580,8 @@ export interface components {
             role?: components["schemas"]["Role"];
             email?: string;
             is_active?: boolean;
-            /**
-             * @description A new password and `is_active: false` end the user's sessions, tokens and access keys. True: only the sessions.
-             * @default false
-             */
-            keep_tokens: boolean;
+            /** @description A new password and `is_active: false` end the user's sessions, tokens and access keys. True: only the sessions. Usually false. */
+            keep_tokens?: boolean;
         };
         PlannedStep: {
             readonly position: number;

@@ -1,9 +1,9 @@
 import { Button, Menu, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { logOut, sessionQuery } from '@/api/session';
-import { IconKey, IconLogout, IconUserCircle } from '@/components/icons';
+import { IconKey, IconLock, IconLogout, IconUserCircle } from '@/components/icons';
 import { MenuItemLink } from '@/components/links';
 import { forgetForms } from '@/lib/keptForms';
 import { useT } from '@/lib/i18n/context';
@@ -12,11 +12,16 @@ const ConfirmModal = lazy(() =>
   import('@/components/ConfirmModal').then((module) => ({ default: module.ConfirmModal })),
 );
 
+const PasswordForm = lazy(() =>
+  import('@/features/access/PasswordForm').then((module) => ({ default: module.PasswordForm })),
+);
+
 export function UserMenu() {
   const t = useT();
   const { data: session } = useQuery(sessionQuery);
   const client = useQueryClient();
   const navigate = useNavigate();
+  const [isChangingPassword, setIsChangingPassword] = useState(false);
   const leave = useMutation({
     mutationFn: logOut,
     // Who reads that it failed is still logged in, and knows.
@@ -42,11 +47,19 @@ export function UserMenu() {
           <MenuItemLink leftSection={<IconKey size={15} />} to="/access" search={{ tab: 'tokens' }}>
             {t('user.tokens')}
           </MenuItemLink>
+          <Menu.Item leftSection={<IconLock size={15} />} onClick={() => setIsChangingPassword(true)}>
+            {t('user.changePassword')}
+          </Menu.Item>
           <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => leave.mutate()}>
             {t('user.logOut')}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      {isChangingPassword && (
+        <Suspense>
+          <PasswordForm username={session.user.username} onClose={() => setIsChangingPassword(false)} />
+        </Suspense>
+      )}
       {leave.isError && (
         <Suspense>
           <ConfirmModal

@@ -1,9 +1,12 @@
 import { PasswordInput, Select, Switch, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { sessionQuery } from '@/api/session';
 import { useFieldMessage } from '@/components/useFieldMessage';
 import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
-import { useUserCreate, useUserUpdate, type User } from './api';
+import { useUserCreate, useUserUpdate, type Ended, type User } from './api';
+import { EndedModal, isAny } from './EndedModal';
 import { roleOptions, type RoleName } from './roles';
 
 /** New user, or an existing one: then only what was changed is sent. */
@@ -18,13 +21,20 @@ export function UserForm({ user, onClose }: { user?: User; onClose: () => void }
   const [role, setRole] = useState<RoleName>((user?.role as RoleName | undefined) ?? 'viewer');
   const [isActive, setIsActive] = useState(user?.is_active ?? true);
   const [password, setPassword] = useState('');
+  const [keepsTokens, setKeepsTokens] = useState(false);
+  const [ended, setEnded] = useState<Ended>();
+  const { data: session } = useQuery(sessionQuery);
+  const isOneself = Boolean(user && user.id === session?.user?.id);
+  const isEnding = Boolean(user && (password || (user.is_active && !isActive)));
 
   const submit = () => {
-    const done = { onSuccess: onClose };
-    if (!user) return create.mutate({ username, email, role, password }, done);
-    const patch = { email, role, is_active: isActive, ...(password && { password }) };
-    update.mutate({ user, patch }, done);
+    if (!user) return create.mutate({ username, email, role, password }, { onSuccess: onClose });
+    const ending = isEnding && { keep_tokens: keepsTokens };
+    const patch = { email, role, is_active: isActive, ...(password && { password }), ...ending };
+    const tell = ({ ended }: { ended: Ended }) => (isAny(ended) ? setEnded(ended) : onClose());
+    update.mutate({ user, patch }, { onSuccess: tell });
   };
+  if (ended) return <EndedModal name={username} ended={ended} onClose={onClose} />;
   return (
     <FormModal
       title={user ? t('access.editUser', { name: user.username }) : t('access.addUser')}
@@ -55,21 +65,31 @@ export function UserForm({ user, onClose }: { user?: User; onClose: () => void }
         value={role}
         onChange={(next) => setRole(next as RoleName)}
       />
-      <PasswordInput
-        label={t(user ? 'access.newPassword' : 'access.password')}
-        description={user ? t('access.newPasswordHint') : undefined}
-        size="xs"
-        required={!user}
-        autoComplete="new-password"
-        value={password}
-        error={said(mutation.error, 'password')}
-        onChange={(event) => setPassword(event.currentTarget.value)}
-      />
+      {!isOneself && (
+        <PasswordInput
+          label={t(user ? 'access.newPassword' : 'access.password')}
+          description={`${t('access.passwordRule')}${user ? ` ${t('access.newPasswordHint')}` : ''}`}
+          size="xs"
+          required={!user}
+          autoComplete="new-password"
+          value={password}
+          error={said(mutation.error, 'password')}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+      )}
       {user && (
         <Switch
           label={t('access.active')}
           checked={isActive}
           onChange={(event) => setIsActive(event.currentTarget.checked)}
+        />
+      )}
+      {isEnding && (
+        <Switch
+          label={t('access.keepTokens')}
+          description={t('access.keepTokensHint')}
+          checked={keepsTokens}
+          onChange={(event) => setKeepsTokens(event.currentTarget.checked)}
         />
       )}
     </FormModal>

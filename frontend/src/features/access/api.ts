@@ -5,6 +5,7 @@ import type { components } from '@/api/schema.gen';
 
 type Schemas = components['schemas'];
 export type User = Schemas['User'];
+export type Ended = Schemas['Ended'];
 export type Token = Schemas['Token'];
 export type UserDraft = Schemas['UserCreateRequest'];
 export type UserPatch = Schemas['PatchedUserUpdateRequest'];
@@ -41,6 +42,12 @@ export function useUserUpdate() {
 export function useUserDelete() {
   return useActed(['user'], (user: User) =>
     unwrap(api.DELETE('/api/v1/users/{id}', { params: ifMatch(user) })),
+  );
+}
+
+export function usePasswordChange() {
+  return useActed(['session', 'token', 'access-key'], (body: Schemas['PasswordChangeRequest']) =>
+    unwrap(api.POST('/api/v1/auth/password', { body })),
   );
 }
 

@@ -16,6 +16,9 @@ export const en = {
   'scheme.auto': 'As the system',
   'user.role': 'Role: {role}',
   'user.tokens': 'Access tokens',
+  'user.changePassword': 'Change password',
+  'user.currentPassword': 'Present password',
+  'user.keepTokensHint': 'Off: your tokens and access keys end, too. Your other sessions end in any case.',
   'user.logOut': 'Log out',
   'user.stillLoggedIn': 'You are still logged in',
   'user.stillLoggedInHint': 'The log-out did not succeed. Try it again before you leave this computer.',
@@ -102,6 +105,13 @@ export const en = {
   'access.password': 'Password',
   'access.newPassword': 'New password',
   'access.newPasswordHint': 'Leave empty to keep the present one.',
+  'access.passwordRule': 'At least 12 characters, such as a phrase of several words.',
+  'access.keepTokens': 'Keep tokens and access keys',
+  'access.keepTokensHint':
+    'Off: the user’s tokens are revoked and the access keys deleted. All sessions end in any case.',
+  'access.ended': '{name}: saved',
+  'access.endedCounts':
+    'Ended: {sessions} {sessions|session|sessions}, {tokens} {tokens|token|tokens}, {keys} {keys|access key|access keys}.',
   'access.deleteUser': 'Delete user {name}?',
   'access.deleteUserHint': "The user's tokens stop working at once. The audit keeps the name.",
   'access.adminOnly': 'Users are shown to admins.',

@@ -47,9 +47,9 @@ const backend = Object.entries(SOURCES)
   .map(([, text]) => text)
   .join('\n');
 // A class of problems (`status, code, title = 409, "conflict", ...`), one of them (`code="name_taken"`), the usual one
-// of a status (`404: ("not_found", ...`), or why a change was undone. What a moment does in UTC is told of its field.
+// of a status (`404: ("not_found", ...`), or why a change was undone. What a moment does in UTC, and what is wrong with a password, is told of its field.
 const PROBLEM_CODE =
-  /(?:^ {4}(?:status, )?code, title.* = (?:\d+, )?|\bcode=(?!"overflow)|^ {4}\d{3}: \(|\bcode = (?="csrf)|\bundo\(run, (?!"internal))"(\w+)"/gm;
+  /(?:^ {4}(?:status, )?code, title.* = (?:\d+, )?|\bcode=(?!"overflow|"password_)|^ {4}\d{3}: \(|\bcode = (?="csrf)|\bundo\(run, (?!"internal))"(\w+)"/gm;
 // A finding (`Severity.ADVICE, "memory_tight"`, on one line or two), what a value violates, and what an expression does.
 const FINDING_CODE =
   /(?:Severity\.\w+(?: if .*)?,\s*|\b_over\(|\bViolation\(|^ {4}code = (?="expression)|\bcode = (?="zero))"(\w+)"/gm;

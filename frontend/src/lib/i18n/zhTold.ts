@@ -174,6 +174,7 @@ const PROBLEMS: ToldWords = {
   no_mail_server: '尚未配置邮件服务器',
   not_local: '该实例不由此控制面运行',
   nothing_to_restore: '没有可恢复的参数',
+  own_password: '自己的密码请在用户菜单中修改',
   parameter_not_found: '没有该参数',
   secret_shown_once: '相同的请求已执行，其密钥仅显示一次',
   second_person_needed: '须由另一人批准',
@@ -280,7 +281,11 @@ const FIELDS: ToldWords = {
   not_a_dict: '须为对象',
   too_many: '过多',
   overflow: '超出可表示的范围',
-  weak: '密码强度不足',
+  password_too_short: '密码过短',
+  password_blank: '密码不能全为空白',
+  password_too_common: '密码过于常见',
+  password_of_names: '密码主要由名称构成',
+  wrong_password: '当前密码不正确',
 };
 
 /** Notes in place of figures that a server does not give. */
