@@ -95,6 +95,7 @@ class Environment:
     endpoint_networks: list[str]
     engine_library: Path
     frontend_dist: Path
+    hashes_at_once: int
     token_lifetime_days: int
     is_four_eyes: bool
     connect_timeout_seconds: int
@@ -131,6 +132,7 @@ def read() -> Environment:
         endpoint_networks=_networks("FQC_ENDPOINT_NETWORKS", "127.0.0.0/8,::1/128"),
         engine_library=_path("FQC_ENGINE_LIBRARY", REPOSITORY / "engine" / "dist" / "fqc.so"),
         frontend_dist=_path("FQC_FRONTEND_DIST", REPOSITORY / "frontend" / "dist"),
+        hashes_at_once=_number("FQC_HASHES_AT_ONCE", 2, 1, 64),
         token_lifetime_days=_number("FQC_TOKEN_LIFETIME_DAYS", 90, 1, 3650),
         is_four_eyes=_flag("FQC_FOUR_EYES", False),
         connect_timeout_seconds=_number("FQC_CONNECT_TIMEOUT_SECONDS", 5, 1, 120),

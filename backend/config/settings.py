@@ -58,8 +58,8 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
 
 AUTH_USER_MODEL = "accounts.User"
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
-    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+    "controlplane.accounts.hashing.BoundedArgon2PasswordHasher",
+    "controlplane.accounts.hashing.BoundedPBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "controlplane.accounts.passwords.LengthValidator", "OPTIONS": {"min_length": 12}},
@@ -155,6 +155,7 @@ LOCAL_ROOT = RUN_DIR / "local"
 LOCAL_PORT_BASE = ENV.local_port_base
 CONNECT_TIMEOUT_SECONDS = ENV.connect_timeout_seconds
 STATEMENT_TIMEOUT_SECONDS = ENV.statement_timeout_seconds
+HASHES_AT_ONCE = ENV.hashes_at_once
 TOKEN_LIFETIME_DAYS = ENV.token_lifetime_days
 CHANGE_LEASE_SECONDS = ENV.change_lease_seconds
 FOUR_EYES_DEFAULT = ENV.is_four_eyes

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.hashers import Argon2PasswordHasher
+from controlplane.accounts.hashing import BoundedArgon2PasswordHasher
 
 
-class QuickArgon2PasswordHasher(Argon2PasswordHasher):
+class QuickArgon2PasswordHasher(BoundedArgon2PasswordHasher):
     time_cost = 1
     memory_cost = 8
     parallelism = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import secrets
 import string
 from dataclasses import asdict
@@ -10,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import authenticate
+from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
@@ -33,15 +35,19 @@ def _facts(user: User) -> dict[str, Any]:
     return {"username": user.username, "email": user.email, "role": user.role, "is_active": user.is_active}
 
 
-@transaction.atomic
 def user_create(*, username: str, password: str, role: str, email: str = "") -> User:
     user = User(username=username, role=role, email=email)
-    user.set_password(checked_password(password, user))
+    user.set_password(checked_password(password, user))  # outside of the transaction: it takes its time
+    return _user_insert(user)
+
+
+@transaction.atomic
+def _user_insert(user: User) -> User:
     try:
         with transaction.atomic():
             user.save(force_insert=True)
     except IntegrityError as error:
-        raise NameTaken("a user", username, field="username") from error
+        raise NameTaken("a user", user.username, field="username") from error
     audit_record("user.created", user, after=_facts(user))
     return user
 
@@ -52,24 +58,39 @@ def _refuse_last_admin(user: User) -> None:
         raise Conflict(f"{user.username} is the last admin: make another one first.", code="last_admin")
 
 
-@transaction.atomic
 def user_update(user: User, changes: dict[str, Any], *, keep_tokens: bool = False) -> Ended:
     """A new password and disabling end what the user is logged in with; only tokens and access keys may be kept."""
+    others = {name: value for name, value in changes.items() if name != "password"}
+    hashed = None
+    if "password" in changes:
+        _refuse_own_password(user)
+        hashed = _hashed(changes["password"], user, others)
+    return _user_change(user, others, hashed, keep_tokens)
+
+
+def _hashed(password: str, user: User, changes: dict[str, Any]) -> str:
+    """Checked against what the user will be. Before the transaction begins: it takes its time."""
+    changed = copy.copy(user)
+    for name, value in changes.items():
+        setattr(changed, name, value)
+    return make_password(checked_password(password, changed))
+
+
+@transaction.atomic
+def _user_change(user: User, changes: dict[str, Any], hashed: str | None, keep_tokens: bool) -> Ended:
     before = _facts(user)
     if changes.get("role", Role.ADMIN) != Role.ADMIN or not changes.get("is_active", True):
         _refuse_last_admin(user)
-    password = changes.pop("password", None)
     is_disabled = user.is_active and not changes.get("is_active", True)
     for name, value in changes.items():
         setattr(user, name, value)
-    if password is not None:
-        _refuse_own_password(user)
-        user.set_password(checked_password(password, user))
+    if hashed is not None:
+        user.password = hashed
     user.version += 1
     user.save()
-    is_ending = password is not None or is_disabled
+    is_ending = hashed is not None or is_disabled
     ended = access_end(user, keep_tokens=keep_tokens) if is_ending else Ended()
-    facts = {**_facts(user), "password_changed": password is not None}
+    facts = {**_facts(user), "password_changed": hashed is not None}
     audit_record("user.updated", user, before=before, after=facts | _ended_facts(ended))
     return ended
 
@@ -93,12 +114,12 @@ def password_change(
     """By the user, who proves again who is asking. Ends the user's other sessions; other tokens only if told to."""
     if not _proven(user.username, current_password, address, "user.password_refused"):
         raise Invalid.field("current_password", "this is not your present password", "wrong_password")
-    return _password_set(user, new_password, keep_tokens, asking)
+    user.set_password(checked_password(new_password, user, "new_password"))
+    return _password_save(user, keep_tokens, asking)
 
 
 @transaction.atomic
-def _password_set(user: User, password: str, keep_tokens: bool, asking: Asking) -> Ended:
-    user.set_password(checked_password(password, user, "new_password"))
+def _password_save(user: User, keep_tokens: bool, asking: Asking) -> Ended:
     user.version += 1
     user.save(update_fields=["password", "version"])
     ended = access_end(user, keep_tokens=keep_tokens, but=asking)

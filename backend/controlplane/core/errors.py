@@ -20,6 +20,7 @@ class Problem(Exception):
     status = 500
     code = "internal"
     title = "Internal error"
+    retry_after_seconds = 0  # more: the answer says when to try again
 
     def __init__(self, detail: str, *, code: str = "", errors: list[FieldError] | None = None) -> None:
         super().__init__(detail)
@@ -68,3 +69,8 @@ class Refused(Problem):
 
 class PreconditionRequired(Problem):
     status, code, title = 428, "if_match_required", "If-Match is required"
+
+
+class Busy(Problem):
+    status, code, title = 429, "busy", "Too much at once"
+    retry_after_seconds = 5

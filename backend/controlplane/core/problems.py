@@ -79,7 +79,8 @@ def _from_api(error: exceptions.APIException) -> dict[str, Any]:
 
 def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
     if isinstance(error, Problem):
-        return body(error.status, error.detail, code=error.code, title=error.title, errors=error.errors), {}
+        headers = {"Retry-After": str(error.retry_after_seconds)} if error.retry_after_seconds else {}
+        return body(error.status, error.detail, code=error.code, title=error.title, errors=error.errors), headers
     if isinstance(error, Http404):
         return body(404, "There is no such resource, or not any more."), {}
     if isinstance(error, PermissionDenied):

@@ -140,6 +140,7 @@ const PROBLEMS: ToldWords = {
   internal: '内部错误',
   unavailable: '暂时不可用',
   csrf_failed: '请求校验失败，请刷新页面后重试',
+  busy: '请求过多，请稍后再试',
   conflict: '当前状态不允许此操作',
   changed_meanwhile: '内容已被他人修改，请刷新后重试',
   refused: '未通过检查',

@@ -1,0 +1,60 @@
+"""Passwords are hashed so many at a time: each hash takes 100 MiB, and all cores for a tenth of a second.
+
+Whoever comes beyond that waits a little, and holds no connection to the database meanwhile; beyond that, or after a few
+seconds, a request is refused with 429. This holds for everything that hashes: log-ins, new users and new passwords.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.contrib.auth.hashers import Argon2PasswordHasher, PBKDF2PasswordHasher
+
+from controlplane.core.connections import connection_give_back
+from controlplane.core.errors import Busy
+
+WAITING_PER_PLACE = 16
+WAIT_SECONDS = 5.0
+PLACES = threading.BoundedSemaphore(settings.HASHES_AT_ONCE)
+LINE = threading.BoundedSemaphore(settings.HASHES_AT_ONCE * (1 + WAITING_PER_PLACE))
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    if not LINE.acquire(blocking=False):
+        raise _busy()
+    try:
+        connection_give_back()
+        if not PLACES.acquire(timeout=WAIT_SECONDS):
+            raise _busy()
+        try:
+            yield
+        finally:
+            PLACES.release()
+    finally:
+        LINE.release()
+
+
+def _busy() -> Busy:
+    return Busy("Too many passwords are being checked at this moment: wait, then try again.")
+
+
+class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
+    def encode(self, password: str, salt: str) -> str:
+        with turn():
+            return super().encode(password, salt)
+
+    def verify(self, password: str, encoded: str) -> bool:
+        with turn():
+            return super().verify(password, encoded)
+
+
+class BoundedPBKDF2PasswordHasher(PBKDF2PasswordHasher):
+    """Its `verify` encodes."""
+
+    def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
+        with turn():
+            return super().encode(password, salt, iterations)
