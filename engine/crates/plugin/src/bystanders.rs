@@ -4,7 +4,7 @@ use crate::faults::Point;
 use crate::hooks;
 use crate::host::engine;
 use crate::worker;
-use session::Bystander;
+use session::{Bystander, Report};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,7 +63,7 @@ pub fn join(thread_id: u64) {
 /// What they hold closed opens: nothing is stored, and what was is gone.
 pub fn forget() {
     let forgotten = all().as_mut().map(std::mem::take).unwrap_or_default();
-    forgotten.into_values().for_each(|mut bystander| bystander.on_end(engine()));
+    forgotten.into_values().for_each(|mut bystander| bystander.report(engine(), Report::Gone));
 }
 
 pub fn with(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
@@ -95,6 +95,6 @@ impl Drop for Ending {
 pub fn ended(thread_id: u64) {
     heard().iter_mut().for_each(|heard| _ = heard.remove(&thread_id));
     if let Some(mut bystander) = all().as_mut().and_then(|all| all.remove(&thread_id)) {
-        bystander.on_end(engine());
+        bystander.report(engine(), Report::Gone);
     }
 }

@@ -303,7 +303,7 @@ impl Connection {
 
     /// The client has just got its answer: it cannot have asked again yet.
     fn await_command(&mut self, engine: &Engine, io: &mut dyn Io) -> isize {
-        if engine.vigil.is_awake() && self.patience.is_due(io) {
+        if engine.vigil().is_awake() && self.patience.is_due(io) {
             let count = self.fill(|room| io.read_patiently(room));
             self.patience.note(count > 0);
             return count;

@@ -8,17 +8,17 @@ use std::collections::HashSet;
 
 /// How the texts of new sessions are read, and whether all of them are.
 pub fn look_up_beginnings(engine: &Engine, link: &mut Local) -> Result<(), String> {
-    let inherited = engine.settings.inherited();
+    let inherited = engine.settings().inherited();
     let of_habits = Habits::QUESTIONS.map(|question| question.replace("@@SESSION.", "@@GLOBAL.")).join(", ");
     let rows = link.query(&format!("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect, {of_habits}"))?;
     if let Some([Some(mode), Some(first), Some(trace), Some(idle), Some(transactions), Some(big_selects)]) =
         rows.first().map(|row| row.as_slice())
     {
-        engine.contexts.note_several_hosts(users_with_several_hosts(link));
-        engine.settings.note_hosts(inherited);
+        engine.contexts().note_several_hosts(users_with_several_hosts(link));
+        engine.settings().note_hosts(inherited);
         let as_usual = is_usual(mode) && is_plain(first) && !may_passwords_expire(link);
         let (with_first, habits) = (!first.is_empty(), Habits::told([trace, idle, transactions, big_selects]));
-        engine.settings.note_beginnings(inherited, Beginnings { as_usual, with_first, habits });
+        engine.settings().note_beginnings(inherited, Beginnings { as_usual, with_first, habits });
     }
     Ok(())
 }
@@ -59,7 +59,7 @@ fn is_plain(text: &[u8]) -> bool {
 }
 
 pub fn publish_facts(engine: &Engine, link: &mut Local) -> Result<(), String> {
-    let generation = engine.catalogue.generation();
+    let generation = engine.catalogue().generation();
     let mut names = HashSet::new();
     // A text that names a view of theirs names its schema, too, or is not kept for where it is read.
     let schemas = first_column(link.query("SHOW DATABASES")?).filter(|schema| !session::is_system_schema(schema));
@@ -72,7 +72,7 @@ pub fn publish_facts(engine: &Engine, link: &mut Local) -> Result<(), String> {
             Err(error) => return Err(error),
         }
     }
-    engine.catalogue.publish(ViewNames { generation, names, folds_case: !engine.settings.tells_case() });
+    engine.catalogue().publish(ViewNames { generation, names, folds_case: !engine.settings().tells_case() });
     Ok(())
 }
 
@@ -87,14 +87,14 @@ fn first_column(rows: Vec<local::Row>) -> impl Iterator<Item = Vec<u8>> {
 }
 
 pub fn settle(engine: &Engine, link: &mut Local, table: &Table) -> Result<(), String> {
-    let era = table.era(engine.catalogue.generation());
+    let era = table.era(engine.catalogue().generation());
     let verdict = judge(link, &table.db, &table.name)?;
     table.settle(era, verdict);
     Ok(())
 }
 
 pub fn settle_key(engine: &Engine, link: &mut Local, table: &Table) -> Result<(), String> {
-    let generation = engine.catalogue.generation();
+    let generation = engine.catalogue().generation();
     let era = table.era(generation);
     if table.verdict(generation) == Verdict::Snapshot {
         let key = keys::key_column(link, &literal(&table.db), &literal(&table.name))?;

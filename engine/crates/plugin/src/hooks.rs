@@ -123,6 +123,7 @@ fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
 }
 
 fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
+    host::note_cluster();
     let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return write_strange(fd, io, bytes) };
     slots::set_current(fd);
     let is_strange = !host::is_of_this_load(taken.slot);

@@ -75,9 +75,7 @@ pub fn start() -> Result<(), String> {
     }
     faults::arm();
     engine().forget();
-    if let Some(flag) = server.is_cluster_node() {
-        engine().settings.watch_cluster(flag);
-    }
+    note_cluster();
     // What ran when the last load was over ended unseen: what is closed for it would stay so until its connection goes on.
     slots::visit(|taken| _ = lets_go(taken));
     waking::sleep(engine());
@@ -109,8 +107,8 @@ fn is_tested(version: &str) -> bool {
 pub fn stop() {
     LOAD.fetch_add(1, Ordering::AcqRel);
     worker::stop();
-    engine().settings.switch(false);
-    engine().cache.clear();
+    engine().settings().switch(false);
+    engine().cache().clear();
     waking::sleep(engine());
     bystanders::stop();
     status::restore();
@@ -129,19 +127,26 @@ pub fn holding(work: &mut dyn FnMut()) {
     worker::holding(&mut || crate::mariadb::rules::holding(inner));
 }
 
+/// To be called before an answer leaves that may be that of a SET GLOBAL: nobody is told of a cluster before nothing is served.
+#[inline]
+pub fn note_cluster() {
+    engine().settings().set_in_cluster(server::get().is_cluster_node());
+}
+
 /// A panic was caught.
 pub fn contained() {
-    engine().settings.fail();
+    engine().settings().fail();
     if status::NUMBERS.contained.fetch_add(1, Ordering::Relaxed) == 0 {
         log::error("a fault was contained; the cache is off until the server restarts, connections go on uncached");
     }
 }
 
 pub fn number_before_accept() -> u64 {
-    engine().settings.inherited()
+    engine().settings().inherited()
 }
 
 pub fn accepted(fd: c_int, number: u64) {
+    note_cluster();
     let load = LOAD.load(Ordering::Acquire);
     if fd >= 0 && load % 2 == 1 && ADMITS.load(Ordering::Acquire) {
         slots::open(fd, load, Connection::accepted(number, server::get().has_thread_pool()));
@@ -159,7 +164,7 @@ pub fn closing(fd: c_int) {
     let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return };
     taken.slot.thread_id.store(0, Ordering::Release);
     if let Some(mut connection) = taken.content().take() {
-        connection.session.on_close(engine());
+        connection.session.close(engine());
     }
 }
 
@@ -174,7 +179,7 @@ pub fn lets_go(taken: &mut Taken) -> bool {
     }
     let is_clean = taken.content().as_ref().is_none_or(Connection::is_clean);
     if is_clean && let Some(mut connection) = taken.content().take() {
-        connection.session.on_close(engine());
+        connection.session.close(engine());
     }
     is_clean
 }

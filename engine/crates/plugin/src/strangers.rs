@@ -34,7 +34,7 @@ impl Command {
 
 impl Drop for Command {
     fn drop(&mut self) {
-        self.unheard.on_end(host::engine());
+        self.unheard.ends(host::engine());
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -122,13 +122,13 @@ impl Packet {
 pub fn on_write(fd: c_int) {
     with_command(|command| {
         for command in command.iter_mut().filter(|command| command.fd == fd) {
-            command.unheard.on_response(host::engine());
+            command.unheard.answers(host::engine());
             command.has_answered = true;
             if server::get().has_thread_pool() {
                 // This thread may not be the one that reads the next command, nor read any for long.
                 waking::wait_for_all(host::engine());
                 waking::doubt(host::engine(), None);
-                command.unheard.on_end(host::engine());
+                command.unheard.ends(host::engine());
             }
         }
     });
@@ -144,7 +144,7 @@ pub fn on_report() {
 
 /// This thread wants to read: whatever it ran has ended.
 pub fn on_wait() {
-    let is_awake = host::engine().vigil.is_awake();
+    let is_awake = host::engine().vigil().is_awake();
     let Some(ended) = take().filter(|command| command.has_answered && is_awake) else { return };
     // In a pool that was done with the answer.
     if !server::get().has_thread_pool() {

@@ -84,7 +84,7 @@ fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
     let mut present = present_doubt();
     if let Some(mut doubt) = present.take_if(applies) {
         IS_IN_DOUBT.store(false, Ordering::Release);
-        doubt.unheard.on_end(engine);
+        doubt.unheard.ends(engine);
     }
 }
 
@@ -138,11 +138,11 @@ impl State {
 
 /// Wakes the engine if it is wanted: connections that come after this are followed from their first byte.
 pub fn attend(engine: &Engine) {
-    if engine.vigil.is_awake() || !engine.is_wanted() {
+    if engine.vigil().is_awake() || !engine.is_wanted() {
         return;
     }
     let mut state = state();
-    if engine.vigil.is_awake() || is_leaving() {
+    if engine.vigil().is_awake() || is_leaving() {
         return;
     }
     report(true);
@@ -157,7 +157,7 @@ pub fn attend(engine: &Engine) {
 /// Something runs of which nobody knows when it ends: whatever runs now is waited for, while the engine is awake.
 pub fn wait_for_all(engine: &Engine) {
     let mut state = state();
-    let Some(present) = state.as_mut().filter(|_| engine.vigil.is_awake()) else { return };
+    let Some(present) = state.as_mut().filter(|_| engine.vigil().is_awake()) else { return };
     match &mut present.past {
         Some(past) => past.restart(),
         none => *none = Some(Past::begin(engine)),
@@ -174,7 +174,7 @@ pub fn sleep(engine: &Engine) {
 }
 
 fn lie_down(engine: &Engine, state: &mut Option<State>) {
-    if engine.vigil.is_awake() {
+    if engine.vigil().is_awake() {
         engine.rest();
     }
     if let Some(past) = state.as_mut().and_then(|state| state.past.take()) {
@@ -186,7 +186,7 @@ fn lie_down(engine: &Engine, state: &mut Option<State>) {
 pub fn tend(engine: &Engine) {
     attend(engine);
     let mut state = state();
-    let Some(present) = state.as_mut().filter(|_| engine.vigil.is_awake()) else { return };
+    let Some(present) = state.as_mut().filter(|_| engine.vigil().is_awake()) else { return };
     if engine.is_wanted() {
         present.unwanted = None;
     } else if present.unwanted.get_or_insert_with(Instant::now).elapsed() >= UNWANTED {
@@ -199,7 +199,7 @@ pub fn tend(engine: &Engine) {
 
 /// The rest of a round, which asks the server. To be called with the catalogue known.
 pub fn consult(engine: &Engine, link: &mut Local) -> Result<(), String> {
-    if engine.vigil.is_awake() { look_back(engine, link) } else { quieten(link) }
+    if engine.vigil().is_awake() { look_back(engine, link) } else { quieten(link) }
 }
 
 /// The server's own cache may be set by sessions that are not reported.
@@ -304,7 +304,7 @@ fn quieten(link: &mut Local) -> Result<(), String> {
     report(false);
     // One may have come in between.
     let has_others = has_other_listeners(link);
-    if host::engine().vigil.is_awake() || has_others != Ok(false) {
+    if host::engine().vigil().is_awake() || has_others != Ok(false) {
         report(true);
     }
     has_others.map(drop)

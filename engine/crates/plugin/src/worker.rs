@@ -193,7 +193,8 @@ impl Worker {
     }
 
     fn tell_cluster(&mut self, engine: &Engine) {
-        let is_in_cluster = engine.settings.is_in_cluster();
+        host::note_cluster();
+        let is_in_cluster = engine.settings().is_in_cluster();
         if is_in_cluster && !self.was_in_cluster {
             log::warning(
                 "this server is a node of a Galera cluster (wsrep_on): nothing is cached as long as it is one",
@@ -217,40 +218,42 @@ impl Worker {
             host::admit();
             apply_settings(engine);
         }
-        if engine.vigil.is_awake() && !(engine.settings.knows_beginnings() && engine.settings.known_hosts().is_some()) {
+        if engine.vigil().is_awake()
+            && !(engine.settings().knows_beginnings() && engine.settings().known_hosts().is_some())
+        {
             facts::look_up_beginnings(engine, link)?;
         }
-        if engine.catalogue.views().is_none() {
+        if engine.catalogue().views().is_none() {
             facts::publish_facts(engine, link)?;
         }
         waking::consult(engine, link)?;
-        let asked = engine.tables.take_asked();
+        let asked = engine.tables().take_asked();
         for table in &asked {
             facts::settle(engine, link, table)?;
         }
         // What a result needs comes first; without a key its rows are not told apart yet.
         for table in &asked {
-            facts::settle_key(engine, link, table).inspect_err(|_| engine.tables.ask(table))?;
+            facts::settle_key(engine, link, table).inspect_err(|_| engine.tables().ask(table))?;
         }
         Ok(())
     }
 }
 
 fn tell_differences(engine: &Engine) {
-    for statement in engine.insight.take_differences() {
+    for statement in engine.insight().take_differences() {
         log::error(&format!("a stored result was not what the server answers; it was dropped: {statement}"));
     }
 }
 
 /// Whether the cache is wanted by an option file, before the server has started.
 pub fn publish_wishes(engine: &Engine) {
-    engine.settings.set_global_type(variables::type_of(std::ptr::null_mut()));
-    engine.settings.set_observes(variables::observes());
+    engine.settings().set_global_type(variables::type_of(std::ptr::null_mut()));
+    engine.settings().set_observes(variables::observes());
     waking::attend(engine);
 }
 
 pub fn publish_settings(engine: &Engine) {
-    let settings = &engine.settings;
+    let settings = engine.settings();
     settings.set_size(variables::size());
     settings.set_limit(variables::limit());
     settings.set_global_type(variables::type_of(std::ptr::null_mut()));
@@ -266,7 +269,7 @@ pub fn publish_settings(engine: &Engine) {
 fn apply_settings(engine: &Engine) {
     publish_settings(engine);
     let bytes = engine.memory_bytes();
-    if engine.cache.budget() != bytes {
-        engine.cache.resize(bytes);
+    if engine.cache().budget() != bytes {
+        engine.cache().resize(bytes);
     }
 }

@@ -16,22 +16,22 @@ const READS: u32 = 300_000;
 fn main() {
     for adapts in [false, true] {
         let engine = &talk::engine();
-        engine.cache.resize(64 << 20);
-        engine.settings.set_adapts(adapts);
+        engine.cache().resize(64 << 20);
+        engine.settings().set_adapts(adapts);
         std::thread::scope(|scope| {
             let judge = scope.spawn(|| keep_judging(engine));
             for threads in [1, 2, 4] {
                 let cost = measure(threads, READS, || missing(engine));
                 println!("{}, {threads} threads: {cost:.0} ns", if adapts { "passed over" } else { "stored" });
             }
-            engine.settings.switch(false);
+            engine.settings().switch(false);
             judge.join().expect("it ends with the switch");
         });
     }
 }
 
 fn keep_judging(engine: &Engine) {
-    while engine.settings.is_on() {
+    while engine.settings().is_on() {
         engine.tick();
         std::thread::sleep(Duration::from_millis(100));
     }
@@ -47,9 +47,9 @@ fn missing(engine: &Engine) -> impl FnMut() {
         number += 1;
         let text = format!("SELECT c FROM t WHERE id = 7 LIMIT {number}");
         assert_eq!(talk.ask(&text), Decision::Forward);
-        talk.session.on_logged(engine, text.as_bytes());
-        talk.session.on_table(engine, b"d", b"t", true);
+        talk.session.report(engine, session::Report::Statement { text: text.as_bytes() });
+        talk.session.report(engine, talk::locked(b"t", true));
         talk.reply(&response);
-        talk.session.on_status(engine, &talk::facts());
+        talk.session.report(engine, talk::ended(talk::state()));
     }
 }

@@ -26,22 +26,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub struct Engine {
-    pub cache: Cache,
+    cache: Cache,
     /// Its cell of everything is closed by whatever may touch anything (DDL, privileges, globals).
-    pub versions: Versions,
-    pub rows: Rows,
-    pub tables: Tables,
-    pub catalogue: Catalogue,
-    pub contexts: Contexts,
-    pub settings: Settings,
-    pub counts: Counts,
-    pub reasons: Reasons,
-    pub insight: Insight,
-    pub vigil: Vigil,
-    pub(crate) readings: Readings,
+    versions: Versions,
+    rows: Rows,
+    tables: Tables,
+    catalogue: Catalogue,
+    contexts: Contexts,
+    settings: Settings,
+    counts: Counts,
+    reasons: Reasons,
+    insight: Insight,
+    vigil: Vigil,
+    readings: Readings,
     /// Someone waits for the catalogue to be read, or for a table's verdict.
     wants_catalogue: AtomicBool,
-    pub(crate) ages: Ages,
+    ages: Ages,
 }
 
 /// A million cells for rows and an eighth of that for blocks of them: nine megabytes when all are in use.
@@ -68,6 +68,58 @@ impl Engine {
             wants_catalogue: AtomicBool::new(false),
             ages: Ages::new(clock),
         }
+    }
+
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    pub fn versions(&self) -> &Versions {
+        &self.versions
+    }
+
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    pub fn contexts(&self) -> &Contexts {
+        &self.contexts
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    pub fn reasons(&self) -> &Reasons {
+        &self.reasons
+    }
+
+    pub fn insight(&self) -> &Insight {
+        &self.insight
+    }
+
+    pub fn vigil(&self) -> &Vigil {
+        &self.vigil
+    }
+
+    pub(crate) fn readings(&self) -> &Readings {
+        &self.readings
+    }
+
+    pub(crate) fn ages(&self) -> &Ages {
+        &self.ages
     }
 
     /// Forgets everything that was known of the server: for a second load into the same process.

@@ -1,8 +1,34 @@
-//! What the server tells of a session besides its responses.
+//! What the server tells besides its responses, of a connection or of a thread whose bytes are not seen.
+//!
+//! Plain data: a report may come from the thread that runs the statement or from another machine. All that matters is the order:
+//! what a statement locks is told before it is locked, and its end before its response leaves.
 
-/// What the server says of the session at the end of a statement.
-#[derive(Clone, Copy, Debug)]
-pub struct ThreadFacts<'a> {
+use crate::identity::account::Account;
+
+#[derive(Debug)]
+pub enum Report<'a> {
+    /// The connection is authenticated.
+    Connected { account: Account, state: SessionState<'a> },
+    /// COM_CHANGE_USER has succeeded; its response is still to come.
+    UserChanged { account: Account },
+    /// The session has set its `fqc_type`.
+    CacheType(u8),
+    /// A statement locks a table.
+    Locked { db: &'a [u8], name: &'a [u8], is_read_only: bool },
+    /// A table is created, dropped, renamed or altered.
+    Defined { db: &'a [u8], name: &'a [u8] },
+    /// A statement is about to run, also one inside a routine.
+    Statement { text: &'a [u8] },
+    /// A statement has ended. `executed`: the text of what it has done, empty if it failed or did something else.
+    Ended { state: SessionState<'a>, executed: &'a [u8] },
+    /// The thread has ended, or the connection.
+    Gone,
+}
+
+/// What is in force in a session of the server.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SessionState<'a> {
+    /// The server's own numbering.
     pub isolation: i32,
     pub in_lock_tables: bool,
     pub database: &'a [u8],

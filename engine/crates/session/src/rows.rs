@@ -39,7 +39,7 @@ impl Session {
     where
         T: AsRef<[u8]> + Into<Arc<[u8]>>,
     {
-        let is_told = matches!(kind, Kind::Write) && engine.settings.is_on() && text.as_ref().len() <= LONGEST;
+        let is_told = matches!(kind, Kind::Write) && engine.settings().is_on() && text.as_ref().len() <= LONGEST;
         if let Some(running) = self.work.running.as_mut().filter(|_| is_told) {
             running.wording = Some(Wording { text: text.into(), terms });
         }
@@ -142,11 +142,11 @@ fn integer(param: wire::Param) -> Option<i128> {
 }
 
 fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; 2] {
-    [engine.rows.row(table.whole.0, key), engine.rows.block(table.whole.0, key)]
+    [engine.rows().row(table.whole.0, key), engine.rows().block(table.whole.0, key)]
 }
 
 fn rows_read(engine: &Engine, table: &Table, keys: &Keys) -> Option<Vec<CellId>> {
-    let (rows, number) = (&engine.rows, table.whole.0);
+    let (rows, number) = (engine.rows(), table.whole.0);
     match keys {
         Keys::Points(points) if points.len() > MOST_READ => None,
         Keys::Points(points) => Some(points.iter().map(|key| rows.row(number, *key)).collect()),

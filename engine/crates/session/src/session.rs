@@ -10,8 +10,6 @@ pub mod told;
 pub mod work;
 
 use crate::engine::Engine;
-use crate::identity::account::Account;
-use crate::report::ThreadFacts;
 use crate::statement::prepared::Statements;
 use crate::statement::verification::Verification;
 use crate::text::recent::Recent;
@@ -84,55 +82,8 @@ impl Session {
         }
     }
 
-    /// The server has authenticated this connection.
-    pub fn on_connected(&mut self, engine: &Engine, account: Account, facts: &ThreadFacts) {
-        if self.phase == Phase::Foreign {
-            return;
-        }
-        self.identity.set_account(Some(account));
-        let accepted_under = self.told.accepted_under;
-        self.identity.set_granted(engine.number_of(accepted_under));
-        self.begin_anew(engine, accepted_under);
-        // What the client asked for: the server has not made it the session's own yet.
-        let database = self.identity.database().to_vec();
-        self.take_facts(engine, &ThreadFacts { database: &database, ..*facts });
-        self.phase = Phase::Commands;
-    }
-
-    /// Another user or a reset: settings, transaction, temporary tables and prepared statements are gone. The number of rows
-    /// found stays.
-    fn begin_anew(&mut self, engine: &Engine, accepted_under: u64) {
-        let beginnings = engine.settings.usual_beginnings(accepted_under, self.identity.was_reset());
-        let known = beginnings.filter(|_| engine.vigil.is_awake());
-        self.identity.begin(accepted_under, known.map(|known| known.habits));
-        self.transaction.begin_anew();
-        self.statements.clear();
-        self.temporary = TemporaryTables::default();
-        // While the engine sleeps, what new sessions inherit may change unseen.
-        let is_unchanged = engine.settings.is_unchanged_since(accepted_under) && engine.vigil.is_awake();
-        if self.identity.has_set_role() || !is_unchanged {
-            self.identity.become_private(&engine.contexts);
-        }
-    }
-
-    /// The same in the course of a session: what `init_connect` has set is gone, too.
-    pub(crate) fn begin_again(&mut self, engine: &Engine, inherited: u64) {
-        self.identity.note_reset();
-        self.begin_anew(engine, inherited);
-    }
-
-    /// COM_CHANGE_USER has succeeded; its response is still to come.
-    pub fn on_user_changed(&mut self, account: Account) {
-        self.identity.set_account(Some(account));
-    }
-
-    pub fn on_type(&mut self, engine: &Engine, cache_type: u8) {
-        self.identity.set_cache_type(cache_type);
-        self.wish(engine, cache_type != 0 && !self.is_resting());
-    }
-
     /// The connection ends: whatever it was doing has ended too.
-    pub fn on_close(&mut self, engine: &Engine) {
+    pub fn close(&mut self, engine: &Engine) {
         self.writes.is_locked = false;
         for cell in std::mem::take(&mut self.transaction.written) {
             self.writes.close(engine, cell);
@@ -177,11 +128,11 @@ impl Session {
 
     /// The server has told what is in force here since the engine woke.
     pub(crate) fn is_told(&self, engine: &Engine) -> bool {
-        self.phase == Phase::Commands && engine.vigil.is_awake() && self.told.in_epoch == engine.vigil.epoch()
+        self.phase == Phase::Commands && engine.vigil().is_awake() && self.told.in_epoch == engine.vigil().epoch()
     }
 
     /// The identity's number for the text (false) or binary (true) protocol; none if the session must not be cached.
     pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
-        self.identity.number(&engine.contexts, engine.settings.known_hosts(), is_binary)
+        self.identity.number(engine.contexts(), engine.settings().known_hosts(), is_binary)
     }
 }

@@ -22,7 +22,7 @@ fn a_hit_stays_one_when_it_becomes_known_who_has_several_hosts() {
     let engine = engine();
     let mut a = connect(&engine);
     a.read(READ, "one", AUTOCOMMIT);
-    engine.settings.note_hosts(engine.settings.inherited());
+    engine.settings().note_hosts(engine.settings().inherited());
     assert!(a.is_served(READ), "its identity has changed");
     let mut b = connect_from(&engine, b"10.0.0.2");
     assert!(!b.is_served(READ), "an address was not told apart while nobody knew");
@@ -47,7 +47,7 @@ fn nothing_is_served_while_a_write_is_in_flight() {
     let (mut a, mut b) = (connect(&engine), connect(&engine));
     a.read(READ, "one", AUTOCOMMIT);
     b.ask("UPDATE t SET v = 'two'");
-    b.session.on_table(&engine, b"d", b"t", false);
+    b.session.report(&engine, locked(b"t", false));
     assert!(!a.is_served(READ));
 }
 
@@ -72,7 +72,7 @@ fn a_result_is_not_stored_if_its_table_changed_meanwhile() {
     let engine = engine();
     let (mut a, mut b) = (connect(&engine), connect(&engine));
     assert_eq!(a.ask(READ), Decision::Forward);
-    a.session.on_table(&engine, b"d", b"t", true);
+    a.session.report(&engine, locked(b"t", true));
     b.write("UPDATE t SET v = 'two'", AUTOCOMMIT);
     a.reply(&rows("one", AUTOCOMMIT));
     assert!(!a.is_served(READ));
@@ -125,7 +125,7 @@ fn settings_that_change_results_divide_sessions() {
     a.read(READ, "one", AUTOCOMMIT);
     b.run("SET time_zone = '+03:00'", AUTOCOMMIT);
     assert!(!b.is_served(READ));
-    b.session.on_table(&engine, b"d", b"t", true);
+    b.session.report(&engine, locked(b"t", true));
     b.reply(&rows("three", AUTOCOMMIT));
     assert!(b.is_served(READ) && a.is_served(READ));
     a.run("SET time_zone = '+03:00'", AUTOCOMMIT);
@@ -170,7 +170,7 @@ fn a_connection_that_ends_in_mid_commit_lets_go_of_its_tables() {
     b.run("START TRANSACTION READ WRITE", IN_TRANS);
     b.write("UPDATE t SET v = 'two'", IN_TRANS);
     b.ask("COMMIT");
-    b.session.on_close(&engine);
+    b.session.close(&engine);
     a.read(READ, "two", AUTOCOMMIT);
     assert!(a.is_served(READ));
 }
@@ -180,14 +180,18 @@ fn results_with_warnings_and_of_views_are_not_stored() {
     let engine = engine();
     let mut a = connect(&engine);
     assert_eq!(a.ask(READ), Decision::Forward);
-    a.session.on_table(&engine, b"d", b"t", true);
+    a.session.report(&engine, locked(b"t", true));
     let mut response = rows("one", AUTOCOMMIT);
     let warnings_at = response.len() - 4;
     response[warnings_at] = 1;
     a.reply(&response);
     assert!(!a.is_served(READ));
     let names = [b"v".to_vec()].into_iter().collect();
-    engine.catalogue.publish(ViewNames { generation: engine.catalogue.generation(), names, ..ViewNames::default() });
+    engine.catalogue().publish(ViewNames {
+        generation: engine.catalogue().generation(),
+        names,
+        ..ViewNames::default()
+    });
     a.reply(&rows("one", AUTOCOMMIT));
     assert!(!a.is_served(READ), "its column has the name of a view");
 }
@@ -204,7 +208,7 @@ fn a_read_under_set_transaction_runs_on_the_server() {
 
 /// Asks what never repeats until hardly anything of its shape is stored.
 fn grow_poor(talk: &mut Talk) {
-    talk.engine.settings.set_adapts(true);
+    talk.engine.settings().set_adapts(true);
     for number in 0..40_000 {
         talk.read(&format!("SELECT v FROM t WHERE w = {number}"), "1", AUTOCOMMIT);
         if number % 10_000 == 0 {
@@ -224,7 +228,7 @@ fn of_a_shape_that_is_hardly_found_some_are_not_even_looked_up() {
         talk.read(&format!("SELECT v FROM t WHERE w = {}", cold.next().unwrap()), "1", AUTOCOMMIT);
         let is_served = talk.is_served("SELECT v FROM t WHERE w = 7");
         if !is_served {
-            talk.session.on_table(talk.engine, b"d", b"t", true);
+            talk.session.report(talk.engine, locked(b"t", true));
             talk.reply(&rows("1", AUTOCOMMIT));
         }
         is_served
@@ -232,7 +236,7 @@ fn of_a_shape_that_is_hardly_found_some_are_not_even_looked_up() {
     assert!((0..1000).any(|_| served(&mut talk)), "a few are stored and looked up");
     let hits = (0..400).filter(|_| served(&mut talk)).count();
     assert!((50..350).contains(&hits), "{hits}");
-    assert_eq!(engine.counts.misses.sum(), engine.counts.not_cached.sum() + engine.counts.inserts.sum());
+    assert_eq!(engine.counts().misses.sum(), engine.counts().not_cached.sum() + engine.counts().inserts.sum());
 }
 
 #[test]
@@ -245,11 +249,13 @@ fn a_read_that_is_passed_over_changes_no_facts_unless_something_ran_inside() {
         number += 1;
         let text = format!("SELECT v FROM t WHERE w = {number}");
         assert_eq!(talk.ask(&text), Decision::Forward);
-        talk.session.on_logged(&engine, text.as_bytes());
-        inside.iter().for_each(|text| talk.session.on_logged(&engine, text.as_bytes()));
-        talk.session.on_table(&engine, b"d", b"t", true);
+        talk.session.report(&engine, session::Report::Statement { text: text.as_bytes() });
+        inside
+            .iter()
+            .for_each(|text| talk.session.report(&engine, session::Report::Statement { text: text.as_bytes() }));
+        talk.session.report(&engine, locked(b"t", true));
         talk.reply(&rows("1", AUTOCOMMIT));
-        talk.session.expects_facts(&engine)
+        talk.session.expects_end(&engine)
     };
     let plain = (0..200).filter(|_| told(&[])).count();
     assert!((1..20).contains(&plain), "only those that are stored: {plain}");

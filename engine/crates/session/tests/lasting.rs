@@ -27,7 +27,7 @@ fn ruled() -> Engine {
 fn not_yet_ruled() -> Engine {
     let engine = engine_at(|| NOW_MS.get() * 1_000_000);
     let rules = r#"[{"table": "d.t", "cache": "always", "ttl": 5}]"#;
-    engine.insight.set_rules(Rules::parse(rules).expect("rules"));
+    engine.insight().set_rules(Rules::parse(rules).expect("rules"));
     engine
 }
 
@@ -39,14 +39,14 @@ fn pass(engine: &Engine, ms: u64) {
 
 fn read(talk: &mut Talk, text: &str, table: &[u8]) {
     if !talk.is_served(text) {
-        talk.session.on_table(talk.engine, b"d", table, true);
+        talk.session.report(talk.engine, locked(table, true));
         talk.reply(&rows("x", AUTOCOMMIT));
     }
     assert!(talk.is_served(text), "{text}");
 }
 
 fn stale_hits(engine: &Engine) -> u64 {
-    engine.counts.stale_hits.sum()
+    engine.counts().stale_hits.sum()
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_result_lasts_through_writes_for_its_time_and_no_longer() {
     connect(&engine).write("UPDATE t SET v = 1", AUTOCOMMIT);
     let mut writer = connect(&engine);
     writer.ask("UPDATE u SET v = 1");
-    writer.session.on_table(&engine, b"d", b"u", false);
+    writer.session.report(&engine, locked(b"u", false));
     writer.reply(&ok_packet(1, 1, 0, AUTOCOMMIT, 0));
     assert!(!reader.is_served(OTHER), "no rule speaks of it");
     for ms in [0, 1000, 3000, 1000] {
@@ -85,7 +85,7 @@ fn sweeping_leaves_what_lasts() {
     assert!(reader.is_served(READ));
     pass(&engine, 5001);
     engine.sweep(usize::MAX);
-    assert_eq!(engine.cache.stats().entries, 0);
+    assert_eq!(engine.cache().stats().entries, 0);
 }
 
 #[test]
@@ -105,9 +105,9 @@ fn a_transaction_is_told_only_what_is_true() {
 fn definitions_and_privileges_end_it() {
     let engine = ruled();
     for change in ["ALTER TABLE t ADD x INT", "TRUNCATE t", "GRANT SELECT ON d.* TO a", "SET GLOBAL fqc_rules = ''"] {
-        let generation = engine.catalogue.generation();
-        engine.catalogue.publish(session::ViewNames { generation, ..Default::default() });
-        let table = engine.tables.find(&engine.versions, b"d", b"t");
+        let generation = engine.catalogue().generation();
+        engine.catalogue().publish(session::ViewNames { generation, ..Default::default() });
+        let table = engine.tables().find(engine.versions(), b"d", b"t");
         table.settle(table.era(generation), session::Verdict::Snapshot);
         let (mut reader, mut definer) = (connect(&engine), connect(&engine));
         read(&mut reader, READ, b"t");
@@ -124,7 +124,7 @@ fn a_result_that_a_write_overtook_is_stored_where_it_may_last() {
     let engine = ruled();
     let mut reader = connect(&engine);
     reader.ask(READ);
-    reader.session.on_table(&engine, b"d", b"t", true);
+    reader.session.report(&engine, locked(b"t", true));
     connect(&engine).write("UPDATE t SET v = 1", AUTOCOMMIT);
     reader.reply(&rows("x", AUTOCOMMIT));
     assert!(reader.is_served(READ));

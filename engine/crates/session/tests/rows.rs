@@ -20,7 +20,7 @@ fn filled(engine: &Engine) -> Talk<'_> {
     let mut talk = connect(engine);
     for text in [SEVEN, EIGHT, RANGE, ALL] {
         if !talk.is_served(text) {
-            talk.session.on_table(engine, b"d", b"t", true);
+            talk.session.report(engine, locked(b"t", true));
             talk.reply(&rows("x", AUTOCOMMIT));
         }
     }
@@ -60,7 +60,7 @@ fn only_rows_that_are_being_written_are_closed() {
     let engine = engine();
     let (mut reader, mut writer) = (filled(&engine), connect(&engine));
     writer.ask("UPDATE t SET v = 1 WHERE id = 7");
-    writer.session.on_table(&engine, b"d", b"t", false);
+    writer.session.report(&engine, locked(b"t", false));
     assert_eq!(served(&mut reader), [false, true, true, false]);
 }
 
@@ -69,14 +69,14 @@ fn the_row_of_a_generated_key_is_told_by_the_response() {
     let engine = engine();
     let (mut reader, mut writer) = (filled(&engine), connect(&engine));
     writer.ask("INSERT INTO t (v) VALUES ('x')");
-    writer.session.on_table(&engine, b"d", b"t", false);
+    writer.session.report(&engine, locked(b"t", false));
     assert_eq!(served(&mut reader), [false; 4], "it may be any row");
     writer.reply(&ok_packet(1, 1, 8, AUTOCOMMIT, 0));
     assert_eq!(served(&mut reader), [true, false, true, false]);
     for (affected, id) in [(2, 5000), (1, 0)] {
         let mut reader = filled(&engine);
         writer.ask("INSERT INTO t (v) VALUES ('x')");
-        writer.session.on_table(&engine, b"d", b"t", false);
+        writer.session.report(&engine, locked(b"t", false));
         writer.reply(&ok_packet(1, affected, id, AUTOCOMMIT, 0));
         assert_eq!(served(&mut reader), [false; 4], "{affected} rows, {id}");
     }
@@ -118,14 +118,14 @@ fn what_is_known_of_a_table_is_not_believed_while_it_is_being_defined() {
     definer.ask("ALTER TABLE t DROP COLUMN v");
     // The server lets the write go on: it has ended the definition, whose response is on its way.
     writer.ask("UPDATE t SET v = 1 WHERE id = 7");
-    writer.session.on_table(&engine, b"d", b"t", false);
+    writer.session.report(&engine, locked(b"t", false));
     definer.reply(&ok_packet(1, 0, 0, AUTOCOMMIT, 0));
-    let table = engine.tables.find(&engine.versions, b"d", b"t");
-    let era = table.era(engine.catalogue.generation());
+    let table = engine.tables().find(engine.versions(), b"d", b"t");
+    let era = table.era(engine.catalogue().generation());
     table.settle(era, Verdict::Snapshot);
     table.settle_key(era, Some(key()));
     reader.ask(EIGHT);
-    reader.session.on_table(&engine, b"d", b"t", true);
+    reader.session.report(&engine, locked(b"t", true));
     reader.reply(&rows("x", AUTOCOMMIT));
     assert!(!reader.is_served(EIGHT), "the write may touch any row");
     writer.reply(&ok_packet(1, 1, 0, AUTOCOMMIT, 0));
@@ -152,7 +152,7 @@ fn temporary_tables_and_the_switch_end_telling_rows_apart() {
     writer.write("UPDATE t SET v = f() WHERE id = 5000", AUTOCOMMIT);
     assert_eq!(served(&mut reader), [false; 4]);
     let mut reader = filled(&engine);
-    engine.settings.set_tells_rows(false);
+    engine.settings().set_tells_rows(false);
     connect(&engine).write("UPDATE t SET v = 1 WHERE id = 5000", AUTOCOMMIT);
     assert_eq!(served(&mut reader), [false; 4]);
 }
@@ -161,11 +161,11 @@ fn temporary_tables_and_the_switch_end_telling_rows_apart() {
 fn results_that_outlive_a_write_are_counted_once() {
     let engine = engine();
     let mut reader = filled(&engine);
-    assert_eq!(engine.counts.outlived.sum(), 0);
+    assert_eq!(engine.counts().outlived.sum(), 0);
     connect(&engine).write("UPDATE t SET v = 1 WHERE id = 7", AUTOCOMMIT);
     assert_eq!(served(&mut reader), [false, true, true, false]);
     assert_eq!(served(&mut reader), [false, true, true, false]);
-    assert_eq!(engine.counts.outlived.sum(), 2);
+    assert_eq!(engine.counts().outlived.sum(), 2);
 }
 
 fn prepared(id: u32, values: [i64; 2]) -> Vec<u8> {
@@ -192,7 +192,7 @@ fn integers_bound_to_a_prepared_write_tell_its_rows() {
     }
     assert_eq!(writer.reply(&response), Reply::Send);
     assert_eq!(writer.session.on_command(&engine, &prepared(5, [1, 7]), &mut writer.client), Decision::Forward);
-    writer.session.on_table(&engine, b"d", b"t", false);
+    writer.session.report(&engine, locked(b"t", false));
     writer.reply(&ok_packet(1, 1, 0, AUTOCOMMIT, 0));
     assert_eq!(served(&mut reader), [false, true, true, false]);
 }

@@ -7,21 +7,21 @@ use crate::hooks;
 use crate::host::{self, engine, is_loaded, wake_if_wanted};
 use crate::mariadb::abi::*;
 use crate::mariadb::status;
-use crate::mariadb::symbols::Facts;
+use crate::mariadb::symbols::ThdRef;
 use crate::mariadb::variables;
 use crate::slots;
 use crate::strangers;
 use crate::waking;
 use crate::worker;
-use session::{Account, Session, ThreadFacts};
+use session::{Account, Report, Session, SessionState};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
 
 /// `SET SESSION fqc_type` ran on this thread.
 pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
-    let thread_id = unsafe { Facts::of(thd) }.thread_id();
-    with_connection(thread_id, |_| true, |connection| connection.session.on_type(engine(), value));
+    let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
+    with_connection(thread_id, |_| true, |connection| connection.session.report(engine(), Report::CacheType(value)));
     waking::attend(engine());
 }
 
@@ -48,16 +48,16 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     }
     hooks::contain(Point::Event, (), || {
         host::admit();
-        if class != CONNECTION_CLASS && !engine().vigil.is_awake() {
+        if class != CONNECTION_CLASS && !engine().vigil().is_awake() {
             return on_unfollowed(class, data);
         }
         // SAFETY: the server passes the running session and an event of the class's structure.
         unsafe {
-            let facts = Facts::of(thd);
+            let thd = ThdRef::of(thd);
             match class {
                 TABLE_CLASS => on_table(&*data.cast::<EventTable>()),
-                GENERAL_CLASS => on_general(&facts, thd, &*data.cast::<EventGeneral>()),
-                CONNECTION_CLASS => on_connection(&facts, thd, &*data.cast::<EventConnection>()),
+                GENERAL_CLASS => on_general(&thd, &*data.cast::<EventGeneral>()),
+                CONNECTION_CLASS => on_connection(&thd, &*data.cast::<EventConnection>()),
                 _ => {}
             }
         }
@@ -88,36 +88,27 @@ fn on_table(event: &EventTable) {
     let (db, name) = (text(&event.database), text(&event.table));
     let is_read_only = event.read_only != 0;
     let engine = engine();
-    let apply = |table: &mut dyn FnMut(&[u8], &[u8])| {
-        table(db, name);
-        if event.subclass == TABLE_RENAME {
-            table(text(&event.new_database), text(&event.new_table));
-        }
-    };
     let is_lock = event.subclass == TABLE_LOCK;
     if is_lock && !is_read_only && db == b"mysql" && name == b"plugin" {
         waking::doubt(engine, Some(event.thread_id));
     }
-    let found = with_session(event.thread_id, |connection| {
-        let session = &mut connection.session;
-        if is_lock {
-            session.on_table(engine, db, name, is_read_only);
-        } else {
-            apply(&mut |db, name| session.on_table_defined(engine, db, name));
+    let tell = |report: &mut dyn FnMut(Report)| match event.subclass {
+        TABLE_LOCK => report(Report::Locked { db, name, is_read_only }),
+        TABLE_RENAME => {
+            report(Report::Defined { db, name });
+            report(Report::Defined { db: text(&event.new_database), name: text(&event.new_table) });
         }
+        _ => report(Report::Defined { db, name }),
+    };
+    let found = with_session(event.thread_id, |connection| {
+        tell(&mut |report| connection.session.report(engine, report));
     });
     if found.is_none() && !(is_lock && is_read_only) {
-        bystanders::with(event.thread_id, |bystander| {
-            if is_lock {
-                bystander.on_table(engine, db, name, is_read_only);
-            } else {
-                apply(&mut |db, name| bystander.on_table_defined(engine, db, name));
-            }
-        });
+        bystanders::with(event.thread_id, |bystander| tell(&mut |report| bystander.report(engine, report)));
     }
     // Its statement is known now to change what it may.
     if is_lock && session::tells_grants(db, name) && !worker::is_this_thread() {
-        engine.settings.note_grants();
+        engine.settings().note_grants();
     }
 }
 
@@ -126,7 +117,7 @@ const OPTION_NOT_AUTOCOMMIT: i64 = 1 << 19;
 const OPTION_BEGIN: i64 = 1 << 20;
 const OPTION_PROFILING: i64 = 1 << 33;
 
-fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
+fn on_general(thd: &ThdRef, event: &EventGeneral) {
     let query = bytes(event.query, event.query_length as usize);
     let engine = engine();
     if event.subclass == GENERAL_LOG && query.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"show")) {
@@ -141,9 +132,10 @@ fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
         waking::on_end(event.thread_id);
     }
     let found = with_session(event.thread_id, |connection| match event.subclass {
-        GENERAL_LOG => connection.session.on_logged(engine, query),
-        GENERAL_STATUS if connection.session.expects_facts(engine) => {
-            connection.session.on_status(engine, &thread_facts(facts, thd, text(&event.database)));
+        GENERAL_LOG => connection.session.report(engine, Report::Statement { text: query }),
+        GENERAL_STATUS if connection.session.expects_end(engine) => {
+            let state = session_state(thd, text(&event.database));
+            connection.session.report(engine, Report::Ended { state, executed: executed(event, query) });
         }
         _ => {}
     });
@@ -151,10 +143,9 @@ fn on_general(facts: &Facts, thd: *mut Thd, event: &EventGeneral) {
         return;
     }
     bystanders::with(event.thread_id, |bystander| match event.subclass {
-        GENERAL_LOG => bystander.on_logged(engine, query),
+        GENERAL_LOG => bystander.report(engine, Report::Statement { text: query }),
         GENERAL_STATUS => {
-            let is_in_transaction = facts.option(OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
-            bystander.on_status(engine, executed(event, query), is_in_transaction, facts.in_lock_tables());
+            bystander.report(engine, Report::Ended { state: transaction_state(thd), executed: executed(event, query) });
             note_native(query);
         }
         _ => {}
@@ -177,12 +168,14 @@ fn command(event: &EventGeneral) -> &[u8] {
     bytes(event.command, event.command_length as usize)
 }
 
-fn on_connection(facts: &Facts, thd: *mut Thd, event: &EventConnection) {
+fn on_connection(thd: &ThdRef, event: &EventConnection) {
     match event.subclass {
-        CONNECTION_CONNECT if event.status == 0 => connect(facts, thd, event),
+        CONNECTION_CONNECT if event.status == 0 => connect(thd, event),
         CONNECTION_CHANGE_USER if event.status == 0 => {
-            let account = account(facts, event);
-            with_session(event.thread_id, |connection| connection.session.on_user_changed(account));
+            let account = account(thd, event);
+            with_session(event.thread_id, |connection| {
+                connection.session.report(engine(), Report::UserChanged { account });
+            });
         }
         _ => {
             waking::on_end(event.thread_id);
@@ -191,12 +184,12 @@ fn on_connection(facts: &Facts, thd: *mut Thd, event: &EventConnection) {
     }
 }
 
-fn account(facts: &Facts, event: &EventConnection) -> Account {
-    let (user, host) = facts.account();
+fn account(thd: &ThdRef, event: &EventConnection) -> Account {
+    let (user, host) = thd.account();
     Account { user, host, address: bytes(event.ip, event.ip_length as usize).to_vec() }
 }
 
-fn connect(facts: &Facts, thd: *mut Thd, event: &EventConnection) {
+fn connect(thd: &ThdRef, event: &EventConnection) {
     let Some(mut taken) = slots::current().and_then(slots::Slot::take) else { return };
     let slot = taken.slot;
     let Some(connection) = taken.content().as_mut().filter(|_| slot.thread_id.load(Ordering::Acquire) == 0) else {
@@ -204,9 +197,8 @@ fn connect(facts: &Facts, thd: *mut Thd, event: &EventConnection) {
     };
     slot.thread_id.store(event.thread_id, Ordering::Release);
     if connection.is_readable() {
-        let account = account(facts, event);
-        let facts = thread_facts(facts, thd, b"");
-        connection.session.on_connected(engine(), account, &facts);
+        let account = account(thd, event);
+        connection.session.report(engine(), Report::Connected { account, state: session_state(thd, b"") });
         status::NUMBERS.connections.fetch_add(1, Ordering::Relaxed);
         return;
     }
@@ -215,18 +207,26 @@ fn connect(facts: &Facts, thd: *mut Thd, event: &EventConnection) {
     bystanders::join(event.thread_id);
 }
 
-fn thread_facts<'a>(facts: &Facts, thd: *mut Thd, database: &'a [u8]) -> ThreadFacts<'a> {
-    ThreadFacts {
-        isolation: facts.isolation(),
-        in_lock_tables: facts.in_lock_tables(),
+/// What matters of a thread that nothing is served to.
+fn transaction_state(thd: &ThdRef) -> SessionState<'static> {
+    SessionState {
+        in_lock_tables: thd.in_lock_tables(),
+        has_begun: thd.option(OPTION_BEGIN),
+        autocommit: !thd.option(OPTION_NOT_AUTOCOMMIT),
+        ..SessionState::default()
+    }
+}
+
+fn session_state<'a>(thd: &ThdRef, database: &'a [u8]) -> SessionState<'a> {
+    SessionState {
+        isolation: thd.isolation(),
         database,
-        collation: facts.collation_id(),
-        cache_type: variables::type_of(thd),
-        is_trial: variables::is_trial(thd),
-        is_read_only: facts.is_read_only(),
-        must_run: facts.option(OPTION_AUTO_IS_NULL | OPTION_PROFILING),
-        has_begun: facts.option(OPTION_BEGIN),
-        autocommit: !facts.option(OPTION_NOT_AUTOCOMMIT),
+        collation: thd.collation_id(),
+        cache_type: variables::type_of(thd.pointer()),
+        is_trial: variables::is_trial(thd.pointer()),
+        is_read_only: thd.is_read_only(),
+        must_run: thd.option(OPTION_AUTO_IS_NULL | OPTION_PROFILING),
+        ..transaction_state(thd)
     }
 }
 

@@ -139,10 +139,10 @@ fn for_each_row(mut visit: impl FnMut(&str, &AtomicPtr<c_void>)) {
 
 /// Brings every number up to date.
 pub fn refresh(engine: &session::Engine) {
-    let stats = engine.cache.stats();
-    let counts = &engine.counts;
+    let stats = engine.cache().stats();
+    let counts = engine.counts();
     let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
-    set(&NUMBERS.awake, u64::from(engine.vigil.is_awake()));
+    set(&NUMBERS.awake, u64::from(engine.vigil().is_awake()));
     set(&NUMBERS.bytes_live, stats.live_bytes);
     set(&NUMBERS.bytes_used, stats.used_bytes);
     set(&NUMBERS.evictions, stats.evictions);
@@ -156,13 +156,13 @@ pub fn refresh(engine: &session::Engine) {
     set(&NUMBERS.stale_hits, counts.stale_hits.sum());
     set(&NUMBERS.saved_bytes, counts.saved_bytes.sum());
     set(&NUMBERS.saved_us, counts.saved_ns.sum() / 1000);
-    let trial = engine.insight.curve.trial();
+    let trial = engine.insight().curve.trial();
     set(&NUMBERS.observed_requests, trial.requests);
     set(&NUMBERS.observed_hits, trial.hits);
     set(&NUMBERS.observed_saved_us, trial.saved_us);
-    set(&NUMBERS.verified, engine.insight.verified.sum());
-    set(&NUMBERS.differences, engine.insight.differences.sum());
-    set(&FREE_MEMORY, engine.cache.budget().saturating_sub(stats.used_bytes));
-    set(&FREE_BLOCKS, u64::from(engine.cache.budget() > stats.used_bytes));
+    set(&NUMBERS.verified, engine.insight().verified.sum());
+    set(&NUMBERS.differences, engine.insight().differences.sum());
+    set(&FREE_MEMORY, engine.cache().budget().saturating_sub(stats.used_bytes));
+    set(&FREE_BLOCKS, u64::from(engine.cache().budget() > stats.used_bytes));
     set(&TOTAL_BLOCKS, stats.segments);
 }

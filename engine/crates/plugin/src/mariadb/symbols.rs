@@ -104,11 +104,11 @@ impl Server {
         unsafe { &*self.ending }.load(std::sync::atomic::Ordering::Relaxed) != 0
     }
 
-    /// Whether it is a node of a Galera cluster (`wsrep_on`, with a provider), in a byte that it keeps true; none where it is
-    /// built without that.
-    pub fn is_cluster_node(&self) -> Option<&'static AtomicU8> {
-        // SAFETY: null, or an exported byte-sized flag, only ever stored to.
+    /// Whether it is a node of a Galera cluster (`wsrep_on`, with a provider).
+    pub fn is_cluster_node(&self) -> bool {
+        // SAFETY: null where it is built without that, or an exported byte, which the server keeps true.
         unsafe { self.is_cluster_node.as_ref() }
+            .is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed) != 0)
     }
 
     /// The classes of events that the server makes at all, a bit each; if it lets them be seen.
@@ -134,29 +134,33 @@ impl Server {
     }
 }
 
-/// Facts about one server session, only to be asked on the thread that runs it.
-pub struct Facts(*const Thd);
+/// One session of the server, only to be asked on the thread that runs it.
+pub struct ThdRef(*mut Thd);
 
-impl Facts {
+impl ThdRef {
     /// # Safety
     /// `thd` is the session that the server passed to a callback which has not returned yet.
-    pub unsafe fn of(thd: *const Thd) -> Facts {
-        Facts(thd)
+    pub unsafe fn of(thd: *mut Thd) -> ThdRef {
+        ThdRef(thd)
+    }
+
+    pub fn pointer(&self) -> *mut Thd {
+        self.0
     }
 
     pub fn thread_id(&self) -> u64 {
-        // SAFETY: `Facts::of`.
+        // SAFETY: `ThdRef::of`.
         unsafe { (get().thread_id)(self.0) }
     }
 
     /// 0 READ UNCOMMITTED, 1 READ COMMITTED, 2 REPEATABLE READ, 3 SERIALIZABLE.
     pub fn isolation(&self) -> i32 {
-        // SAFETY: `Facts::of`.
+        // SAFETY: `ThdRef::of`.
         unsafe { (get().isolation)(self.0) }
     }
 
     pub fn is_read_only(&self) -> bool {
-        // SAFETY: `Facts::of`.
+        // SAFETY: `ThdRef::of`.
         unsafe { (get().is_read_only)(self.0) != 0 }
     }
 
@@ -168,19 +172,19 @@ impl Facts {
 
     /// The collation id of `character_set_client`; the id is the first field of the public structure.
     pub fn collation_id(&self) -> u32 {
-        // SAFETY: `Facts::of`; the server returns a pointer to a static charset description.
+        // SAFETY: `ThdRef::of`; the server returns a pointer to a static charset description.
         unsafe { (get().charset)(self.0).as_ref().copied().unwrap_or(0) }
     }
 
     pub fn option(&self, bit: i64) -> bool {
-        // SAFETY: `Facts::of`.
+        // SAFETY: `ThdRef::of`.
         unsafe { (get().test_options)(self.0, bit) != 0 }
     }
 
     /// The account whose privileges apply: user and host part of the matched grant row.
     pub fn account(&self) -> (Vec<u8>, Vec<u8>) {
         let mut length = 0usize;
-        // SAFETY: `Facts::of`; both return NUL-terminated strings or null, the length is also written.
+        // SAFETY: `ThdRef::of`; both return NUL-terminated strings or null, the length is also written.
         unsafe {
             let user = bytes_until_nul((get().priv_user)(self.0, &mut length)).to_vec();
             let host = bytes_until_nul((get().priv_host)(self.0, &mut length)).to_vec();

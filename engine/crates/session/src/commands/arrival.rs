@@ -130,7 +130,7 @@ impl Session {
         let (reading, text, columns) = (prepared.reading.clone(), prepared.text.clone(), Some(prepared.columns));
         let parameters = bind(prepared, &execute);
         let refusal = refusal_of_execution(prepared, &execute, context);
-        let metadata = Metadata { definitions: engine.catalogue.definitions(), types: prepared.types.clone() };
+        let metadata = Metadata { definitions: engine.catalogue().definitions(), types: prepared.types.clone() };
         let keeps_metadata = self.identity.has(capability::MARIADB_CACHE_METADATA);
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
         let is_read = matches!(reading.statement.kind, Kind::Read(_));
@@ -200,7 +200,7 @@ impl Session {
 
     /// While it is not certain how texts are to be read, only the plainest kinds are believed.
     pub(crate) fn read(&mut self, engine: &Engine, text: &[u8]) -> Arc<Reading> {
-        let reading = engine.readings.read(text, self.identity.mode(), &mut self.recent);
+        let reading = engine.readings().read(text, self.identity.mode(), &mut self.recent);
         let is_plain = matches!(
             reading.statement.kind,
             Kind::Read(_)

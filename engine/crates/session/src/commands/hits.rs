@@ -48,11 +48,11 @@ fn columns_of(response: &[u8]) -> Option<u64> {
 fn note_outlived(engine: &Engine, entry: &cache::Entry) {
     let whole = entry.cells()[0];
     let is_counted = entry.flags() & Layout::OUTLIVED != 0;
-    if is_counted || engine.versions.is_fresh(&[any_of(whole)], entry.stamp()) {
+    if is_counted || engine.versions().is_fresh(&[any_of(whole)], entry.stamp()) {
         return;
     }
-    if let Some(table) = engine.tables.try_find(whole).filter(|_| entry.mark(Layout::OUTLIVED)) {
-        engine.counts.outlived.add(1);
+    if let Some(table) = engine.tables().try_find(whole).filter(|_| entry.mark(Layout::OUTLIVED)) {
+        engine.counts().outlived.add(1);
         // Relaxed: a count orders nothing.
         table.outlived.fetch_add(1, Ordering::Relaxed);
     }
@@ -61,7 +61,7 @@ fn note_outlived(engine: &Engine, entry: &cache::Entry) {
 impl Session {
     /// Reads are served and stored, or noted as if they were.
     pub(crate) fn is_cached(&self, engine: &Engine) -> bool {
-        let settings = &engine.settings;
+        let settings = engine.settings();
         settings.is_on()
             && (self.identity.cache_type() != 0 || settings.observes())
             // The memory of trials is for them alone.
@@ -83,14 +83,14 @@ impl Session {
             return Served::No;
         }
         let key = asked.key();
-        let hash = engine.cache.hash(&key);
+        let hash = engine.cache().hash(&key);
         if self.reuse.is_hopeless() {
-            engine.insight.requested(hash, None, |basis| engine.is_alive(basis));
+            engine.insight().requested(hash, None, |basis| engine.is_alive(basis));
             return Served::No;
         }
         let pin = cache::pin();
-        let found = engine.cache.get(hash, &key, &pin);
-        engine.insight.requested(hash, found.as_ref(), |basis| engine.is_alive(basis));
+        let found = engine.cache().get(hash, &key, &pin);
+        engine.insight().requested(hash, found.as_ref(), |basis| engine.is_alive(basis));
         if self.identity.cache_type() == 0 {
             return Served::No;
         }
@@ -98,38 +98,38 @@ impl Session {
         if asked.columns.is_some_and(|columns| columns_of(entry.value()) != Some(columns)) {
             return Served::No;
         }
-        let is_fresh = entry.is_fresh(&engine.versions);
+        let is_fresh = entry.is_fresh(engine.versions());
         if !is_fresh && !self.tells_outdated(engine, Basis::of(&entry)) {
-            engine.insight.digests.outdated(Slot(entry.owner()));
+            engine.insight().digests.outdated(Slot(entry.owner()));
             return Served::No;
         }
         let layout = Layout(entry.flags());
         if layout.joins() && (self.transaction.has_begun() || !self.transaction.autocommit) {
             return Served::No;
         }
-        let opens_snapshot = layout.opens_snapshot() && engine.settings.defers_begin();
-        match self.transaction.admit(&engine.versions, entry.cells(), opens_snapshot) {
+        let opens_snapshot = layout.opens_snapshot() && engine.settings().defers_begin();
+        match self.transaction.admit(engine.versions(), entry.cells(), opens_snapshot) {
             Admission::Serve => {}
             Admission::Begin => return Served::Inject(self.begin(engine, query_packet(b"BEGIN"))),
             Admission::OpenSnapshot => return Served::Inject(self.open_snapshot(engine)),
             Admission::Refuse(_) => return Served::No,
         }
-        if is_fresh && engine.insight.is_to_be_verified(engine.settings.verify_ppm()) {
+        if is_fresh && engine.insight().is_to_be_verified(engine.settings().verify_ppm()) {
             self.verification = Some(Verification::of(&entry));
             return Served::No;
         }
         // Counted before the client can know of it, so that nobody who has the answer sees an older count.
-        engine.counts.hits.add(1);
+        engine.counts().hits.add(1);
         self.own.hits += 1;
         if !is_fresh {
-            engine.counts.stale_hits.add(1);
-            engine.insight.digests.stale(Slot(entry.owner()));
+            engine.counts().stale_hits.add(1);
+            engine.insight().digests.stale(Slot(entry.owner()));
         } else if layout.is_by_rows() {
             note_outlived(engine, &entry);
         }
-        engine.counts.saved_ns.add(entry.cost_ns());
-        engine.counts.saved_bytes.add(entry.value().len() as u64);
-        engine.insight.digests.hit(Slot(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
+        engine.counts().saved_ns.add(entry.cost_ns());
+        engine.counts().saved_bytes.add(entry.value().len() as u64);
+        engine.insight().digests.hit(Slot(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
         let replay = if layout.shows_found() { Vec::new() } else { wire::with_types(asked.packet, asked.types) };
         self.diagnostics.unseen = Some(Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay });
         self.deliver(entry.value(), layout, outlet);
@@ -139,8 +139,8 @@ impl Session {
     /// An outdated result is told nevertheless.
     #[cold]
     fn tells_outdated(&self, engine: &Engine, basis: Basis) -> bool {
-        let is_admitted = || self.transaction.admit(&engine.versions, basis.cells, false) == Admission::Serve;
-        self.transaction.is_outside() && basis.lasts(&engine.versions, &engine.ages) && is_admitted()
+        let is_admitted = || self.transaction.admit(engine.versions(), basis.cells, false) == Admission::Serve;
+        self.transaction.is_outside() && basis.lasts(engine.versions(), engine.ages()) && is_admitted()
     }
 
     /// Sends a stored response with this session's own transaction flags.

@@ -119,7 +119,10 @@ impl Session {
     }
 
     fn may_tell_rows(&self, engine: &Engine, statement: &Statement) -> bool {
-        statement.kind == Kind::Write && engine.settings.is_on() && engine.settings.tells_rows() && self.is_told(engine)
+        statement.kind == Kind::Write
+            && engine.settings().is_on()
+            && engine.settings().tells_rows()
+            && self.is_told(engine)
     }
 
     /// Answers a BEGIN without the server, who is told of it with the transaction's first statement. That statement
@@ -132,7 +135,7 @@ impl Session {
         outlet: &mut dyn Outlet,
     ) -> Option<Decision> {
         let Kind::Begin(begin) = &statement.kind else { return None };
-        let can_wait = engine.settings.defers_begin()
+        let can_wait = engine.settings().defers_begin()
             && self.identity.cache_type() != 0
             && self.is_cached(engine)
             && self.context(engine, false).is_some()
@@ -175,7 +178,7 @@ impl Session {
     pub(crate) fn open_snapshot(&mut self, engine: &Engine) -> Vec<u8> {
         self.transaction.deferred_begin = None;
         let packet = query_packet(b"START TRANSACTION WITH CONSISTENT SNAPSHOT");
-        self.inject(engine, Purpose::OpenSnapshot(engine.versions.now()), (packet, Expect::Query))
+        self.inject(engine, Purpose::OpenSnapshot(engine.versions().now()), (packet, Expect::Query))
     }
 
     /// What the server must be told before this statement: a deferred BEGIN, or the result it does not know of.
@@ -217,6 +220,6 @@ impl Session {
     }
 
     pub(crate) fn may_name_view(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
-        engine.catalogue.views().is_none_or(|views| reading.names_view(&views, text, self.identity.mode()))
+        engine.catalogue().views().is_none_or(|views| reading.names_view(&views, text, self.identity.mode()))
     }
 }

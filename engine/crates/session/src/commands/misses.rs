@@ -29,22 +29,22 @@ impl Session {
         if !self.is_cached(engine) {
             return None;
         }
-        self.identity.may_share_from_here(engine.settings.known_hosts());
+        self.identity.may_share_from_here(engine.settings().known_hosts());
         let is_observed = self.identity.cache_type() == 0;
-        engine.counts.misses.add(u64::from(!is_observed));
+        engine.counts().misses.add(u64::from(!is_observed));
         let verification = self.verification.take();
         let refusal = self.refusal(read, context);
-        let (stamp, transaction_refusal) = match self.transaction.stamp(engine.versions.now()) {
+        let (stamp, transaction_refusal) = match self.transaction.stamp(engine.versions().now()) {
             Ok(stamp) => (stamp, None),
-            Err(own) => (engine.versions.now(), Some(Reason::Own(own))),
+            Err(own) => (engine.versions().now(), Some(Reason::Own(own))),
         };
         let refusal = refusal.or(transaction_refusal);
-        let slot = reading.slot(&engine.insight.digests);
+        let slot = reading.slot(&engine.insight().digests);
         let key = Key { context: context.unwrap_or(0), parts: [text, parameters] };
-        let may_pass_over = refusal.is_none() && verification.is_none() && !is_observed && engine.settings.adapts();
+        let may_pass_over = refusal.is_none() && verification.is_none() && !is_observed && engine.settings().adapts();
         let is_passed_over = may_pass_over && self.reuse.passes_over(engine, slot, &key);
         if is_passed_over && !self.transaction.heeds_reads() {
-            engine.insight.missed(slot, Some(Own::NotReused.into()), 0);
+            engine.insight().missed(slot, Some(Own::NotReused.into()), 0);
             self.note_refusal(engine, Own::NotReused);
             self.told.is_uneventful = true;
             return None;
@@ -62,7 +62,7 @@ impl Session {
             terms: self.own_terms(),
             parameters: if keeps { parameters.to_vec() } else { Vec::new() },
             stamp,
-            generation: engine.catalogue.generation(),
+            generation: engine.catalogue().generation(),
             started_ns: engine.now_ns(),
             cells: Vec::new(),
             tables: Vec::new(),
@@ -79,8 +79,8 @@ impl Session {
 
     /// Where a read of this shape is counted, if it may be passed over for what is counted there.
     pub(crate) fn adaptive_slot(&self, engine: &Engine, reading: &Reading) -> Option<Slot> {
-        let may_pass_over = self.identity.cache_type() != 0 && engine.settings.adapts();
-        may_pass_over.then(|| reading.slot(&engine.insight.digests))
+        let may_pass_over = self.identity.cache_type() != 0 && engine.settings().adapts();
+        may_pass_over.then(|| reading.slot(&engine.insight().digests))
     }
 
     fn refusal(&self, read: &sql::Read, context: Option<u64>) -> Option<Reason> {
@@ -144,12 +144,12 @@ impl Session {
 
     /// Tables that a definition names change.
     fn close_defined(&mut self, engine: &Engine, names: &[sql::TableName]) {
-        if !engine.settings.tells_case() {
+        if !engine.settings().tells_case() {
             return self.writes.close_everything(engine, true);
         }
         for name in names {
             let db = name.db.clone().unwrap_or_else(|| self.identity.database().to_vec());
-            let table = engine.tables.find(&engine.versions, &db, &name.name);
+            let table = engine.tables().find(engine.versions(), &db, &name.name);
             self.writes.close_defined(engine, table);
         }
     }

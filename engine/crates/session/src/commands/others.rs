@@ -120,7 +120,7 @@ impl Session {
     fn on_prepare(&mut self, engine: &Engine, text: &[u8]) -> Option<Vec<u8>> {
         let rewritten = sql::surface::rewrite(text, self.identity.mode());
         let text = rewritten.as_ref().map_or(text, |rewrite| &rewrite.text);
-        let reading = engine.readings.read_prepared(text, self.identity.mode());
+        let reading = engine.readings().read_prepared(text, self.identity.mode());
         let context = self.context(engine, true).unwrap_or(0);
         let mut running = Running::new(engine, Purpose::Client, Expect::Prepare, self.identity.capabilities());
         running.effect = Effect::Prepare { text: text.into(), reading, context, terms: self.lasting_terms() };

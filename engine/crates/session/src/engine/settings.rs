@@ -1,16 +1,15 @@
 //! What is set of the cache, and numbers for what new sessions inherit.
 
 use crate::identity::habits::Habits;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[derive(Default)]
 pub struct Settings {
     /// Entries may be served and stored. False without memory, after a contained fault, and while unloading.
     is_on: AtomicBool,
     is_faulty: AtomicBool,
-    /// The server's own word for whether it is a node of a cluster, whose other nodes write here, too.
-    cluster: OnceLock<&'static AtomicU8>,
+    /// The server is a node of a cluster, whose other nodes write here, too.
+    is_in_cluster: AtomicBool,
     limit: AtomicU64,
     size: AtomicU64,
     global_type: AtomicU64,
@@ -81,14 +80,17 @@ impl Settings {
         self.is_faulty.load(Ordering::Relaxed)
     }
 
-    pub fn watch_cluster(&self, flag: &'static AtomicU8) {
-        let _ = self.cluster.set(flag);
+    pub fn set_in_cluster(&self, value: bool) {
+        // Stored only if it is another: this is told often, and read at every hit.
+        if self.is_in_cluster() != value {
+            self.is_in_cluster.store(value, Ordering::Relaxed);
+        }
     }
 
     /// Nothing is served in a cluster: a read may have to wait for what other nodes have committed (`wsrep_sync_wait`), or to be
     /// refused because they are out of reach, and only the server does that.
     pub fn is_in_cluster(&self) -> bool {
-        self.cluster.get().is_some_and(|flag| flag.load(Ordering::Relaxed) != 0)
+        self.is_in_cluster.load(Ordering::Relaxed)
     }
 
     pub fn limit(&self) -> u64 {

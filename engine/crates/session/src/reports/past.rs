@@ -26,9 +26,9 @@ pub struct Past {
 
 impl Past {
     pub fn begin(engine: &Engine) -> Past {
-        engine.versions.close(Versions::EVERYTHING);
-        engine.settings.begin_change();
-        engine.settings.note_grants();
+        engine.versions().close(Versions::EVERYTHING);
+        engine.settings().begin_change();
+        engine.settings().note_grants();
         Past { running: None, is_changing: true }
     }
 
@@ -56,7 +56,7 @@ impl Past {
             && !left.iter().any(|older| closing(&sql::classify(&older.text, LexMode::default()).kind).everything)
         {
             self.is_changing = false;
-            engine.settings.end_change();
+            engine.settings().end_change();
         }
         self.running = Some(left);
     }
@@ -72,9 +72,9 @@ impl Past {
 
     pub fn end(self, engine: &Engine) {
         if self.is_changing {
-            engine.settings.end_change();
+            engine.settings().end_change();
         }
-        engine.versions.open(Versions::EVERYTHING);
+        engine.versions().open(Versions::EVERYTHING);
     }
 }
 
@@ -85,7 +85,7 @@ pub fn may_write(engine: &Engine, text: &[u8]) -> bool {
     let reading = Reading::new(text, mode);
     let Kind::Read(read) = &reading.statement.kind else { return !is_plain_show(&reading.statement.kind) };
     let is_ambiguous = text.iter().any(|byte| matches!(byte, b'"' | b'\\'));
-    let names_view = || engine.catalogue.views().is_none_or(|views| reading.names_view(&views, text, mode));
+    let names_view = || engine.catalogue().views().is_none_or(|views| reading.names_view(&views, text, mode));
     !matches!(read.refusal, None | Some(Refusal::NoTable)) || is_ambiguous || names_view()
 }
 

@@ -16,7 +16,7 @@ impl Session {
         if self.told.has_missed {
             return true;
         }
-        !engine.vigil.is_awake()
+        !engine.vigil().is_awake()
             && match command {
                 Some(Command::Query) => {
                     let reading = self.read(engine, body);
@@ -53,7 +53,7 @@ impl Session {
     /// Keeps the count of the sessions that want the cache.
     pub(crate) fn wish(&mut self, engine: &Engine, wishes: bool) {
         if std::mem::replace(&mut self.wishes, wishes) != wishes {
-            if wishes { engine.vigil.wish() } else { engine.vigil.unwish() }
+            if wishes { engine.vigil().wish() } else { engine.vigil().unwish() }
         }
     }
 }

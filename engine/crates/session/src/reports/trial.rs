@@ -11,11 +11,11 @@ impl Session {
             return;
         }
         if is_trial {
-            engine.vigil.begin_trial()
+            engine.vigil().begin_trial()
         } else {
-            engine.vigil.end_trial()
+            engine.vigil().end_trial()
         }
-        self.identity.set_trial(is_trial.then(|| engine.contexts.private()));
+        self.identity.set_trial(is_trial.then(|| engine.contexts().private()));
     }
 
     /// A read that is not stored, for a reason that shows before its response.

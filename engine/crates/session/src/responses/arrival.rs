@@ -14,7 +14,7 @@ impl Session {
         let Some(running) = self.work.running.as_mut() else { return Reply::Send };
         let progress = running.tracker.feed(bytes);
         if let Some(recording) = &mut running.read {
-            recording.record(bytes, engine.settings.limit());
+            recording.record(bytes, engine.settings().limit());
         }
         let is_held = running.rendering.is_some();
         if is_held || running.begins() || matches!(running.purpose, Purpose::Ask) {

@@ -15,7 +15,7 @@ impl Session {
     /// Not all that the server had to tell of it was told.
     pub(crate) fn note_missed(&mut self, engine: &Engine, running: &Running) {
         let keeps_track = !matches!(&running.effect, Effect::Statement(statement) if !keeps_track(&statement.kind));
-        self.told.has_missed |= running.epoch != engine.vigil.epoch() && !keeps_track;
+        self.told.has_missed |= running.epoch != engine.vigil().epoch() && !keeps_track;
     }
 
     pub(crate) fn take_flags(&mut self, running: &Running, mut flags: u16) {
@@ -106,15 +106,15 @@ impl Session {
             Kind::CreateTemporary => self.temporary.note_created(),
             Kind::Use(_) if !has_failed => self.choose_database(engine, running),
             // Anything may have been set inside.
-            kind if may_be_anything(kind) => self.identity.become_private(&engine.contexts),
+            kind if may_be_anything(kind) => self.identity.become_private(engine.contexts()),
             Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
                 if matches!(statement.kind, Kind::ResetQueryCache) {
-                    engine.cache.clear();
+                    engine.cache().clear();
                 }
             }
             Kind::Flush(Flush::Status) if !has_failed => {
-                engine.counts.flush();
-                engine.insight.flush();
+                engine.counts().flush();
+                engine.insight().flush();
             }
             _ => {}
         }
@@ -125,7 +125,7 @@ impl Session {
             return;
         }
         if !self.identity.doubt(assignments) {
-            self.identity.become_private(&engine.contexts);
+            self.identity.become_private(engine.contexts());
         }
     }
 
@@ -134,7 +134,7 @@ impl Session {
         let Some([found, first, values @ ..]) = answer.as_deref() else { return self.identity.learn(None) };
         self.identity.learn(Some(values));
         if self.identity.was_reset() && !first.is_empty() {
-            self.identity.become_private(&engine.contexts);
+            self.identity.become_private(engine.contexts());
         }
         let rows = std::str::from_utf8(found).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
         self.diagnostics.unseen = Some(Unseen { rows, is_latest: false, is_owed: true, replay: Vec::new() });
@@ -150,7 +150,7 @@ impl Session {
     /// not: nobody else is known to have the same.
     pub(crate) fn doubt_granted(&mut self, engine: &Engine, running: &Running) {
         let granted = self.identity.granted_for_database();
-        let is_as_then = granted & OF_ONE == 0 && engine.settings.are_granted_since(granted);
+        let is_as_then = granted & OF_ONE == 0 && engine.settings().are_granted_since(granted);
         if !self.identity.goes_elsewhere() || is_as_then || running.is_hidden() {
             return;
         }
@@ -159,7 +159,7 @@ impl Session {
         });
         let runs_nothing = matches!(running.effect, Effect::Statement(_)) && !running.may_run_others;
         if !is_read_of_tables && !runs_nothing {
-            self.identity.set_granted_for_database(OF_ONE | engine.contexts.private());
+            self.identity.set_granted_for_database(OF_ONE | engine.contexts().private());
         }
     }
 
@@ -167,7 +167,7 @@ impl Session {
         let inherited = engine.number_of(running.inherited);
         for assignment in assignments {
             if !self.identity.apply(assignment, inherited) {
-                self.identity.become_private(&engine.contexts);
+                self.identity.become_private(engine.contexts());
             }
         }
     }

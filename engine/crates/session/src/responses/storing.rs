@@ -60,7 +60,7 @@ impl Session {
             self.depend_on_rows(engine, recording);
         }
         self.check_outcome(recording, outcome);
-        if recording.refusal.is_none() && engine.insight.has_rules() {
+        if recording.refusal.is_none() && engine.insight().has_rules() {
             self.check_rules(engine, recording);
         }
         if recording.refusal.is_none() {
@@ -74,7 +74,7 @@ impl Session {
         let layout = Layout::default().by_rows(recording.is_by_rows);
         let basis = Basis { cells: &recording.cells, stamp: recording.stamp, layout };
         let may_outlive = recording.lasts_seconds.is_some() && self.transaction.is_outside();
-        engine.is_alive(basis) || may_outlive && basis.is_defined_as_then(&engine.versions)
+        engine.is_alive(basis) || may_outlive && basis.is_defined_as_then(engine.versions())
     }
 
     fn check_outcome(&self, recording: &mut Recording, outcome: &Outcome) {
@@ -101,7 +101,7 @@ impl Session {
 
     fn check_rules(&self, engine: &Engine, recording: &mut Recording) {
         let Some(account) = self.identity.account() else { return };
-        match engine.insight.caching(recording.slot, account, &recording.tables) {
+        match engine.insight().caching(recording.slot, account, &recording.tables) {
             Caching::Normal => {}
             Caching::Never => recording.refuse(Own::Rule),
             Caching::Always { ttl_seconds } => recording.lasts_seconds = u32::try_from(ttl_seconds).ok(),
@@ -109,7 +109,7 @@ impl Session {
     }
 
     fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
-        let views = engine.catalogue.views().filter(|views| views.generation == recording.generation);
+        let views = engine.catalogue().views().filter(|views| views.generation == recording.generation);
         let Some(views) = views else { return recording.refuse(Own::Changed) };
         if is_system_schema(recording.terms.database.as_deref().unwrap_or(self.identity.database())) {
             recording.refuse(Own::SystemTable);
@@ -135,15 +135,15 @@ fn keep(
         return None;
     }
     let stored = verdict.and_then(|layout| store(engine, recording, outcome, layout).map_err(Reason::Own));
-    engine.insight.missed(recording.slot, stored.err(), recording.bytes);
+    engine.insight().missed(recording.slot, stored.err(), recording.bytes);
     if recording.is_observed {
-        engine.insight.observed.add(u64::from(stored.is_ok()));
+        engine.insight().observed.add(u64::from(stored.is_ok()));
         return None;
     }
     match stored {
         Ok(()) => {
-            engine.counts.inserts.add(1);
-            engine.insight.read_from(recording.slot, table_cells(&recording.cells, recording.is_by_rows));
+            engine.counts().inserts.add(1);
+            engine.insight().read_from(recording.slot, table_cells(&recording.cells, recording.is_by_rows));
         }
         Err(reason) => engine.note_refusal(reason),
     }
@@ -152,14 +152,14 @@ fn keep(
 
 /// Whether what was stored is what the server says, too. What is not is dropped, to be replaced by the server's answer.
 fn is_verified(engine: &Engine, recording: &Recording, layout: Layout) -> bool {
-    let is_comparable = |one: &&Verification| one.is_comparable(&engine.versions, &recording.cells);
+    let is_comparable = |one: &&Verification| one.is_comparable(engine.versions(), &recording.cells);
     let Some(verification) = recording.verification.as_ref().filter(is_comparable) else { return false };
-    engine.insight.verified.add(1);
+    engine.insight().verified.add(1);
     let agrees = verification.agrees(&recording.response, layout);
     if !agrees {
         let key = recording.key();
-        engine.cache.remove(engine.cache.hash(&key), &key);
-        engine.insight.differs(recording.slot);
+        engine.cache().remove(engine.cache().hash(&key), &key);
+        engine.insight().differs(recording.slot);
     }
     agrees
 }
@@ -172,12 +172,12 @@ fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layo
     let cost_ns = engine.now_ns().saturating_sub(recording.started_ns);
     let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0, owner: recording.slot.0 };
     let key = recording.key();
-    let hash = engine.cache.hash(&key);
-    engine.insight.stored(hash, &key, &meta, &recording.cells, recording.bytes);
+    let hash = engine.cache().hash(&key);
+    engine.insight().stored(hash, &key, &meta, &recording.cells, recording.bytes);
     if recording.is_observed {
         return Ok(());
     }
-    engine.cache.insert(hash, &key, meta, &recording.cells, &recording.response).map_err(|refusal| match refusal {
+    engine.cache().insert(hash, &key, meta, &recording.cells, &recording.response).map_err(|refusal| match refusal {
         Refusal::TooLarge => Own::TooLarge,
         Refusal::NoBudget | Refusal::Busy => Own::NoMemory,
     })

@@ -25,7 +25,7 @@ impl Met {
             if self.0.len() == MOST {
                 self.0.remove(0);
             }
-            self.0.push(One { hash, table: engine.tables.find(&engine.versions, db, name) });
+            self.0.push(One { hash, table: engine.tables().find(engine.versions(), db, name) });
             self.0.len() - 1
         });
         &self.0[at].table

@@ -28,20 +28,20 @@ impl Reuse {
     pub fn ask(&mut self, engine: &Engine, slot: Option<Slot>) {
         self.is_hopeless = slot.is_some_and(|slot| {
             self.requests = self.requests.wrapping_add(1);
-            !engine.insight.digests.looks_up(slot, self.requests)
+            !engine.insight().digests.looks_up(slot, self.requests)
         });
     }
 
     /// Whether this one is not among the few that are stored nevertheless.
     pub fn passes_over(&mut self, engine: &Engine, slot: Slot, key: &Key) -> bool {
-        let digests = &engine.insight.digests;
+        let digests = &engine.insight().digests;
         if digests.admits_all(slot) {
             return false;
         }
-        let hash = engine.cache.hash(key);
+        let hash = engine.cache().hash(key);
         let is_passed_over = self.is_hopeless || !digests.admits(slot, hash);
         if is_passed_over {
-            engine.insight.passed_over(hash);
+            engine.insight().passed_over(hash);
             self.has_passed_over = true;
         }
         is_passed_over

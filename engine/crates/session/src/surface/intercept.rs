@@ -41,14 +41,14 @@ pub(crate) fn intercept(
 /// What `SHOW VARIABLES` must say in place of the server's own, switched-off cache.
 fn values(session: &Session, engine: &Engine, scope: ShowScope) -> Vec<(&'static str, String)> {
     let type_number = match scope {
-        ShowScope::Global => engine.settings.global_type(),
+        ShowScope::Global => engine.settings().global_type(),
         ShowScope::Session => session.identity.cache_type(),
     };
     let type_name = ["OFF", "ON", "DEMAND"][usize::from(type_number.min(2))];
     vec![
         ("query_cache_type", type_name.to_owned()),
-        ("query_cache_size", engine.settings.size().to_string()),
-        ("query_cache_limit", engine.settings.limit().to_string()),
+        ("query_cache_size", engine.settings().size().to_string()),
+        ("query_cache_limit", engine.settings().limit().to_string()),
     ]
 }
 

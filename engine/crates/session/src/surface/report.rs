@@ -21,12 +21,12 @@ pub fn build(session: &Session, engine: &Engine, topic: FqcTopic) -> Vec<u8> {
 }
 
 fn status(session: &Session, engine: &Engine) -> Rows {
-    let counts = &engine.counts;
-    let stats = engine.cache.stats();
+    let counts = engine.counts();
+    let stats = engine.cache().stats();
     let own = &session.own;
     vec![
         row(["Cache", verdict(session, engine)]),
-        row(["Size in bytes", &engine.cache.budget().to_string()]),
+        row(["Size in bytes", &engine.cache().budget().to_string()]),
         row(["Used bytes", &stats.used_bytes.to_string()]),
         row(["Results stored", &stats.entries.to_string()]),
         row(["Hits", &counts.hits.sum().to_string()]),
@@ -46,7 +46,7 @@ fn status(session: &Session, engine: &Engine) -> Rows {
 
 /// Whether this session is served, and if not, what to do.
 fn verdict(session: &Session, engine: &Engine) -> &'static str {
-    let settings = &engine.settings;
+    let settings = engine.settings();
     if settings.is_faulty() {
         "OFF: a fault was contained, see the error log; restart the server to use the cache again"
     } else if settings.is_in_cluster() {
@@ -63,7 +63,7 @@ fn verdict(session: &Session, engine: &Engine) -> &'static str {
         "ON for new connections, OFF for this one: SET SESSION query_cache_type = 1"
     } else if session.temporary.may_exist() {
         "ON, but not for this connection: it has used temporary tables"
-    } else if engine.catalogue.views().is_none() {
+    } else if engine.catalogue().views().is_none() {
         "ON, but nothing is stored yet: the server's catalogue is being read"
     } else if settings.size() == 0 {
         "ON for this connection alone: it tries the cache out (fqc_trial)"
@@ -73,13 +73,13 @@ fn verdict(session: &Session, engine: &Engine) -> &'static str {
 }
 
 fn reasons(engine: &Engine) -> Rows {
-    let mut list = engine.reasons.list();
+    let mut list = engine.reasons().list();
     list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
     list.into_iter().map(|(name, count, text)| row([name, &count.to_string(), text])).collect()
 }
 
 /// The predicted hit ratio by size; empty until there was enough traffic.
 fn curve(engine: &Engine) -> Rows {
-    let points = engine.insight.curve.points();
+    let points = engine.insight().curve.points();
     points.iter().map(|point| row([&point.size_bytes.to_string(), &format!("{:.4}", point.hit_ratio)])).collect()
 }

@@ -19,7 +19,7 @@ pub struct Writes {
 impl Writes {
     pub fn close(&mut self, engine: &Engine, cell: CellId) {
         if !self.closed.contains(&cell) {
-            engine.versions.close(cell);
+            engine.versions().close(cell);
             self.closed.push(cell);
         }
     }
@@ -41,7 +41,7 @@ impl Writes {
     pub fn close_everything(&mut self, engine: &Engine, defines: bool) {
         self.defines |= defines;
         if !self.is_closed(Versions::EVERYTHING) {
-            engine.settings.begin_change();
+            engine.settings().begin_change();
             self.close(engine, Versions::EVERYTHING);
         }
     }
@@ -61,7 +61,7 @@ impl Writes {
     /// Bytes of a response are about to leave while the statement still runs.
     pub fn advance(&self, engine: &Engine) {
         for cell in &self.closed {
-            engine.versions.advance(*cell);
+            engine.versions().advance(*cell);
         }
     }
 
@@ -69,15 +69,15 @@ impl Writes {
     pub fn open(&mut self, engine: &Engine) {
         for table in self.defined.drain(..) {
             table.redefine();
-            engine.catalogue.note_definition();
+            engine.catalogue().note_definition();
         }
         self.open_everything(engine);
         if self.is_locked {
             self.advance(engine);
             return;
         }
-        engine.counts.invalidations.add(self.closed.len() as u64);
-        engine.versions.open_all(&self.closed);
+        engine.counts().invalidations.add(self.closed.len() as u64);
+        engine.versions().open_all(&self.closed);
         self.closed.clear();
     }
 
@@ -85,7 +85,7 @@ impl Writes {
     pub fn reopen_one(&mut self, engine: &Engine, cell: CellId) {
         if let Some(at) = self.closed.iter().position(|closed| *closed == cell) {
             self.closed.swap_remove(at);
-            engine.versions.reopen(cell);
+            engine.versions().reopen(cell);
         }
     }
 
@@ -94,9 +94,9 @@ impl Writes {
         self.defined.drain(..).for_each(|table| table.end_definition());
         self.defines = false;
         for cell in self.closed.drain(..) {
-            engine.versions.reopen(cell);
+            engine.versions().reopen(cell);
             if cell == Versions::EVERYTHING {
-                engine.settings.end_change();
+                engine.settings().end_change();
             }
         }
     }
@@ -108,8 +108,8 @@ impl Writes {
             if std::mem::take(&mut self.defines) {
                 engine.outdate_catalogue();
             }
-            engine.versions.open(Versions::EVERYTHING);
-            engine.settings.end_change();
+            engine.versions().open(Versions::EVERYTHING);
+            engine.settings().end_change();
         }
     }
 }

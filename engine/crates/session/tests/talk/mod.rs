@@ -4,7 +4,9 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use footprint::KeyColumn;
-use session::{Account, Beginnings, Decision, Engine, Outlet, Past, Reply, Session, ThreadFacts, Verdict, ViewNames};
+use session::{
+    Account, Beginnings, Decision, Engine, Outlet, Past, Reply, Report, Session, SessionState, Verdict, ViewNames,
+};
 use wire::{ok_packet, status, surface::text_result};
 
 pub const AUTOCOMMIT: u16 = status::AUTOCOMMIT;
@@ -34,18 +36,18 @@ pub fn engine() -> Engine {
 /// With a clock of the test's own, in nanoseconds.
 pub fn engine_at(clock: fn() -> u64) -> Engine {
     let engine = Engine::new(clock);
-    engine.cache.resize(1 << 20);
-    engine.settings.set_size(1 << 20);
-    engine.settings.switch(true);
+    engine.cache().resize(1 << 20);
+    engine.settings().set_size(1 << 20);
+    engine.settings().switch(true);
     Past::wake(&engine).end(&engine);
-    engine.settings.set_limit(1 << 20);
-    engine.settings.set_defers_begin(true);
-    engine.settings.set_tells_case(true);
-    engine.settings.set_tells_rows(true);
-    let generation = engine.catalogue.generation();
-    engine.catalogue.publish(ViewNames { generation, ..ViewNames::default() });
+    engine.settings().set_limit(1 << 20);
+    engine.settings().set_defers_begin(true);
+    engine.settings().set_tells_case(true);
+    engine.settings().set_tells_rows(true);
+    let generation = engine.catalogue().generation();
+    engine.catalogue().publish(ViewNames { generation, ..ViewNames::default() });
     for name in [b"t", b"u"] {
-        let table = engine.tables.find(&engine.versions, b"d", name);
+        let table = engine.tables().find(engine.versions(), b"d", name);
         table.settle(table.era(generation), Verdict::Snapshot);
         table.settle_key(table.era(generation), Some(key()));
     }
@@ -58,9 +60,18 @@ pub struct Talk<'a> {
     pub client: Client,
 }
 
-/// What the server tells at the end of a statement.
-pub fn facts() -> ThreadFacts<'static> {
-    ThreadFacts {
+/// A statement locks a table of database `d`.
+pub fn locked(name: &[u8], is_read_only: bool) -> Report<'_> {
+    Report::Locked { db: b"d", name, is_read_only }
+}
+
+pub fn ended(state: SessionState<'_>) -> Report<'_> {
+    Report::Ended { state, executed: b"" }
+}
+
+/// What is in force at the end of a statement.
+pub fn state() -> SessionState<'static> {
+    SessionState {
         isolation: REPEATABLE_READ,
         in_lock_tables: false,
         database: b"d",
@@ -88,13 +99,13 @@ pub fn connect_from<'a>(engine: &'a Engine, address: &[u8]) -> Talk<'a> {
 
 fn begin<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
     engine
-        .settings
-        .note_beginnings(engine.settings.inherited(), Beginnings { as_usual: true, ..Beginnings::default() });
-    let mut session = Session::accepted(engine.settings.inherited());
-    let facts = ThreadFacts { isolation, ..facts() };
+        .settings()
+        .note_beginnings(engine.settings().inherited(), Beginnings { as_usual: true, ..Beginnings::default() });
+    let mut session = Session::accepted(engine.settings().inherited());
+    let state = SessionState { isolation, ..state() };
     let account = Account { user: b"u".to_vec(), host: b"%".to_vec(), address: address.to_vec() };
-    session.on_connected(engine, account, &facts);
-    session.on_status(engine, &facts);
+    session.report(engine, Report::Connected { account, state });
+    session.report(engine, ended(state));
     Talk { engine, session, client: Client::default() }
 }
 
@@ -123,13 +134,13 @@ impl Talk<'_> {
     /// The server runs a read of table `t`.
     pub fn read(&mut self, text: &str, value: &str, flags: u16) {
         assert_eq!(self.ask(text), Decision::Forward, "{text}");
-        self.session.on_table(self.engine, b"d", b"t", true);
+        self.session.report(self.engine, locked(b"t", true));
         assert_eq!(self.reply(&rows(value, flags)), Reply::Send);
     }
 
     pub fn write(&mut self, text: &str, flags: u16) {
         assert_eq!(self.ask(text), Decision::Forward, "{text}");
-        self.session.on_table(self.engine, b"d", b"t", false);
+        self.session.report(self.engine, locked(b"t", false));
         assert_eq!(self.reply(&ok_packet(1, 1, 0, flags, 0)), Reply::Send);
     }
 

@@ -29,7 +29,7 @@ pub const COLUMNS: [&str; 15] = [
 ];
 
 pub fn rows(engine: &Engine) -> Rows {
-    let list = engine.insight.digests.list();
+    let list = engine.insight().digests.list();
     let mut by_waste: Vec<_> = (0..list.len()).collect();
     by_waste.sort_by_key(|at| std::cmp::Reverse(list[*at].wasted()));
     let wasteful: HashSet<_> = by_waste.into_iter().take(SHOWN).collect();

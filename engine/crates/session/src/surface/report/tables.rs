@@ -30,7 +30,7 @@ struct Held {
 
 pub fn rows(engine: &Engine) -> Rows {
     let held = held(engine);
-    let mut tables: Vec<_> = engine.tables.list().into_iter().map(|table| (count(&table), table)).collect();
+    let mut tables: Vec<_> = engine.tables().list().into_iter().map(|table| (count(&table), table)).collect();
     tables.retain(|((reads, writes), table)| reads + writes > 0 || held.contains_key(&table.any));
     tables.sort_by(|(_, a), (_, b)| (&a.db, &a.name).cmp(&(&b.db, &b.name)));
     let row = |((reads, writes), table): &((u64, u64), std::sync::Arc<Table>)| {
@@ -51,7 +51,7 @@ fn count(table: &Table) -> (u64, u64) {
 
 fn held(engine: &Engine) -> HashMap<CellId, Held> {
     let mut held: HashMap<CellId, Held> = HashMap::new();
-    engine.cache.visit(&cache::pin(), |entry| {
+    engine.cache().visit(&cache::pin(), |entry| {
         let basis = Basis::of(&entry);
         if engine.is_alive(basis) {
             for cell in table_cells(basis.cells, basis.layout.is_by_rows()) {
@@ -61,7 +61,7 @@ fn held(engine: &Engine) -> HashMap<CellId, Held> {
             }
         }
     });
-    for digest in engine.insight.digests.list() {
+    for digest in engine.insight().digests.list() {
         digest.tables.iter().for_each(|cell| held.entry(CellId(*cell)).or_default().hits += digest.hits);
     }
     held

@@ -1,57 +1,16 @@
-//! What the server tells of a session: the tables and statements that its thread meets, and the facts at their end.
+//! A connection's statements lock tables, define them, and run other statements inside.
 
 use crate::engine::Engine;
 use crate::engine::system::{is_server_own, is_system_schema};
 use crate::engine::tables::{Table, Verdict};
 use crate::reason::Own;
-use crate::report::ThreadFacts;
 use crate::session::Session;
 use crate::text::kinds::may_be_anything;
-use crate::transaction::state::Isolation;
 use sql::Kind;
 use std::sync::Arc;
 
 impl Session {
-    /// Whether the facts at the end of the statement that has just run may differ from those before it.
-    pub fn expects_facts(&mut self, engine: &Engine) -> bool {
-        !std::mem::take(&mut self.told.is_uneventful)
-            || self.transaction.has_failed
-            || self.work.running.is_some()
-            || !self.is_told(engine)
-    }
-
-    /// At the end of a statement, on the thread that ran it.
-    pub fn on_status(&mut self, engine: &Engine, facts: &ThreadFacts) {
-        self.take_facts(engine, facts);
-        match &mut self.work.running {
-            // Of what is executed this is told before the response.
-            Some(running) => running.has_begun = Some(facts.has_begun),
-            None if std::mem::take(&mut self.transaction.has_failed) => self.transaction.take_begun(facts.has_begun),
-            None => {}
-        }
-        if self.writes.is_locked && !facts.in_lock_tables {
-            self.writes.is_locked = false;
-            if self.work.running.is_none() {
-                self.writes.open(engine);
-            }
-        }
-    }
-
-    pub(crate) fn take_facts(&mut self, engine: &Engine, facts: &ThreadFacts) {
-        self.told.in_epoch = engine.vigil.epoch();
-        self.transaction.take_state(facts.autocommit, facts.is_read_only, Isolation::from_number(facts.isolation));
-        self.writes.is_locked |= facts.in_lock_tables;
-        self.identity.set_database(facts.database);
-        if self.identity.cache_type() != facts.cache_type {
-            self.on_type(engine, facts.cache_type);
-        }
-        self.try_out(engine, facts.is_trial);
-        self.identity.set_must_run(facts.must_run);
-        self.identity.set_collation(facts.collation);
-    }
-
-    /// A statement on this session's connection locks a table.
-    pub fn on_table(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
+    pub(crate) fn locks(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
         if is_server_own(db, name) {
             // Once in a session for each routine, which then is remembered there.
             if name == b"proc" {
@@ -61,9 +20,9 @@ impl Session {
         }
         let table = self.met.meet(engine, db, name);
         table.count(is_read_only);
-        let verdict = table.verdict(engine.catalogue.generation());
+        let verdict = table.verdict(engine.catalogue().generation());
         if verdict == Verdict::Unknown {
-            engine.tables.ask(table);
+            engine.tables().ask(table);
             engine.want_catalogue();
         }
         let recording = self.work.running.as_mut().and_then(|running| running.read.as_mut());
@@ -74,7 +33,7 @@ impl Session {
             }
             Some(recording) if is_system_schema(db) => recording.refuse(Own::SystemTable),
             Some(recording) => {
-                if engine.insight.has_rules() {
+                if engine.insight().has_rules() {
                     recording.tables.push(table.clone());
                 }
                 recording.depend_on(table, verdict);
@@ -99,16 +58,15 @@ impl Session {
         }
     }
 
-    /// A table is created, dropped, renamed or altered.
-    pub fn on_table_defined(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
+    pub(crate) fn defines(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
         let table = self.met.meet(engine, db, name).clone();
         self.writes.close_defined(engine, table);
         self.work.running.iter_mut().for_each(|running| running.is_inert = false);
         self.refuse_to_store(Own::WroteTable);
     }
 
-    /// The server logs a statement that it is about to run, also one inside a routine.
-    pub fn on_logged(&mut self, engine: &Engine, text: &[u8]) {
+    /// Another one than the client's command runs inside it.
+    pub(crate) fn runs_inside(&mut self, engine: &Engine, text: &[u8]) {
         let Some(running) = self.work.running.as_mut().filter(|running| running.may_run_others) else { return };
         if std::mem::take(&mut running.logs_itself) {
             return;
@@ -127,7 +85,7 @@ impl Session {
             kind if may_be_anything(&kind) || matches!(kind, Kind::Set(_) | Kind::SetTransaction(_)) => {
                 self.note_temporary(&kind, text);
                 self.transaction.is_set_once = true;
-                self.identity.become_private(&engine.contexts);
+                self.identity.become_private(engine.contexts());
             }
             _ => {}
         }

@@ -1,0 +1,50 @@
+//! A session begins: after a login, another one, or a reset.
+
+use crate::engine::Engine;
+use crate::identity::account::Account;
+use crate::report::SessionState;
+use crate::session::temporary::TemporaryTables;
+use crate::session::{Phase, Session};
+
+impl Session {
+    pub(crate) fn connects(&mut self, engine: &Engine, account: Account, state: &SessionState) {
+        if self.phase == Phase::Foreign {
+            return;
+        }
+        self.identity.set_account(Some(account));
+        let accepted_under = self.told.accepted_under;
+        self.identity.set_granted(engine.number_of(accepted_under));
+        self.begin_anew(engine, accepted_under);
+        // What the client asked for: the server has not made it the session's own yet.
+        let database = self.identity.database().to_vec();
+        self.take_state(engine, &SessionState { database: &database, ..*state });
+        self.phase = Phase::Commands;
+    }
+
+    /// Another user or a reset: settings, transaction, temporary tables and prepared statements are gone. The number of rows
+    /// found stays.
+    fn begin_anew(&mut self, engine: &Engine, accepted_under: u64) {
+        let beginnings = engine.settings().usual_beginnings(accepted_under, self.identity.was_reset());
+        let known = beginnings.filter(|_| engine.vigil().is_awake());
+        self.identity.begin(accepted_under, known.map(|known| known.habits));
+        self.transaction.begin_anew();
+        self.statements.clear();
+        self.temporary = TemporaryTables::default();
+        // While the engine sleeps, what new sessions inherit may change unseen.
+        let is_unchanged = engine.settings().is_unchanged_since(accepted_under) && engine.vigil().is_awake();
+        if self.identity.has_set_role() || !is_unchanged {
+            self.identity.become_private(engine.contexts());
+        }
+    }
+
+    /// The same in the course of a session: what `init_connect` has set is gone, too.
+    pub(crate) fn begin_again(&mut self, engine: &Engine, inherited: u64) {
+        self.identity.note_reset();
+        self.begin_anew(engine, inherited);
+    }
+
+    pub(crate) fn set_cache_type(&mut self, engine: &Engine, cache_type: u8) {
+        self.identity.set_cache_type(cache_type);
+        self.wish(engine, cache_type != 0 && !self.is_resting());
+    }
+}

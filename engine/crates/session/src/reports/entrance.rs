@@ -1,0 +1,59 @@
+//! The entrance for what the server tells of a connection, and what is in force at the end of each of its statements.
+
+use crate::engine::Engine;
+use crate::report::{Report, SessionState};
+use crate::session::Session;
+use crate::transaction::state::Isolation;
+
+impl Session {
+    pub fn report(&mut self, engine: &Engine, report: Report) {
+        match report {
+            Report::Connected { account, state } => self.connects(engine, account, &state),
+            Report::UserChanged { account } => self.identity.set_account(Some(account)),
+            Report::CacheType(cache_type) => self.set_cache_type(engine, cache_type),
+            Report::Locked { db, name, is_read_only } => self.locks(engine, db, name, is_read_only),
+            Report::Defined { db, name } => self.defines(engine, db, name),
+            Report::Statement { text } => self.runs_inside(engine, text),
+            Report::Ended { state, .. } => self.ends(engine, &state),
+            Report::Gone => self.close(engine),
+        }
+    }
+
+    /// Whether what is in force at the end of the statement that has just run may differ from before it: if not, the report of it
+    /// can be spared. To be asked once for each.
+    pub fn expects_end(&mut self, engine: &Engine) -> bool {
+        !std::mem::take(&mut self.told.is_uneventful)
+            || self.transaction.has_failed
+            || self.work.running.is_some()
+            || !self.is_told(engine)
+    }
+
+    fn ends(&mut self, engine: &Engine, state: &SessionState) {
+        self.take_state(engine, state);
+        match &mut self.work.running {
+            // Of what is executed this is told before the response.
+            Some(running) => running.has_begun = Some(state.has_begun),
+            None if std::mem::take(&mut self.transaction.has_failed) => self.transaction.take_begun(state.has_begun),
+            None => {}
+        }
+        if self.writes.is_locked && !state.in_lock_tables {
+            self.writes.is_locked = false;
+            if self.work.running.is_none() {
+                self.writes.open(engine);
+            }
+        }
+    }
+
+    pub(crate) fn take_state(&mut self, engine: &Engine, state: &SessionState) {
+        self.told.in_epoch = engine.vigil().epoch();
+        self.transaction.take_state(state.autocommit, state.is_read_only, Isolation::from_number(state.isolation));
+        self.writes.is_locked |= state.in_lock_tables;
+        self.identity.set_database(state.database);
+        if self.identity.cache_type() != state.cache_type {
+            self.set_cache_type(engine, state.cache_type);
+        }
+        self.try_out(engine, state.is_trial);
+        self.identity.set_must_run(state.must_run);
+        self.identity.set_collation(state.collation);
+    }
+}
