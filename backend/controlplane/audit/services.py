@@ -9,6 +9,7 @@ from django.db import transaction
 
 from controlplane.audit.models import AuditEvent
 from controlplane.audit.redaction import redacted
+from controlplane.core import idempotency
 from controlplane.core.request_context import caller
 
 
@@ -19,13 +20,16 @@ def audit_record(
     _refuse_outside_transaction(action)
     event = _event(action, target, before, after)
     event.save(force_insert=True)
+    idempotency.act(f"{event.target_type} {event.target_id}")
     return event
 
 
 def audits_record(action: str, outcomes: Iterable[tuple[Any, dict[str, Any]]]) -> None:
     """The same that was done to many: each target, and what is so afterwards."""
     _refuse_outside_transaction(action)
-    AuditEvent.objects.bulk_create(_event(action, target, None, after) for target, after in outcomes)
+    events = AuditEvent.objects.bulk_create(_event(action, target, None, after) for target, after in outcomes)
+    if events:
+        idempotency.act(f"{events[0].target_type} {events[0].target_id} and others")
 
 
 def _refuse_outside_transaction(action: str) -> None:

@@ -3,7 +3,9 @@
 Alike: status, body, content type and headers. The key belongs to one token, session or access key and the role that it
 gave: under another one of the same user it is a new key. The same key with another request is refused, and while the
 first is still at work the second is told so. A server error frees the key, since a repeat is then the right thing to
-do. A secret is in its first answer alone: it is not kept, and a repeat is told what was made. Kept for a day.
+do; unless the request has acted before it failed, which is noted in the transaction of the act: then a repeat is told
+what was made. A secret is in its first answer alone, and is not kept: a repeat is told what was made, too. Answers are
+kept for a day.
 """
 
 from __future__ import annotations
@@ -23,11 +25,12 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from controlplane.core.errors import Conflict, FieldError, Invalid, Refused
 from controlplane.core.models import KeptAnswer
-from controlplane.core.request_context import Caller, caller
+from controlplane.core.request_context import Caller, caller, caller_holds
 from controlplane.core.sealing import open_sealed, seal
 
 KEEP = timedelta(days=1)
 STUCK_AFTER = timedelta(minutes=10)  # a process died with the key in hand
+ANSWER_LOST = 500
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -43,6 +46,12 @@ class Replay(Exception):
     """Carries a kept answer out of a view's preparation."""
 
     def __init__(self, kept: KeptAnswer) -> None:
+        if kept.status == ANSWER_LOST:
+            raise Conflict(
+                f"The first request with this Idempotency-Key made {kept.made}, then its answer was lost. Look at what "
+                "was made; if more is wanted, ask with a new key.",
+                code="answer_lost",
+            )
         answer = _opened(kept)
         if made := answer.get("made"):
             raise Conflict(
@@ -69,6 +78,12 @@ def begin(request: Request) -> KeptAnswer | None:
 
 
 def claim(who: Caller, key: str, fingerprint: str) -> KeptAnswer:
+    kept = _claimed(who, key, fingerprint)
+    caller_holds(kept.pk)
+    return kept
+
+
+def _claimed(who: Caller, key: str, fingerprint: str) -> KeptAnswer:
     mine = {"actor_id": who.actor_id, "authority": who.authority, "key": key}
     KeptAnswer.objects.filter(**mine, created_at__lt=timezone.now() - KEEP).delete()
     try:
@@ -77,7 +92,7 @@ def claim(who: Caller, key: str, fingerprint: str) -> KeptAnswer:
     except IntegrityError:
         kept = KeptAnswer.objects.filter(**mine).first()
         # None: the first has failed meanwhile, and freed the key.
-        return claim(who, key, fingerprint) if kept is None else _take_up(kept, fingerprint)
+        return _claimed(who, key, fingerprint) if kept is None else _take_up(kept, fingerprint)
 
 
 def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
@@ -90,6 +105,10 @@ def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
     is_stuck = abs(now - kept.created_at) > STUCK_AFTER  # or ahead, since the clock was set back
     # Of two that find it so one gets through.
     mine = KeptAnswer.objects.filter(pk=kept.pk, created_at=kept.created_at, status=None)
+    if is_stuck and kept.made:
+        mine.update(status=ANSWER_LOST)
+        kept.status = ANSWER_LOST
+        raise Replay(kept)
     if is_stuck and mine.update(created_at=now):
         return kept
     raise Conflict(
@@ -97,14 +116,27 @@ def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
     )
 
 
+def act(made: str) -> None:
+    """In the transaction of what a request does: whatever becomes of its answer, a repeat does not do it again."""
+    if (kept := caller().kept_answer) is not None:
+        KeptAnswer.objects.filter(pk=kept, made="").update(made=made)
+
+
 def finish(kept: KeptAnswer, response: Response) -> None:
     if response.status_code >= 500:
-        kept.delete()
+        fail(kept)
         return
     kept.status = response.status_code
     told = json.dumps(_to_keep(response), cls=JSONEncoder)
     kept.answer_sealed = seal(told, settings.SEALING_KEYS, kept.secret_context)
     kept.save(update_fields=["status", "answer_sealed"])
+
+
+def fail(kept: KeptAnswer) -> None:
+    """The key is free again, unless something was made before the failure."""
+    mine = KeptAnswer.objects.filter(pk=kept.pk)
+    mine.filter(made="").delete()
+    mine.update(status=ANSWER_LOST)
 
 
 def _to_keep(response: Response) -> dict[str, Any]:

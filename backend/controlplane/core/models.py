@@ -13,6 +13,7 @@ class KeptAnswer(models.Model):
     key = models.CharField(max_length=128)
     fingerprint = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField(null=True)
+    made = models.CharField(max_length=100, blank=True)  # the first thing on record, such as "changeset chg-1"
     answer_sealed = models.TextField(blank=True)  # an answer may tell what not everybody may read
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 

@@ -18,6 +18,7 @@ class Caller:
     token_prefix: str = ""
     authority: str = ""  # which token, key or session speaks for the actor, and the role that gives
     address: str = ""
+    kept_answer: int | None = None  # of the request's Idempotency-Key
 
 
 NOBODY = Caller()
@@ -32,6 +33,10 @@ def caller_is(actor: str, actor_id: str, token_prefix: str = "", authority: str 
     """Called once the request has been authenticated."""
     known = replace(_caller.get(), actor=actor, actor_id=actor_id, token_prefix=token_prefix, authority=authority)
     _caller.set(known)
+
+
+def caller_holds(kept_answer: int) -> None:
+    _caller.set(replace(_caller.get(), kept_answer=kept_answer))
 
 
 @contextmanager

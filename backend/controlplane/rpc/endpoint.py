@@ -84,7 +84,7 @@ def _once(call: Call, action: Action, given: dict[str, Any]) -> dict[str, Any]:
     try:
         body = _run(action, given)
     except Exception:
-        kept.delete()
+        idempotency.fail(kept)
         raise
     idempotency.finish(kept, Response(body))
     return body

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 import yaml
 from django.conf import settings
-from django.db import IntegrityError
+from django.db import IntegrityError, OperationalError
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -135,10 +135,10 @@ def test_answers_are_forgotten_after_a_day(operator):
 
 
 @pytest.mark.parametrize("hours", [-1, 1], ids=["an hour ago", "before the clock was set back"])
-def test_what_a_dead_process_left_unanswered_is_done_by_the_next_request(operator, hours):
+def test_what_a_process_left_undone_when_it_died_is_done_by_the_next_request(operator, hours):
     body = {"name": "ci", "scope": "viewer"}
     post(operator, "key-1", body, TOKENS)
-    KeptAnswer.objects.update(status=None, created_at=timezone.now() + timedelta(hours=hours))
+    KeptAnswer.objects.update(status=None, made="", created_at=timezone.now() + timedelta(hours=hours))
     assert post(operator, "key-1", body, TOKENS).status_code == 201
     assert Token.objects.filter(name="ci").count() == 2
 
@@ -199,3 +199,39 @@ def test_a_key_that_was_freed_between_two_looks_is_taken(monkeypatch):
 
     monkeypatch.setattr(KeptAnswer.objects, "create", taken_by_one_that_failed_since)
     assert claim(WHO, "key-1", "f").pk == KeptAnswer.objects.get().pk
+
+
+def test_a_request_that_acted_and_lost_its_answer_does_not_act_again(operator, monkeypatch):
+    """As when the database goes away between the act and the answer, or the process dies there."""
+    from controlplane.parameters import views
+
+    whole = views.with_etag
+
+    def lost(*args):
+        raise OperationalError("the database has gone away")
+
+    monkeypatch.setattr(views, "with_etag", lost)
+    assert post(operator, "key-1").status_code == 503
+    monkeypatch.setattr(views, "with_etag", whole)
+    answer = post(operator, "key-1")
+    assert (answer.status_code, answer.json()["code"]) == (409, "answer_lost")
+    assert Template.objects.get(name="made-once").pk in answer.json()["detail"]
+    KeptAnswer.objects.update(status=None, created_at=timezone.now() - 2 * STUCK_AFTER)
+    assert post(operator, "key-1").json()["code"] == "answer_lost"
+    assert templates() == 1
+
+
+def test_a_request_that_failed_before_it_acted_acts_when_it_is_repeated(operator, monkeypatch):
+    from controlplane.parameters import services
+
+    whole = services.audit_record
+
+    def failing(*args, **facts):
+        whole(*args, **facts)
+        raise OperationalError("the database has gone away")
+
+    monkeypatch.setattr(services, "audit_record", failing)
+    assert post(operator, "key-1").status_code == 503
+    monkeypatch.setattr(services, "audit_record", whole)
+    assert post(operator, "key-1").status_code == 201
+    assert templates() == 1
