@@ -44,3 +44,15 @@ class RefusedStatement(GatewayError):
     """
 
     status, code, title, is_permanent = 422, "server_refused", "The server refused the statement", True
+
+
+class PasswordWithheld(GatewayError):
+    """The server asked for it in a way that would give it away."""
+
+    status, code, title, is_permanent = 422, "password_withheld", "The password was not sent", True
+
+
+class AnswerTooLong(GatewayError):
+    """Read no further: neither memory nor anybody's patience is the server's to use up."""
+
+    status, code, title, is_permanent = 422, "answer_too_long", "The server answered more than is read of it", True

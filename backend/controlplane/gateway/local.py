@@ -17,12 +17,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import pymysql
+from typing import ClassVar
 
 from controlplane.gateway import process
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.names import ENGINE_NAMES
+from controlplane.gateway.server import Limits, open_server
 
 READY_SECONDS = 120  # less than the lease of a change
 LOOK_EVERY_SECONDS = 0.05
@@ -59,6 +59,12 @@ def server_program() -> str:
 
 @dataclass(frozen=True)
 class LocalServer:
+    """An endpoint that the gateway connects to, too."""
+
+    host: ClassVar = "127.0.0.1"
+    is_tls_required: ClassVar = False
+    tls_ca: ClassVar = ""
+
     folder: Path
     port: int
     username: str
@@ -188,12 +194,8 @@ class LocalServer:
 
     def _answers(self) -> bool:
         try:
-            pymysql.connect(
-                host="127.0.0.1", port=self.port, user=self.username, password=self.password,
-                connect_timeout=ANSWER_SECONDS, read_timeout=ANSWER_SECONDS, write_timeout=ANSWER_SECONDS,
-                ssl_disabled=True,  # else the certificates of the system are read each time, which takes longer
-            ).close()  # fmt: skip
-        except pymysql.MySQLError:
+            open_server(self, Limits((f"{self.host}/32",), ANSWER_SECONDS)).close()
+        except GatewayError:
             return False
         return True
 

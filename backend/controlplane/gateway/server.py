@@ -2,7 +2,8 @@
 
 Values travel as parameters; names of variables are matched against a strict pattern and quoted, and callers take them
 from the catalogue. Opening a connection, every statement and a conversation as a whole have a limit, however slowly the
-server spells its answers. Errors are GatewayErrors and say whether they are permanent.
+server spells its answers, and so has the length of an answer. Errors are GatewayErrors and say whether they are
+permanent.
 """
 
 from __future__ import annotations
@@ -21,15 +22,27 @@ from typing import Any, Protocol
 import pymysql
 from pymysql.constants import CR, ER
 
-from controlplane.gateway.bounded import BoundedConnection
+from controlplane.gateway.bounded import BoundedConnection, NotUnderstood, TooMuch, Withheld
 from controlplane.gateway.dial import dial
 from controlplane.gateway.endpoint import checked_addresses
-from controlplane.gateway.errors import AccessDenied, GatewayError, NotAServer, RefusedStatement, Unreachable
+from controlplane.gateway.errors import (
+    AccessDenied,
+    AnswerTooLong,
+    GatewayError,
+    NotAServer,
+    PasswordWithheld,
+    RefusedStatement,
+    Unreachable,
+)
 from controlplane.gateway.names import ENGINE_NAMES
 
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,63}(\.[a-z][a-z0-9_]{0,63})?")
 CONNECTION_LOST = {CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST, CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR}
 SHUTTING_DOWN = {ER.SERVER_SHUTDOWN, ER.CON_COUNT_ERROR, 1927}  # 1927: MariaDB's "connection was killed"
+SHOWN = 500  # of what a server says
+CONNECT_BYTES = 64 * 1024
+ANSWER_BYTES = 32 * 1024**2  # in memory; all variables of a server take one
+SKIPPED_BYTES = 64 * 1024**2
 DENIED = {ER.ACCESS_DENIED_ERROR, ER.DBACCESS_DENIED_ERROR, ER.HOST_NOT_PRIVILEGED, ER.MUST_CHANGE_PASSWORD}
 
 
@@ -51,17 +64,22 @@ class Limits:
     networks: tuple[str, ...]
     connect_seconds: int = 5
     statement_seconds: int = 30
+    answer_bytes: int = ANSWER_BYTES
 
 
 def translate(error: Exception, place: str) -> GatewayError:
-    code, said = (error.args[0], error.args[-1]) if error.args else (0, str(error))
+    code, said = (error.args[0], str(error.args[-1])[:SHOWN]) if error.args else (0, str(error)[:SHOWN])
+    if isinstance(error, Withheld):
+        return PasswordWithheld(f"{place}: {said}")
+    if isinstance(error, TooMuch):
+        return AnswerTooLong(f"{place}: the server {said}. The connection was closed.")
     if code in DENIED:
         return AccessDenied(
             f"{place}: the server denied the account ({said}). Check its name, password and grants.", code
         )
     if code in CONNECTION_LOST | SHUTTING_DOWN or isinstance(error, OSError | pymysql.InterfaceError):
         return Unreachable(f"{place}: {said}. Is the server running and reachable from here?")
-    if isinstance(error, pymysql.MySQLError) and isinstance(code, int):
+    if isinstance(error, pymysql.MySQLError) and isinstance(code, int) and not isinstance(error, NotUnderstood):
         return RefusedStatement(f"{place}: the server answered {code}: {said}.", code)
     # What it said instead is nobody's business: it may be any service of the network.
     return NotAServer(f"{place}: what answers there does not speak MySQL's protocol. Check host and port.")
@@ -79,10 +97,11 @@ class Server:
 
     until = math.inf
 
-    def __init__(self, connection: BoundedConnection, place: str, statement_seconds: float) -> None:
+    def __init__(self, connection: BoundedConnection, place: str, limits: Limits) -> None:
         self.connection = connection
         self.place = place
-        self.statement_seconds = statement_seconds
+        self.statement_seconds: float = limits.statement_seconds
+        self.answer_bytes = limits.answer_bytes
 
     def rows(self, statement: str, arguments: Iterable[Any] | None = None) -> list[tuple[Any, ...]]:
         with self._asking() as cursor:
@@ -96,13 +115,18 @@ class Server:
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, map(_text, row), strict=True)) for row in cursor.fetchall()]
 
+    def skip(self, statement: str) -> None:
+        """Runs it and reads its answer, of which nothing is kept."""
+        with self._asking(SKIPPED_BYTES):
+            self.connection.skip(statement)
+
     @contextmanager
-    def _asking(self) -> Iterator[Any]:
+    def _asking(self, most_bytes: int = 0) -> Iterator[Any]:
         now = time.monotonic()
         if now >= self.until:
             raise Unreachable(f"{self.place}: no time is left for another statement. Does the server answer slowly?")
         try:
-            self.connection.end_by(min(now + self.statement_seconds, self.until))
+            self.connection.end_by(min(now + self.statement_seconds, self.until), most_bytes or self.answer_bytes)
             with self.connection.cursor() as cursor:
                 yield cursor
         except (pymysql.MySQLError, OSError) as error:
@@ -196,7 +220,7 @@ def open_server(endpoint: Endpoint, limits: Limits) -> Server:
     until = time.monotonic() + limits.connect_seconds
     addresses = checked_addresses(endpoint.host, limits.networks, limits.connect_seconds)
     try:
-        return Server(_connection(endpoint, addresses, until), place, limits.statement_seconds)
+        return Server(_connection(endpoint, addresses, until), place, limits)
     except Exception as error:  # PyMySQL takes a greeting apart without asking whether it is one
         raise translate(error, place) from error
 
@@ -219,6 +243,6 @@ def _connection(endpoint: Endpoint, addresses: list[str], until: float) -> Bound
     sock = dial(addresses, endpoint.port, until)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    connection.end_by(until)
+    connection.end_by(until, CONNECT_BYTES)
     connection.connect(sock)
     return connection

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 
 import structlog
 
@@ -24,6 +25,7 @@ from controlplane.gateway.server import Limits, Server, open_server
 Key = tuple[str, int, str, str, bool, str]
 Outcome = bulk.Answer | GatewayError
 MOST_THREADS = 256  # they wait, for servers that say nothing above all
+ANSWER_BYTES = 4 * 1024**2  # in memory, of names and values; so many servers may answer at once
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +41,7 @@ class Connections:
         if server is not None and key == kept_key:
             return server
         self.drop(instance.pk)
-        server = open_server(address_of(instance), limits)
+        server = open_server(address_of(instance), replace(limits, answer_bytes=ANSWER_BYTES))
         self._open[instance.pk] = (key, server)
         # A session that was begun with the cache on wants it for as long as it lives, and the engine never rests again.
         with suppress(RefusedStatement):

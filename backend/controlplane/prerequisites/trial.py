@@ -119,7 +119,7 @@ def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:
 
 def _read(server: Server, statement: str) -> None:
     with told_in_own_words(server.place):
-        server.rows(statement)
+        server.skip(statement)
 
 
 def _timed(server: Server, statement: str, repetitions: int) -> dict[str, int]:

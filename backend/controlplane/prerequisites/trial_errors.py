@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from controlplane.gateway.errors import GatewayError, RefusedStatement, Unreachable
+from controlplane.gateway.errors import AnswerTooLong, GatewayError, RefusedStatement, Unreachable
+from controlplane.gateway.server import SKIPPED_BYTES
 
 NO_PRIVILEGE = "the account of trials may not do that: it may only SELECT, and no system schema"
 TOO_LONG = "it took too long"
@@ -51,6 +52,9 @@ def told_in_own_words(place: str) -> Iterator[None]:
         yield
     except Unreachable as error:
         raise Unreachable(f"{place}: the statement took too long, or the connection broke.") from error
+    except AnswerTooLong as error:
+        limit = SKIPPED_BYTES // 1024**2
+        raise AnswerTooLong(f"{place}: a trial reads {limit} MiB of an answer. Give the statement a LIMIT.") from error
     except GatewayError as error:
         number = error.number
         meaning = MEANINGS.get(number, "see its number in the server's manual")

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -91,6 +92,26 @@ def test_who_answers_byte_by_byte_is_given_up_too(pretender):
     finally:
         stop.set()
         thread.join()
+
+
+def test_who_answers_without_end_is_given_up_and_holds_nobody_up(servers, pretender):
+    near, far = pretender
+
+    def flood():
+        far.sendall(bytes([1, 0, 0, 1, 2]) + bytes([5, 0, 0, 2]) + b"?????" * 3)
+        while True:
+            far.sendall((bytes([4, 0, 0, 3]) + b"\x01a\x01b") * 1000)
+
+    def until_it_is_hung_up():
+        with suppress(OSError):
+            flood()
+
+    thread = threading.Thread(target=until_it_is_hung_up)
+    thread.start()
+    found = ask_all({"flood": Question(near, STATEMENTS), **questions(servers)}, 600)
+    near.close()
+    thread.join()
+    assert set(found) == {"0", "1", "2", "3", "4"}
 
 
 def test_what_is_no_mysql_is_left_out(pretender):

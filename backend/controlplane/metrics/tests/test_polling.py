@@ -12,6 +12,7 @@ from controlplane.core.models import Event
 from controlplane.core.sealing import seal
 from controlplane.fleet.models import Instance
 from controlplane.gateway.tests.dribble import dribbling
+from controlplane.gateway.tests.hostile import END, answers, column, hostile
 from controlplane.gateway.tests.stranger import GREETINGS, stranger
 from controlplane.metrics import polling
 from controlplane.metrics.connections import Connections
@@ -51,6 +52,22 @@ def test_two_rounds_make_rates_of_what_ran_between_them(shared_server: Any, conn
     latest = Latest.objects.get(instance=instance)
     assert latest.growth["selects"] == second.selects
     assert Event.objects.filter(topic="samples").count() == 2
+
+
+@pytest.mark.django_db
+def test_an_instance_that_answers_without_end_costs_the_others_nothing(
+    shared_server: Any, connections: Connections
+) -> None:
+    reached(shared_server)
+    with hostile(answers(b"\x02", column(), column(), END, then=b"\x01a\x01b")) as listener:
+        endless = instance_make(port=listener.port)
+        for at in (T, T + 15):
+            with capture_logs() as logs:
+                done = polling.poll_round(at, connections)
+            assert (done.answered_count, done.failed_count) == (1, 1)
+            [failed] = [entry for entry in logs if entry["event"] == "poll_failed"]
+            assert (failed["instance"], failed["code"]) == (endless.pk, "answer_too_long")
+        connections.keep_only(())
 
 
 @pytest.mark.django_db

@@ -1,0 +1,163 @@
+"""A listener that speaks MySQL's handshake, asks for the password in ways of its own, and answers without end."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+PASSWORD = "the-stored-password"
+CHALLENGE = b"an everlasting twenty"[:20]
+PROMPT = b"\x02Password: "  # of PAM
+OK = b"\x00\x00\x00\x02\x00\x00\x00"
+END = b"\xfe\x00\x00\x02\x00"
+TEXT = b"\xfd"
+# 4.1 protocol, secure connection, named plugins, plugin data with its length
+WITHOUT_TLS = 0x00000200 | 0x00008000 | 0x00080000 | 0x00200000
+WITH_TLS = WITHOUT_TLS | 0x00000800
+
+
+def greeting(plugin: str = "mysql_native_password", capabilities: int = WITHOUT_TLS) -> bytes:
+    low, high = (capabilities & 0xFFFF).to_bytes(2, "little"), (capabilities >> 16).to_bytes(2, "little")
+    first, rest = CHALLENGE[:8], CHALLENGE[8:]
+    facts = first + b"\x00" + low + b"\x2d" + b"\x02\x00" + high + bytes([21]) + bytes(10) + rest + b"\x00"
+    return b"\x0a10.11.9-hostile\x00" + (7).to_bytes(4, "little") + facts + plugin.encode() + b"\x00"
+
+
+@dataclass
+class Talk:
+    """One connection, as the listener sees it."""
+
+    sock: socket.socket
+    heard: list[bytes] = field(default_factory=list)
+    sequence: int = 0
+
+    def say(self, body: bytes) -> None:
+        self.sock.sendall(self.packet(body))
+
+    def packet(self, body: bytes) -> bytes:
+        made = len(body).to_bytes(3, "little") + bytes([self.sequence % 256]) + body
+        self.sequence += 1
+        return made
+
+    def hear(self) -> bytes:
+        header = self._exactly(4)
+        body = self._exactly(int.from_bytes(header[:3], "little"))
+        self.sequence = header[3] + 1
+        self.heard.append(body)
+        return body
+
+    def _exactly(self, count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            piece = self.sock.recv(count - len(data))
+            if not piece:
+                raise ConnectionError("the client hung up")
+            data += piece
+        return data
+
+    def encrypt(self, context: ssl.SSLContext) -> None:
+        """After the client's wish for it, which has no account in it yet."""
+        self.hear()
+        self.sock = context.wrap_socket(self.sock, server_side=True)
+
+    def switch_to(self, plugin: str) -> bytes:
+        """The client's answer to a demand for another way of authentication."""
+        self.say(b"\xfe" + plugin.encode() + b"\x00" + (PROMPT if plugin == "dialog" else CHALLENGE + b"\x00"))
+        return self.hear()
+
+    def let_in(self) -> None:
+        """Whoever it is; and everything up to the first statement that is not the client library's own."""
+        self.say(greeting())
+        self.hear()
+        self.say(OK)
+
+    def statement(self) -> str:
+        """The next one that the library did not make up; those are agreed to."""
+        while (said := self.hear())[1:].startswith((b"SET NAMES", b"SET AUTOCOMMIT", b"SET SESSION query_cache_type")):
+            self.say(OK)
+        return said[1:].decode()
+
+
+@dataclass
+class Listener:
+    port: int
+    talks: list[Talk] = field(default_factory=list)
+
+    @property
+    def heard(self) -> bytes:
+        return b"|".join(piece for talk in self.talks for piece in talk.heard)
+
+    def account(self, *, tls_ca: str | None = None) -> Any:
+        return SimpleNamespace(
+            host="127.0.0.1", port=self.port, username="fqc", password=PASSWORD,
+            is_tls_required=tls_ca is not None, tls_ca=tls_ca or "",
+        )  # fmt: skip
+
+
+@contextmanager
+def hostile(play: Callable[[Talk], Any]) -> Iterator[Listener]:
+    """Plays with every client that comes; what each said stays in `heard`."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        listener = Listener(server.getsockname()[1])
+        threads: list[threading.Thread] = []
+
+        def accept() -> None:
+            with suppress(OSError):  # closed: the test is over
+                while True:
+                    sock, _ = server.accept()
+                    threads.append(threading.Thread(target=_play, args=(listener, sock, play)))
+                    threads[-1].start()
+
+        accepting = threading.Thread(target=accept)
+        accepting.start()
+        try:
+            yield listener
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            accepting.join()
+            for talk in listener.talks:
+                with suppress(OSError):
+                    talk.sock.shutdown(socket.SHUT_RDWR)
+            for thread in threads:
+                thread.join()
+
+
+def _play(listener: Listener, sock: socket.socket, play: Callable[[Talk], Any]) -> None:
+    talk = Talk(sock)
+    listener.talks.append(talk)
+    with suppress(OSError):  # the client hung up, as it should
+        play(talk)
+    with suppress(OSError):
+        talk.sock.close()
+
+
+def column(kind: bytes = TEXT) -> bytes:
+    facts = b"\x0c\x2d\x00\xff\x00\x00\x00" + kind + b"\x00\x00\x00\x00\x00"
+    return b"\x03def\x00\x00\x00\x01n\x00" + facts
+
+
+def forever(talk: Talk, body: bytes) -> None:
+    """As fast as the client takes it: the numbers of packets begin anew after 256."""
+    if len(body) < 2**16:
+        packets = b"".join(talk.packet(body) for _ in range(256))
+        while True:
+            talk.sock.sendall(packets)
+    while True:
+        talk.say(body)
+
+
+def answers(*first: bytes, then: bytes) -> Callable[[Talk], None]:
+    def play(talk: Talk) -> None:
+        talk.let_in()
+        talk.statement()
+        for body in first:
+            talk.say(body)
+        forever(talk, then)
+
+    return play
