@@ -2,7 +2,7 @@
 
 use crate::faults::Point;
 use crate::hooks;
-use crate::host::engine;
+use crate::load::engine;
 use crate::worker;
 use session::{Bystander, Report};
 use std::cell::RefCell;

@@ -69,7 +69,7 @@ fn strike() {
 pub fn may_hold_locks() {
     let Some(gate) = GATE.get().filter(|gate| gate.exists()) else { return };
     let held = PathBuf::from([gate.as_os_str(), ".held".as_ref()].into_iter().collect::<OsString>());
-    crate::host::holding(&mut || {
+    crate::load::holding(&mut || {
         let told = std::fs::write(&held, "");
         while told.is_ok() && gate.exists() {
             std::thread::sleep(LOOK);

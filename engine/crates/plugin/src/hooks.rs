@@ -3,14 +3,14 @@
 //! A panic never leaves a hook: it is counted and logged, the cache is switched off for the process, the connection at
 //! fault becomes foreign, and its bytes go on.
 
-use crate::connection::Connection;
 use crate::faults::{self, Point};
 use crate::got::Slot as TableSlot;
-use crate::host;
-use crate::io::{self, Io, Plain, Tls};
+use crate::io::{self, Plain, Tls};
+use crate::load;
 use crate::mariadb::log;
 use crate::slots;
 use crate::strangers;
+use host::{Connection, Io};
 use std::ffi::{CStr, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -22,31 +22,31 @@ pub fn contain<T>(point: Point, fallback: T, work: impl FnOnce() -> T) -> T {
         work()
     };
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        host::contained();
+        load::contained();
         fallback
     })
 }
 
 unsafe extern "C" fn on_accept(fd: c_int, address: *mut c_void, length: *mut c_void) -> c_int {
-    let number = host::number_before_accept();
+    let number = load::number_before_accept();
     let accepted = io::accept(fd, address, length);
-    contain(Point::Accept, (), || host::accepted(accepted, number));
+    contain(Point::Accept, (), || load::accepted(accepted, number));
     accepted
 }
 
 unsafe extern "C" fn on_accept4(fd: c_int, address: *mut c_void, length: *mut c_void, flags: c_int) -> c_int {
-    let number = host::number_before_accept();
+    let number = load::number_before_accept();
     let accepted = io::accept4(fd, address, length, flags);
-    contain(Point::Accept, (), || host::accepted(accepted, number));
+    contain(Point::Accept, (), || load::accepted(accepted, number));
     accepted
 }
 
 unsafe extern "C" fn on_close(fd: c_int) -> c_int {
     contain(Point::Close, (), || {
-        host::closing(fd);
+        load::closing(fd);
         strangers::on_close(fd);
     });
-    let _ = catch_unwind(|| host::note_end(fd));
+    let _ = catch_unwind(|| load::note_end(fd));
     io::close(fd)
 }
 
@@ -65,14 +65,14 @@ unsafe extern "C" fn on_send(fd: c_int, buffer: *const c_void, length: usize, fl
 }
 
 unsafe extern "C" fn on_ssl_read(ssl: *mut c_void, buffer: *mut c_void, length: c_int) -> c_int {
-    let fd = host::descriptor_of(ssl);
+    let fd = load::descriptor_of(ssl);
     // SAFETY: the server passes a buffer of this length.
     let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), length.max(0) as usize) };
     read(fd, &mut Tls { ssl, fd }, bytes) as c_int
 }
 
 unsafe extern "C" fn on_ssl_write(ssl: *mut c_void, buffer: *const c_void, length: c_int) -> c_int {
-    let fd = host::descriptor_of(ssl);
+    let fd = load::descriptor_of(ssl);
     // SAFETY: the server passes a buffer of this length.
     let bytes = unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), length.max(0) as usize) };
     write(fd, &mut Tls { ssl, fd }, bytes) as c_int
@@ -82,11 +82,11 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     strangers::on_wait();
     let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return read_strange(fd, io, buffer) };
     slots::set_current(fd);
-    if host::lets_go(&mut taken) {
+    if load::lets_go(&mut taken) {
         return read_strange(fd, io, buffer);
     }
     let Some(connection) = taken.content() else { return read_strange(fd, io, buffer) };
-    let engine = host::engine();
+    let engine = load::engine();
     let work = || {
         faults::may_strike(Point::Recv);
         connection.read(engine, io, buffer)
@@ -98,7 +98,7 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
             connection.read(engine, io, buffer)
         }
     };
-    if !host::is_of_this_load(taken.slot) {
+    if !load::is_of_this_load(taken.slot) {
         note_strange(fd, buffer, count);
     }
     count
@@ -123,21 +123,21 @@ fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
 }
 
 fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
-    host::note_cluster();
+    load::note_cluster();
     let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return write_strange(fd, io, bytes) };
     slots::set_current(fd);
-    let is_strange = !host::is_of_this_load(taken.slot);
+    let is_strange = !load::is_of_this_load(taken.slot);
     let Some(connection) = taken.content() else { return write_strange(fd, io, bytes) };
     if is_strange {
         contain(Point::Send, (), || strangers::on_write(fd));
     }
     let work = || {
         faults::may_strike(Point::Send);
-        connection.write(host::engine(), io, bytes)
+        connection.write(load::engine(), io, bytes)
     };
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(count) => {
-            host::wake_if_wanted();
+            load::wake_if_wanted();
             count
         }
         Err(_) => {
@@ -150,8 +150,8 @@ fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
 
 /// The connection at fault: what was read ahead still reaches the server, nothing more is concluded.
 fn give_up(connection: &mut Connection) {
-    host::contained();
-    let _ = catch_unwind(AssertUnwindSafe(|| connection.session.abandon(host::engine())));
+    load::contained();
+    let _ = catch_unwind(AssertUnwindSafe(|| connection.session.abandon(load::engine())));
 }
 
 struct Hook {

@@ -7,16 +7,12 @@
 //! - no code of this library is ever unmapped (`-z nodelete`): a thread may still be inside a hook.
 
 mod bystanders;
-mod connection;
-mod facts;
 mod faults;
 mod got;
 mod hooks;
-mod host;
 mod io;
-mod keys;
+mod load;
 mod mariadb;
-mod patience;
 mod slots;
 mod strangers;
 mod waking;
@@ -91,7 +87,7 @@ pub static _maria_plugin_declarations_: Declarations = Declarations([
 
 unsafe extern "C" fn init(_: *mut c_void) -> c_int {
     // A fault here leaves the plugin unloaded.
-    let started = std::panic::catch_unwind(host::start).unwrap_or_else(|_| Err("a fault while starting".into()));
+    let started = std::panic::catch_unwind(load::start).unwrap_or_else(|_| Err("a fault while starting".into()));
     match started {
         Ok(()) => 0,
         Err(reason) => {
@@ -102,6 +98,6 @@ unsafe extern "C" fn init(_: *mut c_void) -> c_int {
 }
 
 unsafe extern "C" fn deinit(_: *mut c_void) -> c_int {
-    let _ = std::panic::catch_unwind(host::stop);
+    let _ = std::panic::catch_unwind(load::stop);
     0
 }

@@ -5,7 +5,7 @@
 //! comes all the same finds the slot taken and passes the bytes unseen. Who only looks in is waited for: a thread that went
 //! past what it has read ahead would lose it.
 
-use crate::connection::Connection;
+use host::Connection;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_int;
 use std::sync::OnceLock;

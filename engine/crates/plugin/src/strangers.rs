@@ -4,8 +4,8 @@
 //!
 //! So while such a connection works that nothing was ever reported of, nothing is fresh. Its first report ends that.
 
-use crate::host;
 use crate::io;
+use crate::load;
 use crate::mariadb::log;
 use crate::mariadb::symbols as server;
 use crate::slots;
@@ -28,13 +28,13 @@ struct Command {
 impl Command {
     fn new(fd: c_int) -> Command {
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        Command { fd, unheard: Unheard::new(host::engine()), has_answered: false }
+        Command { fd, unheard: Unheard::new(load::engine()), has_answered: false }
     }
 }
 
 impl Drop for Command {
     fn drop(&mut self) {
-        self.unheard.ends(host::engine());
+        self.unheard.ends(load::engine());
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -82,7 +82,7 @@ fn is_client(fd: c_int) -> bool {
 
 /// Bytes of such a connection have come, and go to the server now.
 pub fn on_read(fd: c_int, bytes: &[u8]) {
-    let Some(load) = host::load() else { return };
+    let Some(load) = load::load() else { return };
     let Some(slot) = slots::made(fd).filter(|slot| slot.heard.load(Ordering::Relaxed) != load) else { return };
     if !is_client(fd) {
         slot.heard.store(load, Ordering::Relaxed);
@@ -100,7 +100,7 @@ fn may_matter(fd: c_int, bytes: &[u8]) -> bool {
     let left = packet.left.saturating_sub(payload.len());
     let has_more = left > 0 && PACKET.try_with(|last| last.set(Some(Packet { left, ..packet }))).is_ok();
     let is_header = begun.is_none() && payload.is_empty() && has_more;
-    !is_header && Unheard::matters(host::engine(), packet.header, payload)
+    !is_header && Unheard::matters(load::engine(), packet.header, payload)
 }
 
 /// A packet of which the header has come.
@@ -122,13 +122,13 @@ impl Packet {
 pub fn on_write(fd: c_int) {
     with_command(|command| {
         for command in command.iter_mut().filter(|command| command.fd == fd) {
-            command.unheard.answers(host::engine());
+            command.unheard.answers(load::engine());
             command.has_answered = true;
             if server::get().has_thread_pool() {
                 // This thread may not be the one that reads the next command, nor read any for long.
-                waking::wait_for_all(host::engine());
-                waking::doubt(host::engine(), None);
-                command.unheard.ends(host::engine());
+                waking::wait_for_all(load::engine());
+                waking::doubt(load::engine(), None);
+                command.unheard.ends(load::engine());
             }
         }
     });
@@ -137,19 +137,19 @@ pub fn on_write(fd: c_int) {
 /// This thread was reported of.
 pub fn on_report() {
     let Some(command) = take() else { return };
-    if let (Some(slot), Some(load)) = (slots::get(command.fd), host::load()) {
+    if let (Some(slot), Some(load)) = (slots::get(command.fd), load::load()) {
         slot.heard.store(load, Ordering::Relaxed);
     }
 }
 
 /// This thread wants to read: whatever it ran has ended.
 pub fn on_wait() {
-    let is_awake = host::engine().vigil().is_awake();
+    let is_awake = load::engine().vigil().is_awake();
     let Some(ended) = take().filter(|command| command.has_answered && is_awake) else { return };
     // In a pool that was done with the answer.
     if !server::get().has_thread_pool() {
         // Before the drop of `ended` ends what it held.
-        waking::doubt(host::engine(), None);
+        waking::doubt(load::engine(), None);
     }
     if !HAS_TOLD.swap(true, Ordering::Relaxed) {
         log::note(

@@ -6,13 +6,13 @@
 
 use crate::AUDIT_CLASSES;
 use crate::bystanders;
-use crate::host;
+use crate::load;
 use crate::mariadb::abi;
-use crate::mariadb::local;
-use crate::mariadb::local::{Local, Row};
+use crate::mariadb::local::Local;
 use crate::mariadb::log;
 use crate::mariadb::symbols as server;
 use crate::worker;
+use host::{Link, Row, number};
 use session::{Engine, Older, Past, Unheard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -214,8 +214,8 @@ fn look_back(engine: &Engine, link: &mut Local) -> Result<(), String> {
     if !bystanders::knows_all_sessions() {
         learn_sessions(link)?;
     }
-    let is_at_risk = host::was_loaded_before() || has_other_listeners(link)?;
-    if is_at_risk && host::since_load() < SETTLING {
+    let is_at_risk = load::was_loaded_before() || has_other_listeners(link)?;
+    if is_at_risk && load::since_load() < SETTLING {
         return Ok(());
     }
     let mut running = running(link)?;
@@ -243,7 +243,7 @@ fn look_back(engine: &Engine, link: &mut Local) -> Result<(), String> {
 /// Which sessions may have begun before the engine woke.
 fn learn_sessions(link: &mut Local) -> Result<(), String> {
     let rows = link.query("SELECT MAX(ID) FROM information_schema.PROCESSLIST")?;
-    bystanders::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, local::number));
+    bystanders::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
     Ok(())
 }
 
@@ -261,7 +261,7 @@ fn running(link: &mut Local) -> Result<Vec<Older>, String> {
 
 fn older_of(row: &Row) -> Option<Older> {
     let text = row.get(2).cloned().flatten().unwrap_or_default();
-    Some(Older { thread: local::number(row.first()?), number: local::number(row.get(1)?), text })
+    Some(Older { thread: number(row.first()?), number: number(row.get(1)?), text })
 }
 
 /// Threads without a client go on with the plugins that they knew, for as long as they live: they are waited for until they
@@ -304,7 +304,7 @@ fn quieten(link: &mut Local) -> Result<(), String> {
     report(false);
     // One may have come in between.
     let has_others = has_other_listeners(link);
-    if host::engine().vigil().is_awake() || has_others != Ok(false) {
+    if load::engine().vigil().is_awake() || has_others != Ok(false) {
         report(true);
     }
     has_others.map(drop)

@@ -2,8 +2,7 @@
 //!
 //! It may be slow or fail without harm: results are stored only while the facts that it published are of the present.
 
-use crate::facts;
-use crate::host;
+use crate::load;
 use crate::mariadb::local::{self, Local};
 use crate::mariadb::log;
 use crate::mariadb::native::{self, Native};
@@ -11,6 +10,7 @@ use crate::mariadb::status;
 use crate::mariadb::symbols as server;
 use crate::mariadb::variables;
 use crate::waking;
+use host::catalogue;
 use session::Engine;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -167,7 +167,7 @@ const QUIET_FAILURES: u32 = 50;
 
 impl Worker {
     fn round(&mut self) {
-        let engine = host::engine();
+        let engine = load::engine();
         if self.native.is_some() {
             apply_settings(engine);
         }
@@ -193,7 +193,7 @@ impl Worker {
     }
 
     fn tell_cluster(&mut self, engine: &Engine) {
-        host::note_cluster();
+        load::note_cluster();
         let is_in_cluster = engine.settings().is_in_cluster();
         if is_in_cluster && !self.was_in_cluster {
             log::warning(
@@ -215,27 +215,12 @@ impl Worker {
         }
         if NATIVE_TOUCHED.swap(false, Ordering::Relaxed) {
             self.native = Some(native::adopt(engine, link, self.native)?);
-            host::admit();
+            load::admit();
             apply_settings(engine);
         }
-        if engine.vigil().is_awake()
-            && !(engine.settings().knows_beginnings() && engine.settings().known_hosts().is_some())
-        {
-            facts::look_up_beginnings(engine, link)?;
-        }
-        if engine.catalogue().views().is_none() {
-            facts::publish_facts(engine, link)?;
-        }
+        catalogue::consult(engine, link)?;
         waking::consult(engine, link)?;
-        let asked = engine.tables().take_asked();
-        for table in &asked {
-            facts::settle(engine, link, table)?;
-        }
-        // What a result needs comes first; without a key its rows are not told apart yet.
-        for table in &asked {
-            facts::settle_key(engine, link, table).inspect_err(|_| engine.tables().ask(table))?;
-        }
-        Ok(())
+        catalogue::consult_tables(engine, link)
     }
 }
 

@@ -1,10 +1,9 @@
 //! The server's reports: to the session whose connection the thread works for, or to a bystander.
 
 use crate::bystanders;
-use crate::connection::Connection;
 use crate::faults::Point;
 use crate::hooks;
-use crate::host::{self, engine, is_loaded, wake_if_wanted};
+use crate::load::{self, engine, is_loaded, wake_if_wanted};
 use crate::mariadb::abi::*;
 use crate::mariadb::status;
 use crate::mariadb::symbols::ThdRef;
@@ -13,6 +12,7 @@ use crate::slots;
 use crate::strangers;
 use crate::waking;
 use crate::worker;
+use host::Connection;
 use session::{Account, Report, Session, SessionState};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
         return;
     }
     hooks::contain(Point::Event, (), || {
-        host::admit();
+        load::admit();
         if class != CONNECTION_CLASS && !engine().vigil().is_awake() {
             return on_unfollowed(class, data);
         }

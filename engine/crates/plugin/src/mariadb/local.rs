@@ -4,6 +4,7 @@
 
 use crate::mariadb::abi::SqlService;
 use crate::mariadb::symbols as server;
+use host::{Link, Row};
 use std::ffi::{CStr, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -35,12 +36,10 @@ pub fn unlink() {
 /// kilobytes each, until such a connection is closed: it is dropped soon.
 #[derive(Default)]
 pub struct Local {
-    connection: Option<Connection>,
+    handle: Option<Handle>,
 }
 
 const MOST_ASKED: u32 = 100;
-
-pub type Row = Vec<Option<Vec<u8>>>;
 
 /// What the server must do for a thread before it may call it, and after.
 pub fn enter_thread() {
@@ -63,54 +62,54 @@ fn service() -> &'static SqlService {
     unsafe { &*SERVICE.load(Ordering::Acquire) }
 }
 
-impl Local {
-    pub fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
-        self.connection.take_if(|connection| connection.asked == MOST_ASKED);
-        let connection = match &mut self.connection {
-            Some(connection) => connection,
-            none => none.insert(Connection::open()?),
+impl Link for Local {
+    fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
+        self.handle.take_if(|handle| handle.asked == MOST_ASKED);
+        let handle = match &mut self.handle {
+            Some(handle) => handle,
+            none => none.insert(Handle::open()?),
         };
-        connection.query(text)
+        handle.query(text)
     }
 }
 
-struct Connection {
-    handle: *mut c_void,
+struct Handle {
+    pointer: *mut c_void,
     asked: u32,
 }
 
-impl Connection {
-    fn open() -> Result<Connection, String> {
+impl Handle {
+    fn open() -> Result<Handle, String> {
         // SAFETY: the service's documented sequence: init, then connect_local with the handle.
         unsafe {
-            let handle = (service().init)(null_mut());
-            if handle.is_null() {
+            let pointer = (service().init)(null_mut());
+            if pointer.is_null() {
                 return Err("out of memory".into());
             }
-            let mut connection = Connection { handle, asked: 0 };
-            if (service().connect_local)(handle).is_null() {
-                return Err(connection.error());
+            let mut handle = Handle { pointer, asked: 0 };
+            if (service().connect_local)(pointer).is_null() {
+                return Err(handle.error());
             }
             // Names are told as the server keeps them, whatever it would tell a client by default.
-            connection.query("SET NAMES utf8mb4").map(|_| connection)
+            handle.query("SET NAMES utf8mb4").map(|_| handle)
         }
     }
 
     fn error(&self) -> String {
         // SAFETY: a valid handle; the text lives until the next call with it.
-        unsafe { CStr::from_ptr((service().error)(self.handle)) }.to_string_lossy().into_owned()
+        unsafe { CStr::from_ptr((service().error)(self.pointer)) }.to_string_lossy().into_owned()
     }
 
     fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
         self.asked += 1;
         // SAFETY: a valid handle and a buffer of the given length; results are freed before the next query.
         unsafe {
-            if (service().query)(self.handle, text.as_ptr().cast(), text.len() as u64) != 0 {
+            if (service().query)(self.pointer, text.as_ptr().cast(), text.len() as u64) != 0 {
                 return Err(self.error());
             }
-            let result = (service().store_result)(self.handle);
+            let result = (service().store_result)(self.pointer);
             if result.is_null() {
-                return if (service().errno)(self.handle) == 0 { Ok(Vec::new()) } else { Err(self.error()) };
+                return if (service().errno)(self.pointer) == 0 { Ok(Vec::new()) } else { Err(self.error()) };
             }
             let columns = (service().num_fields)(result) as usize;
             let mut rows = Vec::new();
@@ -135,13 +134,9 @@ unsafe fn value(start: *const std::ffi::c_char, length: u64) -> Option<Vec<u8>> 
     (!start.is_null()).then(|| unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length as usize) }.to_vec())
 }
 
-impl Drop for Connection {
+impl Drop for Handle {
     fn drop(&mut self) {
         // SAFETY: a valid handle, not used again.
-        unsafe { (service().close)(self.handle) };
+        unsafe { (service().close)(self.pointer) };
     }
-}
-
-pub fn number(value: &Option<Vec<u8>>) -> u64 {
-    value.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()).unwrap_or(0)
 }

@@ -1,8 +1,9 @@
 //! The server's own query cache, which the plugin takes the place of.
 
-use crate::mariadb::local::{Local, number};
+use crate::mariadb::local::Local;
 use crate::mariadb::log;
 use crate::mariadb::variables;
+use host::{Link, number};
 use session::Engine;
 
 /// What the server's own query cache was set to, as last seen.

@@ -5,7 +5,7 @@ use crate::mariadb::variables::header;
 
 use crate::faults::Point;
 use crate::hooks::contain;
-use crate::host;
+use crate::load;
 use crate::mariadb::log;
 use insight::Rules;
 use std::cell::RefCell;
@@ -41,7 +41,7 @@ pub fn adopt() {
     let text = unsafe { RULES.get().read_volatile().as_ref().map(|text| CStr::from_ptr(text)) };
     let text = text.map(CStr::to_string_lossy).unwrap_or_default();
     match Rules::parse(&text) {
-        Ok(rules) => host::engine().insight().set_rules(rules),
+        Ok(rules) => load::engine().insight().set_rules(rules),
         Err(error) => log::error(&format!("fqc_rules is not in force: {error}")),
     }
 }
@@ -102,6 +102,6 @@ unsafe extern "C" fn update(_: *mut Thd, _: *mut c_void, target: *mut c_void, sa
         unsafe { *target.cast::<*const c_char>() = text.as_ptr() };
         // Only now may the old text go.
         *owned = Some(text);
-        host::engine().insight().set_rules(rules.unwrap_or_default());
+        load::engine().insight().set_rules(rules.unwrap_or_default());
     });
 }

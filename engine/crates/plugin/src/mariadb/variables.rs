@@ -3,7 +3,7 @@
 
 use crate::faults::Point;
 use crate::hooks::contain;
-use crate::host;
+use crate::load;
 use crate::mariadb::abi::*;
 use crate::mariadb::events;
 use crate::mariadb::log;
@@ -353,13 +353,13 @@ unsafe extern "C" fn check_min_res_unit(_: *mut Thd, _: *mut c_void, save: *mut 
 unsafe extern "C" fn update_number(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     // SAFETY: called by the server under its system-variable lock, with the variable's own pointer.
     unsafe { *target.cast::<c_ulonglong>() = *save.cast::<c_ulonglong>() };
-    contain(Point::Variable, (), host::settings_changed);
+    contain(Point::Variable, (), load::settings_changed);
 }
 
 unsafe extern "C" fn update_bool(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     // SAFETY: as above; the server has made the value a zero or a one.
     unsafe { *target.cast::<c_char>() = *save.cast::<c_char>() };
-    contain(Point::Variable, (), host::settings_changed);
+    contain(Point::Variable, (), load::settings_changed);
 }
 
 unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
@@ -369,7 +369,7 @@ unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_v
     unsafe { *target.cast::<c_ulong>() = value };
     contain(Point::Variable, (), || {
         if target.cast() == type_pointer(std::ptr::null_mut()) {
-            host::settings_changed();
+            load::settings_changed();
         } else {
             events::type_changed(thd, value as u8);
         }

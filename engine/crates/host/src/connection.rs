@@ -9,6 +9,7 @@
 use crate::io::Io;
 use crate::patience::Patience;
 use session::{Decision, Engine, Outlet, Reply, Session};
+use std::io::ErrorKind;
 use wire::Header;
 
 /// A command up to this size can be held back and answered.
@@ -425,6 +426,7 @@ fn write_all(io: &mut dyn Io, mut bytes: &[u8]) {
 }
 
 fn is_broken(count: isize) -> bool {
-    let error = std::io::Error::last_os_error().raw_os_error();
-    count == 0 || !matches!(error, Some(libc::EAGAIN | libc::EINTR | 0))
+    let error = std::io::Error::last_os_error();
+    let may_go_on = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted);
+    count == 0 || !may_go_on && error.raw_os_error() != Some(0)
 }

@@ -2,7 +2,7 @@
 //!
 //! Fails closed: a catalogue that answers with a warning may have skipped the table, and then nothing is known.
 
-use crate::mariadb::local::{Local, Row};
+use crate::link::{Link, Row};
 use footprint::KeyColumn;
 
 /// One of `information_schema.COLUMNS`.
@@ -15,7 +15,7 @@ struct Column {
 }
 
 /// `schema` and `table` are literals.
-pub fn key_column(link: &mut Local, schema: &str, table: &str) -> Result<Option<KeyColumn>, String> {
+pub fn key_column(link: &mut dyn Link, schema: &str, table: &str) -> Result<Option<KeyColumn>, String> {
     let columns = format!(
         "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA FROM information_schema.COLUMNS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} ORDER BY ORDINAL_POSITION"
@@ -53,7 +53,7 @@ pub fn key_column(link: &mut Local, schema: &str, table: &str) -> Result<Option<
 }
 
 /// None if the server has anything to say about its answer.
-fn certain(link: &mut Local, question: &str) -> Result<Option<Vec<Row>>, String> {
+fn certain(link: &mut dyn Link, question: &str) -> Result<Option<Vec<Row>>, String> {
     let rows = link.query(question)?;
     Ok(link.query("SHOW WARNINGS")?.is_empty().then_some(rows))
 }

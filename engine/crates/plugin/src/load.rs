@@ -1,7 +1,6 @@
 //! Start and stop of the plugin, which load of it this is, and the connections' way in and out.
 
 use crate::bystanders;
-use crate::connection::Connection;
 use crate::faults;
 use crate::hooks;
 use crate::io;
@@ -13,6 +12,7 @@ use crate::slots::{self, Slot, Taken};
 use crate::strangers;
 use crate::waking;
 use crate::worker;
+use host::Connection;
 use session::Engine;
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;

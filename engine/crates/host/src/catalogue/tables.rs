@@ -1,0 +1,61 @@
+//! Whether results of a table may be stored, and by which column its rows are told apart.
+
+use crate::catalogue::keys;
+use crate::link::Link;
+use session::{Engine, Table, Verdict};
+use sql::{Kind, LexMode};
+
+pub fn settle(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<(), String> {
+    let era = table.era(engine.catalogue().generation());
+    let verdict = judge(link, &table.db, &table.name)?;
+    table.settle(era, verdict);
+    Ok(())
+}
+
+pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<(), String> {
+    let generation = engine.catalogue().generation();
+    let era = table.era(generation);
+    if table.verdict(generation) == Verdict::Snapshot {
+        let key = keys::key_column(link, &literal(&table.db), &literal(&table.name))?;
+        table.settle_key(era, key);
+    }
+    Ok(())
+}
+
+fn judge(link: &mut dyn Link, db: &[u8], name: &[u8]) -> Result<Verdict, String> {
+    let which = format!("TABLE_SCHEMA = {} AND TABLE_NAME = {}", literal(db), literal(name));
+    let rows = link.query(&format!("SELECT ENGINE, TABLE_TYPE FROM information_schema.TABLES WHERE {which}"))?;
+    let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Ok(Verdict::Unfit) };
+    let verdict = match engine.as_slice() {
+        b"InnoDB" => Verdict::Snapshot,
+        b"MyISAM" | b"MEMORY" => Verdict::Plain,
+        b"Aria" => Verdict::Joining,
+        _ => Verdict::Unfit,
+    };
+    if !matches!(kind.as_slice(), b"BASE TABLE" | b"SYSTEM VERSIONED") {
+        return Ok(Verdict::Unfit);
+    }
+    // The server completes a TIME with today's date where it is compared with a date.
+    let times =
+        link.query(&format!("SELECT 1 FROM information_schema.COLUMNS WHERE {which} AND DATA_TYPE = 'time' LIMIT 1"))?;
+    if !times.is_empty() {
+        return Ok(Verdict::Unfit);
+    }
+    let expressions = link.query(&format!(
+        "SELECT GENERATION_EXPRESSION FROM information_schema.COLUMNS WHERE {which} AND EXTRA LIKE '%VIRTUAL%'"
+    ))?;
+    let is_fixed = expressions.iter().all(|row| row.first().is_some_and(|value| is_deterministic(value.as_deref())));
+    Ok(if is_fixed { verdict } else { Verdict::Unfit })
+}
+
+/// Whether a generated column has the same value at every read.
+fn is_deterministic(expression: Option<&[u8]>) -> bool {
+    let text = [b"SELECT ", expression.unwrap_or_default(), b" FROM t"].concat();
+    matches!(sql::classify(&text, LexMode::default()).kind, Kind::Read(read) if read.refusal.is_none())
+}
+
+/// A name as a literal that no setting can change the meaning of.
+fn literal(name: &[u8]) -> String {
+    let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("_utf8mb3 x'{digits}'")
+}

@@ -1,0 +1,204 @@
+//! A host of its own: one connection over a pair of sockets, whose server is played. Nothing of a server's process is here.
+
+#![allow(dead_code, reason = "not every test uses all of it")]
+
+use host::{Connection, Io, Link, Row, catalogue};
+use session::{Account, Engine, Past, Report, SessionState};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::thread;
+use wire::{capability, ok_packet, status, surface::text_result};
+
+const CAPABILITIES: u32 = (capability::PROTOCOL_41 | capability::SECURE_CONNECTION) as u32;
+
+/// Never waits, so that it shows when the server gets nothing.
+struct Socket(UnixStream);
+
+impl Io for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> isize {
+        self.0.read(buffer).map_or(-1, |count| count as isize)
+    }
+
+    fn peek(&mut self, _: &mut [u8]) -> isize {
+        unreachable!("this host reads ahead")
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> isize {
+        self.0.write(bytes).map_or(-1, |count| count as isize)
+    }
+
+    fn try_write(&mut self, pieces: &[&[u8]]) -> usize {
+        self.0.write(&pieces.concat()).unwrap_or(0)
+    }
+
+    fn learn_to_wait(&mut self) -> bool {
+        false
+    }
+
+    fn read_patiently(&mut self, buffer: &mut [u8]) -> isize {
+        self.read(buffer)
+    }
+
+    fn would_block(&mut self) -> bool {
+        false
+    }
+
+    fn wait_writable(&mut self, _: i32) -> bool {
+        false
+    }
+}
+
+/// The catalogue of a server with one table, `d.t (id INT PRIMARY KEY, v INT)`.
+pub struct Played;
+
+impl Link for Played {
+    fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
+        let answers: [(&str, &[&[&str]]); 8] = [
+            ("SELECT @@GLOBAL.sql_mode", &[&["STRICT_TRANS_TABLES", "", "enabled=off", "0", "OFF", "1"]]),
+            ("SELECT @@GLOBAL.default_password_lifetime", &[&["1"]]),
+            ("SHOW DATABASES", &[&["d"]]),
+            ("SELECT ENGINE, TABLE_TYPE", &[&["InnoDB", "BASE TABLE"]]),
+            ("SELECT COLUMN_NAME", &[&["id", "int", "int(11)", "PRI", ""], &["v", "int", "int(11)", "", ""]]),
+            ("SELECT User FROM", &[]),
+            ("SELECT ", &[]),
+            ("SHOW ", &[]),
+        ];
+        let (_, rows) = answers.iter().find(|(start, _)| text.starts_with(start)).ok_or(text)?;
+        Ok(rows.iter().map(|row| row.iter().map(|value| Some(value.as_bytes().to_vec())).collect()).collect())
+    }
+}
+
+pub fn engine() -> Engine {
+    let engine = Engine::new(|| 0);
+    let settings = engine.settings();
+    settings.set_size(1 << 20);
+    settings.set_limit(1 << 20);
+    settings.set_global_type(1);
+    settings.set_tells_case(true);
+    settings.set_tells_rows(true);
+    settings.switch(true);
+    engine.cache().resize(1 << 20);
+    Past::wake(&engine).end(&engine);
+    catalogue::consult(&engine, &mut Played).expect("the catalogue is known");
+    engine
+}
+
+pub struct Host<'a> {
+    engine: &'a Engine,
+    connection: Connection,
+    socket: Socket,
+    client: UnixStream,
+}
+
+impl Host<'_> {
+    /// With a client that has logged in.
+    pub fn connected(engine: &Engine) -> Host<'_> {
+        let (client, socket) = UnixStream::pair().expect("two sockets");
+        [&client, &socket].into_iter().for_each(|one| one.set_nonblocking(true).expect("neither waits"));
+        let connection = Connection::accepted(engine.settings().inherited(), false);
+        let mut host = Host { engine, connection, socket: Socket(socket), client };
+        host.answer(&packet(0, &greeting()));
+        host.received();
+        host.client.write_all(&packet(1, &hello())).expect("the host takes it");
+        assert!(host.server_reads().is_some());
+        let account = Account { user: b"u".to_vec(), host: b"%".to_vec(), address: b"10.0.0.1".to_vec() };
+        host.report(Report::Connected { account, state: state() });
+        host.report(Report::Ended { state: state(), executed: b"" });
+        host.answer(&ok_packet(2, 0, 0, status::AUTOCOMMIT, 0));
+        host.received();
+        host
+    }
+
+    pub fn ask(&mut self, text: &str) {
+        self.client.write_all(&packet(0, &[b"\x03", text.as_bytes()].concat())).expect("the host takes it");
+    }
+
+    /// The text of the statement that the server gets, if it gets any.
+    pub fn server_reads(&mut self) -> Option<String> {
+        let mut bytes = vec![0; 4096];
+        let mut filled = 0;
+        loop {
+            let count = self.connection.read(self.engine, &mut self.socket, &mut bytes[filled..]);
+            filled += usize::try_from(count).ok()?;
+            if let Some(packet) = wire::Packet::parse(&bytes[..filled]) {
+                return Some(String::from_utf8_lossy(&packet.payload[1..]).into_owned());
+            }
+        }
+    }
+
+    /// As the server tells: from whichever thread it likes.
+    pub fn report(&mut self, report: Report) {
+        let (session, engine) = (&mut self.connection.session, self.engine);
+        thread::scope(|scope| scope.spawn(move || session.report(engine, report)).join().expect("it was taken"));
+    }
+
+    pub fn answer(&mut self, response: &[u8]) {
+        let count = self.connection.write(self.engine, &mut self.socket, response);
+        assert_eq!(usize::try_from(count), Ok(response.len()));
+    }
+
+    /// What has reached the client.
+    pub fn received(&mut self) -> Vec<u8> {
+        let mut bytes = vec![0; 4096];
+        let count = self.client.read(&mut bytes).unwrap_or(0);
+        bytes.truncate(count);
+        bytes
+    }
+
+    /// The server runs a read of table `t`.
+    pub fn server_runs(&mut self, text: &str, value: &str) {
+        self.ask(text);
+        assert_eq!(self.server_reads().as_deref(), Some(text));
+        self.report(Report::Locked { db: b"d", name: b"t", is_read_only: true });
+        self.report(Report::Ended { state: state(), executed: text.as_bytes() });
+        let response = rows(value);
+        self.answer(&response);
+        assert_eq!(self.received(), response);
+    }
+
+    pub fn server_writes(&mut self, text: &str) {
+        self.ask(text);
+        assert_eq!(self.server_reads().as_deref(), Some(text));
+        self.report(Report::Locked { db: b"d", name: b"t", is_read_only: false });
+        self.report(Report::Ended { state: state(), executed: text.as_bytes() });
+        self.answer(&ok_packet(1, 1, 0, status::AUTOCOMMIT, 0));
+        self.received();
+    }
+
+    /// Whether this is what the client gets without the server.
+    pub fn serves(&mut self, text: &str, value: &str) -> bool {
+        self.ask(text);
+        self.server_reads().is_none() && self.received() == rows(value)
+    }
+}
+
+fn state() -> SessionState<'static> {
+    SessionState {
+        isolation: 2,
+        database: b"d",
+        collation: 45,
+        cache_type: 1,
+        autocommit: true,
+        ..SessionState::default()
+    }
+}
+
+fn rows(value: &str) -> Vec<u8> {
+    text_result(&["v"], &[vec![Some(value.to_owned())]], 0, status::AUTOCOMMIT)
+}
+
+fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+    let mut packet = Vec::new();
+    wire::push_packet(&mut packet, &mut { sequence }, payload);
+    packet
+}
+
+fn greeting() -> Vec<u8> {
+    let [low, high] = [CAPABILITIES as u16, (CAPABILITIES >> 16) as u16].map(u16::to_le_bytes);
+    let start = [&b"\x0a10.11.0\0"[..], &7_u32.to_le_bytes(), b"12345678\0", &low, &[45], &2_u16.to_le_bytes(), &high];
+    [&start.concat()[..], &[21], &[0; 10], b"123456789012\0"].concat()
+}
+
+fn hello() -> Vec<u8> {
+    [&CAPABILITIES.to_le_bytes()[..], &(1_u32 << 24).to_le_bytes(), &[45], &[0; 23], b"u\0", &[0]].concat()
+}
