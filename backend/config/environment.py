@@ -97,6 +97,10 @@ class Environment:
     frontend_dist: Path
     hashes_at_once: int
     token_lifetime_days: int
+    token_retention_days: int
+    mail_retention_days: int
+    incident_retention_days: int  # 0: for ever
+    audit_retention_days: int  # 0: for ever
     is_four_eyes: bool
     connect_timeout_seconds: int
     statement_timeout_seconds: int
@@ -134,6 +138,10 @@ def read() -> Environment:
         frontend_dist=_path("FQC_FRONTEND_DIST", REPOSITORY / "frontend" / "dist"),
         hashes_at_once=_number("FQC_HASHES_AT_ONCE", 2, 1, 64),
         token_lifetime_days=_number("FQC_TOKEN_LIFETIME_DAYS", 90, 1, 3650),
+        token_retention_days=_number("FQC_TOKEN_RETENTION_DAYS", 30, 1, 36500),
+        mail_retention_days=_number("FQC_MAIL_RETENTION_DAYS", 30, 1, 36500),
+        incident_retention_days=_number("FQC_INCIDENT_RETENTION_DAYS", 400, 0, 36500),
+        audit_retention_days=_number("FQC_AUDIT_RETENTION_DAYS", 400, 0, 36500),
         is_four_eyes=_flag("FQC_FOUR_EYES", False),
         connect_timeout_seconds=_number("FQC_CONNECT_TIMEOUT_SECONDS", 5, 1, 120),
         statement_timeout_seconds=_number("FQC_STATEMENT_TIMEOUT_SECONDS", 30, 1, 3600),

@@ -21,6 +21,10 @@ BACKEND = Path(__file__).parents[2]
         ("FQC_ENDPOINT_NETWORKS", "10.0.0.1/8"),
         ("FQC_PUBLIC_URL", "example.com"),
         ("FQC_HSTS_PRELOAD", "true"),
+        ("FQC_AUDIT_RETENTION_DAYS", "-1"),
+        ("FQC_INCIDENT_RETENTION_DAYS", "36501"),
+        ("FQC_MAIL_RETENTION_DAYS", "0"),
+        ("FQC_TOKEN_RETENTION_DAYS", "0"),
     ],
 )
 def test_a_value_that_cannot_be_stops_the_start_and_is_named(monkeypatch, name, value):

@@ -36,7 +36,6 @@ from controlplane.settings.selectors import settings_get, smtp_password
 MOST_ATTEMPTS = 10
 FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=30), timedelta(hours=1)
 STUCK_AFTER = timedelta(minutes=10)
-KEPT_FOR = timedelta(days=30)
 TURN, LEASE_SECONDS, PAUSE_SECONDS = "mail", 120.0, 60.0
 MOST_ALONE = 10  # mails of one kind to the same people; more than these become one
 BUNDLE = 1000
@@ -114,12 +113,6 @@ def _due_bundles() -> Iterator[list[str]]:
     for pks in alike.values():
         size = 1 if len(pks) <= MOST_ALONE else BUNDLE
         yield from (pks[first : first + size] for first in range(0, len(pks), size))
-
-
-def mails_expire() -> None:
-    """What was told stays on the incident's timeline; the letters themselves go."""
-    ended = Mail.objects.filter(state__in=(MailState.SENT, MailState.FAILED))
-    ended.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
 
 
 def _send(pks: list[str], server: MailServer, sender: str) -> int:

@@ -83,7 +83,7 @@ class Incident(models.Model):
     opened_value = models.FloatField(null=True)
     last_value = models.FloatField(null=True)
     opened_at = models.DateTimeField()
-    resolved_at = models.DateTimeField(null=True)
+    resolved_at = models.DateTimeField(null=True, db_index=True)
     acknowledged_at = models.DateTimeField(null=True)
     acknowledged_by = models.CharField(max_length=150, blank=True)
 
@@ -120,7 +120,7 @@ class Silence(models.Model):
     tags = models.JSONField(default=dict, blank=True)
     reason = models.CharField(max_length=200)
     starts_at = models.DateTimeField()
-    ends_at = models.DateTimeField()
+    ends_at = models.DateTimeField(db_index=True)
     created_by = models.CharField(max_length=150)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -144,7 +144,7 @@ class Mail(models.Model):
     claimed_at = models.DateTimeField(null=True)
     sent_at = models.DateTimeField(null=True)
     error = models.CharField(max_length=500, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:
         indexes = [models.Index(fields=["state", "due_at"], name="mail_due")]

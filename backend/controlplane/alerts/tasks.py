@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from controlplane.alerts import evaluation, mailing
+from controlplane.alerts import evaluation, expiring, mailing
 from controlplane.core import clock
 from controlplane.metrics.turns import turn_claim
 
@@ -21,6 +21,7 @@ def send_mails() -> None:
     mailing.mails_send()
 
 
-@shared_task(name="alerts.expire_mails")
-def expire_mails() -> None:
-    mailing.mails_expire()
+@shared_task(name="alerts.expire")
+def expire() -> None:
+    expiring.mails_expire()
+    expiring.incidents_expire()

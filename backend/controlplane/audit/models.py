@@ -1,4 +1,4 @@
-"""The audit trail: rows are added, never changed and never deleted by the product."""
+"""The audit trail: rows are added and never changed; the product deletes none but by their age (`expiring`)."""
 
 from __future__ import annotations
 

@@ -12,6 +12,8 @@ from controlplane.audit.redaction import redacted
 from controlplane.core import idempotency
 from controlplane.core.request_context import caller
 
+WHOLE_TRAIL = AuditEvent(pk="all")  # the target of what is done to the trail itself
+
 
 def audit_record(
     action: str, target: Any, *, before: dict[str, Any] | None = None, after: dict[str, Any] | None = None

@@ -11,6 +11,7 @@ from datetime import timedelta
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from controlplane.core.purging import purge
 from controlplane.rpc.arguments import moment
 from controlplane.rpc.errors import RpcError
 from controlplane.rpc.models import UsedNonce
@@ -46,4 +47,4 @@ def _check_date(date: str) -> None:
 
 
 def forget_nonces() -> None:
-    UsedNonce.objects.filter(created_at__lt=timezone.now() - KEEP_NONCES).delete()
+    purge(UsedNonce.objects.filter(created_at__lt=timezone.now() - KEEP_NONCES), "created_at")

@@ -13,8 +13,9 @@ from django.utils import timezone
 from structlog.testing import capture_logs
 
 from controlplane.alerts import mailing
+from controlplane.alerts.expiring import mails_expire
 from controlplane.alerts.letters import Letter
-from controlplane.alerts.mailing import MOST_ALONE, STUCK_AFTER, mail_of, mails_expire, mails_queue, mails_send
+from controlplane.alerts.mailing import MOST_ALONE, STUCK_AFTER, mail_of, mails_queue, mails_send
 from controlplane.alerts.models import Incident, IncidentEvent, Mail
 from controlplane.core.sealing import seal
 from controlplane.gateway.mail import MailServer

@@ -1,0 +1,3 @@
+from typing import Any
+
+SCHEDULE: dict[str, Any] = {"audit.expire": {"task": "audit.expire", "schedule": 3600.0}}
