@@ -103,6 +103,8 @@ test-backend: backend ## Backend on SQLite
 	@cd backend && $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-backend-postgres: backend ## Backend on a private PostgreSQL
 	@cd backend && FQC_TEST_DATABASE_URL=private FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) config controlplane
+test-faults: backend ## A small fleet under random faults for a short time, and its books compared
+	@cd backend && $(PYTHON) -m faults --seconds 20 --database postgresql --broker valkey --logs "$(RUN_DIR)/faults"
 test-frontend: frontend/node_modules/ready ## Frontend: unit tests
 	@cd frontend && npm test
 e2e: build ## The console in real Chromium against a real stack
@@ -152,6 +154,10 @@ ideal: ## Build what a cache can reach at most, into engine/dist/ideal
 bench-backend: backend ready-test ## Polls, alerts, changes, charts and lists of the control plane on 10 000 instances
 	@cd backend && $(PYTHON) -m bench --instances 10000
 
+faults: backend ready-test ## The same for SECONDS=600, on DATABASE=postgresql (or sqlite) and BROKER=valkey (rabbitmq, files)
+	@cd backend && $(PYTHON) -m faults --seconds $(or $(SECONDS),600) --database $(or $(DATABASE),postgresql) \
+		--broker $(or $(BROKER),valkey) --seed $(or $(SEED),1) --logs "$(RUN_DIR)/faults"
+
 ready-%:
 	@scripts/bootstrap $*
 help: ## This list
@@ -159,4 +165,4 @@ help: ## This list
 
 .PHONY: up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
-	test-terraform test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend
+	test-terraform test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend test-faults faults

@@ -87,6 +87,7 @@ SUITES = [
     Suite("generated files", "generate-check", "node", (*LISTED, ".ci", "backend", "frontend", "infra")),
     Suite("stack", "test-stack", "clients", (*CONTROL_PLANE, "frontend/dist")),
     Suite("house", "test-house", "clients"),
+    Suite("faults", "test-faults", "faults", (*BACKEND, "backend/faults")),
     # It builds in a folder of its own, and fills the time in which the others do not take all processors.
     Suite("engine models (loom)", "test-engine-models", "loom", ENGINE),
 ]

@@ -30,11 +30,12 @@ def web(cluster, tmp_path):
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "FQC_RUN_DIR": str(tmp_path),
         "FQC_DATABASE_URL": cluster.url,
-        "FQC_LOG_LEVEL": "CRITICAL",
+        "FQC_LOG_LEVEL": "ERROR",
     }
     subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=BACKEND, env=environment, check=True)
     words = [sys.executable, "-m", "config.web", "--port", str(port), "--log-level", "critical"]
-    process = subprocess.Popen(words, cwd=BACKEND, env=environment)
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(words, cwd=BACKEND, env=environment, stdout=log, stderr=log)
     yield f"http://127.0.0.1:{port}"
     process.terminate()
     process.wait()
@@ -51,7 +52,7 @@ def ask(url):
         return None, None
 
 
-def test_a_database_that_was_restarted_is_used_again(cluster, web):
+def test_a_database_that_was_restarted_is_used_again(cluster, web, tmp_path):
     until(lambda: ask(web + "/readyz")[0] == 200, "the web process is ready")
     assert ask(web + "/api/v1/instances")[0] == 401  # the token was looked up
     cluster.stop()
@@ -59,6 +60,10 @@ def test_a_database_that_was_restarted_is_used_again(cluster, web):
     status, problem = ask(web + "/api/v1/instances")
     assert (status, problem["code"]) == (503, "unavailable")
     assert ask(web + "/healthz")[0] == 200
+    log = (tmp_path / "log").read_text()
+    assert "Traceback" not in log
+    [told] = [line for line in map(json.loads, log.splitlines()) if line["event"] == "request_failed"]
+    assert "refused" in told["error"]
     cluster.start()
     assert ask(web + "/readyz")[0] == 200
     assert ask(web + "/api/v1/instances")[0] == 401

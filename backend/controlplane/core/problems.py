@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
-from django.db import DatabaseError
+from django.db import DatabaseError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -92,10 +92,18 @@ def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
         if getattr(error, "wait", None):
             headers["Retry-After"] = str(int(error.wait) + 1)  # type: ignore[attr-defined]
         return _from_api(error), headers
-    log.exception("request_failed", exc_info=error)
+    log_failure("request_failed", error)
     if isinstance(error, DatabaseError):
         return body(503, "The database did not answer as it should. Try again; the log has the details."), {}
     return body(500, "Something failed that should not have. The log has the details under this request id."), {}
+
+
+def log_failure(event: str, error: Exception) -> None:
+    """A database that is away, full or locked says so in its own words: one line for each request, not a traceback."""
+    if isinstance(error, OperationalError):
+        log.error(event, error=str(error).partition("\n")[0])
+    else:
+        log.exception(event, exc_info=error)
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response:

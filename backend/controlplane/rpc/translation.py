@@ -6,15 +6,13 @@ own code (`dedicated_proxy` becomes `OperationDenied.DedicatedProxy`), so that n
 
 from __future__ import annotations
 
-import structlog
 from django.core.exceptions import RequestDataTooBig
 from django.db import DatabaseError
 from rest_framework.exceptions import ValidationError
 
 from controlplane.core.errors import Problem
+from controlplane.core.problems import log_failure
 from controlplane.rpc.errors import RpcError
-
-log = structlog.get_logger(__name__)
 
 NAMED = {
     "template_not_found": ("ParamGroupsNotExistError", 404),
@@ -23,6 +21,7 @@ NAMED = {
     "change_at_work": ("OperationDenied.DBInstanceStatus", 403),
     "instance_moved": ("IncorrectDBInstanceState", 403),
     "name_taken": ("InvalidParameterGroupName.Duplicate", 400),
+    "answer_lost": ("IdempotentAnswerLost", 409),
     "key_reused": ("IdempotentParameterMismatch", 400),
     "in_progress": ("IdempotentRequestInProgress", 403),
     "unknown_metric": ("InvalidKey.NotFound", 404),
@@ -57,7 +56,7 @@ def from_exception(error: Exception) -> RpcError:
         return RpcError("InvalidParameter", _first(error.detail))
     if isinstance(error, RequestDataTooBig):
         return RpcError("InvalidRequest.TooLarge", "The request is over 2 MiB: send less at once.", 413)
-    log.exception("rpc_failed", exc_info=error)
+    log_failure("rpc_failed", error)
     if isinstance(error, DatabaseError):
         return RpcError("ServiceUnavailable", "The database did not answer as it should: try again.", 503)
     return RpcError("InternalError", "Something failed that should not have; the log has it under this id.", 500)
