@@ -1,12 +1,14 @@
 //! Every text has an answer in every mode, and a blank before it changes nothing.
 #![no_main]
 
+use flavour::MARIADB;
 use libfuzzer_sys::fuzz_target;
 use sql::{Charset, LexMode, classify, mentions};
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (bits, text) = input;
     let mode = LexMode {
+        flavour: &MARIADB,
         ansi_quotes: bits & 1 != 0,
         no_backslash_escapes: bits & 2 != 0,
         ignore_space: bits & 4 != 0,

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use fqc_tests::client::{Client, Endpoint, Login, command};
-use fqc_tests::server::Server;
-use traps::{Arena, all, said, said_binary, small_table, start, until, with_table};
+use fqc_tests::client::{Client, Endpoint, Login, capability, command};
+use fqc_tests::server::{Options, Server};
+use traps::{Arena, all, plugin, said, said_binary, small_table, start, until, with_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
@@ -191,6 +191,51 @@ fn compressed_connections_pass_uncached_and_their_writes_count() {
     }
     let write = "BEGIN; UPDATE l_compress.t SET v = 20 WHERE id = 1; COMMIT; CREATE VIEW l_compress.w AS SELECT 1";
     arena.follows(&mut reader, read, || drop(client(&server, &["--compress"], write)), "20");
+}
+
+/// What only MySQL has (bits 25 to 28), what no server has, and what a MariaDB had once (33).
+const NOT_OFFERED: u64 = 0b11111 << 25 | 1 << 33 | !0 << 38;
+
+#[test]
+fn a_client_that_asks_for_more_than_the_server_offers_is_served() {
+    let (mut arena, mut writer, mut reader) = with_table("l_more");
+    let read = "SELECT v FROM l_more.t WHERE id = 1";
+    arena.warm(&mut reader, read);
+    let bypassed = number(&mut writer, "Fqc_connections_bypassed");
+    let mut asking = arena.client_as(&Login { insists_on: NOT_OFFERED, ..arena.login() });
+    arena.hit(&mut asking, read, "10");
+    arena.follows(&mut asking, read, || drop(writer.must("UPDATE t SET v = 11 WHERE id = 1").unwrap()), "11");
+    arena.follows(&mut reader, read, || drop(asking.must("UPDATE t SET v = 12 WHERE id = 1").unwrap()), "12");
+    assert_eq!(number(&mut writer, "Fqc_connections_bypassed"), bypassed);
+}
+
+fn number(client: &mut Client, name: &str) -> u64 {
+    let said = said(&client.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
+    said.split_once(',').and_then(|(_, value)| value.parse().ok()).unwrap_or_else(|| panic!("{name}: {said}"))
+}
+
+#[test]
+fn a_connection_with_an_unknown_capability_passes_uncached_and_its_writes_count() {
+    let environment = vec![("FQC_FAULT".into(), "capability:35".into())];
+    let options = Options { plugin: Some(plugin::path()), environment, ..Options::default() };
+    let server = Arc::new(Server::start(options).unwrap());
+    let mut arena = Arena::on(server, "l_unknown");
+    let mut reader = arena.client();
+    small_table(&mut reader, "t", "InnoDB");
+    arena.warm(&mut reader, READ);
+    let login = arena.login();
+    let extended = Login { capabilities: login.capabilities | capability::EXTENDED_METADATA, ..login };
+    let bypassed = number(&mut reader, "Fqc_connections_bypassed");
+    let mut stranger = arena.client_as(&extended);
+    for _ in 0..3 {
+        arena.miss(&mut stranger, READ, "10");
+    }
+    assert_eq!(number(&mut reader, "Fqc_connections_bypassed"), bypassed + 1);
+    assert!(arena.server.reasons().contains("1 unknown_capability"), "{}", arena.server.reasons());
+    arena.follows(&mut reader, READ, || drop(stranger.must("UPDATE t SET v = 11 WHERE id = 1").unwrap()), "11");
+    let transaction = ["BEGIN", "UPDATE t SET v = 12 WHERE id = 1", "COMMIT"];
+    arena.follows(&mut reader, READ, || all(&mut stranger, &transaction), "12");
+    arena.miss(&mut stranger, READ, "12");
 }
 
 fn certificate(directory: &Path) -> [String; 2] {

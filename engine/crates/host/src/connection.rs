@@ -8,6 +8,7 @@
 
 use crate::io::Io;
 use crate::patience::Patience;
+use flavour::Flavour;
 use session::{Decision, Engine, Outlet, Reply, Session};
 use std::io::ErrorKind;
 use wire::Header;
@@ -47,9 +48,9 @@ pub struct Connection {
 
 impl Connection {
     /// `number`: what the engine's `Settings::inherited` said before.
-    pub fn accepted(number: u64, peeks: bool) -> Connection {
+    pub fn accepted(flavour: &'static Flavour, number: u64, peeks: bool) -> Connection {
         Connection {
-            session: Session::accepted(number),
+            session: Session::accepted(flavour, number),
             input: Vec::new(),
             filled: 0,
             given: 0,

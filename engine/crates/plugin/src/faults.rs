@@ -1,8 +1,9 @@
 //! Faults on purpose: what shows that none of them takes the server along.
 //!
-//! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on. With
+//! With `FQC_FAULT=capability:35` the engine does not know that capability. With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on. With
 //! `FQC_FAULT=locks:<file>`, all locks are held while that file exists; `<file>.held` appears once they are.
 
+use flavour::Flavour;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -50,6 +51,15 @@ pub fn arm() {
         ARMED.store(*point as u8, Ordering::Relaxed);
         crate::mariadb::log::warning(&format!("FQC_FAULT is set: this process will panic on purpose in {name}"));
     }
+}
+
+/// The same flavour, but for the capability that is to be unknown.
+pub fn forgetful(flavour: &'static Flavour) -> &'static Flavour {
+    let wish = std::env::var("FQC_FAULT").ok();
+    let Some(bit) = wish.and_then(|wish| wish.strip_prefix("capability:")?.parse::<u32>().ok()) else { return flavour };
+    let mut other = *flavour;
+    other.capabilities.known &= !1u64.checked_shl(bit).unwrap_or(0);
+    Box::leak(Box::new(other))
 }
 
 #[inline]

@@ -12,6 +12,7 @@ use crate::slots::{self, Slot, Taken};
 use crate::strangers;
 use crate::waking;
 use crate::worker;
+use flavour::MARIADB;
 use host::Connection;
 use session::Engine;
 use std::ffi::{c_int, c_void};
@@ -29,7 +30,7 @@ static ADMITS: AtomicBool = AtomicBool::new(false);
 
 pub fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
-    ENGINE.get_or_init(|| Engine::new(now_ns))
+    ENGINE.get_or_init(|| Engine::new(faults::forgetful(&MARIADB), now_ns))
 }
 
 fn now_ns() -> u64 {
@@ -93,15 +94,10 @@ pub fn start() -> Result<(), String> {
     worker::start();
     let tls = if sees_tls { "" } else { "; its TLS library is built in, so TLS connections pass uncached" };
     log::note(&format!("{} loaded into server {}{tls}", crate::VERSION_TEXT.to_string_lossy(), server.version()));
-    if !is_tested(&server.version()) {
+    if !engine().flavour().is_tested(&server.version()) {
         log::warning("this server version has not been tested with this engine");
     }
     Ok(())
-}
-
-/// The server lines that the engine is tested with.
-fn is_tested(version: &str) -> bool {
-    ["10.11.", "11.4."].iter().any(|line| version.starts_with(line))
 }
 
 pub fn stop() {
@@ -149,7 +145,7 @@ pub fn accepted(fd: c_int, number: u64) {
     note_cluster();
     let load = LOAD.load(Ordering::Acquire);
     if fd >= 0 && load % 2 == 1 && ADMITS.load(Ordering::Acquire) {
-        slots::open(fd, load, Connection::accepted(number, server::get().has_thread_pool()));
+        slots::open(fd, load, Connection::accepted(engine().flavour(), number, server::get().has_thread_pool()));
     }
 }
 

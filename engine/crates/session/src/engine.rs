@@ -4,7 +4,6 @@ pub mod catalogue;
 pub mod counts;
 pub mod insight;
 pub mod settings;
-pub mod system;
 pub mod tables;
 pub mod vigil;
 
@@ -21,11 +20,13 @@ use crate::reason::{Reason, Reasons};
 use crate::text::readings::Readings;
 use ::insight::Moment;
 use cache::{Cache, Rows, Versions};
+use flavour::Flavour;
 use footprint::KeyColumn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub struct Engine {
+    flavour: &'static Flavour,
     cache: Cache,
     /// Its cell of everything is closed by whatever may touch anything (DDL, privileges, globals).
     versions: Versions,
@@ -50,9 +51,10 @@ const BLOCK_BITS: u32 = 17;
 
 impl Engine {
     /// `clock`: monotonic, in nanoseconds.
-    pub fn new(clock: fn() -> u64) -> Engine {
+    pub fn new(flavour: &'static Flavour, clock: fn() -> u64) -> Engine {
         let versions = Versions::new();
         Engine {
+            flavour,
             cache: Cache::new(0),
             rows: Rows::new(&versions, ROW_BITS, BLOCK_BITS),
             versions,
@@ -68,6 +70,11 @@ impl Engine {
             wants_catalogue: AtomicBool::new(false),
             ages: Ages::new(clock),
         }
+    }
+
+    /// What the server is.
+    pub fn flavour(&self) -> &'static Flavour {
+        self.flavour
     }
 
     pub fn cache(&self) -> &Cache {

@@ -31,7 +31,6 @@ pub use engine::catalogue::Catalogue;
 pub use engine::counts::Counts;
 pub use engine::insight::Insight;
 pub use engine::settings::{Beginnings, Settings};
-pub use engine::system::{is_system_schema, tells_grants};
 pub use engine::tables::{Table, Tables, Verdict};
 pub use identity::account::Account;
 pub use identity::habits::Habits;

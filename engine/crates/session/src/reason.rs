@@ -62,6 +62,8 @@ reasons! {
     NotReused "not_reused" "results of this shape of statement end before they are asked for again; a few are stored, to see when that changes";
     Rule "rule" "a rule of fqc_rules says never";
     Fragmented "fragmented" "the command arrived in pieces";
+    Compressed "compressed" "a connection was compressed: none of its statements is looked at";
+    UnknownCapability "unknown_capability" "a connection agreed with the server on a capability that the engine does not know: none of its statements is looked at";
 }
 
 /// What stood in the way for a moment, or in one session: it says nothing of what results of this shape are worth.

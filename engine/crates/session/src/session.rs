@@ -16,6 +16,7 @@ use crate::text::recent::Recent;
 use crate::transaction::state::Transaction;
 use crate::transaction::writes::Writes;
 use diagnostics::Diagnostics;
+use flavour::Flavour;
 use identity::{Agreement, Identity};
 use met::Met;
 use own::OwnCounts;
@@ -37,7 +38,6 @@ pub enum Phase {
     Foreign,
 }
 
-#[derive(Default)]
 pub struct Session {
     pub(crate) phase: Phase,
     pub(crate) identity: Identity,
@@ -61,8 +61,24 @@ pub struct Session {
 impl Session {
     /// A connection that the server has just accepted, and not yet looked at.
     /// `accepted_under`: what `Settings::inherited` said before the connection was accepted.
-    pub fn accepted(accepted_under: u64) -> Session {
-        Session { told: Told { accepted_under, ..Told::default() }, ..Session::default() }
+    pub fn accepted(flavour: &'static Flavour, accepted_under: u64) -> Session {
+        Session {
+            phase: Phase::default(),
+            identity: Identity::new(flavour),
+            told: Told { accepted_under, ..Told::default() },
+            wishes: false,
+            transaction: Transaction::default(),
+            writes: Writes::default(),
+            temporary: TemporaryTables::default(),
+            statements: Statements::default(),
+            diagnostics: Diagnostics::default(),
+            work: Work::default(),
+            verification: None,
+            reuse: Reuse::default(),
+            recent: Recent::default(),
+            met: Met::default(),
+            own: OwnCounts::default(),
+        }
     }
 
     /// The server's first packet. False if this is not the beginning of a client connection.
@@ -75,7 +91,8 @@ impl Session {
         match self.identity.agree(payload) {
             Agreement::Plain => false,
             Agreement::Tls => true,
-            Agreement::Foreign => {
+            Agreement::Foreign(reason) => {
+                reason.into_iter().for_each(|reason| engine.reasons().count(reason.into()));
                 self.abandon(engine);
                 false
             }

@@ -25,9 +25,15 @@ fn statement(lexer: Lexer, may_nest: bool) -> Statement {
         Ending::Multiple => Kind::Multiple,
         Ending::Single if is_read(lexer) => Kind::Read(read(lexer, &found)),
         Ending::Single if found.has_executable_comment => return opaque(),
-        Ending::Single => by_keyword(lexer, may_nest).unwrap_or(Kind::Opaque),
+        Ending::Single => {
+            by_keyword(lexer, may_nest).filter(|kind| is_known(kind, lexer.mode())).unwrap_or(Kind::Opaque)
+        }
     };
     Statement { reads_diagnostics: reads_diagnostics(&kind, &found), kind }
+}
+
+fn is_known(kind: &Kind, mode: LexMode) -> bool {
+    !matches!(kind, Kind::Compound) || mode.flavour.statements.has_compound
 }
 
 /// Whether each of several statements reads or changes rows, or begins or ends a transaction.
@@ -130,6 +136,7 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
     let mut buffer = [0; LONGEST_WORD];
     let word = first.lowered(&mut buffer).filter(|_| first.kind == TokenKind::Word)?;
     let lexer = &mut lexer;
+    let has = &lexer.mode().flavour.statements;
     let kind = match word {
         b"insert" | b"replace" => return written(lexer),
         b"update" | b"delete" | b"with" => return Some(Kind::Write),
@@ -137,7 +144,7 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
         b"begin" => return Some(transaction::begin(lexer)),
         b"show" => return Some(Kind::Show(show::show(lexer))),
         b"explain" | b"desc" | b"describe" => return Some(Kind::Explain),
-        b"analyze" => return analyze(lexer),
+        b"analyze" => return analyze(lexer, has.has_analyze),
         b"create" => return Some(ddl::create(lexer)),
         b"drop" => return Some(ddl::drop(lexer)),
         b"alter" => return Some(ddl::alter(lexer)),
@@ -158,7 +165,7 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
         b"get" => return diagnostics(lexer),
         b"lock" => return lexer.accept_any(&["table", "tables"]).then_some(Kind::LockTables),
         b"xa" => return transaction::xa(lexer),
-        b"set" if lexer.accept("statement") => return set_statement(lexer, may_nest),
+        b"set" if lexer.accept("statement") => return set_statement(lexer, may_nest && has.has_set_statement),
         b"set" => set::set(lexer)?,
         b"start" => transaction::start(lexer)?,
         b"commit" => Kind::Commit(transaction::completion(lexer)?),
@@ -167,7 +174,7 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
         b"release" if lexer.accept("savepoint") => named(lexer, Kind::ReleaseSavepoint)?,
         b"use" => Kind::Use(name(lexer)?),
         b"unlock" if lexer.accept_any(&["table", "tables"]) => Kind::UnlockTables,
-        b"reset" if lexer.accept("query") && lexer.accept("cache") => Kind::ResetQueryCache,
+        b"reset" if has.has_query_cache && lexer.accept("query") && lexer.accept("cache") => Kind::ResetQueryCache,
         _ => return None,
     };
     lexer.is_at_end().then_some(kind)
@@ -178,11 +185,12 @@ fn written(lexer: &mut Lexer) -> Option<Kind> {
     (!lexer.peek().is("delayed")).then_some(Kind::Write)
 }
 
-/// ANALYZE runs the statement that it explains.
-fn analyze(lexer: &mut Lexer) -> Option<Kind> {
+/// ANALYZE runs the statement that it explains, where it explains any.
+fn analyze(lexer: &mut Lexer, explains: bool) -> Option<Kind> {
     if lexer.peek().is_any(&["table", "tables", "local", "no_write_to_binlog"]) {
         return Some(ddl::maintain(lexer));
     }
+    explains.then_some(())?;
     if lexer.accept("format") {
         lexer.next();
         lexer.next();
@@ -201,7 +209,8 @@ fn diagnostics(lexer: &mut Lexer) -> Option<Kind> {
 
 fn flush(lexer: &mut Lexer) -> Flush {
     lexer.accept_any(&["no_write_to_binlog", "local"]);
-    let flush = if lexer.accept("query") && lexer.accept("cache") {
+    let has_query_cache = lexer.mode().flavour.statements.has_query_cache;
+    let flush = if has_query_cache && lexer.accept("query") && lexer.accept("cache") {
         Flush::QueryCache
     } else {
         lexer.accept_any(&["global", "session"]);

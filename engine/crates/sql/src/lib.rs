@@ -3,15 +3,13 @@
 //!
 //! Invariants: total (any bytes give an answer), linear in the text, no recursion, no I/O. What is not
 //! understood is `Kind::Opaque`, which may change or commit anything; a read is cacheable only if every
-//! function in it is on the list in [`function`].
+//! function in it is on the flavour's list of deterministic ones.
 //! Deliberately absent: a grammar. Syntax errors are the server's to find, so an ill-formed text may be
 //! classified as if it were well formed; it then fails on the server and is never stored.
 
 mod charset;
 mod classify;
 mod ddl;
-
-mod function;
 mod lex;
 mod mentions;
 mod mode;

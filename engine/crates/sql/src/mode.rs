@@ -1,9 +1,12 @@
 //! Everything outside the text that changes how the server splits it into tokens.
 
 use crate::{Charset, Value};
+use flavour::Flavour;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LexMode {
+    /// Whose statements these are.
+    pub flavour: &'static Flavour,
     pub ansi_quotes: bool,
     pub no_backslash_escapes: bool,
     pub ignore_space: bool,
@@ -13,6 +16,18 @@ pub struct LexMode {
 }
 
 impl LexMode {
+    /// As a server of this flavour reads texts where nothing was set.
+    pub fn new(flavour: &'static Flavour) -> LexMode {
+        LexMode {
+            flavour,
+            ansi_quotes: false,
+            no_backslash_escapes: false,
+            ignore_space: false,
+            oracle: false,
+            charset: Charset::default(),
+        }
+    }
+
     /// The same mode under another `sql_mode`; `None` if the value is not a list of names.
     pub fn with_sql_mode(self, value: &Value) -> Option<LexMode> {
         let names = match value {
@@ -29,7 +44,7 @@ impl LexMode {
             no_backslash_escapes: has(&["NO_BACKSLASH_ESCAPES"]),
             ignore_space: has(&["IGNORE_SPACE"]) || has(&ANSI),
             oracle: has(&["ORACLE"]),
-            charset: self.charset,
+            ..self
         })
     }
 }

@@ -1,5 +1,7 @@
 //! Why a read may not be kept, as far as its text tells.
 
+use flavour::Objection;
+
 macro_rules! refusals {
     ($($variant:ident, $name:literal, $explanation:literal;)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,4 +41,17 @@ refusals! {
     ExecutableComment, "executable_comment", "Its meaning depends on the server version, by a comment such as /*! */.";
     NoTable, "no_table", "It reads no table.";
     Unrecognised, "unrecognised", "Its syntax is not among what the cache is sure to understand.";
+}
+
+impl From<Objection> for Refusal {
+    fn from(objection: Objection) -> Refusal {
+        match objection {
+            Objection::Nondeterministic => Refusal::Nondeterministic,
+            Objection::SessionState => Refusal::SessionState,
+            Objection::SideEffect => Refusal::SideEffect,
+            Objection::CurrentDate => Refusal::CurrentDate,
+            Objection::SequenceValue => Refusal::SequenceValue,
+            Objection::Procedure => Refusal::Procedure,
+        }
+    }
 }

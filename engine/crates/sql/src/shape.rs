@@ -6,6 +6,14 @@
 use crate::lex::is_word_byte;
 use crate::{Charset, LexMode};
 
+/// What of a mode a shape depends on: small, because it is handed on for every piece of a text, at every hit.
+#[derive(Clone, Copy)]
+struct Spelling {
+    ansi_quotes: bool,
+    no_backslash_escapes: bool,
+    is_utf8: bool,
+}
+
 /// Appends the shape to `shape`; false for texts whose literals cannot be found in one plain pass (comments, odd
 /// numbers, several statements).
 pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
@@ -19,8 +27,10 @@ pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
             | u8::from(mode.ignore_space) << 2
             | u8::from(mode.charset == Charset::Utf8) << 3,
     );
+    let LexMode { ansi_quotes, no_backslash_escapes, .. } = mode;
+    let spelling = Spelling { ansi_quotes, no_backslash_escapes, is_utf8: mode.charset == Charset::Utf8 };
     let mut rest = text;
-    while let Some(length) = piece(rest, mode, shape) {
+    while let Some(length) = piece(rest, spelling, shape) {
         rest = &rest[length..];
         if rest.is_empty() {
             return true;
@@ -31,20 +41,20 @@ pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
 
 /// Takes the next piece; how long it was, or `None` where the text gives up.
 #[inline]
-fn piece(rest: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> Option<usize> {
+fn piece(rest: &[u8], spelling: Spelling, shape: &mut Vec<u8>) -> Option<usize> {
     let next = rest.get(1);
     match *rest.first()? {
         b'0'..=b'9' => number(rest, shape),
-        first if is_word_byte(first) => word(rest, mode, shape),
-        b'\'' => text_literal(rest, mode, shape),
-        b'"' if !mode.ansi_quotes => text_literal(rest, mode, shape),
+        first if is_word_byte(first) => word(rest, spelling, shape),
+        b'\'' => text_literal(rest, spelling, shape),
+        b'"' if !spelling.ansi_quotes => text_literal(rest, spelling, shape),
         quote @ (b'"' | b'`') => quoted_name(rest, quote, shape),
         b'-' if next == Some(&b'-') => None,
         b'/' if next == Some(&b'*') => None,
         b'.' if next.is_some_and(u8::is_ascii_digit) => None,
         b'.' if next.is_some_and(|byte| is_word_byte(*byte)) => {
             shape.push(b'.');
-            word(&rest[1..], mode, shape).map(|length| length + 1)
+            word(&rest[1..], spelling, shape).map(|length| length + 1)
         }
         // `?` stands for a literal here; the others begin comments, statements, variables.
         0 | b'#' | b';' | b'@' | b'?' | b'\\' => None,
@@ -55,11 +65,11 @@ fn piece(rest: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> Option<usize> {
     }
 }
 
-fn word(rest: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> Option<usize> {
+fn word(rest: &[u8], spelling: Spelling, shape: &mut Vec<u8>) -> Option<usize> {
     let length = rest.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(rest.len());
     let (word, after) = rest.split_at(length);
     let is_prefix = length == 1 && after.first() == Some(&b'\'') && b"xXbBnN".contains(&word[0]);
-    if is_prefix || mode.charset != Charset::Utf8 && !word.is_ascii() {
+    if is_prefix || !spelling.is_utf8 && !word.is_ascii() {
         return None;
     }
     shape.extend_from_slice(word);
@@ -81,8 +91,8 @@ fn number(rest: &[u8], shape: &mut Vec<u8>) -> Option<usize> {
 }
 
 /// Two without a space between them could be read as one.
-fn text_literal(rest: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> Option<usize> {
-    let length = quoted(rest, rest[0], !mode.no_backslash_escapes)?;
+fn text_literal(rest: &[u8], spelling: Spelling, shape: &mut Vec<u8>) -> Option<usize> {
+    let length = quoted(rest, rest[0], !spelling.no_backslash_escapes)?;
     if matches!(rest.get(length), Some(b'\'' | b'"')) {
         return None;
     }

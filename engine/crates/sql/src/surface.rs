@@ -1,22 +1,11 @@
-//! Users write `query_cache_size`; the server knows `fqc_size`. Texts are translated on their way in.
+//! Users write `query_cache_size`; the server knows `fqc_size`. Texts are translated on their way in, by the flavour's list.
 //!
 //! Only names in the position of a system variable: after `@@`, or on the left side of SET. Strings, columns and
 //! comments stay as they are.
 
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
 use crate::{Charset, LexMode, says};
-
-/// The names that tools know, and ours.
-pub const ALIASES: [(&str, &str); 6] = [
-    ("query_cache_limit", "fqc_limit"),
-    ("query_cache_min_res_unit", "fqc_min_res_unit"),
-    ("query_cache_size", "fqc_size"),
-    ("query_cache_strip_comments", "fqc_strip_comments"),
-    ("query_cache_type", "fqc_type"),
-    ("query_cache_wlock_invalidate", "fqc_wlock_invalidate"),
-];
-
-const COMMON_PREFIX: &[u8] = b"query_cache_";
+use flavour::Statements;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrite {
@@ -34,7 +23,8 @@ pub struct Renamed {
 
 /// Replaces the known names where they stand for system variables: `None` if there are none.
 pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
-    if mode.oracle || mode.charset == Charset::Unreadable || !may_mention_alias(text) {
+    let statements = &mode.flavour.statements;
+    if mode.oracle || mode.charset == Charset::Unreadable || !may_mention_alias(text, statements) {
         return None;
     }
     let mut out = Rewrite { text: Vec::new(), renamed: Vec::new() };
@@ -48,7 +38,7 @@ pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
             TokenKind::Broken => return None,
             _ => {}
         }
-        if let Some(ours) = alias(&token).filter(|_| position.is_variable(&lexer)) {
+        if let Some(ours) = alias(&token, statements).filter(|_| position.is_variable(&lexer)) {
             out.text.extend_from_slice(&text[copied..token.start]);
             out.text.extend_from_slice(ours.as_bytes());
             copied = token.end();
@@ -153,21 +143,21 @@ impl Resume {
     }
 }
 
-fn alias(token: &Token) -> Option<&'static str> {
+fn alias(token: &Token, statements: &Statements) -> Option<&'static str> {
     if !token.is_name() {
         return None;
     }
     let name = unquoted(token, false);
-    let found = ALIASES.iter().find(|(theirs, _)| theirs.as_bytes().eq_ignore_ascii_case(&name));
-    found.map(|(_, ours)| *ours)
+    let found = statements.aliases.iter().find(|alias| alias.theirs.as_bytes().eq_ignore_ascii_case(&name));
+    found.map(|alias| alias.ours)
 }
 
 /// Whether the text may concern the cache's surface, or asks the client for a local file.
-pub fn is_near(text: &[u8]) -> bool {
-    may_mention_alias(text) || says(text, b"infile")
+pub fn is_near(text: &[u8], mode: LexMode) -> bool {
+    may_mention_alias(text, &mode.flavour.statements) || says(text, b"infile")
 }
 
 /// Spares the lexer for nearly every text.
-fn may_mention_alias(text: &[u8]) -> bool {
-    says(text, COMMON_PREFIX)
+fn may_mention_alias(text: &[u8], statements: &Statements) -> bool {
+    !statements.aliases.is_empty() && says(text, statements.alias_prefix.as_bytes())
 }

@@ -2,9 +2,9 @@
 //!
 //! No grammar: each token is judged by itself and the two before it. The first objection is the reason.
 
-use crate::function::{self, Verdict};
 use crate::lex::{LONGEST_WORD, Lexer, Token, TokenKind, unquoted};
 use crate::{Hint, Refusal};
+use flavour::{Flavour, Functions};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -23,9 +23,6 @@ pub(crate) struct Findings {
     pub reads_diagnostics: bool,
     pub has_executable_comment: bool,
 }
-
-/// The names that databases of the server's own have.
-const SYSTEM_SCHEMAS: [&[u8]; 4] = [b"information_schema", b"mysql", b"performance_schema", b"sys"];
 
 /// Parentheses that are followed; deeper ones are refused.
 const DEEPEST: u32 = 63;
@@ -67,6 +64,14 @@ pub(crate) fn walk(lexer: Lexer) -> Findings {
 }
 
 impl Walk<'_> {
+    fn flavour(&self) -> &'static Flavour {
+        self.lexer.mode().flavour
+    }
+
+    fn functions(&self) -> &'static Functions {
+        &self.flavour().functions
+    }
+
     fn run(&mut self) {
         loop {
             let token = self.lexer.next();
@@ -118,8 +123,8 @@ impl Walk<'_> {
         if self.previous.is("for") {
             self.after_for(word);
         }
-        if let Some(refusal) = function::niladic(word) {
-            self.refuse(refusal);
+        if let Some(objection) = self.functions().niladic.find(word) {
+            self.refuse(objection.into());
         }
         self.keyword(word);
     }
@@ -207,15 +212,21 @@ impl Walk<'_> {
         // Whether it is a call depends on the text between: the server looks at the next byte alone.
         let between = &self.lexer.text()[self.previous.end()..open.start];
         let is_tight = between.is_empty() || self.lexer.mode().ignore_space && between.trim_ascii().is_empty();
-        let refusal = match function::verdict(name) {
-            Verdict::Safe => return,
-            Verdict::SafeIfTight if is_tight => return,
-            Verdict::SafeWithArgument if self.lexer.peek().kind != TokenKind::Close => return,
-            Verdict::SafeWithArgument => Refusal::Nondeterministic,
-            Verdict::SafeIfTight => Refusal::UnknownFunction,
-            Verdict::Refused(refusal) => refusal,
+        let has_argument = || self.lexer.peek().kind != TokenKind::Close;
+        let functions = self.functions();
+        if functions.syntax.contains(name)
+            || functions.deterministic.contains(name)
+            || functions.deterministic_if_tight.contains(name) && is_tight
+            || functions.deterministic_with_argument.contains(name) && has_argument()
+        {
+            return;
+        }
+        let refusal = match functions.refused.find(name) {
+            Some(objection) => objection.into(),
+            None if functions.deterministic_with_argument.contains(name) => Refusal::Nondeterministic,
+            None => Refusal::UnknownFunction,
         };
-        self.found.reads_diagnostics |= refusal == Refusal::UnknownFunction || function::reads_diagnostics(name);
+        self.found.reads_diagnostics |= refusal == Refusal::UnknownFunction || functions.diagnostics.contains(name);
         self.refuse(refusal);
     }
 
@@ -234,7 +245,7 @@ impl Walk<'_> {
     fn dot(&mut self) {
         if self.previous.is_name() {
             let name = unquoted(&self.previous, false);
-            if SYSTEM_SCHEMAS.iter().any(|schema| schema.eq_ignore_ascii_case(&name)) {
+            if self.flavour().schemas.is_system(&name) {
                 self.refuse(Refusal::SystemSchema);
             }
         }
@@ -249,7 +260,7 @@ impl Walk<'_> {
     fn diagnostics_of(&mut self, token: &Token) {
         let mut buffer = [0; LONGEST_WORD];
         let name = token.lowered(&mut buffer);
-        self.found.reads_diagnostics |= name.is_some_and(function::reads_diagnostics);
+        self.found.reads_diagnostics |= name.is_some_and(|name| self.functions().diagnostics.contains(name));
     }
 
     fn refuse(&mut self, refusal: Refusal) {

@@ -2,6 +2,7 @@
 
 mod random;
 
+use flavour::MARIADB;
 use random::Random;
 use sql::{Kind, LexMode, classify, mentions, surface};
 
@@ -73,7 +74,7 @@ fn modes() -> impl Iterator<Item = LexMode> {
         ansi_quotes: bits & 1 != 0,
         no_backslash_escapes: bits & 2 != 0,
         ignore_space: bits & 4 != 0,
-        ..LexMode::default()
+        ..LexMode::new(&MARIADB)
     })
 }
 
@@ -150,7 +151,7 @@ fn blanks_comments_and_case_change_no_judgement() {
             varied += &if is_quoted { token.to_owned() } else { token.to_ascii_lowercase() };
             varied += random.pick(&["\n", " ", "/**/ ", " # y ;\n", " -- '\n", "\t\t", " /* FOR UPDATE */ "]);
         }
-        let judge = |text: &str| classify(text.as_bytes(), LexMode::default());
+        let judge = |text: &str| classify(text.as_bytes(), LexMode::new(&MARIADB));
         assert_eq!(judge(&plain), judge(&varied), "{plain}\n{varied}");
     }
 }
@@ -160,9 +161,9 @@ fn a_rewritten_text_keeps_its_kind() {
     let mut random = Random(4);
     for _ in 0..20_000 {
         let text = random_text(&mut random);
-        if let Some(rewrite) = surface::rewrite(text.as_bytes(), LexMode::default()) {
-            let before = classify(text.as_bytes(), LexMode::default()).kind;
-            let after = classify(&rewrite.text, LexMode::default()).kind;
+        if let Some(rewrite) = surface::rewrite(text.as_bytes(), LexMode::new(&MARIADB)) {
+            let before = classify(text.as_bytes(), LexMode::new(&MARIADB)).kind;
+            let after = classify(&rewrite.text, LexMode::new(&MARIADB)).kind;
             assert_eq!(std::mem::discriminant(&before), std::mem::discriminant(&after), "{text}");
         }
     }
@@ -172,16 +173,16 @@ fn a_rewritten_text_keeps_its_kind() {
 fn long_texts_take_linear_time_and_no_stack() {
     for unit in ["(", "a,", "'x',", "/**/", "((SELECT ", "@@", "SET STATEMENT a=1 FOR ", "f(", "--\n"] {
         let text = format!("SELECT {}", unit.repeat(200_000));
-        assert!(!matches!(classify(text.as_bytes(), LexMode::default()).kind, Kind::Empty), "{unit}");
+        assert!(!matches!(classify(text.as_bytes(), LexMode::new(&MARIADB)).kind, Kind::Empty), "{unit}");
     }
 }
 
 #[test]
 fn mentions_finds_names_however_written() {
-    let mentions_t = |text: &str| mentions(text.as_bytes(), LexMode::default(), |name| name == b"my`t");
+    let mentions_t = |text: &str| mentions(text.as_bytes(), LexMode::new(&MARIADB), |name| name == b"my`t");
     assert!(mentions_t("SELECT * FROM `My``T`"));
     assert!(!mentions_t("SELECT 'my`t'"));
-    let mentions_v = |text: &str| mentions(text.as_bytes(), LexMode::default(), |name| name == b"v");
+    let mentions_v = |text: &str| mentions(text.as_bytes(), LexMode::new(&MARIADB), |name| name == b"v");
     for text in ["SELECT * FROM v", "SELECT * FROM d.V", "SELECT * FROM `v`", "SELECT 1 /*! x */", "SELECT 'broken"] {
         assert!(mentions_v(text), "{text}");
     }
@@ -266,7 +267,7 @@ fn texts_of_one_shape_are_of_one_kind() {
 fn a_shape_is_the_text_without_its_literals() {
     let shape_of = |text: &str| {
         let mut shape = Vec::new();
-        sql::shape(text.as_bytes(), LexMode::default(), &mut shape)
+        sql::shape(text.as_bytes(), LexMode::new(&MARIADB), &mut shape)
             .then(|| String::from_utf8_lossy(&shape[1..]).into_owned())
     };
     let form = "SELECT c FROM sbtest1 WHERE id=? AND k = '?' LIMIT ?";

@@ -1,5 +1,6 @@
 //! What may be kept, and the reason where it may not.
 
+use flavour::MARIADB;
 use sql::{Charset, Hint, Kind, LexMode, Read, Refusal, classify};
 
 fn read_in(text: &str, mode: LexMode) -> Read {
@@ -10,7 +11,7 @@ fn read_in(text: &str, mode: LexMode) -> Read {
 }
 
 fn read(text: &str) -> Read {
-    read_in(text, LexMode::default())
+    read_in(text, LexMode::new(&MARIADB))
 }
 
 fn assert_all_refused(refusal: Refusal, texts: &[&str]) {
@@ -177,7 +178,7 @@ fn unknown_functions_are_refused() {
 
 #[test]
 fn a_space_before_the_parenthesis_matters_only_without_ignore_space() {
-    let ignore_space = LexMode { ignore_space: true, ..LexMode::default() };
+    let ignore_space = LexMode { ignore_space: true, ..LexMode::new(&MARIADB) };
     assert_eq!(read_in("SELECT COUNT \n (*) FROM t", ignore_space).refusal, None);
     assert_eq!(read_in("SELECT COUNT/**/(*) FROM t", ignore_space).refusal, Some(Refusal::UnknownFunction));
     assert_eq!(read("SELECT COUNT (*) FROM t").refusal, Some(Refusal::UnknownFunction));
@@ -354,28 +355,28 @@ fn reads_that_ask_about_the_statement_before_are_known() {
         ("SELECT session.warning_count FROM session", true),
         ("SELECT CONCAT(a) FROM t", false),
     ] {
-        assert_eq!(classify(text.as_bytes(), LexMode::default()).reads_diagnostics, expected, "{text}");
+        assert_eq!(classify(text.as_bytes(), LexMode::new(&MARIADB)).reads_diagnostics, expected, "{text}");
     }
 }
 
 #[test]
 fn quotes_follow_the_mode() {
-    let ansi = LexMode { ansi_quotes: true, ..LexMode::default() };
+    let ansi = LexMode { ansi_quotes: true, ..LexMode::new(&MARIADB) };
     assert_eq!(read_in("SELECT \"a\" FROM \"mysql\".\"user\"", ansi).refusal, Some(Refusal::SystemSchema));
     assert_eq!(read("SELECT \"mysql\" FROM t").refusal, None);
-    let plain = LexMode { no_backslash_escapes: true, ..LexMode::default() };
+    let plain = LexMode { no_backslash_escapes: true, ..LexMode::new(&MARIADB) };
     assert_eq!(read_in("SELECT '\\', NOW() -- '\n FROM t", plain).refusal, Some(Refusal::Nondeterministic));
     assert_eq!(read("SELECT '\\', NOW() -- ' FROM t").refusal, None);
 }
 
 #[test]
 fn charsets_that_cannot_be_read_make_every_text_opaque() {
-    let gbk = LexMode { charset: Charset::of_name(b"gbk"), ..LexMode::default() };
-    let oracle = LexMode { oracle: true, ..LexMode::default() };
+    let gbk = LexMode { charset: Charset::of_name(b"gbk", &MARIADB.charsets), ..LexMode::new(&MARIADB) };
+    let oracle = LexMode { oracle: true, ..LexMode::new(&MARIADB) };
     for mode in [gbk, oracle] {
         assert_eq!(classify(b"SELECT a FROM t", mode).kind, Kind::Opaque);
     }
-    let latin1 = LexMode { charset: Charset::of_name(b"LATIN1"), ..LexMode::default() };
+    let latin1 = LexMode { charset: Charset::of_name(b"LATIN1", &MARIADB.charsets), ..LexMode::new(&MARIADB) };
     assert_eq!(read_in("SELECT a FROM t WHERE b = 'é'", latin1).refusal, None);
     // 0xA0 is a space to the server.
     assert_eq!(classify(b"SELECT a FROM t\xA0FOR UPDATE", latin1).kind, Kind::Opaque);

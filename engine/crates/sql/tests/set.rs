@@ -1,5 +1,6 @@
 //! SET: targets and values.
 
+use flavour::MARIADB;
 use sql::{Assignment, Kind, LexMode, Target, Value, classify};
 
 fn set_in(text: &str, mode: LexMode) -> Vec<(Target, Value)> {
@@ -10,7 +11,7 @@ fn set_in(text: &str, mode: LexMode) -> Vec<(Target, Value)> {
 }
 
 fn set(text: &str) -> Vec<(Target, Value)> {
-    set_in(text, LexMode::default())
+    set_in(text, LexMode::new(&MARIADB))
 }
 
 fn session(name: &str) -> Target {
@@ -153,15 +154,15 @@ fn malformed_and_foreign_forms_are_opaque() {
         "SET a=1,,b=2",
         "SET GLOBAL GLOBAL a=1",
     ] {
-        assert_eq!(classify(text.as_bytes(), LexMode::default()).kind, Kind::Opaque, "{text}");
+        assert_eq!(classify(text.as_bytes(), LexMode::new(&MARIADB)).kind, Kind::Opaque, "{text}");
     }
 }
 
 #[test]
 fn quotes_follow_the_mode() {
-    let ansi = LexMode { ansi_quotes: true, ..LexMode::default() };
+    let ansi = LexMode { ansi_quotes: true, ..LexMode::new(&MARIADB) };
     assert_eq!(set_in("SET a=\"x\"", ansi), [(session("a"), word("x"))]);
-    let plain = LexMode { no_backslash_escapes: true, ..LexMode::default() };
+    let plain = LexMode { no_backslash_escapes: true, ..LexMode::new(&MARIADB) };
     assert_eq!(set_in("SET a='\\'", plain), [(session("a"), text("\\"))]);
 }
 
@@ -183,12 +184,15 @@ fn switches_are_read_in_every_spelling() {
 
 #[test]
 fn sql_modes_shape_the_lexer() {
-    let mode = |value| LexMode::default().with_sql_mode(&value);
-    let ansi = LexMode { ansi_quotes: true, ignore_space: true, ..LexMode::default() };
-    assert_eq!(mode(text("STRICT_TRANS_TABLES")), Some(LexMode::default()));
-    assert_eq!(mode(text("")), Some(LexMode::default()));
+    let mode = |value| LexMode::new(&MARIADB).with_sql_mode(&value);
+    let ansi = LexMode { ansi_quotes: true, ignore_space: true, ..LexMode::new(&MARIADB) };
+    assert_eq!(mode(text("STRICT_TRANS_TABLES")), Some(LexMode::new(&MARIADB)));
+    assert_eq!(mode(text("")), Some(LexMode::new(&MARIADB)));
     assert_eq!(mode(word("ansi")), Some(ansi));
-    assert_eq!(mode(text("STRICT_ALL_TABLES,ansi_quotes")), Some(LexMode { ansi_quotes: true, ..LexMode::default() }));
+    assert_eq!(
+        mode(text("STRICT_ALL_TABLES,ansi_quotes")),
+        Some(LexMode { ansi_quotes: true, ..LexMode::new(&MARIADB) })
+    );
     assert_eq!(mode(text("ORACLE")), Some(LexMode { oracle: true, ..ansi }));
     assert_eq!(mode(text("NO_BACKSLASH_ESCAPES")).map(|mode| mode.no_backslash_escapes), Some(true));
     assert_eq!(mode(number("4")), None);

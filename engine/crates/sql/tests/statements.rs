@@ -1,10 +1,11 @@
 //! Every kind of statement that is not a read.
 
+use flavour::MARIADB;
 use sql::{Begin, Completion, DdlScope, Filter, Flush, FqcTopic, Isolation, Kind, LexMode};
 use sql::{SetTransaction, Show, ShowScope, TableName, TransactionScope, Xa, classify};
 
 fn kind(text: &str) -> Kind {
-    classify(text.as_bytes(), LexMode::default()).kind
+    classify(text.as_bytes(), LexMode::new(&MARIADB)).kind
 }
 
 fn assert_kinds(cases: &[(Kind, &[&str])]) {
@@ -228,7 +229,7 @@ fn several_statements_about_rows_are_several() {
         "START TRANSACTION; UPDATE t SET a = ';' WHERE id = 1; INSERT INTO t VALUES (1); COMMIT;;",
     ] {
         assert_eq!(kind(text), Kind::Several, "{text}");
-        assert!(classify(text.as_bytes(), LexMode::default()).reads_diagnostics, "{text}");
+        assert!(classify(text.as_bytes(), LexMode::new(&MARIADB)).reads_diagnostics, "{text}");
     }
 }
 
@@ -246,7 +247,7 @@ fn other_statements_in_one_text_are_multiple() {
         "SELECT 1;/*! x */",
     ] {
         assert_eq!(kind(text), Kind::Multiple, "{text}");
-        assert!(classify(text.as_bytes(), LexMode::default()).reads_diagnostics, "{text}");
+        assert!(classify(text.as_bytes(), LexMode::new(&MARIADB)).reads_diagnostics, "{text}");
     }
 }
 
@@ -428,13 +429,13 @@ fn statements_that_ask_about_the_one_before_are_known() {
         ("PREPARE s FROM 'x'", false),
         ("SET STATEMENT a=1 FOR SELECT ROW_COUNT()", true),
     ] {
-        assert_eq!(classify(text.as_bytes(), LexMode::default()).reads_diagnostics, expected, "{text}");
+        assert_eq!(classify(text.as_bytes(), LexMode::new(&MARIADB)).reads_diagnostics, expected, "{text}");
     }
 }
 
 #[test]
 fn only_plain_writes_of_one_table_certainly_search_nothing() {
-    let searches = |text: &str| sql::may_search(text.as_bytes(), LexMode::default());
+    let searches = |text: &str| sql::may_search(text.as_bytes(), LexMode::new(&MARIADB));
     for plain in [
         "INSERT INTO t (a, b) VALUES (1, 2) ON DUPLICATE KEY UPDATE a = 3",
         "REPLACE t SET a = 1, b = 2",
@@ -465,7 +466,7 @@ fn only_plain_writes_of_one_table_certainly_search_nothing() {
 
 #[test]
 fn what_is_prepared_is_told_by_a_plain_literal_alone() {
-    let may_make = |text: &str| sql::may_make_temporary(text.as_bytes(), LexMode::default());
+    let may_make = |text: &str| sql::may_make_temporary(text.as_bytes(), LexMode::new(&MARIADB));
     for text in ["PREPARE p FROM 'SELECT 1'", "EXECUTE IMMEDIATE 'SELECT ?' USING 1", "EXECUTE p", "DO 1; DO 2"] {
         assert!(!may_make(text), "{text}");
     }

@@ -1,10 +1,11 @@
 //! Translation of the names that tools know.
 
+use flavour::{Alias, MARIADB};
 use sql::LexMode;
-use sql::surface::{ALIASES, rewrite};
+use sql::surface::rewrite;
 
 fn rewritten(text: &str) -> Option<String> {
-    let rewrite = rewrite(text.as_bytes(), LexMode::default())?;
+    let rewrite = rewrite(text.as_bytes(), LexMode::new(&MARIADB))?;
     Some(String::from_utf8(rewrite.text).expect("only ASCII was replaced"))
 }
 
@@ -65,7 +66,7 @@ fn everything_else_stays() {
 
 #[test]
 fn replaced_names_are_told_once_as_they_were_written() {
-    let rewrite = rewrite(b"SELECT @@Query_Cache_Size, @@query_cache_type, @@query_cache_type", LexMode::default());
+    let rewrite = rewrite(b"SELECT @@Query_Cache_Size, @@query_cache_type, @@query_cache_type", LexMode::new(&MARIADB));
     let renamed: Vec<_> =
         rewrite.expect("has aliases").renamed.into_iter().map(|name| (name.theirs, name.ours)).collect();
     assert_eq!(renamed, [(b"Query_Cache_Size".to_vec(), "fqc_size"), (b"query_cache_type".to_vec(), "fqc_type")]);
@@ -73,7 +74,8 @@ fn replaced_names_are_told_once_as_they_were_written() {
 
 #[test]
 fn every_alias_is_translated() {
-    for (theirs, ours) in ALIASES {
+    for Alias { theirs, ours } in MARIADB.statements.aliases {
+        assert!(theirs.starts_with(MARIADB.statements.alias_prefix));
         assert_eq!(rewritten(&format!("SET GLOBAL {theirs} = 1")), Some(format!("SET GLOBAL {ours} = 1")));
     }
 }

@@ -1,5 +1,6 @@
 //! Which rows a statement can touch: forms that are understood, forms that are not, and what holds for all of them.
 
+use flavour::MARIADB;
 use footprint::{KeyColumn, Keys};
 use sql::LexMode;
 use sql::touched::{self, Text, Written};
@@ -10,7 +11,7 @@ fn column() -> KeyColumn {
 }
 
 fn text(text: &str) -> Text<'_> {
-    Text { text: text.as_bytes(), mode: LexMode::default(), bound: &[] }
+    Text { text: text.as_bytes(), mode: LexMode::new(&MARIADB), bound: &[] }
 }
 
 fn read(statement: &str) -> Option<Keys> {

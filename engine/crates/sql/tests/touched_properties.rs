@@ -2,6 +2,7 @@
 
 mod random;
 
+use flavour::MARIADB;
 use footprint::{KeyColumn, Keys};
 use random::Random;
 use sql::LexMode;
@@ -197,7 +198,7 @@ fn column() -> KeyColumn {
 }
 
 fn text(text: &str) -> Text<'_> {
-    Text { text: text.as_bytes(), mode: LexMode::default(), bound: &[] }
+    Text { text: text.as_bytes(), mode: LexMode::new(&MARIADB), bound: &[] }
 }
 
 #[test]

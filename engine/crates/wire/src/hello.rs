@@ -39,7 +39,7 @@ impl ClientHello {
             user: Vec::new(),
             database: None,
             ssl_requested: low & SSL != 0 && payload.len() == FIXED,
-            compress: low & (capability::COMPRESS | capability::ZSTD_COMPRESS) != 0,
+            compress: low & capability::COMPRESSED != 0,
         };
         if !hello.ssl_requested {
             hello.read_identity(&mut reader)?;

@@ -4,7 +4,6 @@
 //! `None` or `Confused`, never a guess.
 //! Deliberately absent: compression and TLS (the caller passes plain bytes or stays out), authentication.
 
-pub mod capability;
 mod change_user;
 mod command;
 mod greeting;
@@ -20,6 +19,7 @@ mod tracker;
 
 pub use change_user::ChangeUser;
 pub use command::Command;
+pub use flavour::capability;
 pub use greeting::Greeting;
 pub use hello::ClientHello;
 pub use packet::{Framed, Header, MAX_PAYLOAD, Packet, packets, push_packet};

@@ -20,6 +20,8 @@ pub struct Login {
     pub database: Option<String>,
     /// Wanted capabilities; those the server lacks are dropped.
     pub capabilities: u64,
+    /// Sent although the server may not offer them, as some clients do.
+    pub insists_on: u64,
     /// Collation id of the handshake, 45 = utf8mb4_general_ci.
     pub collation: u8,
 }
@@ -31,6 +33,7 @@ impl Default for Login {
             password: String::new(),
             database: None,
             capabilities: capability::BASE | capability::DEPRECATE_EOF,
+            insists_on: 0,
             collation: 45,
         }
     }
@@ -141,11 +144,12 @@ fn agreed(login: &Login, offered: u64) -> u64 {
 
 fn answer(client: &Client, login: &Login) -> Vec<u8> {
     let mut body = Vec::new();
-    body.extend((client.capabilities as u32).to_le_bytes());
+    let capabilities = client.capabilities | login.insists_on;
+    body.extend((capabilities as u32).to_le_bytes());
     body.extend((1u32 << 30).to_le_bytes());
     body.push(login.collation);
     body.extend([0; 19]);
-    body.extend(((client.capabilities >> 32) as u32).to_le_bytes());
+    body.extend(((capabilities >> 32) as u32).to_le_bytes());
     zero_ended(&mut body, login.user.as_bytes());
     let token = token(&login.password, &client.scramble);
     body.push(token.len() as u8);

@@ -71,6 +71,7 @@ impl Account {
             database: self.database.clone(),
             capabilities: capability::BASE | capability::MULTI_STATEMENTS | self.optional,
             collation: self.collation,
+            ..Login::default()
         }
     }
 }

@@ -79,6 +79,8 @@ const REASONS: ToldWords = {
   not_reused: '此类语句的结果在再次查询前就已失效；仅少量缓存，以观察是否改善',
   rule: 'fqc_rules 中的规则禁止缓存',
   fragmented: '命令分段到达',
+  compressed: '连接使用了压缩，其语句均不查看',
+  unknown_capability: '连接与服务器协商了引擎未知的能力位，其语句均不查看',
   unknown_function: '调用了无法确定是否具有确定性的函数，例如存储函数',
   nondeterministic: '调用了每次返回值不同的函数，例如 NOW() 或 RAND()',
   session_state: '读取了连接状态，例如 LAST_INSERT_ID() 或 CURRENT_USER()',

@@ -3,6 +3,7 @@
 //! Fails closed: a catalogue that answers with a warning may have skipped the table, and then nothing is known.
 
 use crate::link::{Link, Row};
+use flavour::{Catalogue, Flavour};
 use footprint::KeyColumn;
 
 /// One of `information_schema.COLUMNS`.
@@ -15,47 +16,29 @@ struct Column {
 }
 
 /// `schema` and `table` are literals.
-pub fn key_column(link: &mut dyn Link, schema: &str, table: &str) -> Result<Option<KeyColumn>, String> {
-    let columns = format!(
-        "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA FROM information_schema.COLUMNS \
-         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} ORDER BY ORDINAL_POSITION"
-    );
-    // A trigger may change the key that a statement names, or other rows.
-    let triggers = format!(
-        "SELECT 1 FROM information_schema.TRIGGERS \
-         WHERE EVENT_OBJECT_SCHEMA = {schema} AND EVENT_OBJECT_TABLE = {table} LIMIT 1"
-    );
-    // A statement on a parent, or on the table itself, may change rows that it does not name.
-    let cascades = format!(
-        "SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS \
-         WHERE CONSTRAINT_SCHEMA = {schema} AND TABLE_NAME = {table} \
-         AND NOT (UPDATE_RULE IN ('RESTRICT', 'NO ACTION') AND DELETE_RULE IN ('RESTRICT', 'NO ACTION')) LIMIT 1"
-    );
-    // Of rows that are kept as history a statement names more than it shows.
-    let others = format!(
-        "SELECT 1 FROM information_schema.TABLES \
-         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND TABLE_TYPE <> 'BASE TABLE'"
-    );
-    // A row that is there already may be replaced, or changed, because it has such a key in common with a new one.
-    let others_unique = format!(
-        "SELECT 1 FROM information_schema.STATISTICS \
-         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY' LIMIT 1"
-    );
-    for question in [triggers, cascades, others] {
-        if certain(link, &question)?.is_none_or(|rows| !rows.is_empty()) {
+pub fn key_column(
+    flavour: &Flavour,
+    link: &mut dyn Link,
+    schema: &str,
+    table: &str,
+) -> Result<Option<KeyColumn>, String> {
+    let catalogue = &flavour.catalogue;
+    let mut certain = |question| certain(catalogue, link, &flavour::ask(question, schema, table));
+    for question in catalogue.unnamed_changes {
+        if certain(question)?.is_none_or(|rows| !rows.is_empty()) {
             return Ok(None);
         }
     }
-    let rows = certain(link, &columns)?.unwrap_or_default();
+    let rows = certain(catalogue.columns)?.unwrap_or_default();
     let columns: Option<Vec<_>> = rows.iter().map(column).collect();
-    let is_sole = certain(link, &others_unique)?.is_some_and(|rows| rows.is_empty());
+    let is_sole = certain(catalogue.other_unique_keys)?.is_some_and(|rows| rows.is_empty());
     Ok(columns.and_then(|columns| of_columns(&columns)).map(|key| KeyColumn { is_sole, ..key }))
 }
 
 /// None if the server has anything to say about its answer.
-fn certain(link: &mut dyn Link, question: &str) -> Result<Option<Vec<Row>>, String> {
+fn certain(catalogue: &Catalogue, link: &mut dyn Link, question: &str) -> Result<Option<Vec<Row>>, String> {
     let rows = link.query(question)?;
-    Ok(link.query("SHOW WARNINGS")?.is_empty().then_some(rows))
+    Ok(link.query(catalogue.warnings)?.is_empty().then_some(rows))
 }
 
 fn column(row: &Row) -> Option<Column> {

@@ -2,12 +2,13 @@
 
 use crate::catalogue::keys;
 use crate::link::Link;
+use flavour::Flavour;
 use session::{Engine, Table, Verdict};
 use sql::{Kind, LexMode};
 
 pub fn settle(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<(), String> {
     let era = table.era(engine.catalogue().generation());
-    let verdict = judge(link, &table.db, &table.name)?;
+    let verdict = judge(engine.flavour(), link, &table.db, &table.name)?;
     table.settle(era, verdict);
     Ok(())
 }
@@ -16,15 +17,17 @@ pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result
     let generation = engine.catalogue().generation();
     let era = table.era(generation);
     if table.verdict(generation) == Verdict::Snapshot {
-        let key = keys::key_column(link, &literal(&table.db), &literal(&table.name))?;
+        let key = keys::key_column(engine.flavour(), link, &literal(&table.db), &literal(&table.name))?;
         table.settle_key(era, key);
     }
     Ok(())
 }
 
-fn judge(link: &mut dyn Link, db: &[u8], name: &[u8]) -> Result<Verdict, String> {
-    let which = format!("TABLE_SCHEMA = {} AND TABLE_NAME = {}", literal(db), literal(name));
-    let rows = link.query(&format!("SELECT ENGINE, TABLE_TYPE FROM information_schema.TABLES WHERE {which}"))?;
+fn judge(flavour: &'static Flavour, link: &mut dyn Link, db: &[u8], name: &[u8]) -> Result<Verdict, String> {
+    let catalogue = &flavour.catalogue;
+    let (schema, table) = (literal(db), literal(name));
+    let mut ask = |question| link.query(&flavour::ask(question, &schema, &table));
+    let rows = ask(catalogue.table)?;
     let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Ok(Verdict::Unfit) };
     let verdict = match engine.as_slice() {
         b"InnoDB" => Verdict::Snapshot,
@@ -35,23 +38,19 @@ fn judge(link: &mut dyn Link, db: &[u8], name: &[u8]) -> Result<Verdict, String>
     if !matches!(kind.as_slice(), b"BASE TABLE" | b"SYSTEM VERSIONED") {
         return Ok(Verdict::Unfit);
     }
-    // The server completes a TIME with today's date where it is compared with a date.
-    let times =
-        link.query(&format!("SELECT 1 FROM information_schema.COLUMNS WHERE {which} AND DATA_TYPE = 'time' LIMIT 1"))?;
-    if !times.is_empty() {
+    if !ask(catalogue.times)?.is_empty() {
         return Ok(Verdict::Unfit);
     }
-    let expressions = link.query(&format!(
-        "SELECT GENERATION_EXPRESSION FROM information_schema.COLUMNS WHERE {which} AND EXTRA LIKE '%VIRTUAL%'"
-    ))?;
-    let is_fixed = expressions.iter().all(|row| row.first().is_some_and(|value| is_deterministic(value.as_deref())));
+    let expressions = ask(catalogue.computed)?;
+    let is_fixed =
+        expressions.iter().all(|row| row.first().is_some_and(|value| is_deterministic(flavour, value.as_deref())));
     Ok(if is_fixed { verdict } else { Verdict::Unfit })
 }
 
 /// Whether a generated column has the same value at every read.
-fn is_deterministic(expression: Option<&[u8]>) -> bool {
+fn is_deterministic(flavour: &'static Flavour, expression: Option<&[u8]>) -> bool {
     let text = [b"SELECT ", expression.unwrap_or_default(), b" FROM t"].concat();
-    matches!(sql::classify(&text, LexMode::default()).kind, Kind::Read(read) if read.refusal.is_none())
+    matches!(sql::classify(&text, LexMode::new(flavour)).kind, Kind::Read(read) if read.refusal.is_none())
 }
 
 /// A name as a literal that no setting can change the meaning of.

@@ -5,14 +5,15 @@ use session::{Engine, ViewNames};
 use std::collections::HashSet;
 
 pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
+    let flavour = engine.flavour();
     let generation = engine.catalogue().generation();
     let mut names = HashSet::new();
     // A text that names a view of theirs names its schema, too, or is not kept for where it is read.
-    let schemas = first_column(link.query("SHOW DATABASES")?).filter(|schema| !session::is_system_schema(schema));
+    let schemas =
+        first_column(link.query(flavour.catalogue.schemas)?).filter(|schema| !flavour.schemas.is_system(schema));
     for schema in schemas {
-        // Unlike the tables of information_schema, this only looks at the beginning of each definition.
-        let name = String::from_utf8_lossy(&schema).replace('`', "``");
-        match link.query(&format!("SHOW FULL TABLES FROM `{name}` WHERE Table_type LIKE '%VIEW'")) {
+        let name = format!("`{}`", String::from_utf8_lossy(&schema).replace('`', "``"));
+        match link.query(&flavour::ask(flavour.catalogue.views, &name, "")) {
             Ok(rows) => names.extend(first_column(rows).map(|name| name.to_ascii_lowercase())),
             Err(error) if has_no_views(&error) => {}
             Err(error) => return Err(error),

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+use flavour::MARIADB;
 use host::{Connection, Io, Link, Row, catalogue};
 use session::{Account, Engine, Past, Report, SessionState};
 use std::io::{Read, Write};
@@ -69,7 +70,7 @@ impl Link for Played {
 }
 
 pub fn engine() -> Engine {
-    let engine = Engine::new(|| 0);
+    let engine = Engine::new(&MARIADB, || 0);
     let settings = engine.settings();
     settings.set_size(1 << 20);
     settings.set_limit(1 << 20);
@@ -95,7 +96,7 @@ impl Host<'_> {
     pub fn connected(engine: &Engine) -> Host<'_> {
         let (client, socket) = UnixStream::pair().expect("two sockets");
         [&client, &socket].into_iter().for_each(|one| one.set_nonblocking(true).expect("neither waits"));
-        let connection = Connection::accepted(engine.settings().inherited(), false);
+        let connection = Connection::accepted(&MARIADB, engine.settings().inherited(), false);
         let mut host = Host { engine, connection, socket: Socket(socket), client };
         host.answer(&packet(0, &greeting()));
         host.received();

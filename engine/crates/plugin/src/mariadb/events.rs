@@ -107,7 +107,7 @@ fn on_table(event: &EventTable) {
         bystanders::with(event.thread_id, |bystander| tell(&mut |report| bystander.report(engine, report)));
     }
     // Its statement is known now to change what it may.
-    if is_lock && session::tells_grants(db, name) && !worker::is_this_thread() {
+    if is_lock && engine.flavour().schemas.tells_grants(db, name) && !worker::is_this_thread() {
         engine.settings().note_grants();
     }
 }

@@ -1,9 +1,8 @@
 //! Lines in the server's error log, each beginning with `FQC:`. Never a statement's text or a literal.
 
 use crate::mariadb::abi::{ME_ERROR_LOG_ONLY, ME_NOTE, ME_WARNING};
+use flavour::MARIADB;
 use std::ffi::{CString, c_uint, c_ulong};
-
-const ER_UNKNOWN_ERROR: c_uint = 1105;
 
 pub fn note(text: &str) {
     write(ME_NOTE, text);
@@ -24,7 +23,7 @@ fn write(level: c_ulong, text: &str) {
     };
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
     // SAFETY: a printf-like function with one %s and one NUL-terminated argument.
-    unsafe { (server.print)(ER_UNKNOWN_ERROR, c"FQC: %s".as_ptr(), level | ME_ERROR_LOG_ONLY, text.as_ptr()) };
+    unsafe { (server.print)(MARIADB.errors.unknown, c"FQC: %s".as_ptr(), level | ME_ERROR_LOG_ONLY, text.as_ptr()) };
 }
 
 /// A warning or error of the statement that runs on this thread, with a number of the server's own.

@@ -7,12 +7,12 @@ use crate::faults::Point;
 use crate::hooks::contain;
 use crate::load;
 use crate::mariadb::log;
+use flavour::MARIADB;
 use insight::Rules;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
-const ER_WRONG_ARGUMENTS: u32 = 1210;
 /// Longer texts are not accepted.
 const LONGEST: usize = 1 << 20;
 
@@ -88,7 +88,7 @@ pub fn holding(work: &mut dyn FnMut()) {
 }
 
 fn refuse(error: &str) -> c_int {
-    log::raise(ER_WRONG_ARGUMENTS, false, &format!("Incorrect arguments to fqc_rules: {error}"));
+    log::raise(MARIADB.errors.wrong_arguments, false, &format!("Incorrect arguments to fqc_rules: {error}"));
     1
 }
 

@@ -8,16 +8,13 @@ use crate::mariadb::abi::*;
 use crate::mariadb::events;
 use crate::mariadb::log;
 use crate::mariadb::rules;
+use flavour::MARIADB;
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulong, c_ulonglong, c_void};
 use std::ptr::null;
 
 pub const SIZE_MAX: u64 = 10_485_760_000;
 pub const LIMIT_DEFAULT: u64 = 1_048_576;
-const ER_UNKNOWN_ERROR: u32 = 1105;
 const MILLION: u64 = 1_000_000;
-const ER_WRONG_VALUE_FOR_VAR: u32 = 1231;
-const ER_WRONG_TYPE_FOR_VAR: u32 = 1232;
-const ER_TRUNCATED_WRONG_VALUE: u32 = 1292;
 
 pub static SIZE: Shared<c_ulonglong> = Shared::new(0);
 pub static LIMIT: Shared<c_ulonglong> = Shared::new(LIMIT_DEFAULT);
@@ -264,13 +261,17 @@ unsafe fn given(value: *mut Value) -> Given {
 /// The server sends nothing at all for a check that fails without an error.
 fn checked(check: impl FnOnce() -> c_int) -> c_int {
     contain(Point::Variable, None, || Some(check())).unwrap_or_else(|| {
-        log::raise(ER_UNKNOWN_ERROR, false, "The query cache is switched off after a fault; see the error log");
+        log::raise(MARIADB.errors.unknown, false, "The query cache is switched off after a fault; see the error log");
         1
     })
 }
 
 fn wrong_value(name: &str, value: &str) -> c_int {
-    log::raise(ER_WRONG_VALUE_FOR_VAR, false, &format!("Variable '{name}' can't be set to the value of '{value}'"));
+    log::raise(
+        MARIADB.errors.wrong_value_for_variable,
+        false,
+        &format!("Variable '{name}' can't be set to the value of '{value}'"),
+    );
     1
 }
 
@@ -306,7 +307,7 @@ unsafe fn type_given(save: *mut c_void, value: *mut Value) -> c_int {
 }
 
 fn wrong_type(name: &str) -> c_int {
-    log::raise(ER_WRONG_TYPE_FOR_VAR, false, &format!("Incorrect argument type to variable '{name}'"));
+    log::raise(MARIADB.errors.wrong_type_for_variable, false, &format!("Incorrect argument type to variable '{name}'"));
     1
 }
 
@@ -323,7 +324,7 @@ unsafe fn check_number(name: &str, max: u64, block: u64, save: *mut c_void, valu
     };
     let fixed = number.min(max) / block * block;
     if fixed.to_string() != shown {
-        log::raise(ER_TRUNCATED_WRONG_VALUE, true, &format!("Truncated incorrect {name} value: '{shown}'"));
+        log::raise(MARIADB.errors.truncated_wrong_value, true, &format!("Truncated incorrect {name} value: '{shown}'"));
     }
     // SAFETY: the caller's promise.
     unsafe { *save.cast::<c_ulonglong>() = fixed };
@@ -380,7 +381,11 @@ unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_v
 unsafe extern "C" fn update_trial(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     contain(Point::Variable, (), || {
         if target.cast() == trial_pointer(std::ptr::null_mut()) {
-            log::raise(ER_TRUNCATED_WRONG_VALUE, true, "fqc_trial is a matter of single sessions: nothing was changed");
+            log::raise(
+                MARIADB.errors.truncated_wrong_value,
+                true,
+                "fqc_trial is a matter of single sessions: nothing was changed",
+            );
             return;
         }
         // SAFETY: called by the server with the pointer to the session's value and a zero or a one.

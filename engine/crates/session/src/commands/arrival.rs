@@ -26,7 +26,7 @@ impl Session {
             }
             self.rest(engine);
         }
-        if self.is_resting() && passes_unseen(command, body) {
+        if self.is_resting() && passes_unseen(command, body, self.identity.mode()) {
             return Decision::Forward;
         }
         let hidden_error = self.work.hidden_error.take();
@@ -51,7 +51,7 @@ impl Session {
         if self.loses_track(engine, command, body) {
             self.rest(engine);
         }
-        if self.is_resting() && passes_unseen(command, body) {
+        if self.is_resting() && passes_unseen(command, body, self.identity.mode()) {
             return;
         }
         match command {

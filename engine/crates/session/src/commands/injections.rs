@@ -115,7 +115,8 @@ impl Session {
         }
         // The question is about the number of rows found, too.
         let unseen = self.tell_unseen(engine, |_| true);
-        unseen.or_else(|| Some(self.inject(engine, Purpose::Ask, (question::question(), Expect::Query))))
+        unseen
+            .or_else(|| Some(self.inject(engine, Purpose::Ask, (question::question(engine.flavour()), Expect::Query))))
     }
 
     fn may_tell_rows(&self, engine: &Engine, statement: &Statement) -> bool {

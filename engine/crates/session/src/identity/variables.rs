@@ -5,58 +5,6 @@ use crate::identity::habits::Habits;
 use sql::{Assignment, Charset, LexMode, Target, Value};
 use std::collections::BTreeMap;
 
-/// Variables that no result depends on, or whose effect is known from the server's own facts (autocommit, isolation).
-const IGNORED: &[&[u8]] = &[
-    b"autocommit",
-    b"foreign_key_checks",
-    b"fqc_limit",
-    b"fqc_min_res_unit",
-    b"fqc_size",
-    b"fqc_strip_comments",
-    b"fqc_type",
-    b"fqc_wlock_invalidate",
-    b"idle_write_transaction_timeout",
-    b"innodb_lock_wait_timeout",
-    b"interactive_timeout",
-    b"lock_wait_timeout",
-    b"long_query_time",
-    b"net_read_timeout",
-    b"net_write_timeout",
-    b"profiling",
-    b"query_cache_strip_comments",
-    b"query_cache_type",
-    b"query_cache_wlock_invalidate",
-    b"slow_query_log",
-    b"sql_log_bin",
-    b"sql_safe_updates",
-    b"transaction_isolation",
-    b"transaction_read_only",
-    b"tx_isolation",
-    b"tx_read_only",
-    b"unique_checks",
-    b"wait_timeout",
-];
-
-/// They only speak up in the response of a statement that has changed something, which is never stored.
-const QUIET_TRACKERS: [&[u8]; 2] = [b"session_track_schema", b"session_track_state_change"];
-
-/// What a SET with an expression may change and a question to the server can tell again.
-pub const ASKABLE: [&[u8]; 13] = [
-    b"sql_mode",
-    b"time_zone",
-    b"character_set_client",
-    b"character_set_connection",
-    b"character_set_results",
-    b"collation_connection",
-    b"sql_select_limit",
-    b"group_concat_max_len",
-    b"div_precision_increment",
-    b"default_week_format",
-    b"lc_time_names",
-    b"max_sort_length",
-    b"optimizer_switch",
-];
-
 /// Set where the character set of results was named since the login. Results tell their collation too, which then is the
 /// default one or that of SET NAMES; what the server tells when it is asked does not say which.
 const RESULTS_NAMED: &[u8] = b"results named";
@@ -98,7 +46,7 @@ pub struct Variables {
     set: BTreeMap<Vec<u8>, Vec<u8>>,
     pub mode: LexMode,
     pub knowledge: Knowledge,
-    /// One of `ASKABLE` was set by an expression: the server is to be asked before the next read.
+    /// An askable one was set by an expression: the server is to be asked before the next read.
     pub is_uncertain: bool,
     /// Nothing was set that way, but it is not known how texts are read from the beginning on.
     pub is_unread: bool,
@@ -122,6 +70,15 @@ impl Variables {
         Variables { set: BTreeMap::new(), mode, knowledge, is_uncertain, is_unread, habits: Habits::default() }
     }
 
+    fn known(&self) -> &'static flavour::Variables {
+        &self.mode.flavour.variables
+    }
+
+    fn charset_of(&self, value: &Value) -> Charset {
+        let charsets = &self.mode.flavour.charsets;
+        value.plain().map_or(Charset::Unreadable, |name| Charset::of_name(name, charsets))
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.set.iter().map(|(name, value)| (name.as_slice(), value.as_slice()))
     }
@@ -137,7 +94,7 @@ impl Variables {
             Target::Names { collation } => self.set_names(&assignment.value, collation.as_deref(), inherited),
             // Its effect depends on the database that is current now.
             Target::Charset => {
-                self.mode.charset = assignment.value.plain().map_or(Charset::Unreadable, Charset::of_name);
+                self.mode.charset = self.charset_of(&assignment.value);
                 Understanding::NotUnderstood
             }
             Target::Role => {
@@ -149,7 +106,7 @@ impl Variables {
     }
 
     fn set_session(&mut self, name: &[u8], value: &Value, inherited: u64) -> Understanding {
-        if IGNORED.contains(&name) || QUIET_TRACKERS.contains(&name) {
+        if self.known().has_no_effect(name) {
             return Understanding::Nothing;
         }
         if Habits::hang_on(name) {
@@ -164,7 +121,7 @@ impl Variables {
         }
         // Of the switches of the optimizer it changes those that it names.
         let is_part = name == b"optimizer_switch";
-        if ASKABLE.contains(&name) && (is_part || matches!(value, Value::Complex | Value::Default)) {
+        if self.known().is_askable(name) && (is_part || matches!(value, Value::Complex | Value::Default)) {
             self.doubt();
             return Understanding::Changed;
         }
@@ -175,7 +132,7 @@ impl Variables {
             }
         }
         if name == b"character_set_client" {
-            self.mode.charset = value.plain().map_or(Charset::Unreadable, Charset::of_name);
+            self.mode.charset = self.charset_of(value);
         }
         self.set_plain(name, value, inherited)
     }
@@ -187,7 +144,7 @@ impl Variables {
             _ => return Understanding::NotUnderstood,
         };
         let bases = bases(name);
-        if self.is_doubtful() && bases.iter().any(|base| ASKABLE.contains(base)) {
+        if self.is_doubtful() && bases.iter().any(|base| self.known().is_askable(base)) {
             return Understanding::NotUnderstood;
         }
         let own = Some(&value).into_iter();
@@ -202,8 +159,9 @@ impl Variables {
 
     /// Assignments of which nobody knows whether they were made. False if the server cannot be asked for what they set.
     pub fn doubt_all(&mut self, assignments: &[Assignment]) -> bool {
+        let known = self.known();
         let is_askable = |assignment: &Assignment| match &assignment.target {
-            Target::Session(name) => ASKABLE.contains(&name.as_slice()),
+            Target::Session(name) => known.is_askable(name),
             Target::Names { .. } => true,
             _ => false,
         };
@@ -221,7 +179,7 @@ impl Variables {
         !self.is_uncertain && self.knowledge != Knowledge::Lost
     }
 
-    /// One of `ASKABLE` was set by an expression, and the server has not told its value yet.
+    /// An askable one was set by an expression, and the server has not told its value yet.
     pub fn is_doubtful(&self) -> bool {
         self.is_uncertain && !self.is_unread
     }
@@ -231,10 +189,10 @@ impl Variables {
         (self.is_uncertain, self.is_unread) = (true, false);
     }
 
-    /// The server has told the values of `ASKABLE` and those that habits hang on, in that order.
+    /// The server has told the values of the askable ones and those that habits hang on, in that order.
     pub fn learn(&mut self, values: &[Vec<u8>]) {
         self.is_uncertain = false;
-        if let Some([trace, idle, transactions, big_selects]) = values.get(ASKABLE.len()..) {
+        if let Some([trace, idle, transactions, big_selects]) = values.get(self.known().askable.len()..) {
             self.habits = Habits::told([trace, idle, transactions, big_selects]);
         }
         if let Some(mode) = values.first() {
@@ -245,8 +203,8 @@ impl Variables {
             return;
         }
         self.forget_character_sets();
-        for (name, value) in ASKABLE.iter().zip(values) {
-            self.set_plain(name, &Value::Text(value.clone()), 0);
+        for (name, value) in self.known().askable.iter().zip(values) {
+            self.set_plain(name.as_bytes(), &Value::Text(value.clone()), 0);
         }
     }
 
@@ -255,7 +213,7 @@ impl Variables {
         self.forget_character_sets();
         let named = collation.map_or_else(|| vec![u8::from(matches!(value, Value::Default))], <[u8]>::to_vec);
         self.set.insert(RESULTS_NAMED.to_vec(), named);
-        self.mode.charset = value.plain().map_or(Charset::Unreadable, Charset::of_name);
+        self.mode.charset = self.charset_of(value);
         if let Some(collation) = collation {
             self.set.insert(b"names collate".to_vec(), collation.to_vec());
         }

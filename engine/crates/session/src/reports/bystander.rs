@@ -4,7 +4,6 @@
 //! transaction has ended; of one whose past is unknown, every statement may end a transaction that wrote anything.
 
 use crate::engine::Engine;
-use crate::engine::system::is_server_own;
 use crate::report::{Report, SessionState};
 use crate::text::kinds::closing;
 use crate::transaction::writes::Writes;
@@ -40,7 +39,7 @@ impl Bystander {
     }
 
     fn writes(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
-        if is_server_own(db, name) {
+        if engine.flavour().schemas.is_servers_own(db, name) {
             return;
         }
         self.writes.close_table(engine, &engine.tables().find(engine.versions(), db, name));
@@ -50,7 +49,7 @@ impl Bystander {
     }
 
     fn runs(&mut self, engine: &Engine, text: &[u8]) {
-        let statement = sql::classify(text, LexMode::default());
+        let statement = sql::classify(text, LexMode::new(engine.flavour()));
         let closing = closing(&statement.kind);
         if self.is_past_unknown || closing.everything {
             self.writes.close_everything(engine, closing.defines);
@@ -61,7 +60,10 @@ impl Bystander {
     fn ends(&mut self, engine: &Engine, state: &SessionState, executed: &[u8]) {
         self.writes.is_locked = state.in_lock_tables;
         let ended = state.autocommit && !state.has_begun
-            || matches!(sql::classify(executed, LexMode::default()).kind, Kind::Commit(_) | Kind::Rollback(_));
+            || matches!(
+                sql::classify(executed, LexMode::new(engine.flavour())).kind,
+                Kind::Commit(_) | Kind::Rollback(_)
+            );
         if ended {
             // What was locked before anybody looked may be written without a word, and what hangs on it.
             self.is_past_unknown &= state.in_lock_tables;

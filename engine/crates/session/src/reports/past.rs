@@ -53,7 +53,9 @@ impl Past {
         let left: Vec<Older> =
             running.into_iter().filter(|older| is_left(older) && may_write(engine, &older.text)).collect();
         if self.is_changing
-            && !left.iter().any(|older| closing(&sql::classify(&older.text, LexMode::default()).kind).everything)
+            && !left
+                .iter()
+                .any(|older| closing(&sql::classify(&older.text, LexMode::new(engine.flavour())).kind).everything)
         {
             self.is_changing = false;
             engine.settings().end_change();
@@ -81,7 +83,7 @@ impl Past {
 /// All but a read that certainly runs no stored function, neither by its own words nor by a view's. How its session reads
 /// quotes and backslashes is not known here.
 pub fn may_write(engine: &Engine, text: &[u8]) -> bool {
-    let mode = LexMode::default();
+    let mode = LexMode::new(engine.flavour());
     let reading = Reading::new(text, mode);
     let Kind::Read(read) = &reading.statement.kind else { return !is_plain_show(&reading.statement.kind) };
     let is_ambiguous = text.iter().any(|byte| matches!(byte, b'"' | b'\\'));

@@ -4,7 +4,7 @@
 
 use crate::engine::Engine;
 use crate::session::{Phase, Session};
-use sql::{Kind, Refusal, Statement};
+use sql::{Kind, LexMode, Refusal, Statement};
 use wire::Command;
 
 impl Session {
@@ -69,9 +69,9 @@ pub(crate) fn keeps_track(kind: &Kind) -> bool {
 }
 
 /// A resting session's command of which neither the text nor the response matters.
-pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8]) -> bool {
+pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
     match command {
-        Some(Command::Query | Command::StmtPrepare) => !may_concern_surface(body),
+        Some(Command::Query | Command::StmtPrepare) => !may_concern_surface(body, mode),
         // The next bytes are no commands.
         Some(Command::ChangeUser | Command::BinlogDump | Command::BinlogDumpGtid | Command::RegisterSlave) | None => {
             false
@@ -81,8 +81,8 @@ pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8]) -> bool {
 }
 
 /// A name of ours, a statement of ours, or a local file that will follow.
-fn may_concern_surface(text: &[u8]) -> bool {
+fn may_concern_surface(text: &[u8], mode: LexMode) -> bool {
     const FIRST: [&[u8]; 4] = [b"show", b"flush", b"reset", b"load"];
     let word = &text[..text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len())];
-    word.is_empty() || FIRST.iter().any(|first| first.eq_ignore_ascii_case(word)) || sql::surface::is_near(text)
+    word.is_empty() || FIRST.iter().any(|first| first.eq_ignore_ascii_case(word)) || sql::surface::is_near(text, mode)
 }

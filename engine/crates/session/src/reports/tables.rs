@@ -1,7 +1,6 @@
 //! A connection's statements lock tables, define them, and run other statements inside.
 
 use crate::engine::Engine;
-use crate::engine::system::{is_server_own, is_system_schema};
 use crate::engine::tables::{Table, Verdict};
 use crate::reason::Own;
 use crate::session::Session;
@@ -11,9 +10,9 @@ use std::sync::Arc;
 
 impl Session {
     pub(crate) fn locks(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
-        if is_server_own(db, name) {
+        if engine.flavour().schemas.is_servers_own(db, name) {
             // Once in a session for each routine, which then is remembered there.
-            if name == b"proc" {
+            if name == engine.flavour().schemas.routines.as_bytes() {
                 self.identity.go_elsewhere();
             }
             return;
@@ -31,7 +30,7 @@ impl Session {
                 let table = table.clone();
                 self.on_write(engine, &table);
             }
-            Some(recording) if is_system_schema(db) => recording.refuse(Own::SystemTable),
+            Some(recording) if engine.flavour().schemas.is_system(db) => recording.refuse(Own::SystemTable),
             Some(recording) => {
                 if engine.insight().has_rules() {
                     recording.tables.push(table.clone());

@@ -6,6 +6,7 @@ use crate::session::Session;
 use crate::statement::recording::Finished;
 use crate::statement::running::HiddenError;
 use crate::statement::running::{Effect, Purpose};
+use flavour::Flavour;
 use wire::{ErrPacket, Outcome, OutcomeKind, Progress};
 
 impl Session {
@@ -61,7 +62,11 @@ impl Session {
         self.apply(engine, &running, &outcome, has_failed);
         self.doubt_granted(engine, &running);
         // With something written, the statement may have committed that before its privileges were looked at.
-        if running.is_inert && !self.writes.is_locked && self.transaction.written.is_empty() && was_refused(&outcome) {
+        if running.is_inert
+            && !self.writes.is_locked
+            && self.transaction.written.is_empty()
+            && was_refused(engine.flavour(), &outcome)
+        {
             self.writes.reopen(engine);
         }
         if let Some(table) = &running.generated {
@@ -80,7 +85,7 @@ impl Session {
             }
         }
         let is_unseen = matches!(running.purpose, Purpose::Unseen { .. });
-        let interruption = interruption(&outcome).filter(|_| is_unseen);
+        let interruption = interruption(engine.flavour(), &outcome).filter(|_| is_unseen);
         if let Some(answer) = interruption {
             self.work.hidden_error = Some(HiddenError { answer, is_of_begin: false });
             self.diagnostics.unseen = running.replaced;
@@ -129,21 +134,14 @@ impl Session {
 }
 
 /// The error of a statement that was ended from outside, as an answer of its own.
-fn interruption(outcome: &Outcome) -> Option<Vec<u8>> {
-    let (code, state, message) = match outcome.kind {
-        OutcomeKind::Err { code: 1205 } => (1205, b"HY000", "Lock wait timeout exceeded; try restarting transaction"),
-        OutcomeKind::Err { code: 1317 } => (1317, b"70100", "Query execution was interrupted"),
-        OutcomeKind::Err { code: 1969 } => {
-            (1969, b"70100", "Query execution was interrupted (max_statement_time exceeded)")
-        }
-        _ => return None,
-    };
-    Some(ErrPacket::build(1, code, state, message))
+fn interruption(flavour: &Flavour, outcome: &Outcome) -> Option<Vec<u8>> {
+    let OutcomeKind::Err { code } = outcome.kind else { return None };
+    let error = flavour.errors.interruptions.iter().find(|error| error.code == code)?;
+    Some(ErrPacket::build(1, code, error.state, error.message))
 }
 
-/// Errors that the server gives before a statement begins: syntax, privileges, names of variables. A value may be refused when
-/// another variable has been set.
-fn was_refused(outcome: &Outcome) -> bool {
-    const BEFORE_BEGINNING: [u16; 9] = [1044, 1045, 1064, 1142, 1143, 1193, 1227, 1229, 1238];
-    matches!(outcome.kind, OutcomeKind::Err { code } if BEFORE_BEGINNING.contains(&code)) && outcome.results == 0
+/// The statement had not begun.
+fn was_refused(flavour: &Flavour, outcome: &Outcome) -> bool {
+    let is_early = |code: u16| flavour.errors.before_beginning.contains(&code);
+    matches!(outcome.kind, OutcomeKind::Err { code } if is_early(code)) && outcome.results == 0
 }

@@ -1,7 +1,6 @@
 //! A read whose response has been sent: whether its result may be stored, and what else it tells.
 
 use crate::engine::Engine;
-use crate::engine::system::is_system_schema;
 use crate::entries::cells::table_cells;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
@@ -111,7 +110,7 @@ impl Session {
     fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
         let views = engine.catalogue().views().filter(|views| views.generation == recording.generation);
         let Some(views) = views else { return recording.refuse(Own::Changed) };
-        if is_system_schema(recording.terms.database.as_deref().unwrap_or(self.identity.database())) {
+        if engine.flavour().schemas.is_system(recording.terms.database.as_deref().unwrap_or(self.identity.database())) {
             recording.refuse(Own::SystemTable);
         } else if recording.reading.names_view(&views, &recording.text, self.identity.mode()) {
             recording.refuse(Own::View);

@@ -7,6 +7,8 @@ use crate::identity::account::Account;
 use crate::identity::contexts::{Contexts, Parts};
 use crate::identity::habits::Habits;
 use crate::identity::variables::{Knowledge, Understanding, Variables};
+use crate::reason::Own;
+use flavour::Flavour;
 use sql::{Assignment, Charset, LexMode};
 use wire::{ClientHello, Greeting, capability, status};
 
@@ -15,8 +17,8 @@ pub enum Agreement {
     Plain,
     /// TLS begins now; the rest follows inside it.
     Tls,
-    /// Not understood, or compressed.
-    Foreign,
+    /// The packets cannot be read.
+    Foreign(Option<Own>),
 }
 
 pub struct Identity {
@@ -54,8 +56,8 @@ pub struct Identity {
     numbers_under: Option<u64>,
 }
 
-impl Default for Identity {
-    fn default() -> Self {
+impl Identity {
+    pub fn new(flavour: &'static Flavour) -> Identity {
         Identity {
             offered: 0,
             capabilities: 0,
@@ -67,7 +69,7 @@ impl Default for Identity {
             cache_type: 0,
             trial: None,
             must_run: false,
-            variables: Variables::new(LexMode::default()),
+            variables: Variables::new(LexMode::new(flavour)),
             inherited: 0,
             granted: [0; 2],
             goes_elsewhere: false,
@@ -77,9 +79,11 @@ impl Default for Identity {
             numbers_under: None,
         }
     }
-}
 
-impl Identity {
+    fn flavour(&self) -> &'static Flavour {
+        self.variables.mode.flavour
+    }
+
     /// False if this is not the greeting of a server.
     pub fn greet(&mut self, bytes: &[u8]) -> bool {
         let greeting = wire::Packet::parse(bytes)
@@ -91,15 +95,21 @@ impl Identity {
 
     /// The client's answer to the greeting, or, inside TLS, its second half.
     pub fn agree(&mut self, payload: &[u8]) -> Agreement {
-        let Some(hello) = ClientHello::parse(payload) else { return Agreement::Foreign };
+        let Some(hello) = ClientHello::parse(payload) else { return Agreement::Foreign(None) };
         if hello.ssl_requested {
             return Agreement::Tls;
         }
         self.capabilities = hello.capabilities & self.offered;
         self.charset = hello.charset;
         self.database = hello.database.unwrap_or_default();
-        let is_compressed = self.has(capability::COMPRESS) || self.has(capability::ZSTD_COMPRESS);
-        if is_compressed { Agreement::Foreign } else { Agreement::Plain }
+        // The server takes no notice of what it did not offer, so no more than what both have said is in force.
+        if self.has(capability::COMPRESSED) {
+            Agreement::Foreign(Some(Own::Compressed))
+        } else if self.flavour().capabilities.unknown(self.capabilities) != 0 {
+            Agreement::Foreign(Some(Own::UnknownCapability))
+        } else {
+            Agreement::Plain
+        }
     }
 
     pub fn capabilities(&self) -> u64 {
@@ -177,7 +187,7 @@ impl Identity {
             self.collation = collation;
             self.forget_numbers();
         }
-        let charset = Charset::of_collation(collation as u16);
+        let charset = Charset::of_collation(collation as u16, &self.flavour().charsets);
         if charset != self.variables.mode.charset {
             self.variables.mode.charset = charset;
             self.forget_numbers();
@@ -252,8 +262,8 @@ impl Identity {
     pub fn begin(&mut self, inherited: u64, habits: Option<Habits>) {
         self.inherited = inherited;
         let ignore_space = self.has(capability::IGNORE_SPACE);
-        let charset = Charset::of_collation(self.charset);
-        self.variables = Variables::new(LexMode { ignore_space, charset, ..LexMode::default() });
+        let charset = Charset::of_collation(self.charset, &self.flavour().charsets);
+        self.variables = Variables::new(LexMode { ignore_space, charset, ..LexMode::new(self.flavour()) });
         self.variables.habits = habits.unwrap_or_default();
         (self.variables.is_uncertain, self.variables.is_unread) = (habits.is_none(), habits.is_none());
         self.forget_numbers();
@@ -349,7 +359,7 @@ impl Identity {
         if !account.is_pattern() || !knows_hosts || contexts.has_several_hosts(&account.user) {
             parts.push(b"address").push(&account.address);
         }
-        parts.push(&(self.capabilities & capability::RESPONSE_SHAPING).to_le_bytes());
+        parts.push(&(self.capabilities & self.flavour().capabilities.shaping).to_le_bytes());
         parts.push(&self.charset.to_le_bytes()).push(&self.collation.to_le_bytes());
         parts.push(&[self.cache_type, u8::from(self.variables.mode.ignore_space)]);
         parts.push(&self.inherited.to_le_bytes());

@@ -1,13 +1,13 @@
 //! The question to the server for settings that are not certain, and its answer.
 
 use crate::identity::habits::Habits;
-use crate::identity::variables::ASKABLE;
 use crate::packets::query_packet;
+use flavour::Flavour;
 
 /// Asks the server for the settings that a session changed by an expression, and first for the number of rows found,
 /// which the question itself replaces, and for what sessions run at their beginning.
-pub fn question() -> Vec<u8> {
-    let askable = ASKABLE.iter().map(|name| format!("@@SESSION.{}", String::from_utf8_lossy(name)));
+pub fn question(flavour: &Flavour) -> Vec<u8> {
+    let askable = flavour.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
     let names: Vec<String> = askable.chain(Habits::QUESTIONS.map(str::to_owned)).collect();
     query_packet(format!("SELECT FOUND_ROWS(), @@GLOBAL.init_connect, {}", names.join(", ")).as_bytes())
 }

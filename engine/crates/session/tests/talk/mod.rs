@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+use flavour::MARIADB;
 use footprint::KeyColumn;
 use session::{
     Account, Beginnings, Decision, Engine, Outlet, Past, Reply, Report, Session, SessionState, Verdict, ViewNames,
@@ -35,7 +36,7 @@ pub fn engine() -> Engine {
 
 /// With a clock of the test's own, in nanoseconds.
 pub fn engine_at(clock: fn() -> u64) -> Engine {
-    let engine = Engine::new(clock);
+    let engine = Engine::new(&MARIADB, clock);
     engine.cache().resize(1 << 20);
     engine.settings().set_size(1 << 20);
     engine.settings().switch(true);
@@ -101,7 +102,7 @@ fn begin<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
     engine
         .settings()
         .note_beginnings(engine.settings().inherited(), Beginnings { as_usual: true, ..Beginnings::default() });
-    let mut session = Session::accepted(engine.settings().inherited());
+    let mut session = Session::accepted(&MARIADB, engine.settings().inherited());
     let state = SessionState { isolation, ..state() };
     let account = Account { user: b"u".to_vec(), host: b"%".to_vec(), address: address.to_vec() };
     session.report(engine, Report::Connected { account, state });

@@ -39,8 +39,8 @@ impl<'a> Lexer<'a> {
             return Some(self.broken());
         };
         self.position += end + 4;
-        let is_executable = body.starts_with(b"!") || body.starts_with(b"M!");
-        if !is_executable {
+        let may_run = self.mode.flavour.comments.executable;
+        if !may_run.iter().any(|mark| body.starts_with(mark.as_bytes())) {
             return None;
         }
         // Executed or skipped, it ends at the same place only if nothing in it could hide the end.

@@ -1,10 +1,25 @@
-//! The tables of [`super`]. Wrapped by hand: one name per line would hide them.
+//! MariaDB's functions. The lists are wrapped by hand: one name per line would hide them.
+//!
+//! Not among the deterministic ones are functions that make TIME values, because the server completes those with today's date
+//! where a date is needed; JSON_TABLE, whose columns can be of that type; and POINT(), POLYGON() and the like, which with
+//! another number of arguments are stored functions.
 
-use crate::Refusal::{self, *};
+use crate::Objection::*;
+use crate::{Functions, Names, Objections};
+
+pub(super) const FUNCTIONS: Functions = Functions {
+    syntax: Names::new(SYNTAX),
+    deterministic: Names::new(DETERMINISTIC),
+    deterministic_if_tight: Names::new(TIGHT),
+    deterministic_with_argument: Names::new(&["unix_timestamp"]),
+    refused: REFUSED,
+    niladic: NILADIC,
+    diagnostics: Names::new(&["error_count", "found_rows", "row_count", "warning_count"]),
+};
 
 /// Keywords that a parenthesis may follow without a call, and types.
 #[rustfmt::skip]
-pub(super) const SYNTAX: &[&str] = &[
+const SYNTAX: &[&str] = &[
     "all", "and", "any", "as", "between", "binary", "by", "case", "datetime", "dec", "decimal", "distinct",
     "distinctrow", "div", "double", "else", "except", "exists", "fixed", "float", "from", "group", "having",
     "high_priority", "in", "index", "int", "integer", "intersect", "interval", "is", "join", "key", "like", "match",
@@ -13,9 +28,8 @@ pub(super) const SYNTAX: &[&str] = &[
     "union", "using", "values", "varchar", "when", "where", "xor",
 ];
 
-/// Deterministic, wherever the parenthesis is.
 #[rustfmt::skip]
-pub(super) const SAFE: &[&str] = &[
+const DETERMINISTIC: &[&str] = &[
     "abs", "acos", "aes_decrypt", "aes_encrypt", "area", "asbinary", "ascii", "asin", "astext", "aswkb",
     "aswkt", "atan", "atan2", "avg", "bin", "bit_count", "bit_length", "boundary", "buffer", "ceil", "ceiling",
     "centroid", "char", "char_length", "character_length", "charset", "chr", "coalesce", "coercibility",
@@ -63,9 +77,9 @@ pub(super) const SAFE: &[&str] = &[
     "yearweek",
 ];
 
-/// Deterministic, but keywords only directly before the parenthesis.
+/// Keywords only directly before the parenthesis.
 #[rustfmt::skip]
-pub(super) const TIGHT: &[&str] = &[
+const TIGHT: &[&str] = &[
     "add_months", "adddate", "bit_and", "bit_or", "bit_xor", "cast", "count", "cume_dist", "date_add",
     "date_format", "date_sub", "decode", "dense_rank", "extract", "first_value", "group_concat", "json_arrayagg",
     "json_objectagg", "lag", "last_value", "lead", "max", "median", "mid", "min", "nth_value", "ntile",
@@ -75,64 +89,50 @@ pub(super) const TIGHT: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-pub(super) const REFUSED: &[(&str, Refusal)] = &[
-    ("addtime", CurrentDate),
-    ("analyse", Procedure),
-    ("benchmark", SideEffect),
-    ("binlog_gtid_pos", SideEffect),
-    ("column_get", CurrentDate),
-    ("connection_id", SessionState),
-    ("curdate", Nondeterministic),
-    ("current_date", Nondeterministic),
-    ("current_role", SessionState),
-    ("current_time", Nondeterministic),
-    ("current_timestamp", Nondeterministic),
-    ("current_user", SessionState),
-    ("curtime", Nondeterministic),
-    ("default", Nondeterministic),
-    ("encrypt", Nondeterministic),
-    ("found_rows", SessionState),
-    ("get_lock", SideEffect),
-    ("is_free_lock", SideEffect),
-    ("is_used_lock", SideEffect),
-    ("last_insert_id", SessionState),
-    ("lastval", SequenceValue),
-    ("load_file", SideEffect),
-    ("localtime", Nondeterministic),
-    ("localtimestamp", Nondeterministic),
-    ("maketime", CurrentDate),
-    ("master_gtid_wait", SideEffect),
-    ("master_pos_wait", SideEffect),
-    ("nextval", SequenceValue),
-    ("now", Nondeterministic),
-    ("rand", Nondeterministic),
-    ("random_bytes", Nondeterministic),
-    ("release_all_locks", SideEffect),
-    ("release_lock", SideEffect),
-    ("row_count", SessionState),
-    ("rownum", Nondeterministic),
-    ("sec_to_time", CurrentDate),
-    ("session_user", SessionState),
-    ("setval", SequenceValue),
-    ("sleep", SideEffect),
-    ("str_to_date", CurrentDate),
-    ("subtime", CurrentDate),
-    ("sys_guid", Nondeterministic),
-    ("sysdate", Nondeterministic),
-    ("system_user", SessionState),
-    ("systimestamp", Nondeterministic),
-    ("time", CurrentDate),
-    ("timediff", CurrentDate),
-    ("user", SessionState),
-    ("utc_date", Nondeterministic),
-    ("utc_time", Nondeterministic),
-    ("utc_timestamp", Nondeterministic),
-    ("uuid", Nondeterministic),
-    ("uuid_short", Nondeterministic),
-    ("uuid_v4", Nondeterministic),
-    ("uuid_v7", Nondeterministic),
-    ("value", Nondeterministic),
-    ("wsrep_last_seen_gtid", SessionState),
-    ("wsrep_last_written_gtid", SessionState),
-    ("wsrep_sync_wait_upto_gtid", SideEffect),
-];
+const REFUSED: Objections = Objections::new(&[
+    (Nondeterministic, Names::new(&[
+        "curdate", "current_date", "current_time", "current_timestamp", "curtime", "default", "encrypt",
+        "localtime", "localtimestamp", "now", "rand", "random_bytes", "rownum", "sys_guid", "sysdate",
+        "systimestamp", "utc_date", "utc_time", "utc_timestamp", "uuid", "uuid_short", "uuid_v4", "uuid_v7",
+        "value",
+    ])),
+    (SessionState, Names::new(&[
+        "connection_id", "current_role", "current_user", "found_rows", "last_insert_id", "row_count",
+        "session_user", "system_user", "user", "wsrep_last_seen_gtid", "wsrep_last_written_gtid",
+    ])),
+    (SideEffect, Names::new(&[
+        "benchmark", "binlog_gtid_pos", "get_lock", "is_free_lock", "is_used_lock", "load_file", "master_gtid_wait",
+        "master_pos_wait", "release_all_locks", "release_lock", "sleep", "wsrep_sync_wait_upto_gtid",
+    ])),
+    (CurrentDate, Names::new(&[
+        "addtime", "column_get", "maketime", "sec_to_time", "str_to_date", "subtime", "time", "timediff",
+    ])),
+    (SequenceValue, Names::new(&["lastval", "nextval", "setval"])),
+    (Procedure, Names::new(&["analyse"])),
+]);
+
+#[rustfmt::skip]
+const NILADIC: Objections = Objections::new(&[
+    (Nondeterministic, Names::new(&[
+        "current_date", "current_time", "current_timestamp", "localtime", "localtimestamp", "utc_date", "utc_time",
+        "utc_timestamp",
+    ])),
+    (SessionState, Names::new(&["current_role", "current_user"])),
+]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_is_in_two_lists() {
+        let refused = REFUSED.as_slice().iter().flat_map(|(_, names)| names.as_slice());
+        let with_argument = FUNCTIONS.deterministic_with_argument.as_slice();
+        let mut all: Vec<&str> =
+            SYNTAX.iter().chain(DETERMINISTIC).chain(TIGHT).chain(with_argument).chain(refused).copied().collect();
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
+}

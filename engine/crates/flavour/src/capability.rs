@@ -1,0 +1,116 @@
+//! Capability bits: what client and server agree on in the handshake.
+//!
+//! The server offers some, the client answers with those that it wants, and in force are those that both have said. A client
+//! may ask for more than the server offers, and many do; the server ignores the rest. The upper 32 bits are MariaDB's
+//! extensions. They stand in four bytes that are otherwise filler, and only count where the lowest bit, [`MYSQL`], is clear.
+//!
+//! The comments say what a bit does to packets after the handshake. Where there is none, it does nothing to them.
+
+pub const MYSQL: u64 = 1;
+/// An UPDATE tells the rows that it found, not those that it changed.
+pub const FOUND_ROWS: u64 = 1 << 1;
+pub const LONG_FLAG: u64 = 1 << 2;
+pub const CONNECT_WITH_DB: u64 = 1 << 3;
+/// A name's database is left out.
+pub const NO_SCHEMA: u64 = 1 << 4;
+/// Packets are inside compressed ones (zlib).
+pub const COMPRESS: u64 = 1 << 5;
+pub const ODBC: u64 = 1 << 6;
+/// The server may ask for a file of the client.
+pub const LOCAL_FILES: u64 = 1 << 7;
+/// Statements are read in another mode.
+pub const IGNORE_SPACE: u64 = 1 << 8;
+pub const PROTOCOL_41: u64 = 1 << 9;
+pub const INTERACTIVE: u64 = 1 << 10;
+pub const SSL: u64 = 1 << 11;
+pub const IGNORE_SIGPIPE: u64 = 1 << 12;
+pub const TRANSACTIONS: u64 = 1 << 13;
+pub const RESERVED: u64 = 1 << 14;
+pub const SECURE_CONNECTION: u64 = 1 << 15;
+/// A command may have several statements.
+pub const MULTI_STATEMENTS: u64 = 1 << 16;
+/// A response may have several results.
+pub const MULTI_RESULTS: u64 = 1 << 17;
+pub const PS_MULTI_RESULTS: u64 = 1 << 18;
+pub const PLUGIN_AUTH: u64 = 1 << 19;
+pub const CONNECT_ATTRS: u64 = 1 << 20;
+pub const PLUGIN_AUTH_LENENC: u64 = 1 << 21;
+/// A client with an expired password may log in to change it; until then every statement fails.
+pub const EXPIRED_PASSWORDS: u64 = 1 << 22;
+/// An OK packet may tell what has changed in the session.
+pub const SESSION_TRACK: u64 = 1 << 23;
+/// Rows end with an OK packet, and definitions without a packet of their own.
+pub const DEPRECATE_EOF: u64 = 1 << 24;
+/// MySQL 8: a byte before the column count, and one in the response to a prepare, say whether definitions follow.
+pub const OPTIONAL_RESULTSET_METADATA: u64 = 1 << 25;
+/// MySQL 8: packets are inside compressed ones (zstd).
+pub const ZSTD_COMPRESS: u64 = 1 << 26;
+/// MySQL 8: attributes stand before the text of a query and among the parameters of an execution.
+pub const QUERY_ATTRIBUTES: u64 = 1 << 27;
+/// MySQL 8: the login may ask for several proofs, one after the other.
+pub const MULTI_FACTOR: u64 = 1 << 28;
+/// MariaDB before its extensions: an ERR packet with the number 0xFFFF reports progress. Reserved by MySQL for bits beyond 32.
+pub const PROGRESS_OBSOLETE: u64 = 1 << 29;
+/// Of the client's own use, like the next; servers may offer them all the same.
+pub const SSL_VERIFY_SERVER_CERT: u64 = 1 << 30;
+pub const REMEMBER_OPTIONS: u64 = 1 << 31;
+/// MariaDB: an ERR packet with the number 0xFFFF reports progress.
+pub const MARIADB_PROGRESS: u64 = 1 << 32;
+/// MariaDB 10.2: several commands in one packet, COM_MULTI. No later line has it.
+pub const MARIADB_MULTI: u64 = 1 << 33;
+/// MariaDB: COM_STMT_BULK_EXECUTE may be sent.
+pub const MARIADB_BULK: u64 = 1 << 34;
+/// MariaDB: a definition of a column has a string more.
+pub const MARIADB_EXTENDED_METADATA: u64 = 1 << 35;
+/// MariaDB: a byte after the column count says whether definitions follow.
+pub const MARIADB_CACHE_METADATA: u64 = 1 << 36;
+/// MariaDB 11.5: COM_STMT_BULK_EXECUTE may ask for a result with a row for each execution.
+pub const MARIADB_BULK_UNIT_RESULTS: u64 = 1 << 37;
+
+/// Bits that mean the same in every product, and whose packets the engine reads.
+pub const ORDINARY: u64 = MYSQL
+    | FOUND_ROWS
+    | LONG_FLAG
+    | CONNECT_WITH_DB
+    | NO_SCHEMA
+    | ODBC
+    | LOCAL_FILES
+    | IGNORE_SPACE
+    | PROTOCOL_41
+    | INTERACTIVE
+    | SSL
+    | IGNORE_SIGPIPE
+    | TRANSACTIONS
+    | RESERVED
+    | SECURE_CONNECTION
+    | MULTI_STATEMENTS
+    | MULTI_RESULTS
+    | PS_MULTI_RESULTS
+    | PLUGIN_AUTH
+    | CONNECT_ATTRS
+    | PLUGIN_AUTH_LENENC
+    | EXPIRED_PASSWORDS
+    | SESSION_TRACK
+    | DEPRECATE_EOF
+    | SSL_VERIFY_SERVER_CERT
+    | REMEMBER_OPTIONS;
+
+/// What the engine knows of a product's capabilities.
+#[derive(Clone, Copy, Debug)]
+pub struct Capabilities {
+    /// Their packets are read. A connection for which any other is in force passes uncached.
+    pub known: u64,
+    /// They change what a statement means or the bytes of its response: part of what makes two statements the same. How
+    /// spaces are read is part of it, too, as a mode.
+    pub shaping: u64,
+}
+
+/// The packets of a connection for which one of these is in force are compressed.
+pub const COMPRESSED: u64 = COMPRESS | ZSTD_COMPRESS;
+
+impl Capabilities {
+    /// Those in force that are not known. Compression is known, and its packets are not read.
+    pub const fn unknown(&self, in_force: u64) -> u64 {
+        in_force & !(self.known | COMPRESSED)
+    }
+}

@@ -1,0 +1,237 @@
+//! What differs from one server product to another, as data: a [`Flavour`] describes one product and its tested lines.
+//!
+//! The other crates are given a flavour and ask it; none of them names a product. Whatever a flavour does not know is treated
+//! as the worst case: an unknown function makes a read uncacheable, an unknown statement may change anything, a character set
+//! that is not listed makes texts unreadable, and an unknown capability leaves a connection uncached.
+//! Deliberately absent: code that reads a text or a packet, and any dependency on another crate.
+
+pub mod capability;
+mod mariadb;
+mod names;
+
+pub use capability::Capabilities;
+pub use mariadb::MARIADB;
+pub use names::{Names, Objections};
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// One product, as far as the engine has to know it.
+#[derive(Clone, Copy)]
+pub struct Flavour {
+    pub product: &'static str,
+    /// How the versions begin that the tests run on.
+    pub tested_lines: &'static [&'static str],
+    pub comments: Comments,
+    pub statements: Statements,
+    pub functions: Functions,
+    pub charsets: Charsets,
+    pub schemas: Schemas,
+    pub variables: Variables,
+    pub errors: Errors,
+    pub capabilities: Capabilities,
+    pub catalogue: Catalogue,
+}
+
+/// Flavours are statics: each is only itself.
+impl PartialEq for Flavour {
+    fn eq(&self, other: &Flavour) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Flavour {}
+
+impl fmt::Debug for Flavour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.product)
+    }
+}
+
+impl Flavour {
+    pub fn is_tested(&self, version: &str) -> bool {
+        self.tested_lines.iter().any(|line| version.starts_with(line))
+    }
+}
+
+/// `#`, `-- ` and `/* */` are comments in every product.
+#[derive(Clone, Copy)]
+pub struct Comments {
+    /// What follows `/*` where the server may run what the comment says.
+    pub executable: &'static [&'static str],
+}
+
+/// Statements that only some products have. Where one is missing, its text is a statement that nobody understands.
+#[derive(Clone, Copy)]
+pub struct Statements {
+    /// `SET STATEMENT ... FOR` and a statement.
+    pub has_set_statement: bool,
+    /// `BEGIN NOT ATOMIC` and control statements outside of stored routines, and `EXECUTE IMMEDIATE`.
+    pub has_compound: bool,
+    /// `ANALYZE` and a statement, which it runs.
+    pub has_analyze: bool,
+    /// `FLUSH QUERY CACHE` and `RESET QUERY CACHE`.
+    pub has_query_cache: bool,
+    /// The names of system variables that users and their tools know, and those that the engine registers for them.
+    pub aliases: &'static [Alias],
+    /// What the names that users know have in common, in lower case.
+    pub alias_prefix: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alias {
+    /// As users write it, in lower case.
+    pub theirs: &'static str,
+    pub ours: &'static str,
+}
+
+/// Words that may stand before a parenthesis in a read. All others are taken for stored functions.
+///
+/// A deterministic function is built into every tested line, so that no stored or loadable function can take its place, and
+/// its value depends on its arguments and on settings that are part of a cached result's identity.
+#[derive(Clone, Copy)]
+pub struct Functions {
+    /// Keywords and types: not calls.
+    pub syntax: Names,
+    pub deterministic: Names,
+    /// Deterministic, but built in only if the parenthesis follows at once; otherwise they are stored functions.
+    pub deterministic_if_tight: Names,
+    /// Deterministic with an argument; without one they tell the time.
+    pub deterministic_with_argument: Names,
+    pub refused: Objections,
+    /// They call a function without any parenthesis.
+    pub niladic: Objections,
+    /// They tell about the statement before, as functions or as system variables.
+    pub diagnostics: Names,
+}
+
+/// Why a result of a function must not be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objection {
+    /// Its value changes from call to call.
+    Nondeterministic,
+    /// It tells the state of the connection.
+    SessionState,
+    /// It does something besides returning a value.
+    SideEffect,
+    /// It makes a TIME value, which the server may complete with the date of today.
+    CurrentDate,
+    /// It reads or advances a sequence.
+    SequenceValue,
+    /// It belongs to PROCEDURE.
+    Procedure,
+}
+
+/// Character sets of clients, by how far their texts can be read without decoding them. Others cannot be read.
+#[derive(Clone, Copy)]
+pub struct Charsets {
+    pub utf8: &'static [&'static str],
+    /// ASCII below 0x80; above it any byte may mean anything, but none is the trail byte of another.
+    pub ascii_supersets: &'static [&'static str],
+    /// The numbers of their collations, as the handshake tells them.
+    pub utf8_collations: &'static [RangeInclusive<u16>],
+    pub ascii_superset_collations: &'static [RangeInclusive<u16>],
+}
+
+/// Schemas and tables that the server keeps for itself.
+#[derive(Clone, Copy)]
+pub struct Schemas {
+    /// Of what is read there not everything is told, and their views are many.
+    pub system: &'static [&'static str],
+    /// Tables of schema `mysql` that the server itself reads or writes along with other statements.
+    pub servers_own: &'static [&'static str],
+    /// The one of them that it reads when a session first meets a stored routine.
+    pub routines: &'static str,
+    /// Tables of schema `mysql` from which it reads what is granted for databases, tables and columns. Whatever changes
+    /// that locks one of them.
+    pub grants: &'static [&'static str],
+}
+
+impl Schemas {
+    pub fn is_system(&self, db: &[u8]) -> bool {
+        self.system.iter().any(|schema| schema.as_bytes().eq_ignore_ascii_case(db))
+    }
+
+    pub fn is_servers_own(&self, db: &[u8], name: &[u8]) -> bool {
+        db == b"mysql" && self.servers_own.iter().any(|known| known.as_bytes() == name)
+    }
+
+    pub fn tells_grants(&self, db: &[u8], name: &[u8]) -> bool {
+        db == b"mysql" && self.grants.iter().any(|known| known.as_bytes() == name)
+    }
+}
+
+/// System variables, in lower case.
+#[derive(Clone, Copy)]
+pub struct Variables {
+    /// No result depends on them, or their effect is known from what the server itself tells (autocommit, isolation).
+    pub without_effect: &'static [&'static str],
+    /// What a SET with an expression may have changed, and the server can be asked for.
+    pub askable: &'static [&'static str],
+}
+
+impl Variables {
+    pub fn has_no_effect(&self, name: &[u8]) -> bool {
+        self.without_effect.iter().any(|known| known.as_bytes() == name)
+    }
+
+    pub fn is_askable(&self, name: &[u8]) -> bool {
+        self.askable.iter().any(|known| known.as_bytes() == name)
+    }
+}
+
+/// An error, in the words of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Error {
+    pub code: u16,
+    pub state: &'static [u8; 5],
+    pub message: &'static str,
+}
+
+/// Numbers and words of errors that the engine gives or recognises.
+#[derive(Clone, Copy)]
+pub struct Errors {
+    /// For anything that has no number of its own.
+    pub unknown: u32,
+    pub wrong_arguments: u32,
+    pub wrong_value_for_variable: u32,
+    pub wrong_type_for_variable: u32,
+    pub truncated_wrong_value: u32,
+    /// A statement was ended from outside.
+    pub interruptions: &'static [Error],
+    /// The server gives them before a statement begins: syntax, privileges, names of variables.
+    pub before_beginning: &'static [u16],
+}
+
+/// Questions to the server's catalogue. `{schema}` and `{table}` stand for literals, [`ask`] puts them in.
+#[derive(Clone, Copy)]
+pub struct Catalogue {
+    /// Users to whom something is granted for several hosts: of the nameless user, whose grants all others have, if they are
+    /// not the same for every host.
+    pub users_with_several_hosts: &'static str,
+    /// 1 if passwords do not expire with time.
+    pub passwords_last: &'static str,
+    pub schemas: &'static str,
+    /// The views of a schema; `{schema}` is a quoted name here.
+    pub views: &'static str,
+    /// Storage engine and type of a table.
+    pub table: &'static str,
+    /// A row if a column holds a TIME, which the server completes with today's date where it compares it with a date.
+    pub times: &'static str,
+    /// The expressions of columns that are computed whenever they are read.
+    pub computed: &'static str,
+    /// Name, type, full type, key and attributes of each column of a table, in their order.
+    pub columns: &'static str,
+    /// Any row says that rows may change which no statement names. A trigger may change the key, or other rows; a
+    /// statement on a parent may change its children; of rows that are kept as history a statement names more than it shows.
+    pub unnamed_changes: &'static [&'static str],
+    /// A row if a key besides the primary is unique: a row may be replaced or changed because it has such a key in common with
+    /// a new one.
+    pub other_unique_keys: &'static str,
+    pub warnings: &'static str,
+}
+
+/// A question about one table.
+pub fn ask(question: &str, schema: &str, table: &str) -> String {
+    question.replace("{schema}", schema).replace("{table}", table)
+}

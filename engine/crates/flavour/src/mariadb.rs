@@ -1,0 +1,143 @@
+//! MariaDB, from 10.11 on.
+
+mod catalogue;
+mod functions;
+
+use crate::capability::*;
+use crate::{Alias, Capabilities, Charsets, Comments, Error, Errors, Flavour, Schemas, Statements, Variables};
+
+pub static MARIADB: Flavour = Flavour {
+    product: "MariaDB",
+    tested_lines: &["10.11.", "11.4."],
+    comments: Comments { executable: &["!", "M!"] },
+    statements: Statements {
+        has_set_statement: true,
+        has_compound: true,
+        has_analyze: true,
+        has_query_cache: true,
+        aliases: &ALIASES,
+        alias_prefix: "query_cache_",
+    },
+    functions: functions::FUNCTIONS,
+    charsets: CHARSETS,
+    schemas: Schemas {
+        system: &["information_schema", "mysql", "performance_schema", "sys"],
+        servers_own: SERVERS_OWN,
+        routines: "proc",
+        grants: &["db", "tables_priv", "columns_priv", "roles_mapping"],
+    },
+    variables: Variables { without_effect: WITHOUT_EFFECT, askable: ASKABLE },
+    errors: ERRORS,
+    capabilities: CAPABILITIES,
+    catalogue: catalogue::CATALOGUE,
+};
+
+/// Bits 25 to 28 are MySQL's; no MariaDB offers them, and they are not known here.
+const CAPABILITIES: Capabilities = Capabilities {
+    known: ORDINARY
+        | PROGRESS_OBSOLETE
+        | MARIADB_PROGRESS
+        | MARIADB_BULK
+        | MARIADB_EXTENDED_METADATA
+        | MARIADB_CACHE_METADATA
+        | MARIADB_BULK_UNIT_RESULTS,
+    shaping: FOUND_ROWS
+        | NO_SCHEMA
+        | PROTOCOL_41
+        | MULTI_RESULTS
+        | PS_MULTI_RESULTS
+        | SESSION_TRACK
+        | DEPRECATE_EOF
+        | MARIADB_EXTENDED_METADATA
+        | MARIADB_CACHE_METADATA,
+};
+
+const ALIASES: [Alias; 6] = [
+    Alias { theirs: "query_cache_limit", ours: "fqc_limit" },
+    Alias { theirs: "query_cache_min_res_unit", ours: "fqc_min_res_unit" },
+    Alias { theirs: "query_cache_size", ours: "fqc_size" },
+    Alias { theirs: "query_cache_strip_comments", ours: "fqc_strip_comments" },
+    Alias { theirs: "query_cache_type", ours: "fqc_type" },
+    Alias { theirs: "query_cache_wlock_invalidate", ours: "fqc_wlock_invalidate" },
+];
+
+/// Not listed are big5, sjis, swe7, gbk and cp932: a trail byte may equal a quote or a backslash there, or ASCII itself is
+/// altered. Nor are ucs2, utf16, utf16le and utf32, which no client may use. The numbers of "no pad" collations are those of
+/// the others and 1024.
+#[rustfmt::skip]
+const CHARSETS: Charsets = Charsets {
+    utf8: &["utf8", "utf8mb3", "utf8mb4"],
+    ascii_supersets: &[
+        "armscii8", "ascii", "binary", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852", "cp866", "dec8",
+        "eucjpms", "euckr", "gb2312", "geostd8", "greek", "hebrew", "hp8", "keybcs2", "koi8r", "koi8u", "latin1",
+        "latin2", "latin5", "latin7", "macce", "macroman", "tis620", "ujis",
+    ],
+    utf8_collations: &[
+        33..=33, 45..=46, 76..=76, 83..=83, 192..=247, 255..=323, 576..=578, 608..=610, 1057..=1057, 1069..=1070,
+        1100..=1100, 1107..=1107, 1216..=1271, 1279..=1347, 1600..=1602, 1632..=1634, 2048..=2559,
+    ],
+    ascii_superset_collations: &[
+        2..=9, 11..=12, 14..=27, 29..=32, 34..=34, 36..=44, 47..=53, 57..=59, 63..=75, 77..=81, 85..=86, 89..=89,
+        91..=94, 97..=99, 1026..=1033, 1035..=1036, 1038..=1051, 1053..=1056, 1058..=1058, 1060..=1068, 1071..=1077,
+        1081..=1083, 1087..=1099, 1101..=1105, 1109..=1110, 1113..=1113, 1115..=1118, 1121..=1123,
+    ],
+};
+
+const SERVERS_OWN: &[&str] = &[
+    "table_stats",
+    "table_stat",
+    "column_stats",
+    "column_stat",
+    "index_stats",
+    "index_stat",
+    "innodb_table_stats",
+    "innodb_index_stats",
+    "proc",
+    "event",
+    "gtid_slave_pos",
+    "general_log",
+    "slow_log",
+    "transaction_registry",
+];
+
+/// The two trackers only speak up in the response of a statement that has changed something, which is never stored.
+#[rustfmt::skip]
+const WITHOUT_EFFECT: &[&str] = &[
+    "autocommit", "foreign_key_checks", "fqc_limit", "fqc_min_res_unit", "fqc_size", "fqc_strip_comments", "fqc_type",
+    "fqc_wlock_invalidate", "idle_write_transaction_timeout", "innodb_lock_wait_timeout", "interactive_timeout",
+    "lock_wait_timeout", "long_query_time", "net_read_timeout", "net_write_timeout", "profiling",
+    "query_cache_strip_comments", "query_cache_type", "query_cache_wlock_invalidate", "session_track_schema",
+    "session_track_state_change", "slow_query_log", "sql_log_bin", "sql_safe_updates", "transaction_isolation",
+    "transaction_read_only", "tx_isolation", "tx_read_only", "unique_checks", "wait_timeout",
+];
+
+const ASKABLE: &[&str] = &[
+    "sql_mode",
+    "time_zone",
+    "character_set_client",
+    "character_set_connection",
+    "character_set_results",
+    "collation_connection",
+    "sql_select_limit",
+    "group_concat_max_len",
+    "div_precision_increment",
+    "default_week_format",
+    "lc_time_names",
+    "max_sort_length",
+    "optimizer_switch",
+];
+
+const ERRORS: Errors = Errors {
+    unknown: 1105,
+    wrong_arguments: 1210,
+    wrong_value_for_variable: 1231,
+    wrong_type_for_variable: 1232,
+    truncated_wrong_value: 1292,
+    interruptions: &[
+        Error { code: 1205, state: b"HY000", message: "Lock wait timeout exceeded; try restarting transaction" },
+        Error { code: 1317, state: b"70100", message: "Query execution was interrupted" },
+        Error { code: 1969, state: b"70100", message: "Query execution was interrupted (max_statement_time exceeded)" },
+    ],
+    // 1231, a wrong value, is not among them: a value may be refused when another variable has been set.
+    before_beginning: &[1044, 1045, 1064, 1142, 1143, 1193, 1227, 1229, 1238],
+};

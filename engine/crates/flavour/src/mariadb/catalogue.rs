@@ -1,0 +1,37 @@
+//! What MariaDB's catalogue is asked.
+
+use crate::Catalogue;
+
+pub(super) const CATALOGUE: Catalogue = Catalogue {
+    users_with_several_hosts: "SELECT User FROM (\
+         SELECT User, Host FROM mysql.global_priv WHERE User <> '' \
+         UNION SELECT User, Host FROM mysql.db \
+         UNION SELECT User, Host FROM mysql.tables_priv \
+         UNION SELECT User, Host FROM mysql.columns_priv) AS hosts \
+         WHERE Host <> IF(User = '', '%', '') GROUP BY User HAVING User = '' OR COUNT(*) > 1",
+    passwords_last: "SELECT @@GLOBAL.default_password_lifetime = 0 AND NOT EXISTS \
+         (SELECT 1 FROM mysql.global_priv WHERE JSON_VALUE(Priv, '$.password_lifetime') > 0)",
+    schemas: "SHOW DATABASES",
+    // Unlike the tables of information_schema, this only looks at the beginning of each definition.
+    views: "SHOW FULL TABLES FROM {schema} WHERE Table_type LIKE '%VIEW'",
+    table: "SELECT ENGINE, TABLE_TYPE FROM information_schema.TABLES \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}",
+    times: "SELECT 1 FROM information_schema.COLUMNS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND DATA_TYPE = 'time' LIMIT 1",
+    computed: "SELECT GENERATION_EXPRESSION FROM information_schema.COLUMNS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND EXTRA LIKE '%VIRTUAL%'",
+    columns: "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA FROM information_schema.COLUMNS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} ORDER BY ORDINAL_POSITION",
+    unnamed_changes: &[
+        "SELECT 1 FROM information_schema.TRIGGERS \
+         WHERE EVENT_OBJECT_SCHEMA = {schema} AND EVENT_OBJECT_TABLE = {table} LIMIT 1",
+        "SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS \
+         WHERE CONSTRAINT_SCHEMA = {schema} AND TABLE_NAME = {table} \
+         AND NOT (UPDATE_RULE IN ('RESTRICT', 'NO ACTION') AND DELETE_RULE IN ('RESTRICT', 'NO ACTION')) LIMIT 1",
+        "SELECT 1 FROM information_schema.TABLES \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND TABLE_TYPE <> 'BASE TABLE'",
+    ],
+    other_unique_keys: "SELECT 1 FROM information_schema.STATISTICS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY' LIMIT 1",
+    warnings: "SHOW WARNINGS",
+};
