@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -76,6 +77,91 @@ class Compose(unittest.TestCase):
         refused = _config({})
         self.assertNotEqual(0, refused.returncode)
         self.assertIn("set it in .env", refused.stderr)
+
+
+GRANTS = {
+    "fqc": {
+        "GRANT PROCESS, SUPER, SET USER, FEDERATED ADMIN, CONNECTION ADMIN, READ_ONLY ADMIN, REPLICATION SLAVE ADMIN,"
+        " REPLICATION MASTER ADMIN, BINLOG ADMIN ON *.*",
+        r"GRANT SELECT ON `%`.*",
+        r"GRANT CREATE TEMPORARY TABLES ON `mysql`.*",
+        r"GRANT CREATE TEMPORARY TABLES ON `sys`.*",
+        r"GRANT CREATE TEMPORARY TABLES ON `performance\_schema`.*",
+    },
+    "fqc_trial": {
+        "GRANT `fqc_counts`",
+        "GRANT USAGE ON *.*",
+        r"GRANT SELECT ON `%`.*",
+        r"GRANT CREATE TEMPORARY TABLES ON `mysql`.*",
+        r"GRANT CREATE TEMPORARY TABLES ON `sys`.*",
+        r"GRANT CREATE TEMPORARY TABLES ON `performance\_schema`.*",
+    },
+    "demo": {"GRANT USAGE ON *.*", "GRANT ALL PRIVILEGES ON `demo`.*"},
+}
+PASSWORDS = {name: f"FQC_{use}_PASSWORD" for name, use in (("fqc", "SERVER"), ("fqc_trial", "TRIAL"), ("demo", "DEMO"))}
+
+
+class Start(unittest.TestCase):
+    """The image's start script on a real server, with the paths and the network of this test."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="fqc-image-")
+        self.addCleanup(folder.cleanup)
+        self.home = Path(folder.name)
+        script = (ROOT / "engine/docker/start").read_text().replace("/var/lib/fqc", str(self.home / "home"))
+        (self.home / "start").write_text(script.replace("/tmp/accounts", f"{self.home}/accounts"))
+        self.socket = self.home / "server.sock"
+        options = f"--no-defaults --user=$(id -un) --datadir={self.home}/home/data --socket={self.socket}"
+        (self.home / "bin").mkdir()
+        for name, given in (("mariadbd", f"{options} --skip-networking"), ("mariadb-install-db", "--no-defaults")):
+            program = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
+            (self.home / "bin" / name).write_text(f'#!/bin/sh\nexec {program} {given} "$@"\n')
+            (self.home / "bin" / name).chmod(0o755)
+
+    def _started(self, **given: str) -> subprocess.Popen:
+        environment = os.environ | given | {"PATH": f"{self.home}/bin:{os.environ['PATH']}"}
+        log = (self.home / "log").open("ab")
+        self.addCleanup(log.close)
+        server = subprocess.Popen(["bash", self.home / "start"], env=environment, stdout=log, stderr=log)
+        self.addCleanup(self._end, server)
+        end = time.monotonic() + 180
+        while not self._answers("SELECT 1"):
+            said = (self.home / "log").read_text()[-2000:]
+            self.assertTrue(server.poll() is None and time.monotonic() < end, said)
+            time.sleep(0.1)
+        return server
+
+    def _end(self, server: subprocess.Popen) -> None:
+        server.terminate()
+        server.wait(120)
+
+    def _answers(self, statement: str) -> str:
+        words = ["mariadb", "--no-defaults", f"--socket={self.socket}", "-B", "--skip-column-names", "-e", statement]
+        return subprocess.run(words, capture_output=True, text=True, check=False).stdout
+
+    def _granted(self, name: str) -> set[str]:
+        lines = self._answers(f"SHOW GRANTS FOR '{name}'@'%'").replace("\\\\", "\\").splitlines()
+        return {line.partition(" TO ")[0] for line in lines}
+
+    def test_each_account_has_exactly_its_grants_whatever_an_earlier_start_gave_it(self):
+        every = dict.fromkeys(PASSWORDS.values(), "x" * 24)
+        server = self._started(**every)
+        for name, grants in GRANTS.items():
+            self.assertEqual(grants, self._granted(name), (self.home / "log").read_text()[-3000:])
+        self._answers("GRANT ALL PRIVILEGES ON *.* TO 'fqc'@'%'; CREATE DATABASE kept")
+        self._end(server)
+        self._started(FQC_SERVER_PASSWORD="x" * 24)
+        self.assertEqual(GRANTS["fqc"], self._granted("fqc"))
+        self.assertEqual("fqc", self._answers("SELECT GROUP_CONCAT(User) FROM mysql.user WHERE Host = '%'").strip())
+        self.assertIn("kept", self._answers("SHOW DATABASES"))
+
+    def test_no_statement_reaches_files_and_nothing_is_open_to_others(self):
+        self._started(FQC_SERVER_PASSWORD="x" * 24)
+        self.assertEqual(f"{self.home}/home/files/", self._answers("SELECT @@secure_file_priv").strip())
+        (self.home / "known").write_text("a-kept-secret")
+        self.assertEqual("NULL", self._answers(f"SELECT LOAD_FILE('{self.home}/known')").strip())
+        made = [self.home / "home", *(self.home / "home").rglob("*")]
+        self.assertEqual([], [str(path) for path in made if path.stat().st_mode & 0o077 and path != self.home / "home"])
 
 
 def _last_user(service: dict) -> str:

@@ -6,7 +6,9 @@ import warnings
 from django.core.asgi import get_asgi_application
 
 from config.forwarded import Forwarded
+from config.private import keep_private
 
+keep_private()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 # whitenoise hands files over as synchronous iterators; they are the console's own, and small.

@@ -9,7 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from celery import Celery
-from celery.signals import task_prerun, worker_init
+from celery.signals import beat_init, task_prerun, worker_init
+
+from config.private import keep_private
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -77,6 +79,12 @@ def build() -> Celery:
     )
     celery.autodiscover_tasks([f"controlplane.{name}" for name in APPS])
     return celery
+
+
+@worker_init.connect
+@beat_init.connect
+def write_privately(**_: object) -> None:
+    keep_private()
 
 
 @worker_init.connect

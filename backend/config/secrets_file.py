@@ -7,10 +7,12 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
+from config.private import private_folder
+
 
 def kept_secret(path: Path) -> str:
     """The secret in `path`; made on first use. Two processes that start together agree on one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(path.parent)
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     if not path.exists():
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

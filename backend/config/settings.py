@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from config import environment, logs
+from pathlib import Path
+
+from config import environment, logs, private
 from config.secrets_file import kept_secret
 
 ENV = environment.read()
 RUN_DIR = ENV.run_dir
-RUN_DIR.mkdir(parents=True, exist_ok=True)
+private.private_folder(RUN_DIR)
 
 DEBUG = ENV.debug
 SECRET_KEY = ENV.secret_key or kept_secret(RUN_DIR / "secrets" / "django.key")
@@ -54,6 +56,8 @@ ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
 DATABASES = {"default": environment.database(ENV.database_url, RUN_DIR)}
+if "sqlite3" in str(DATABASES["default"]["ENGINE"]):
+    private.private_database(Path(str(DATABASES["default"]["NAME"])))
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}  # nothing is cached outside rows
 
 AUTH_USER_MODEL = "accounts.User"

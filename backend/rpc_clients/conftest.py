@@ -112,9 +112,9 @@ def without_engine(stack: Stack) -> None:
 
 
 def run_sql(instance: dict[str, Any], statement: str) -> None:
-    account = [f"--host={instance['host']}", f"--port={instance['port']}", f"--user={instance['username']}"]
-    environment = os.environ | {"MYSQL_PWD": str(instance["password"])}
-    subprocess.run(["mariadb", "--no-defaults", *account, "-e", statement], env=environment, check=True)
+    """As who owns the server's process, whom it lets in through its socket."""
+    socket = f"--socket={instance['folder']}/server.sock"
+    subprocess.run(["mariadb", "--no-defaults", socket, "-e", statement], check=True)
 
 
 @pytest.fixture(scope="session")

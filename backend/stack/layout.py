@@ -1,6 +1,8 @@
 """Where everything is: the checkout around this package, and what a stack keeps in its run directory."""
 
 import hashlib
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,10 +47,21 @@ class RunDir:
                 f"{self.root} is longer than {_LONGEST_PATH} characters, too long for the sockets of MariaDB servers "
                 "below it; choose a shorter one, for example: RUN_DIR=/tmp/fqc make up"
             )
-        # Databases, keys and passwords live here: for its owner alone.
-        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Databases, keys and passwords live here: for its owner alone, whoever else may look into its parent.
+        os.umask(0o077)
+        self.root.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(exist_ok=True)
         self.temporary.mkdir(exist_ok=True)
+        self._close()
+
+    def _close(self) -> None:
+        """Earlier versions left some of it open to other users of the machine."""
+        mode = self.root.stat().st_mode
+        if mode & 0o077:
+            self.root.chmod(0o700)
+        for path in (*self.root.iterdir(), *self.logs.iterdir()):
+            if path.stat().st_mode & 0o077 and path.name != "test":
+                path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o077)
 
 
 def revision() -> str:

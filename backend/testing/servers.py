@@ -30,7 +30,8 @@ CONFIGURATION = {"innodb_buffer_pool_size": "268435456", "innodb_log_file_size":
 class TestServer(LocalServer):
     """A local server that is at the same time an endpoint to connect to.
 
-    Its empty databases are a copy of those that the run's first server was given.
+    Its empty databases are a copy of those that the run's first server was given. Tests connect to it as somebody who
+    may do everything; the control plane, with the accounts that it gave itself.
     """
 
     __test__ = False
@@ -38,8 +39,22 @@ class TestServer(LocalServer):
     is_tls_required = False
     tls_ca = ""
 
+    @property
+    def everything(self) -> SimpleNamespace:
+        return SimpleNamespace(
+            host=self.host, port=self.port, username="tester", password="may-do-everything", is_tls_required=False,
+            tls_ca="",
+        )  # fmt: skip
+
     def connect(self) -> Server:
-        return open_server(self, LIMITS)
+        return open_server(self.everything, LIMITS)
+
+    def accounts_ensure(self) -> None:
+        super().accounts_ensure()
+        with self.as_owner() as connection, connection.cursor() as cursor:
+            name = f"'{self.everything.username}'@'{self.host}'"
+            cursor.execute(f"CREATE USER IF NOT EXISTS {name} IDENTIFIED BY '{self.everything.password}'")
+            cursor.execute(f"GRANT ALL PRIVILEGES ON *.* TO {name} WITH GRANT OPTION")
 
     def _install_databases(self) -> None:
         template = settings.RUN_DIR / "empty-databases"

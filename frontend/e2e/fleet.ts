@@ -1,6 +1,8 @@
 // What a test needs beside the browser: the API as the administrator, and an application that really reads.
 import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { APIRequestContext } from '@playwright/test';
 import { BACKEND, PYTHON, stack, type Server } from './session';
@@ -63,24 +65,29 @@ export class Api {
   }
 }
 
-/** Behind the control plane's back. */
-export async function runOn({ host, port, username, password }: Server, statement: string): Promise<void> {
+/** Behind the control plane's back, as who owns the server's process. */
+export async function runOn({ folder }: Server, ...statements: string[]): Promise<void> {
   const code = `
-import os, sys, pymysql
-host, port, user, statement = sys.argv[1:]
-server = pymysql.connect(host=host, port=int(port), user=user, password=os.environ["FQC_DEMO_PASSWORD"])
-server.cursor().execute(statement)`;
-  await promisify(execFile)(PYTHON, ['-c', code, host, String(port), username, statement], {
-    env: { ...process.env, FQC_DEMO_PASSWORD: password },
-  });
+import os, pwd, sys, pymysql
+owner = pwd.getpwuid(os.geteuid()).pw_name
+server = pymysql.connect(unix_socket=sys.argv[1], user=owner, autocommit=True)
+for statement in sys.argv[2:]:
+    server.cursor().execute(statement)`;
+  await promisify(execFile)(PYTHON, ['-c', code, join(folder, 'server.sock'), ...statements]);
 }
 
 /** Runs the shop of the demonstration against a server for as long as `during` takes. */
 export async function whileReading(server: Server, during: () => Promise<void>): Promise<void> {
-  const words = ['-m', 'stack.workload', '--user', server.username, `${server.host}:${server.port}`];
+  const password = randomUUID();
+  await runOn(
+    server,
+    `CREATE OR REPLACE USER 'shop'@'127.0.0.1' IDENTIFIED BY '${password}'`,
+    `GRANT ALL PRIVILEGES ON demo.* TO 'shop'@'127.0.0.1'`,
+  );
+  const words = ['-m', 'stack.workload', '--user', 'shop', `${server.host}:${server.port}`];
   const shop = spawn(PYTHON, words, {
     cwd: BACKEND,
-    env: { ...process.env, FQC_DEMO_PASSWORD: server.password },
+    env: { ...process.env, FQC_DEMO_PASSWORD: password },
     stdio: 'ignore',
   });
   const ended = once(shop, 'exit');

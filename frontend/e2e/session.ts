@@ -21,6 +21,7 @@ export interface Server {
   port: number;
   username: string;
   password: string;
+  folder: string;
 }
 
 export const SESSION_FILE = process.env.FQC_E2E_SESSION;

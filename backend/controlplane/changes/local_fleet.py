@@ -54,6 +54,7 @@ def _start_again(instance: Instance) -> None:
         server.remove()
         instance_forget(instance)
         return
+    server.accounts_ensure()
     if server.pid is None:
         server.start()
         with connected(instance) as connection:

@@ -15,14 +15,15 @@ from controlplane.catalogue.line import Line
 from controlplane.catalogue.sameness import is_same
 from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
 from controlplane.core.errors import Conflict, Problem
-from controlplane.fleet.connection import address_of, limits
+from controlplane.fleet.connection import opened
 from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.local import local_server
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import Identity, learn_line, note_identity, read_identity
 from controlplane.fleet.states import Provider
 from controlplane.gateway.engine import install_engine
-from controlplane.gateway.server import Server, open_server
+from controlplane.gateway.local_accounts import Use
+from controlplane.gateway.server import Server
 
 RESIZE_SECONDS = 600
 LOOK_EVERY_SECONDS = 0.1
@@ -57,7 +58,7 @@ class Run:
     @property
     def server(self) -> Server:
         if self._server is None:
-            self._server = open_server(address_of(self.instance), limits())
+            self._server = opened(self.instance, Use.CHANGE)
             self._server.until = self._until
         return self._server
 

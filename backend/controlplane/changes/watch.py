@@ -28,6 +28,7 @@ from controlplane.core.request_context import acting_as
 from controlplane.fleet.connection import connected
 from controlplane.fleet.connection import limits as usual_limits
 from controlplane.fleet.definitions import instance_lines
+from controlplane.fleet.local import accounts_ensure
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import (
     IDENTITY_NAMES,
@@ -87,7 +88,16 @@ def _if_due(turn: str, work: Callable[[], None]) -> None:
 def watch(connections: Connections = PROCESS) -> None:
     instances = list(instance_list().filter(state=State.RUNNING))
     connections.keep_only({instance.pk for instance in instances})
+    for instance in instances:
+        _ensure_accounts(instance)
     _look(instances, connections)
+
+
+def _ensure_accounts(instance: Instance) -> None:
+    try:
+        accounts_ensure(instance)
+    except Problem as error:
+        log.warning("accounts_not_made", instance=instance.pk, code=error.code, detail=error.detail)
 
 
 def watch_silent() -> None:

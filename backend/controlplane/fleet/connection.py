@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from django.conf import settings as process_settings
 
 from controlplane.core.sealing import CannotOpen
+from controlplane.fleet.local import accounts_ensure
 from controlplane.fleet.models import Instance
+from controlplane.fleet.states import Provider
 from controlplane.gateway.errors import PasswordNotOpened
+from controlplane.gateway.local_accounts import Use, account
 from controlplane.gateway.server import Limits, Server, open_server
 from controlplane.settings.selectors import settings_get
 
@@ -30,12 +33,21 @@ class Address:
     tls_ca: str = ""
 
 
-def address_of(instance: Instance) -> Address:
+def address_of(instance: Instance, use: Use = Use.WATCH) -> Address:
     try:
-        password = instance.password
+        username, password = instance.username, instance.password
     except CannotOpen as error:
         raise PasswordNotOpened(error.detail) from error
-    return Address(instance.host, instance.port, instance.username, password, instance.is_tls_required, instance.tls_ca)
+    if use is not Use.WATCH and instance.provider == Provider.LOCAL:
+        username, password = account(use, username, password)
+    return Address(instance.host, instance.port, username, password, instance.is_tls_required, instance.tls_ca)
+
+
+def opened(instance: Instance, use: Use = Use.WATCH) -> Server:
+    """A connection that the caller closes."""
+    address = address_of(instance, use)
+    accounts_ensure(instance)
+    return open_server(address, limits())
 
 
 def limits() -> Limits:
@@ -47,10 +59,9 @@ def limits() -> Limits:
 
 
 @contextmanager
-def connected(instance: Instance) -> Iterator[Server]:
-    within = limits()
-    server = open_server(address_of(instance), within)
-    server.until = time.monotonic() + CONVERSATION_STATEMENTS * within.statement_seconds
+def connected(instance: Instance, use: Use = Use.WATCH) -> Iterator[Server]:
+    server = opened(instance, use)
+    server.until = time.monotonic() + CONVERSATION_STATEMENTS * server.statement_seconds
     try:
         yield server
     finally:

@@ -1,12 +1,17 @@
-"""MariaDB servers on this control plane's own machine: one folder each, loopback only, own account.
+"""MariaDB servers on this control plane's own machine: one folder each, loopback only, own accounts.
 
 <root>/<name>/my.cnf          what the control plane needs of the server
               configured.cnf  what people configured; rewritten by change sets
-              data/ plugins/ tmp/ error.log server.pid server.sock
+              accounts        which accounts the server has been given
+              data/ plugins/ tmp/ files/ error.log server.pid server.sock
+
+All of it is its owner's alone, whom the server lets in through its socket with every right. `files` stays empty: it is
+the one place where a statement could read or write a file.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pwd
 import re
@@ -15,17 +20,22 @@ import socket
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+import pymysql
+from pymysql.cursors import Cursor
+
 from controlplane.gateway import process
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.local_accounts import statements
 from controlplane.gateway.names import ENGINE_NAMES
-from controlplane.gateway.server import Limits, open_server
 
 READY_SECONDS = 120  # less than the lease of a change
 LOOK_EVERY_SECONDS = 0.05
+OTHERS = 0o077  # what a mode allows other users of the machine
 ANSWER_SECONDS = 5
 SERVER = "mariadbd"
 ENGINE_FILE = "fqc.so"
@@ -93,12 +103,23 @@ class LocalServer:
 
     def make(self, configured: Mapping[str, str]) -> None:
         """Folder, configuration, empty databases. Safe to repeat after a failure in the middle."""
-        for name in ("plugins", "tmp"):
-            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        self._make_folders()
         self.configure(configured)
         if not self.is_made:
             self._install_databases()
-        self._write_account()
+
+    def _make_folders(self) -> None:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in ("plugins", "tmp", "files"):
+            (self.folder / name).mkdir(mode=0o700, exist_ok=True)
+
+    def _make_private(self) -> None:
+        """A server that an earlier version made left its folder open to other users of the machine."""
+        if self.folder.stat().st_mode & OTHERS:
+            self.folder.chmod(0o700)
+            for path in (path for path in self.folder.rglob("*") if not path.is_symlink()):
+                with suppress(FileNotFoundError):  # the server removes files as it likes
+                    path.chmod(path.stat().st_mode & ~OTHERS)
 
     def _base_configuration(self) -> str:
         machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -126,6 +147,9 @@ class LocalServer:
             # to 8 MiB more, to align it, and Linux refuses what is more than the machine's memory.
             f"loose-innodb-buffer-pool-size-max={machine_bytes * 3 // 4 // 1024**2}M",
             f"!include {self.folder / 'configured.cnf'}",
+            # After what people configured: the last one counts.
+            "[mariadbd]",
+            f"secure-file-priv={self.folder / 'files'}",
         ]
         return "\n".join(lines) + "\n"
 
@@ -136,7 +160,7 @@ class LocalServer:
             option = "loose-" + ENGINE_NAMES[name] if name in ENGINE_NAMES else name
             lines.append(f"{option}={_option(value)}")
         draft = self.folder / "configured.cnf.new"
-        draft.write_text("\n".join(lines) + "\n")
+        _write(draft, "\n".join(lines) + "\n")
         draft.replace(self.folder / "configured.cnf")
 
     def _install_databases(self) -> None:
@@ -159,45 +183,67 @@ class LocalServer:
             stderr=subprocess.STDOUT,
             text=True,
             timeout=300,
+            umask=OTHERS,
+            env=os.environ | process.PRIVATE,
         )
         if done.returncode:
             raise LocalServerError(f"mariadb-install-db failed in {self.folder}: {done.stdout.strip()[-1000:]}")
 
-    def _write_account(self) -> None:
-        """The server runs this file at its first start; it is removed as soon as the account works."""
-        file = self.folder / "account.sql"
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        account = f"'{self.username}'@'127.0.0.1'"
-        with os.fdopen(descriptor, "w") as text:
-            text.write(f"CREATE OR REPLACE USER {account} IDENTIFIED BY '{self.password}';\n")
-            text.write(f"GRANT ALL PRIVILEGES ON *.* TO {account} WITH GRANT OPTION;\n")
-
     def start(self) -> None:
-        """Returns when the account can log in; says what the server's log says if that does not happen."""
+        """Returns when its accounts can log in; says what the server's log says if that does not happen."""
         before = self.log.stat().st_size if self.log.exists() else 0
         pid = self.pid or self._start()
         deadline = time.monotonic() + READY_SECONDS
         while not self._answers():
             if process.has_ended(pid, LOOK_EVERY_SECONDS) or time.monotonic() > deadline:
                 raise LocalServerError(self._failure(before))
-        (self.folder / "account.sql").unlink(missing_ok=True)
+        (self.folder / "server.sock").chmod(0o700)
+        self.accounts_ensure()
 
     def _start(self) -> int:
         if not is_free(self.port):
             raise LocalServerError(
                 f"port {self.port} on 127.0.0.1 is taken by another program: end that, then start the server again."
             )
-        self.defaults.write_text(self._base_configuration())
-        account = self.folder / "account.sql"
-        init = [f"--init-file={account}"] * account.exists()
-        return process.start_detached([server_program(), self._marked, *init], self.log)
+        self._make_folders()
+        self._make_private()
+        _write(self.defaults, self._base_configuration())
+        self._given.unlink(missing_ok=True)  # a restart mends accounts that somebody altered
+        return process.start_detached([server_program(), self._marked], self.log)
 
     def _answers(self) -> bool:
         try:
-            open_server(self, Limits((f"{self.host}/32",), ANSWER_SECONDS)).close()
-        except GatewayError:
+            self.as_owner().close()
+        except pymysql.MySQLError:
             return False
         return True
+
+    def as_owner(self) -> pymysql.Connection[Cursor]:
+        """Every right, for who owns the server's process: through its socket, without a password."""
+        return pymysql.connect(
+            unix_socket=str(self.folder / "server.sock"), user=_user(), autocommit=True, ssl_disabled=True,
+            connect_timeout=ANSWER_SECONDS, read_timeout=ANSWER_SECONDS, write_timeout=ANSWER_SECONDS,
+        )  # fmt: skip
+
+    @property
+    def _given(self) -> Path:
+        return self.folder / "accounts"
+
+    def accounts_ensure(self) -> None:
+        """A server that runs since before its accounts were what they are is given them now; else a look at a file."""
+        wanted = list(statements(self.username, self.password))
+        mark = hashlib.sha256("\n".join(wanted).encode()).hexdigest()
+        if not self.is_made or (self._given.exists() and self._given.read_text() == mark) or self.pid is None:
+            return
+        self._make_private()
+        try:
+            with self.as_owner() as connection, connection.cursor() as cursor:
+                for statement in wanted:
+                    cursor.execute(statement)
+        except pymysql.MySQLError as error:
+            why = f"error {error.args[0]}" if error.args else "no answer"
+            raise LocalServerError(f"the accounts of the server in {self.folder} cannot be made: {why}.") from error
+        _write(self._given, mark)
 
     def _failure(self, before: int) -> str:
         said = self.log.read_bytes()[before:] if self.log.exists() else b""
@@ -226,12 +272,18 @@ class LocalServer:
         if not library.is_file():
             raise LocalServerError(f"{library} does not exist: build the engine, or set FQC_ENGINE_LIBRARY.")
         draft = self.folder / "plugins" / f"{ENGINE_FILE}.new"
+        draft.touch(0o600)
         shutil.copyfile(library, draft)
         draft.replace(self.folder / "plugins" / ENGINE_FILE)
 
     def remove(self) -> None:
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _write(file: Path, text: str) -> None:
+    file.touch(0o600)
+    file.write_text(text)
 
 
 def _user() -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from controlplane.gateway.errors import GatewayError
 
 STOP_SECONDS = 60
+PRIVATE = {"UMASK": "0600", "UMASK_DIR": "0700"}  # for MariaDB, which chooses the modes of what it makes itself
 
 
 def running_pid(pid_file: Path, program: str, argument: str) -> int | None:
@@ -37,10 +38,21 @@ def _command_line(pid: int) -> bytes:
 
 
 def start_detached(command: list[str], log: Path) -> int:
-    """Its pid. In a session of its own, without a parent that must reap it: it outlives the worker that starts it."""
-    words = ["/bin/sh", "-c", 'setsid "$@" >&2 & echo $!', "sh", *command]
+    """Its pid. In a session of its own, without a parent that must reap it: it outlives the worker that starts it.
+
+    What it writes is its user's alone.
+    """
+    words = ["/bin/sh", "-c", 'umask 077; setsid "$@" >&2 & echo $!', "sh", *command]
+    log.touch(0o600)
     with log.open("ab") as output:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=output, check=True)
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=output,
+            check=True,
+            env=os.environ | PRIVATE,
+        )
     return int(done.stdout)
 
 

@@ -9,6 +9,8 @@ old for that counts for all sessions together, and says nothing without memory; 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from statistics import median
 from time import monotonic, perf_counter_ns, sleep
@@ -20,6 +22,8 @@ from controlplane.audit.services import audit_record
 from controlplane.core.errors import Conflict
 from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
+from controlplane.gateway.errors import RefusedStatement
+from controlplane.gateway.local_accounts import COUNTING_ROLE, Use
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.status import report
 from controlplane.prerequisites.trial_errors import told_in_own_words
@@ -50,13 +54,13 @@ class Counts:
 def trial_run(instance: Instance, *, statement: str, repetitions: int, database: str | None = None) -> dict[str, Any]:
     statement_check(statement)
     _note(instance, statement, database)
-    with connected(instance) as server:
+    with connected(instance, Use.TRIAL) as server:
         if server.variable("fqc_minor_version") is None:
             raise Conflict(f"{instance.name} has no engine: upgrade its minor version first.", code="minor_version")
         _prepare(server, database)
         server.set_session("query_cache_type", 0)
         uncached = _timed(server, statement, repetitions)
-    with connected(instance) as server:
+    with connected(instance, Use.TRIAL) as server:
         server.set_session("query_cache_type", 1)
         can_lend = server.variable("fqc_trial") is not None
         if can_lend:
@@ -149,7 +153,17 @@ def _meaning(server: Server, reason: str) -> str:
 
 def _report(server: Server, topic: str, key: str, value: str) -> dict[str, str | None]:
     """Empty where the account may not see it."""
-    return {row.get(key) or "": row.get(value) for row in report(server, topic) or []}
+    with _counting(server):
+        return {row.get(key) or "": row.get(value) for row in report(server, topic) or []}
+
+
+@contextmanager
+def _counting(server: Server) -> Iterator[None]:
+    """What the engine tells takes PROCESS, with which the statement that is tried could read those of others."""
+    with suppress(RefusedStatement):  # the account has no such role
+        server.run(f"SET ROLE {COUNTING_ROLE}")
+    yield
+    server.run("SET ROLE NONE")
 
 
 def _verdict(delta: dict[str, int], repetitions: int, size_bytes: int, *, can_lend: bool, explanation: str) -> str:

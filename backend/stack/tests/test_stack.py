@@ -4,22 +4,25 @@ import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stack import record
+from stack.demo import as_owner
+from stack.fleet import Instance
 from stack.layout import BACKEND, RunDir
 from stack.ports import LOOPBACK, WEB_SETTING
 from stack.process import Identity, marked, send
 from stack.waiting import wait_until
-from stack.workload import Account
 
 
 def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -72,6 +75,23 @@ def test_no_log_tells_a_password(stack: Stack) -> None:
     assert {log.name: word for log in logs for word in secrets if word in log.read_text(errors="replace")} == {}
 
 
+def open_to_others(folder: Path) -> dict[str, str]:
+    """What other users of the machine might read, write or enter, if they got as far."""
+    found = {}
+    for path in (folder, *folder.rglob("*")):
+        with suppress(FileNotFoundError):  # messages come and go
+            if (mode := path.lstat().st_mode) & 0o077 and not path.is_symlink():
+                found[str(path.relative_to(folder))] = oct(mode)
+    return found
+
+
+def test_nothing_of_a_stack_is_open_to_other_users_of_the_machine(stack: Stack) -> None:
+    run_dir, _ = stack
+    found = [run_dir.root / name for name in ("db.sqlite3", "secrets", "logs", "local", "admin-password", "broker")]
+    assert all(path.exists() for path in found)
+    assert open_to_others(run_dir.root) == {}
+
+
 def test_a_second_up_changes_nothing(stack: Stack) -> None:
     run_dir, running = stack
     before = pids(run_dir)
@@ -92,6 +112,20 @@ def test_status_tells_what_died_and_up_brings_it_back(stack: Stack) -> None:
     # Nothing is said to the one that died.
     queues = (run_dir.root / "broker" / "control").glob("*.exchange")
     assert not [path.name for path in queues if "celeryev" in path.read_text()]
+
+
+def test_up_closes_what_an_earlier_version_left_open(stack: Stack) -> None:
+    run_dir, _ = stack
+    down(run_dir)
+    for path in (run_dir.root, *run_dir.root.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    up(run_dir)
+    assert stat.S_IMODE(run_dir.root.stat().st_mode) == 0o700
+    closed = ["db.sqlite3", "db.sqlite3-wal", "secrets", "local", "logs", "admin-password", "stack.json"]
+    assert [name for name in closed if (run_dir.root / name).stat().st_mode & 0o077] == []
+    (server,) = (run_dir.root / "local").iterdir()
+    assert open_to_others(server) == {}
 
 
 def test_down_leaves_nothing_running_and_up_finds_its_data(stack: Stack) -> None:
@@ -123,8 +157,7 @@ def test_a_demo_ends_by_itself_once_its_account_is_another_demos(stack: Stack) -
             assert other.returncode == 0, other.stderr
             # Only a connection that is made anew is asked for its password.
             (server,) = running["instances"]
-            account = Account(server["host"], server["port"], server["username"], server["password"])
-            with account.connect() as connection, connection.cursor() as cursor:
+            with as_owner(Instance(**server)) as connection, connection.cursor() as cursor:
                 cursor.execute("KILL USER 'demo'@'127.0.0.1'")
             assert first.wait(timeout=120) == 0
         finally:

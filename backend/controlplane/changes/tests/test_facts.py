@@ -6,7 +6,6 @@ import pytest
 
 from controlplane.changes import services
 from controlplane.changes.services import change_restart
-from controlplane.fleet.connection import connected
 from controlplane.fleet.local import local_server
 from controlplane.fleet.models import Instance
 from testing.changes import asked, changed, run
@@ -48,8 +47,8 @@ def test_a_restart_makes_what_waited_for_it_run_and_shows_it(viewer, instance):
 
 def test_drift_that_a_change_meets_is_shown_with_it(viewer, instance):
     changed(instance, {"long_query_time": "2"})
-    with connected(instance) as server:
-        server.set_global("long_query_time", 7)
+    with local_server(instance).as_owner() as server, server.cursor() as cursor:
+        cursor.execute("SET GLOBAL long_query_time = 7")
     changed(instance, {"sort_buffer_size": "4194304"})
     assert shown(viewer, instance)["drifted_count"] == 1
 

@@ -144,7 +144,7 @@ def test_a_conversation_ends_when_its_owner_said_whatever_is_left_to_ask(shared_
 
 
 def test_an_answer_of_many_reads_arrives_whole(shared_server):
-    server = open_server(shared_server, LIMITS)
+    server = shared_server.connect()
     assert server.value("SELECT REPEAT('x', 15000000)") == "x" * 15_000_000
     assert len(server.rows("SELECT seq FROM mysql.seq_1_to_20000")) == 20_000
     server.close()

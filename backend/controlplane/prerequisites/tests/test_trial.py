@@ -239,6 +239,6 @@ def test_a_statement_that_takes_too_long_ends_on_the_server_too(operator, instan
 
 
 def test_what_answers_more_than_a_trial_reads_is_refused_by_name(operator, instance, table):
-    answer = try_out(operator, instance, statement="SELECT REPEAT('x', 7000000) FROM mysql.seq_1_to_10", repetitions=3)
+    answer = try_out(operator, instance, statement="SELECT REPEAT('x', 7000000) FROM seq_1_to_10", repetitions=3)
     assert (answer.status_code, answer.json()["code"]) == (422, "answer_too_long")
     assert "64 MiB" in answer.json()["detail"] and "LIMIT" in answer.json()["detail"]
