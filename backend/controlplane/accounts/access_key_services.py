@@ -13,6 +13,7 @@ from controlplane.accounts.roles import covers
 from controlplane.accounts.services import TOUCH_EVERY
 from controlplane.audit.services import audit_record
 from controlplane.core.errors import Denied
+from controlplane.core.etag import row_held
 
 SECRET_PREFIX = "fqcsk_"  # noqa: S105 - one pattern that leak scanners can look for
 
@@ -41,6 +42,7 @@ def access_key_create(user: User, *, name: str, scope: str, held: str) -> tuple[
 
 @transaction.atomic
 def access_key_update(key: AccessKey, changes: dict[str, Any], *, held: str) -> AccessKey:
+    key = row_held(key)
     before = _facts(key)
     if changes.get("is_active"):
         scope_check(held, key.scope)
@@ -53,6 +55,7 @@ def access_key_update(key: AccessKey, changes: dict[str, Any], *, held: str) -> 
 
 @transaction.atomic
 def access_key_delete(key: AccessKey) -> None:
+    key = row_held(key)
     audit_record("access_key.deleted", key, before=_facts(key))
     key.delete()
 

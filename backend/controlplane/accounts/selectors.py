@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from controlplane.accounts.models import Token, User
+from controlplane.accounts.roles import Role
 
 # fqc_<8 characters that find the row>_<secret>: one pattern that leak scanners can look for.
 TOKEN = re.compile(r"(fqc_[a-z0-9]{8})_([A-Za-z0-9_-]{32,64})")
@@ -25,6 +26,10 @@ def token_find(text: str) -> Token | None:
     if not shape or not token or not hmac.compare_digest(token.secret_hash, secret_hash(shape[2])):
         return None
     return token if token.user.is_active and token.expires_at > timezone.now() else None
+
+
+def admin_list() -> QuerySet[User]:
+    return User.objects.filter(role=Role.ADMIN, is_active=True)
 
 
 def user_list() -> QuerySet[User]:

@@ -13,21 +13,23 @@ from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from controlplane.accounts.ending import Asking, Ended, access_end
 from controlplane.accounts.models import LoginFailure, Token, User
 from controlplane.accounts.passwords import checked_password, normal_password
 from controlplane.accounts.roles import Role, covers
-from controlplane.accounts.selectors import secret_hash
+from controlplane.accounts.selectors import admin_list, secret_hash
 from controlplane.audit.services import audit_record
-from controlplane.core.errors import Conflict, Denied, Invalid, NameTaken
+from controlplane.core.errors import Conflict, Denied, Invalid, NameTaken, NotFound
+from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
+from controlplane.core.one_at_a_time import one_at_a_time
 from controlplane.core.request_context import caller, caller_is
 
 FAILURES_ALLOWED = 5
 LOCK = timedelta(minutes=15)
 TOUCH_EVERY = timedelta(minutes=1)
+ADMINS = "admins"  # who may end being one, or be made one because there is none
 PREFIX_ALPHABET = string.ascii_lowercase + string.digits
 
 
@@ -38,11 +40,11 @@ def _facts(user: User) -> dict[str, Any]:
 def user_create(*, username: str, password: str, role: str, email: str = "") -> User:
     user = User(username=username, role=role, email=email)
     user.set_password(checked_password(password, user))  # outside of the transaction: it takes its time
-    return _user_insert(user)
+    return user_insert(user)
 
 
 @transaction.atomic
-def _user_insert(user: User) -> User:
+def user_insert(user: User) -> User:
     try:
         with transaction.atomic():
             user.save(force_insert=True)
@@ -53,19 +55,20 @@ def _user_insert(user: User) -> User:
 
 
 def _refuse_last_admin(user: User) -> None:
-    others = User.objects.filter(role=Role.ADMIN, is_active=True).exclude(pk=user.pk)
-    if user.role == Role.ADMIN and user.is_active and not others.exists():
+    if user.role == Role.ADMIN and user.is_active and not admin_list().exclude(pk=user.pk).exists():
         raise Conflict(f"{user.username} is the last admin: make another one first.", code="last_admin")
 
 
-def user_update(user: User, changes: dict[str, Any], *, keep_tokens: bool = False) -> Ended:
+def user_update(
+    user: User, changes: dict[str, Any], expected: IfMatch = ANY_VERSION, *, keep_tokens: bool = False
+) -> tuple[User, Ended]:
     """A new password and disabling end what the user is logged in with; only tokens and access keys may be kept."""
     others = {name: value for name, value in changes.items() if name != "password"}
     hashed = None
     if "password" in changes:
         _refuse_own_password(user)
         hashed = _hashed(changes["password"], user, others)
-    return _user_change(user, others, hashed, keep_tokens)
+    return user_change(user, others, hashed, keep_tokens, expected)
 
 
 def _hashed(password: str, user: User, changes: dict[str, Any]) -> str:
@@ -77,9 +80,15 @@ def _hashed(password: str, user: User, changes: dict[str, Any]) -> str:
 
 
 @transaction.atomic
-def _user_change(user: User, changes: dict[str, Any], hashed: str | None, keep_tokens: bool) -> Ended:
+def user_change(
+    user: User, changes: dict[str, Any], hashed: str | None, keep_tokens: bool, expected: IfMatch = ANY_VERSION
+) -> tuple[User, Ended]:
+    may_end_admin = changes.get("role", Role.ADMIN) != Role.ADMIN or not changes.get("is_active", True)
+    if may_end_admin:
+        one_at_a_time(ADMINS)
+    user = row_held(user, expected)
     before = _facts(user)
-    if changes.get("role", Role.ADMIN) != Role.ADMIN or not changes.get("is_active", True):
+    if may_end_admin:
         _refuse_last_admin(user)
     is_disabled = user.is_active and not changes.get("is_active", True)
     for name, value in changes.items():
@@ -92,7 +101,7 @@ def _user_change(user: User, changes: dict[str, Any], hashed: str | None, keep_t
     ended = access_end(user, keep_tokens=keep_tokens) if is_ending else Ended()
     facts = {**_facts(user), "password_changed": hashed is not None}
     audit_record("user.updated", user, before=before, after=facts | _ended_facts(ended))
-    return ended
+    return user, ended
 
 
 def _ended_facts(ended: Ended) -> dict[str, int]:
@@ -112,15 +121,19 @@ def password_change(
     user: User, *, current_password: str, new_password: str, keep_tokens: bool, asking: Asking, address: str
 ) -> Ended:
     """By the user, who proves again who is asking. Ends the user's other sessions; other tokens only if told to."""
-    if not _proven(user.username, current_password, address, "user.password_refused"):
+    proven = _proven(user.username, current_password, address, "user.password_refused")
+    if not proven:
         raise Invalid.field("current_password", "this is not your present password", "wrong_password")
     user.set_password(checked_password(new_password, user, "new_password"))
-    return _password_save(user, keep_tokens, asking)
+    return _password_save(user, proven.password, keep_tokens, asking)
 
 
 @transaction.atomic
-def _password_save(user: User, keep_tokens: bool, asking: Asking) -> Ended:
-    user.version += 1
+def _password_save(user: User, before: str, keep_tokens: bool, asking: Asking) -> Ended:
+    now = row_held(user)
+    if now.password != before:
+        raise Conflict("Your password has been changed meanwhile: start again with the new one.", code="password_moved")
+    user.version = now.version + 1
     user.save(update_fields=["password", "version"])
     ended = access_end(user, keep_tokens=keep_tokens, but=asking)
     audit_record("user.password_changed", user, after=_ended_facts(ended))
@@ -128,7 +141,9 @@ def _password_save(user: User, keep_tokens: bool, asking: Asking) -> Ended:
 
 
 @transaction.atomic
-def user_delete(user: User) -> None:
+def user_delete(user: User, expected: IfMatch = ANY_VERSION) -> None:
+    one_at_a_time(ADMINS)
+    user = row_held(user, expected)
     _refuse_last_admin(user)
     audit_record("user.deleted", user, before=_facts(user))
     user.delete()
@@ -154,8 +169,8 @@ def token_create(user: User, *, name: str, scope: str, expires_at: datetime | No
 
 @transaction.atomic
 def token_revoke(token: Token) -> None:
-    token.revoked_at = timezone.now()
-    token.save(update_fields=["revoked_at"])
+    if not Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
+        raise NotFound(f"{token.pk} has been revoked meanwhile.")
     audit_record("token.revoked", token, before={"name": token.name, "scope": token.scope})
 
 
@@ -177,15 +192,26 @@ def login_check(username: str, password: str, address: str) -> User:
 def _proven(username: str, password: str, address: str, failed: str) -> User | None:
     """Whose name and password these are. `failed` is the audit's word for it when they are nobody's."""
     name = username.lower()
-    failure = LoginFailure.objects.filter(username=name, address=address).first()
-    if failure and failure.count >= FAILURES_ALLOWED and _is_recent(failure):
-        raise Denied(f"Too many failures for {username}: wait {LOCK.seconds // 60} minutes.", code="locked_out")
+    _refuse_locked(LoginFailure.objects.filter(username=name, address=address).first())
     user = _authenticated(name, password)
     if user is None:
         _count_failure(name, address, failed)
     else:
-        LoginFailure.objects.filter(username=name, address=address).delete()
+        _forget_failures(name, address)
     return user
+
+
+@transaction.atomic
+def _forget_failures(username: str, address: str) -> None:
+    """Of many guesses at once the right one, too, comes too late after five that failed."""
+    failures = LoginFailure.objects.select_for_update().filter(username=username, address=address)
+    _refuse_locked(failures.first())
+    failures.delete()
+
+
+def _refuse_locked(failure: LoginFailure | None) -> None:
+    if failure and failure.count >= FAILURES_ALLOWED and _is_recent(failure):
+        raise Denied(f"Too many failures for {failure.username}: wait {LOCK.seconds // 60} minutes.", code="locked_out")
 
 
 def _authenticated(username: str, password: str) -> User | None:
@@ -204,10 +230,9 @@ def _is_recent(failure: LoginFailure) -> bool:
 
 @transaction.atomic
 def _count_failure(username: str, address: str, action: str) -> None:
-    row, _ = LoginFailure.objects.get_or_create(username=username, address=address)
-    if not _is_recent(row):
-        LoginFailure.objects.filter(pk=row.pk).update(count=0)
-    LoginFailure.objects.filter(pk=row.pk).update(count=F("count") + 1, last_at=timezone.now())
+    row, _ = LoginFailure.objects.select_for_update().get_or_create(username=username, address=address)
+    row.count = row.count + 1 if _is_recent(row) else 1
+    row.save()
     audit_record(action, row, after={"username": username})
 
 

@@ -34,8 +34,11 @@ from controlplane.accounts.serializers import (
     UserUpdateSerializer,
 )
 from controlplane.core.errors import Denied, NotFound
-from controlplane.core.etag import check_if_match
-from controlplane.core.idempotency import ShownOnce
+        keep_tokens = given.validated_data.pop("keep_tokens", False)
+        user, ended = services.user_update(
+            self.get_object(), given.validated_data, expected, keep_tokens=keep_tokens
+        )
+        return with_etag({**UserSerializer(user).data, "ended": asdict(ended)}, user.version)
 from controlplane.core.request_context import caller
 from controlplane.core.throttling import LoginThrottle
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
@@ -123,18 +126,17 @@ class UserViewSet(mixins.ListModelMixin, ApiViewSet):
 
     @extend_schema(request=UserUpdateSerializer, responses=UserUpdatedSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
-        user = self.get_object()
-        check_if_match(request, user.version)
+        expected = if_match(request)
         given = UserUpdateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         keep_tokens = given.validated_data.pop("keep_tokens", False)
-        ended = services.user_update(user, given.validated_data, keep_tokens=keep_tokens)
+        user, ended = services.user_update(
+            self.get_object(), given.validated_data, expected, keep_tokens=keep_tokens
+        )
         return with_etag({**UserSerializer(user).data, "ended": asdict(ended)}, user.version)
 
     def destroy(self, request: Request, pk: str) -> Response:
-        user = self.get_object()
-        check_if_match(request, user.version)
-        services.user_delete(user)
+        services.user_delete(self.get_object(), if_match(request))
         return Response(status=204)
 
 

@@ -13,8 +13,10 @@ from controlplane.alerts.models import AlertRule, Incident, IncidentEvent, RuleO
 from controlplane.alerts.selectors import rule_get
 from controlplane.alerts.vocabulary import EventKind
 from controlplane.audit.services import audit_record
-from controlplane.core.errors import Conflict, Invalid, NameTaken
+from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.request_context import caller
+from controlplane.core.unique_names import name_claimed
 from controlplane.fleet.models import Instance
 
 FACTS = (
@@ -26,21 +28,25 @@ FACTS = (
 @transaction.atomic
 def rule_create(*, overrides: list[dict[str, Any]], **fields: Any) -> AlertRule:
     _check(fields, overrides)
-    rule = AlertRule.objects.create(**fields)
+    with name_claimed(AlertRule.objects.all(), "a rule", fields["name"]):
+        rule = AlertRule.objects.create(**fields)
     _override(rule, overrides)
     audit_record("alert_rule.created", rule, after=_facts(rule))
     return rule_get(rule.pk)
 
 
 @transaction.atomic
-def rule_update(*, rule: AlertRule, overrides: list[dict[str, Any]] | None = None, **fields: Any) -> AlertRule:
-    rule = AlertRule.objects.select_for_update().get(pk=rule.pk)
+def rule_update(
+    *, rule: AlertRule, overrides: list[dict[str, Any]] | None = None, expected: IfMatch = ANY_VERSION, **fields: Any
+) -> AlertRule:
+    rule = row_held(rule, expected)
     before = _facts(rule)
-    _check(fields, overrides or [], rule)
+    _check(fields, overrides or [])
     for name, value in fields.items():
         setattr(rule, name, value)
     rule.version += 1
-    rule.save()
+    with name_claimed(AlertRule.objects.exclude(pk=rule.pk), "a rule", rule.name):
+        rule.save()
     if overrides is not None:
         _override(rule, overrides)
     # Standings were reached under the old condition: the new one starts afresh, open incidents stay.
@@ -50,7 +56,8 @@ def rule_update(*, rule: AlertRule, overrides: list[dict[str, Any]] | None = Non
 
 
 @transaction.atomic
-def rule_delete(*, rule: AlertRule) -> None:
+def rule_delete(*, rule: AlertRule, expected: IfMatch = ANY_VERSION) -> None:
+    rule = row_held(rule, expected)
     rule_leave(rule)
     audit_record("alert_rule.deleted", rule, before=_facts(rule))
     rule.delete()
@@ -76,6 +83,7 @@ def silence_create(
 @transaction.atomic
 def silence_end(*, silence: Silence) -> None:
     """Ended early, it keeps its row: history shows who silenced what."""
+    silence = row_held(silence)
     before = _silence_facts(silence)
     now = timezone.now()
     silence.starts_at, silence.ends_at = min(silence.starts_at, now), min(silence.ends_at, now)
@@ -85,7 +93,7 @@ def silence_end(*, silence: Silence) -> None:
 
 @transaction.atomic
 def incident_acknowledge(*, incident: Incident) -> Incident:
-    incident = Incident.objects.select_for_update().get(pk=incident.pk)
+    incident = row_held(incident)
     if incident.acknowledged_at:
         raise Conflict(f"{incident.acknowledged_by} has acknowledged it already.", code="acknowledged_already")
     incident.acknowledged_at, incident.acknowledged_by = timezone.now(), caller().actor
@@ -97,10 +105,7 @@ def incident_acknowledge(*, incident: Incident) -> Incident:
     return incident
 
 
-def _check(fields: dict[str, Any], overrides: list[dict[str, Any]], rule: AlertRule | None = None) -> None:
-    others = AlertRule.objects.filter(name=fields.get("name", ""))
-    if (others.exclude(pk=rule.pk) if rule else others).exists():
-        raise NameTaken("a rule", fields["name"])
+def _check(fields: dict[str, Any], overrides: list[dict[str, Any]]) -> None:
     _check_instances("instance_id", [fields["instance_id"]] if fields.get("instance_id") else [])
     _check_instances("overrides", [override["instance_id"] for override in overrides])
 

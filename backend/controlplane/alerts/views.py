@@ -17,7 +17,7 @@ from controlplane.alerts import serializers as shapes
 from controlplane.alerts.mailing import test_mail_send
 from controlplane.alerts.models import AlertRule, Incident, Silence
 from controlplane.alerts.preview import rule_preview
-from controlplane.core.etag import check_if_match
+from controlplane.core.etag import if_match
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 
 
@@ -51,16 +51,13 @@ class AlertRuleViewSet(ApiViewSet):
     @extend_schema(request=shapes.AlertRuleWriteSerializer, responses=shapes.AlertRuleSerializer)
     def update(self, request: Request, pk: str) -> Response:
         """Replaces the rule; what is left out takes its default."""
-        rule = selectors.rule_get(pk)
-        check_if_match(request, rule.version)
+        rule, expected = selectors.rule_get(pk), if_match(request)
         given = _given(shapes.AlertRuleWriteSerializer, request.data)
-        return self._rendered(services.rule_update(rule=rule, **given))
+        return self._rendered(services.rule_update(rule=rule, expected=expected, **given))
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
-        rule = selectors.rule_get(pk)
-        check_if_match(request, rule.version)
-        services.rule_delete(rule=rule)
+        services.rule_delete(rule=selectors.rule_get(pk), expected=if_match(request))
         return Response(status=204)
 
     @extend_schema(request=shapes.AlertRuleWriteSerializer, responses=shapes.RulePreviewSerializer)

@@ -17,11 +17,12 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from controlplane.changes import outcome
 from controlplane.changes.models import ChangeSet, ChangeStep
+from controlplane.changes.selectors import is_due
 from controlplane.changes.states import AT_WORK, ChangeState, StepState, When
 from controlplane.changes.steps import Run, do_step, undo_step
 from controlplane.changes.windows import window_opening
@@ -47,11 +48,6 @@ def worker_name() -> str:
 
 def lease_end(now: datetime | None = None) -> datetime:
     return (now or clock.shared_now()) + timedelta(seconds=settings.CHANGE_LEASE_SECONDS)
-
-
-def is_due(now: datetime) -> Q:
-    """What is to run now does not wait for a clock that was set back."""
-    return Q(state=ChangeState.APPROVED) & (Q(when=When.NOW) | Q(not_before__lte=now))
 
 
 def claim(change: ChangeSet, now: datetime) -> bool:

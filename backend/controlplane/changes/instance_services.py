@@ -10,9 +10,9 @@ from controlplane.changes import planning
 from controlplane.changes.models import ChangeSet
 from controlplane.changes.plan import Step, plan
 from controlplane.changes.planning import Preview
-from controlplane.changes.services import change_make, change_of_steps, change_start
-from controlplane.changes.states import AT_WORK, Kind, When
-from controlplane.core.errors import Conflict
+from controlplane.changes.services import AT_ONCE, change_of_steps, change_request
+from controlplane.changes.states import Kind
+from controlplane.core.etag import ANY_VERSION, IfMatch
 from controlplane.fleet import services as fleet
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import class_get
@@ -32,8 +32,7 @@ def instance_create(*, instance_class: str, **facts: Any) -> Instance:
         if facts["provider"] == Provider.LOCAL:
             facts |= fleet.local_endpoint(facts["name"])
         instance = fleet.instance_record(instance_class=class_get(instance_class), **facts, **window)
-        change = change_make(instance, Kind.CREATE, _preview_create(instance))
-        change_start(change, apply=True, when=When.NOW, at=None)
+        change_request(instance, Kind.CREATE, _preview_create(instance), **AT_ONCE)
     return instance
 
 
@@ -45,9 +44,6 @@ def _preview_create(instance: Instance) -> Preview:
     return planning.build(instance, steps, is_live=False, lines=found.lines)
 
 
-def instance_delete(instance: Instance) -> ChangeSet:
-    if instance.changes.filter(state__in=AT_WORK).exists():
-        raise Conflict(f"A change is at work on {instance.name}: abort it first.", code="change_at_work")
-    return change_of_steps(
-        instance, Kind.DELETE, [Step("deprovision")], "", {"apply": True, "when": When.NOW, "at": None}
-    )
+def instance_delete(instance: Instance, expected: IfMatch = ANY_VERSION) -> ChangeSet:
+    expected.check(instance.version)
+    return change_of_steps(instance, Kind.DELETE, [Step("deprovision")], "", AT_ONCE)

@@ -24,7 +24,7 @@ from controlplane.changes.serializers import (
     UpgradeSerializer,
 )
 from controlplane.changes.views import change_answer, checked, planned_on
-from controlplane.core.etag import check_if_match
+from controlplane.core.etag import if_match
 from controlplane.core.views import ApiView
 from controlplane.fleet.selectors import instance_get
 from controlplane.fleet.serializers import InstanceCreateSerializer, InstanceSerializer
@@ -43,9 +43,7 @@ class InstanceViewSet(InstanceReading):
     @extend_schema(responses=CHANGE)
     def destroy(self, request: Request, pk: str) -> Response:
         """Forget an external instance; stop a local one and delete its data."""
-        instance = instance_get(pk)
-        check_if_match(request, instance.version)
-        return change_answer(instance_services.instance_delete(instance), 202)
+        return change_answer(instance_services.instance_delete(instance_get(pk), if_match(request)), 202)
 
 
 def planned(request: Request, pk: str, service: Callable[..., ChangeSet], serializer: type[Any]) -> Response:

@@ -11,11 +11,12 @@ from controlplane.changes.models import ChangeSet
 from controlplane.changes.outcome import tell
 from controlplane.changes.states import ChangeState, When
 from controlplane.core.errors import Conflict
+from controlplane.core.etag import row_held
 
 
 @transaction.atomic
 def change_reschedule(change: ChangeSet, at: datetime) -> ChangeSet:
-    change = ChangeSet.objects.select_for_update().get(pk=change.pk)
+    change = row_held(change)
     if change.state != ChangeState.APPROVED:
         raise Conflict(f"{change.pk} is {change.state}: only an approved one can be moved.", code="wrong_state")
     before = {"when": change.when, "not_before": change.not_before}

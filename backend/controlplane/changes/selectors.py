@@ -1,10 +1,18 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db.models import Q, QuerySet
 
 from controlplane.changes.models import ChangeLine, ChangeSet
+from controlplane.changes.states import ChangeState, When
 from controlplane.core.errors import NotFound
 from controlplane.fleet.models import Instance
+
+
+def is_due(now: datetime) -> Q:
+    """What is to run now does not wait for a clock that was set back."""
+    return Q(state=ChangeState.APPROVED) & (Q(when=When.NOW) | Q(not_before__lte=now))
 
 
 def change_list() -> QuerySet[ChangeSet]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from controlplane.audit.services import audit_record
@@ -18,10 +18,12 @@ from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
 from controlplane.changes.outcome import tell
 from controlplane.changes.plan import Step
 from controlplane.changes.planning import Preview
+from controlplane.changes.selectors import is_due
 from controlplane.changes.states import AT_WORK, WAITING, ChangeState, Kind, When
 from controlplane.changes.windows import window_opening
 from controlplane.core import clock
 from controlplane.core.errors import Conflict, Denied, Refused
+from controlplane.core.etag import row_held
 from controlplane.core.request_context import caller
 from controlplane.fleet import services as fleet
 from controlplane.fleet.models import Instance
@@ -31,6 +33,9 @@ from controlplane.parameters.models import TemplateVersion
 from controlplane.parameters.selectors import template_get, template_version_get
 from controlplane.prerequisites.gate import INSTALL
 from controlplane.settings.selectors import settings_get
+
+AT_ONCE: dict[str, Any] = {"apply": True, "when": When.NOW, "at": None}
+SECOND_PERSON = "This change takes a second person: have somebody else approve it."
 
 
 @transaction.atomic
@@ -87,17 +92,21 @@ def _facts(change: ChangeSet, lines: list[ChangeLine]) -> dict[str, Any]:
     return {"kind": change.kind, "state": change.state, "instance": change.instance_name, "lines": texts}
 
 
-def change_start(change: ChangeSet, *, apply: bool, when: str, at: datetime | None) -> ChangeSet:
-    """Approve what was just made, unless it takes a second person."""
-    if not apply or change.needs_second_person:
-        ChangeSet.objects.filter(pk=change.pk).update(when=when, at=at)
-        return change
-    return change_approve(change, when, at)
+@transaction.atomic
+def change_request(
+    instance: Instance, kind: Kind, preview: Preview, *, apply: bool, when: str, at: datetime | None, **facts: Any
+) -> ChangeSet:
+    """Made, and approved unless it takes a second person; if it cannot be approved, nothing is kept of it."""
+    change = change_make(instance, kind, preview, **facts)
+    if apply and not change.needs_second_person:
+        return change_approve(change, when, at)
+    ChangeSet.objects.filter(pk=change.pk).update(when=when, at=at)
+    return change
 
 
 @transaction.atomic
 def change_approve(change: ChangeSet, when: str = When.NOW, at: datetime | None = None) -> ChangeSet:
-    change = ChangeSet.objects.select_for_update().get(pk=change.pk)
+    change = row_held(change)
     change_approve_held(change, when, at)
     if when == When.NOW:
         transaction.on_commit(lambda: deliver(change.pk))
@@ -109,41 +118,64 @@ def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | 
     if change.state != ChangeState.PREVIEWED:
         raise Conflict(f"{change.pk} is {change.state}: only a previewed one can be approved.", code="wrong_state")
     if change.needs_second_person and caller().actor_id == change.created_by_id:
-        raise Denied("Restarts take a second person: have somebody else approve.", code="second_person_needed")
-    _refuse_if_moved(change)
+        raise Denied(SECOND_PERSON, code="second_person_needed")
+    instance = _unmoved(change)
     change.state, change.when, change.at = ChangeState.APPROVED, when, at
     change.approved_by = caller().actor
-    change.not_before = _not_before(change, when, at)
+    change.not_before = _not_before(instance, when, at)
+    _refuse_if_busy(change)
     change.version += 1
     change.save(update_fields=["state", "when", "at", "approved_by", "not_before", "version"])
     audit_record("change.approved", change, after={"when": when, "not_before": change.not_before.isoformat()})
     tell(change)
 
 
-def _refuse_if_moved(change: ChangeSet) -> None:
-    if change.instance is None or change.instance.version != change.instance_version:
+def _unmoved(change: ChangeSet) -> Instance:
+    """Its instance as the preview met it. Nobody else approves anything for it until this transaction ends."""
+    instance = Instance.objects.select_for_update(no_key=True).filter(pk=change.instance_id).first()
+    if instance is None or instance.version != change.instance_version:
         raise Conflict("The instance has changed since the preview: make a new one.", code="instance_moved")
+    return instance
 
 
-def _not_before(change: ChangeSet, when: str, at: datetime | None) -> datetime:
-    now, instance = clock.shared_now(), change.instance
+def _refuse_if_busy(change: ChangeSet) -> None:
+    """Of two that are to run at once the second would find the instance changed, and undo itself."""
+    now = clock.shared_now()
+    if change.when != When.NOW and change.not_before > now:
+        return
+    others = ChangeSet.objects.filter(is_due(now) | Q(state__in=AT_WORK), instance=change.instance_id)
+    other = others.exclude(pk=change.pk).first()
+    if other is not None:
+        raise Conflict(
+            f"{other.pk} ({other.kind}) is {other.state} on {change.instance_name}: wait for its end, or abort it.",
+            code="change_at_work",
+        )
+
+
+def _not_before(instance: Instance, when: str, at: datetime | None) -> datetime:
+    now = clock.shared_now()
     if when == When.AT and at is not None:
         return max(at, now)
-    if when == When.WINDOW and instance is not None:
+    if when == When.WINDOW:
         return window_opening(now, instance.window_weekday, instance.window_start, instance.window_minutes)
     return now
 
 
 @transaction.atomic
 def change_apply_now(change: ChangeSet) -> ChangeSet:
+    change = row_held(change)
     if change.state == ChangeState.PREVIEWED:
         return change_approve(change)
-    moved = ChangeSet.objects.filter(pk=change.pk, state=ChangeState.APPROVED).update(
-        when=When.NOW, not_before=clock.shared_now()
-    )
-    if not moved:
-        raise Conflict(f"{change.pk} is {change.state}: there is nothing to start.", code="wrong_state")
-    audit_record("change.brought_forward", change, before={"when": change.when}, after={"when": When.NOW})
+    if change.state != ChangeState.APPROVED or change.when == When.NOW:
+        when = " to run now" if change.state == ChangeState.APPROVED else ""
+        raise Conflict(f"{change.pk} is {change.state}{when}: there is nothing to start.", code="wrong_state")
+    _unmoved(change)
+    before = {"when": change.when}
+    change.when, change.not_before = When.NOW, clock.shared_now()
+    _refuse_if_busy(change)
+    change.version += 1
+    change.save(update_fields=["when", "not_before", "version"])
+    audit_record("change.brought_forward", change, before=before, after={"when": When.NOW})
     transaction.on_commit(lambda: deliver(change.pk))
     return change
 
@@ -181,14 +213,14 @@ def change_parameters(
     _refuse_unless_settled(instance)
     version = template_version_get(template_get(template), template_version) if template else None
     preview = planning.preview_parameters(instance, template=version, replace=replace, **wanted)
-    change = change_make(instance, Kind.PARAMETERS, preview, note=note, template=version, is_replacement=replace)
-    return change_start(change, apply=apply, when=when, at=at)
+    facts = {"note": note, "template": version, "is_replacement": replace}
+    return change_request(instance, Kind.PARAMETERS, preview, apply=apply, when=when, at=at, **facts)
 
 
 def change_enable(instance: Instance, *, apply: bool, when: str, at: Any, note: str, **sizing: Any) -> ChangeSet:
     _refuse_unless_settled(instance)
     preview = cache_planning.preview_enable(instance, **sizing)
-    return change_start(change_make(instance, Kind.ENABLE, preview, note=note), apply=apply, when=when, at=at)
+    return change_request(instance, Kind.ENABLE, preview, apply=apply, when=when, at=at, note=note)
 
 
 def change_disable(
@@ -196,7 +228,7 @@ def change_disable(
 ) -> ChangeSet:
     _refuse_unless_settled(instance)
     preview = cache_planning.preview_disable(instance, restore_buffer_pool=restore_buffer_pool)
-    return change_start(change_make(instance, Kind.DISABLE, preview, note=note), apply=apply, when=when, at=at)
+    return change_request(instance, Kind.DISABLE, preview, apply=apply, when=when, at=at, note=note)
 
 
 def change_resize(
@@ -212,13 +244,13 @@ def change_resize(
 ) -> ChangeSet:
     _refuse_unless_settled(instance)
     preview = resize_planning.preview_resize(instance, class_get(instance_class), parameters, allow_restart)
-    return change_start(change_make(instance, Kind.RESIZE, preview, note=note), apply=apply, when=when, at=at)
+    return change_request(instance, Kind.RESIZE, preview, apply=apply, when=when, at=at, note=note)
 
 
 def change_of_steps(instance: Instance, kind: Kind, steps: list[Step], note: str, timing: dict[str, Any]) -> ChangeSet:
     """A change set without parameters."""
     preview = planning.build(instance, steps, is_live=False)
-    return change_start(change_make(instance, kind, preview, note=note), **timing)
+    return change_request(instance, kind, preview, note=note, **timing)
 
 
 def change_restart(instance: Instance, *, note: str, **timing: Any) -> ChangeSet:
@@ -246,6 +278,7 @@ def change_revert(change: ChangeSet) -> ChangeSet:
     if change.state != ChangeState.APPLIED or instance is None:
         raise Conflict(f"{change.pk} is {change.state}: only an applied one can be rolled back.", code="wrong_state")
     _refuse_unless_settled(instance)
+    _refuse_if_reverted(change)
     lines = list(change.lines.all())
     wanted = {line.name: line.old_submitted for line in lines}
     ran = {line.name: line.old_value for line in lines if line.old_submitted is None and line.old_value is not None}
@@ -254,8 +287,18 @@ def change_revert(change: ChangeSet) -> ChangeSet:
     preview = planning.preview_wanted(
         instance, planning.situation_of(instance), wanted, allow_restart=change.needs_restart, restored=ran
     )
-    made = change_make(instance, Kind.REVERT, preview, note=f"restores what {change.pk} replaced", reverts=change)
-    return change_start(made, apply=True, when=When.NOW, at=None)
+    with transaction.atomic():
+        _refuse_if_reverted(row_held(change))
+        note = f"restores what {change.pk} replaced"
+        return change_request(instance, Kind.REVERT, preview, **AT_ONCE, note=note, reverts=change)
+
+
+def _refuse_if_reverted(change: ChangeSet) -> None:
+    """Of two requests that come at once the second finds what the first made."""
+    in_vain = (ChangeState.ROLLED_BACK, ChangeState.FAILED, ChangeState.ABORTED)
+    made = change.reverted_by.exclude(state__in=in_vain).first()
+    if made is not None:
+        raise Conflict(f"{change.pk} is rolled back by {made.pk}, which is {made.state}.", code="reverted_already")
 
 
 def _refuse_unless_settled(instance: Instance) -> None:

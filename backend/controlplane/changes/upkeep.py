@@ -14,9 +14,9 @@ from django.db.models import F
 
 from controlplane.changes import outcome
 from controlplane.changes.delivery import deliver
-from controlplane.changes.execution import LeaseLost, is_due, lease_end, renew, undo, worker_name
+from controlplane.changes.execution import LeaseLost, lease_end, renew, undo, worker_name
 from controlplane.changes.models import ChangeSet
-from controlplane.changes.selectors import change_get
+from controlplane.changes.selectors import change_get, is_due
 from controlplane.changes.states import AT_WORK
 from controlplane.changes.steps import Run
 from controlplane.core import clock

@@ -27,7 +27,7 @@ from controlplane.changes.serializers import (
     TimingSerializer,
 )
 from controlplane.changes.states import ChangeState, Kind
-from controlplane.core.etag import check_if_match_given
+from controlplane.core.etag import if_match_given
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_get
@@ -43,7 +43,7 @@ def checked(serializer: type[Any], request: Request) -> dict[str, Any]:
 def planned_on(request: Request, pk: str) -> Instance:
     """The instance of a request; 412 if the caller planned on another state of it."""
     instance = instance_get(pk)
-    check_if_match_given(request, instance.version)
+    if_match_given(request).check(instance.version)
     return instance
 
 

@@ -1,26 +1,59 @@
-"""Optimistic concurrency: `ETag` on what is read, `If-Match` demanded by what writes (428 without, 412 when stale)."""
+"""Optimistic concurrency: `ETag` on what is read, `If-Match` demanded by what writes (428 without, 412 when stale).
+
+A view reads the header; the service compares it with the row that it holds (`row_held`). A comparison before the lock
+would let through everybody who read the same version.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.db import models
 from rest_framework.request import Request
 
-from controlplane.core.errors import PreconditionFailed, PreconditionRequired
+from controlplane.core.errors import NotFound, PreconditionFailed, PreconditionRequired
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+@dataclass(frozen=True)
+class IfMatch:
+    """The versions that the caller may write over."""
+
+    tags: frozenset[str]
+
+    def check(self, version: int) -> None:
+        if "*" not in self.tags and etag_of(version) not in self.tags:
+            now = etag_of(version)
+            raise PreconditionFailed(f"The resource is now at {now}: read it again and repeat your change.")
+
+
+ANY_VERSION = IfMatch(frozenset("*"))
 
 
 def etag_of(version: int) -> str:
     return f'"{version}"'
 
 
-def check_if_match_given(request: Request, version: int) -> None:
-    """For requests that plan on what was read: the header is welcome, not demanded."""
-    if request.headers.get("If-Match"):
-        check_if_match(request, version)
-
-
-def check_if_match(request: Request, version: int) -> None:
+def if_match(request: Request) -> IfMatch:
     wanted = request.headers.get("If-Match", "").strip()
     if not wanted:
         raise PreconditionRequired("Read the resource and send its ETag as If-Match, or If-Match: * to overwrite.")
-    candidates = {part.strip().removeprefix("W/") for part in wanted.split(",")}
-    if "*" not in candidates and etag_of(version) not in candidates:
-        raise PreconditionFailed(f"The resource is now at {etag_of(version)}: read it again and repeat your change.")
+    return IfMatch(frozenset(part.strip().removeprefix("W/") for part in wanted.split(",")))
+
+
+def if_match_given(request: Request) -> IfMatch:
+    """For requests that plan on what was read: the header is welcome, not demanded."""
+    return if_match(request) if request.headers.get("If-Match") else ANY_VERSION
+
+
+def row_held(row: Row, expected: IfMatch | None = None) -> Row:
+    """The row as it is now. Nobody else writes it until the caller's transaction ends."""
+    model: Any = type(row)
+    now: Row | None = model._default_manager.select_for_update().filter(pk=row.pk).first()
+    if now is None:
+        raise NotFound(f"{row.pk} has been deleted meanwhile.")
+    if expected is not None:
+        expected.check(now.version)  # type: ignore[attr-defined]
+    return now

@@ -8,6 +8,7 @@ forget it. What the contract leaves out on purpose (`/metrics`) is not judged.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -17,10 +18,18 @@ from rest_framework.request import Request
 
 from controlplane.core.errors import FieldError, Invalid
 
+_making = threading.Lock()  # the generator fails where two threads are in it: the first requests of a process
+
+
+def _contract() -> tuple[dict[tuple[str, str], Any], dict[str, Any]]:
+    """Its operations by method and path, and its components."""
+    with _making:
+        return _contract_made()
+
 
 @cache
-def _contract() -> tuple[dict[tuple[str, str], Any], dict[str, Any]]:
-    """Its operations by method and path, and its components. Half a second, once in a process."""
+def _contract_made() -> tuple[dict[tuple[str, str], Any], dict[str, Any]]:
+    """Half a second, once in a process."""
     made = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     operations = {
         (method.upper(), _nameless(path)): operation

@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
-from django.db import DatabaseError, OperationalError
+from django.db import DatabaseError, IntegrityError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -18,6 +18,8 @@ from controlplane.core.request_context import caller
 
 log = structlog.get_logger(__name__)
 CONTENT_TYPE = "application/problem+json"
+# Checked before and true then: a constraint of the database has seen what another request wrote meanwhile.
+CHANGED_BESIDE = "Something that this depends on was changed at the same moment: read it again and repeat."
 CODES = {
     400: ("invalid", "The request is not valid"),
     401: ("not_authenticated", "Log in first"),
@@ -93,6 +95,8 @@ def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
             headers["Retry-After"] = str(int(error.wait) + 1)  # type: ignore[attr-defined]
         return _from_api(error), headers
     log_failure("request_failed", error)
+    if isinstance(error, IntegrityError):
+        return body(409, CHANGED_BESIDE, code="conflict", title="The present state does not allow this"), {}
     if isinstance(error, DatabaseError):
         return body(503, "The database did not answer as it should. Try again; the log has the details."), {}
     return body(500, "Something failed that should not have. The log has the details under this request id."), {}

@@ -11,8 +11,11 @@ from django.db import transaction
 from django.db.models import F
 
 from controlplane.audit.services import audit_record
-from controlplane.core.errors import Conflict, FieldError, Invalid, NameTaken
+from controlplane.core.errors import Conflict, FieldError, Invalid
+from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.events import event_publish
+from controlplane.core.one_at_a_time import one_at_a_time
+from controlplane.core.unique_names import name_claimed
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.states import State
 from controlplane.gateway.endpoint import checked_addresses
@@ -41,15 +44,15 @@ def _class_facts(row: InstanceClass) -> dict[str, Any]:
 
 @transaction.atomic
 def class_create(**facts: Any) -> InstanceClass:
-    if InstanceClass.objects.filter(name=facts["name"]).exists():
-        raise NameTaken("a class", facts["name"])
-    row = InstanceClass.objects.create(**facts)
+    with name_claimed(InstanceClass.objects.all(), "a class", facts["name"]):
+        row = InstanceClass.objects.create(**facts)
     audit_record("instance_class.created", row, after=_class_facts(row))
     return row
 
 
 @transaction.atomic
 def class_delete(row: InstanceClass) -> None:
+    row = row_held(row)
     if row.instances.exists():
         raise Conflict(f"Class {row.name} is in use: resize its instances first.", code="class_in_use")
     audit_record("instance_class.deleted", row, before=_class_facts(row))
@@ -70,34 +73,32 @@ def endpoint_check(host: str) -> None:
 @transaction.atomic
 def instance_record(*, password: str = "", **facts: Any) -> Instance:
     """A new row, its endpoint checked before; its server is made or reached by a change set."""
-    if Instance.objects.filter(name=facts["name"]).exists():
-        raise NameTaken("an instance", facts["name"])
+    row_held(facts["instance_class"])  # it must not be deleted meanwhile
     instance = Instance(**facts)
     instance.password = password
-    instance.save()
+    with name_claimed(Instance.objects.all(), "an instance", facts["name"]):
+        instance.save()
     audit_record("instance.created", instance, after=instance_facts(instance))
     return instance
 
 
-def instance_update(instance: Instance, changes: dict[str, Any]) -> Instance:
+def instance_update(instance: Instance, changes: dict[str, Any], expected: IfMatch = ANY_VERSION) -> Instance:
     if instance.provider == "local" and changes.keys() & {"host", "port", "username", "password"}:
         raise Conflict("The endpoint and account of a local instance are its own.", code="local_endpoint")
     if "host" in changes:
         endpoint_check(changes["host"])
-    return _instance_update(instance, changes)
+    return _instance_update(instance, changes, expected)
 
 
 @transaction.atomic
-def _instance_update(instance: Instance, changes: dict[str, Any]) -> Instance:
-    instance = Instance.objects.select_for_update().get(pk=instance.pk)
+def _instance_update(instance: Instance, changes: dict[str, Any], expected: IfMatch) -> Instance:
+    instance = row_held(instance, expected)
     before = instance_facts(instance)
-    taken = Instance.objects.filter(name=changes.get("name", "")).exclude(pk=instance.pk)
-    if taken.exists():
-        raise NameTaken("an instance", changes["name"])
     for name, value in {**changes.pop("maintenance_window", {}), **changes}.items():
         setattr(instance, name, value)
     instance.version += 1
-    instance.save()
+    with name_claimed(Instance.objects.exclude(pk=instance.pk), "an instance", instance.name):
+        instance.save()
     audit_record("instance.updated", instance, before=before, after=instance_facts(instance))
     return instance
 
@@ -135,7 +136,8 @@ def instance_forget(instance: Instance) -> None:
 
 
 def local_endpoint(name: str) -> dict[str, Any]:
-    """Where a local server of this name will listen, and its account."""
+    """Where a local server of this name will listen, and its account. For the transaction that keeps it."""
+    one_at_a_time("ports of local servers")
     used = set(Instance.objects.filter(provider="local").values_list("port", flat=True))
     port = next(port for port in range(settings.LOCAL_PORT_BASE, 65536) if port not in used and is_free(port))
     return {"host": LOCAL_HOST, "port": port, "username": "fqc", "password": secrets.token_urlsafe(24)}

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.accounts.permissions import ReadViewerWriteAdmin
-from controlplane.core.etag import check_if_match
+from controlplane.core.etag import if_match
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 from controlplane.fleet import selectors, services, showing
 from controlplane.fleet.filters import InstanceFilter
@@ -68,11 +68,10 @@ class InstanceReading(mixins.ListModelMixin, ApiViewSet):
 
     @extend_schema(request=InstanceUpdateSerializer, responses=InstanceSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
-        instance = selectors.instance_get(pk)
-        check_if_match(request, instance.version)
+        instance, expected = selectors.instance_get(pk), if_match(request)
         given = InstanceUpdateSerializer(data=request.data, partial=True)
         given.is_valid(raise_exception=True)
-        services.instance_update(instance, given.validated_data)
+        services.instance_update(instance, given.validated_data, expected)
         return shown(instance.pk)
 
 

@@ -9,8 +9,10 @@ from django.db import transaction
 
 from controlplane.audit.services import audit_record
 from controlplane.catalogue.selectors import line_get
-from controlplane.core.errors import Conflict, Invalid, NameTaken
+from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.request_context import caller
+from controlplane.core.unique_names import name_claimed
 from controlplane.parameters.drafts import draft_errors
 from controlplane.parameters.models import Template, TemplateVersion
 from controlplane.parameters.selectors import template_values
@@ -22,9 +24,9 @@ MERGE, OVERWRITE = "merge", "overwrite"
 def template_create(
     *, name: str, engine_line: str, values: Mapping[str, str], description: str = "", note: str = ""
 ) -> Template:
-    _check_name(name)
     _check_values(engine_line, values)
-    template = Template.objects.create(name=name, engine_line=engine_line, description=description)
+    with name_claimed(Template.objects.all(), "a template", name):
+        template = Template.objects.create(name=name, engine_line=engine_line, description=description)
     _add_version(template, values, note)
     audit_record("template.created", template, after=_facts(template, values))
     return template
@@ -37,29 +39,30 @@ def template_update(
     values: Mapping[str, str | None] | None = None,
     mode: str = MERGE,
     note: str = "",
+    expected: IfMatch = ANY_VERSION,
     **fields: str,
 ) -> Template:
     """`merge`: what is not named stays, and null removes. `overwrite`: the values given are all there are."""
-    template = Template.objects.select_for_update().get(pk=template.pk)
+    template = row_held(template, expected)
     _refuse_system(template, "changed")
     before = template_values(template)
     after = before if values is None else _combined(before, values, mode)
     if values is not None:
         _check_values(template.engine_line, after)
     facts_before = _facts(template, before)
-    if fields.get("name", template.name) != template.name:
-        _check_name(fields["name"])
     for field in ("name", "description"):
         setattr(template, field, fields.get(field, getattr(template, field)))
     template.version += 1
-    template.save()
+    with name_claimed(Template.objects.exclude(pk=template.pk), "a template", template.name):
+        template.save()
     _add_version(template, after, note)
     audit_record("template.updated", template, before=facts_before, after=_facts(template, after))
     return template
 
 
 @transaction.atomic
-def template_delete(*, template: Template) -> None:
+def template_delete(*, template: Template, expected: IfMatch = ANY_VERSION) -> None:
+    template = row_held(template, expected)
     _refuse_system(template, "deleted")
     audit_record("template.deleted", template, before=_facts(template, template_values(template)))
     template.delete()
@@ -78,11 +81,6 @@ def template_clone(*, source: Template, name: str, number: int | None = None, de
 def _combined(before: Mapping[str, str], given: Mapping[str, str | None], mode: str) -> dict[str, str]:
     merged = given if mode == OVERWRITE else {**before, **given}
     return {name: text for name, text in merged.items() if text is not None}
-
-
-def _check_name(name: str) -> None:
-    if Template.objects.filter(name=name).exists():
-        raise NameTaken("a template", name)
 
 
 def _check_values(engine_line: str, values: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from controlplane.accounts.permissions import ReadViewerWriteOperator, ViewerOnly
 from controlplane.catalogue.selectors import line_get
-from controlplane.core.etag import check_if_match
+from controlplane.core.etag import if_match
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 from controlplane.parameters import selectors, services
 from controlplane.parameters import serializers as shapes
@@ -50,16 +50,13 @@ class TemplateViewSet(ApiViewSet):
 
     @extend_schema(request=shapes.TemplateUpdateSerializer, responses=shapes.TemplateDetailSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
-        template = selectors.template_get(pk)
-        check_if_match(request, template.version)
+        template, expected = selectors.template_get(pk), if_match(request)
         given = _given(shapes.TemplateUpdateSerializer, request.data)
-        return self._detail(services.template_update(template=template, **given))
+        return self._detail(services.template_update(template=template, expected=expected, **given))
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
-        template = selectors.template_get(pk)
-        check_if_match(request, template.version)
-        services.template_delete(template=template)
+        services.template_delete(template=selectors.template_get(pk), expected=if_match(request))
         return Response(status=204)
 
     @extend_schema(request=shapes.TemplateCloneSerializer, responses={201: shapes.TemplateDetailSerializer})

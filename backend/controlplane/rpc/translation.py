@@ -7,11 +7,11 @@ own code (`dedicated_proxy` becomes `OperationDenied.DedicatedProxy`), so that n
 from __future__ import annotations
 
 from django.core.exceptions import RequestDataTooBig
-from django.db import DatabaseError
+from django.db import DatabaseError, IntegrityError
 from rest_framework.exceptions import ValidationError
 
 from controlplane.core.errors import Problem
-from controlplane.core.problems import log_failure
+from controlplane.core.problems import CHANGED_BESIDE, log_failure
 from controlplane.rpc.errors import RpcError
 
 NAMED = {
@@ -57,6 +57,8 @@ def from_exception(error: Exception) -> RpcError:
     if isinstance(error, RequestDataTooBig):
         return RpcError("InvalidRequest.TooLarge", "The request is over 2 MiB: send less at once.", 413)
     log_failure("rpc_failed", error)
+    if isinstance(error, IntegrityError):
+        return RpcError("OperationDenied.Conflict", CHANGED_BESIDE, 403)
     if isinstance(error, DatabaseError):
         return RpcError("ServiceUnavailable", "The database did not answer as it should: try again.", 503)
     return RpcError("InternalError", "Something failed that should not have; the log has it under this id.", 500)

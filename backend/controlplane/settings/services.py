@@ -6,6 +6,7 @@ from django.conf import settings as process_settings
 from django.db import transaction
 
 from controlplane.audit.services import audit_record
+from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.sealing import seal
 from controlplane.settings.models import Settings
 from controlplane.settings.selectors import SMTP_CONTEXT
@@ -18,7 +19,8 @@ def _facts(row: Settings) -> dict[str, Any]:
 
 
 @transaction.atomic
-def settings_update(row: Settings, changes: dict[str, Any]) -> Settings:
+def settings_update(row: Settings, changes: dict[str, Any], expected: IfMatch = ANY_VERSION) -> Settings:
+    row = row_held(row, expected)
     before = _facts(row)
     password = changes.pop("smtp_password", None)
     if password is not None:

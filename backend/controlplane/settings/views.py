@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.accounts.permissions import AdminOnly
-from controlplane.core.etag import check_if_match
+from controlplane.core.etag import if_match
 from controlplane.core.views import ApiView, with_etag
 from controlplane.settings import services
 from controlplane.settings.selectors import settings_get
@@ -25,9 +25,8 @@ class SettingsView(ApiView):
 
     @extend_schema(request=SettingsSerializer(partial=True), responses=SettingsSerializer)
     def patch(self, request: Request) -> Response:
-        row = settings_get()
-        check_if_match(request, row.version)
+        row, expected = settings_get(), if_match(request)
         given = SettingsSerializer(row, data=request.data, partial=True)
         given.is_valid(raise_exception=True)
-        row = services.settings_update(row, dict(given.validated_data))
+        row = services.settings_update(row, dict(given.validated_data), expected)
         return with_etag(SettingsSerializer(row).data, row.version)

@@ -1,0 +1,37 @@
+"""An administrator where there is none: at the first start, and when the last one was lost."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
+
+from controlplane.accounts.models import User
+from controlplane.accounts.roles import Role
+from controlplane.accounts.selectors import admin_list
+from controlplane.accounts.services import ADMINS, user_change, user_insert
+from controlplane.core.one_at_a_time import one_at_a_time
+
+
+def admin_ensure(username: str, keep: Callable[[str], None]) -> None:
+    """`keep` is given the new password before anybody can see the account: who dies in between leaves no riddle."""
+    if admin_list().exists():
+        return
+    password = secrets.token_urlsafe(18)
+    hashed = make_password(password)  # outside of the transaction: it takes its time
+    with transaction.atomic():
+        one_at_a_time(ADMINS)
+        if not admin_list().exists():
+            keep(password)
+            _admin_make(username, hashed)
+
+
+def _admin_make(username: str, hashed: str) -> None:
+    """An account of this name lost the role or was disabled: what it was handed before ends."""
+    user = User.objects.filter(username__iexact=username).first()
+    if user is None:
+        user_insert(User(username=username, role=Role.ADMIN, password=hashed))
+    else:
+        user_change(user, {"role": Role.ADMIN, "is_active": True}, hashed, keep_tokens=False)

@@ -1,0 +1,38 @@
+"""Many callers at the same moment, each with a database connection of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from django.db import connection
+
+from controlplane.core.errors import Problem
+
+T = TypeVar("T")
+WAIT_SECONDS = 120
+
+
+def at_once(*works: Callable[[], T]) -> list[T | Problem]:
+    """What each of them returned, or the problem that it was told of; any other exception is the test's failure."""
+    start = threading.Barrier(len(works))
+
+    def run(work: Callable[[], T]) -> T | Problem:
+        try:
+            connection.ensure_connection()
+            start.wait(WAIT_SECONDS)
+            return work()
+        except Problem as problem:
+            return problem
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(works)) as threads:
+        return list(threads.map(run, works))
+
+
+def codes(outcomes: list[T | Problem]) -> list[str]:
+    """Of those that were refused."""
+    return [outcome.code for outcome in outcomes if isinstance(outcome, Problem)]
