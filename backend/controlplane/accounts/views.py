@@ -34,11 +34,8 @@ from controlplane.accounts.serializers import (
     UserUpdateSerializer,
 )
 from controlplane.core.errors import Denied, NotFound
-        keep_tokens = given.validated_data.pop("keep_tokens", False)
-        user, ended = services.user_update(
-            self.get_object(), given.validated_data, expected, keep_tokens=keep_tokens
-        )
-        return with_etag({**UserSerializer(user).data, "ended": asdict(ended)}, user.version)
+from controlplane.core.etag import if_match
+from controlplane.core.idempotency import ShownOnce
 from controlplane.core.request_context import caller
 from controlplane.core.throttling import LoginThrottle
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
@@ -130,9 +127,7 @@ class UserViewSet(mixins.ListModelMixin, ApiViewSet):
         given = UserUpdateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         keep_tokens = given.validated_data.pop("keep_tokens", False)
-        user, ended = services.user_update(
-            self.get_object(), given.validated_data, expected, keep_tokens=keep_tokens
-        )
+        user, ended = services.user_update(self.get_object(), given.validated_data, expected, keep_tokens=keep_tokens)
         return with_etag({**UserSerializer(user).data, "ended": asdict(ended)}, user.version)
 
     def destroy(self, request: Request, pk: str) -> Response:

@@ -50,7 +50,7 @@ def if_match_given(request: Request) -> IfMatch:
 
 def row_held(row: Row, expected: IfMatch | None = None) -> Row:
     """The row as it is now. Nobody else writes it until the caller's transaction ends."""
-    model: Any = type(row)
+    model: Any = row._meta.model  # a request's user is a stand-in, whose type says nothing
     now: Row | None = model._default_manager.select_for_update().filter(pk=row.pk).first()
     if now is None:
         raise NotFound(f"{row.pk} has been deleted meanwhile.")

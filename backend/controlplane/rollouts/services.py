@@ -13,6 +13,7 @@ from controlplane.audit.services import audit_record
 from controlplane.changes.services import change_abort
 from controlplane.core.errors import Conflict, FieldError, Invalid
 from controlplane.core.events import event_publish
+from controlplane.core.one_at_a_time import one_at_a_time
 from controlplane.core.request_context import caller
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_list, instance_tagged
@@ -120,12 +121,30 @@ def tell(row: FleetApply) -> None:
     event_publish("fleet_apply", row.pk, {"state": row.state})
 
 
+@transaction.atomic
 def fleet_apply_start(row: FleetApply) -> FleetApply:
+    one_at_a_time(f"start of {row.template_name}")
+    _refuse_twin(row)
     who = caller()
     facts = {"started_at": timezone.now(), "started_by": who.actor, "started_by_id": who.actor_id}
     row = _move(row, [ApplyState.PREVIEWED], ApplyState.RUNNING, "started", **facts)
     transaction.on_commit(lambda: deliver_advance(row.pk))
     return row
+
+
+def _refuse_twin(row: FleetApply) -> None:
+    """One that does the same is at work: the request came twice."""
+    same = FleetApply.objects.filter(template_name=row.template_name, template_version=row.template_version)
+    for other in same.filter(state__in=[ApplyState.RUNNING, ApplyState.PAUSED]).exclude(pk=row.pk):
+        if _members(other) == _members(row):
+            raise Conflict(
+                f"{other.pk} does the same on the same instances and is {other.state}: wait for its end, or abort it.",
+                code="fleet_apply_running",
+            )
+
+
+def _members(row: FleetApply) -> set[str | None]:
+    return set(row.items.values_list("instance_id", flat=True))
 
 
 @transaction.atomic

@@ -181,8 +181,9 @@ def test_a_step_that_can_neither_be_done_nor_undone_ends_the_change_and_is_named
 def test_two_changes_of_one_instance_never_run_at_the_same_time(held):
     instance, proxy = held
     proxy.release()
-    first, second = (asked(instance, {"long_query_time": str(seconds)}) for seconds in (3, 4))
+    first, second = (asked(instance, {"long_query_time": str(seconds)}, when="window") for seconds in (3, 4))
     ChangeSet.objects.filter(pk=first.pk).update(state="applying")
+    ChangeSet.objects.filter(pk=second.pk).update(when="now")
     run(second)
     assert second.state == "approved"
 
