@@ -1,14 +1,10 @@
 //! Faults on purpose: what shows that none of them takes the server along.
 //!
-//! With `FQC_FAULT=capability:35` the engine does not know that capability. With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on. With
-//! `FQC_FAULT=locks:<file>`, all locks are held while that file exists; `<file>.held` appears once they are.
+//! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on; with
+//! `FQC_FAULT=capability:35` the engine does not know that capability.
 
 use flavour::Flavour;
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::time::Duration;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Point {
@@ -35,21 +31,13 @@ const NAMES: [(&str, Point); 7] = [
 static ARMED: AtomicU8 = AtomicU8::new(0);
 static CALLS_LEFT: AtomicU64 = AtomicU64::new(0);
 
-/// All locks are held while this file exists.
-static GATE: OnceLock<PathBuf> = OnceLock::new();
-const LOOK: Duration = Duration::from_millis(5);
-
 pub fn arm() {
     let Ok(wish) = std::env::var("FQC_FAULT") else { return };
     let (name, calls) = wish.split_once(':').unwrap_or((&wish, "0"));
-    if name == "locks" {
-        crate::mariadb::log::warning(&format!("FQC_FAULT is set: this process will stand still while {calls} exists"));
-        GATE.get_or_init(|| calls.into());
-    }
     if let Some((_, point)) = NAMES.iter().find(|(known, _)| *known == name) {
         CALLS_LEFT.store(calls.parse().unwrap_or(0), Ordering::Relaxed);
         ARMED.store(*point as u8, Ordering::Relaxed);
-        crate::mariadb::log::warning(&format!("FQC_FAULT is set: this process will panic on purpose in {name}"));
+        crate::log::warning(&format!("FQC_FAULT is set: this process will panic on purpose in {name}"));
     }
 }
 
@@ -73,17 +61,4 @@ pub fn may_strike(point: Point) {
 fn strike() {
     let left = CALLS_LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
     assert!(left.is_ok(), "a fault on purpose");
-}
-
-/// For the worker between two rounds, when it holds nothing itself.
-pub fn may_hold_locks() {
-    let Some(gate) = GATE.get().filter(|gate| gate.exists()) else { return };
-    let held = PathBuf::from([gate.as_os_str(), ".held".as_ref()].into_iter().collect::<OsString>());
-    crate::load::holding(&mut || {
-        let told = std::fs::write(&held, "");
-        while told.is_ok() && gate.exists() {
-            std::thread::sleep(LOOK);
-        }
-    });
-    let _ = std::fs::remove_file(held);
 }

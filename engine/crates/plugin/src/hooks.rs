@@ -3,50 +3,47 @@
 //! A panic never leaves a hook: it is counted and logged, the cache is switched off for the process, the connection at
 //! fault becomes foreign, and its bytes go on.
 
+use crate::containment::{contain, contained};
+use crate::engine::engine;
 use crate::faults::{self, Point};
-use crate::got::Slot as TableSlot;
-use crate::io::{self, Plain, Tls};
-use crate::load;
-use crate::mariadb::log;
-use crate::slots;
-use crate::strangers;
+use crate::following::strangers;
+use crate::log;
+use crate::settings;
+use crate::signal;
+use crate::sockets::connections;
+use crate::sockets::got::Import;
+use crate::sockets::io::{self, Plain, Tls};
+use crate::sockets::slots;
 use host::{Connection, Io};
 use std::ffi::{CStr, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-/// Runs `work`; a panic gives `fallback`.
-pub fn contain<T>(point: Point, fallback: T, work: impl FnOnce() -> T) -> T {
-    let work = || {
-        faults::may_strike(point);
-        work()
-    };
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        load::contained();
-        fallback
-    })
-}
-
 unsafe extern "C" fn on_accept(fd: c_int, address: *mut c_void, length: *mut c_void) -> c_int {
-    let number = load::number_before_accept();
+    let number = connections::number_before_accept();
     let accepted = io::accept(fd, address, length);
-    contain(Point::Accept, (), || load::accepted(accepted, number));
+    contain(Point::Accept, (), || accept(accepted, number));
     accepted
 }
 
 unsafe extern "C" fn on_accept4(fd: c_int, address: *mut c_void, length: *mut c_void, flags: c_int) -> c_int {
-    let number = load::number_before_accept();
+    let number = connections::number_before_accept();
     let accepted = io::accept4(fd, address, length, flags);
-    contain(Point::Accept, (), || load::accepted(accepted, number));
+    contain(Point::Accept, (), || accept(accepted, number));
     accepted
+}
+
+fn accept(fd: c_int, number: u64) {
+    settings::note_cluster();
+    connections::accepted(fd, number);
 }
 
 unsafe extern "C" fn on_close(fd: c_int) -> c_int {
     contain(Point::Close, (), || {
-        load::closing(fd);
+        connections::closing(fd);
         strangers::on_close(fd);
     });
-    let _ = catch_unwind(|| load::note_end(fd));
+    let _ = catch_unwind(|| connections::note_end(fd));
     io::close(fd)
 }
 
@@ -65,14 +62,14 @@ unsafe extern "C" fn on_send(fd: c_int, buffer: *const c_void, length: usize, fl
 }
 
 unsafe extern "C" fn on_ssl_read(ssl: *mut c_void, buffer: *mut c_void, length: c_int) -> c_int {
-    let fd = load::descriptor_of(ssl);
+    let fd = io::descriptor_of(ssl);
     // SAFETY: the server passes a buffer of this length.
     let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), length.max(0) as usize) };
     read(fd, &mut Tls { ssl, fd }, bytes) as c_int
 }
 
 unsafe extern "C" fn on_ssl_write(ssl: *mut c_void, buffer: *const c_void, length: c_int) -> c_int {
-    let fd = load::descriptor_of(ssl);
+    let fd = io::descriptor_of(ssl);
     // SAFETY: the server passes a buffer of this length.
     let bytes = unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), length.max(0) as usize) };
     write(fd, &mut Tls { ssl, fd }, bytes) as c_int
@@ -82,23 +79,22 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     strangers::on_wait();
     let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return read_strange(fd, io, buffer) };
     slots::set_current(fd);
-    if load::lets_go(&mut taken) {
+    if connections::lets_go(&mut taken) {
         return read_strange(fd, io, buffer);
     }
     let Some(connection) = taken.content() else { return read_strange(fd, io, buffer) };
-    let engine = load::engine();
     let work = || {
         faults::may_strike(Point::Recv);
-        connection.read(engine, io, buffer)
+        connection.read(engine(), io, buffer)
     };
     let count = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(count) => count,
         Err(_) => {
             give_up(connection);
-            connection.read(engine, io, buffer)
+            connection.read(engine(), io, buffer)
         }
     };
-    if !load::is_of_this_load(taken.slot) {
+    if !connections::is_of_this_load(taken.slot) {
         note_strange(fd, buffer, count);
     }
     count
@@ -123,21 +119,21 @@ fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
 }
 
 fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
-    load::note_cluster();
+    settings::note_cluster();
     let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return write_strange(fd, io, bytes) };
     slots::set_current(fd);
-    let is_strange = !load::is_of_this_load(taken.slot);
+    let is_strange = !connections::is_of_this_load(taken.slot);
     let Some(connection) = taken.content() else { return write_strange(fd, io, bytes) };
     if is_strange {
         contain(Point::Send, (), || strangers::on_write(fd));
     }
     let work = || {
         faults::may_strike(Point::Send);
-        connection.write(load::engine(), io, bytes)
+        connection.write(engine(), io, bytes)
     };
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(count) => {
-            load::wake_if_wanted();
+            signal::wake_if_wanted();
             count
         }
         Err(_) => {
@@ -150,8 +146,8 @@ fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
 
 /// The connection at fault: what was read ahead still reaches the server, nothing more is concluded.
 fn give_up(connection: &mut Connection) {
-    load::contained();
-    let _ = catch_unwind(AssertUnwindSafe(|| connection.session.abandon(load::engine())));
+    contained();
+    let _ = catch_unwind(AssertUnwindSafe(|| connection.session.abandon(engine())));
 }
 
 struct Hook {
@@ -175,12 +171,12 @@ fn hooks() -> [Hook; 7] {
 }
 
 /// The slots of the server's table that hold our functions, with what they held before.
-static INSTALLED: Mutex<Vec<(TableSlot, usize)>> = Mutex::new(Vec::new());
+static INSTALLED: Mutex<Vec<(Import, usize)>> = Mutex::new(Vec::new());
 
 /// Puts the hooks in, or changes nothing. True if TLS connections are seen too.
 pub fn install() -> Result<bool, String> {
     let mut installed = INSTALLED.lock().unwrap_or_else(|e| e.into_inner());
-    let found: Vec<_> = hooks().into_iter().map(|hook| (TableSlot::find(hook.name), hook)).collect();
+    let found: Vec<_> = hooks().into_iter().map(|hook| (Import::find(hook.name), hook)).collect();
     if let Some((_, hook)) = found.iter().find(|(slot, hook)| slot.is_none() && hook.is_required) {
         return Err(format!("this server does not call {} through its table", hook.name.to_string_lossy()));
     }
@@ -214,12 +210,7 @@ pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(|e| e.into_inner()));
 }
 
-pub fn holding(work: &mut dyn FnMut()) {
-    let _held = INSTALLED.lock().unwrap_or_else(|e| e.into_inner());
-    work();
-}
-
-fn put_back(installed: &mut Vec<(TableSlot, usize)>) {
+fn put_back(installed: &mut Vec<(Import, usize)>) {
     for (slot, old) in installed.drain(..) {
         if let Err(error) = slot.swap(old as *mut c_void) {
             log::warning(&format!("a hook stays in place and passes bytes unchanged: {error}"));

@@ -6,26 +6,28 @@
 //! - no panic leaves a hook: it is caught, the cache switches itself off, bytes flow on;
 //! - no code of this library is ever unmapped (`-z nodelete`): a thread may still be inside a hook.
 
-mod bystanders;
+mod containment;
+mod engine;
+mod exports;
 mod faults;
-mod got;
+mod following;
 mod hooks;
-mod io;
-mod load;
+mod lifecycle;
+mod log;
 mod mariadb;
-mod slots;
-mod strangers;
-mod waking;
+mod numbers;
+mod server;
+mod settings;
+mod signal;
+mod sockets;
+mod turns;
+mod version;
 mod worker;
 
 use mariadb::abi::{self, Audit, Plugin};
-use mariadb::{events, log, status, variables};
-use std::ffi::{CStr, c_int, c_uint, c_void};
+use mariadb::{classes, events, status, variables};
+use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null;
-
-/// The engine's release date; the control plane compares it with the least version that it accepts.
-pub const MINOR_VERSION: u64 = 20_261_120;
-const VERSION_TEXT: &CStr = c"0.1.0";
 
 #[repr(transparent)]
 struct Declarations(#[allow(dead_code, reason = "read by the server")] [Plugin; 2]);
@@ -38,10 +40,8 @@ static AUDIT: Audit = Audit {
     interface_version: abi::AUDIT_INTERFACE_VERSION,
     release_thd: None,
     event_notify: Some(events::event),
-    class_mask: [AUDIT_CLASSES],
+    class_mask: [classes::ALL],
 };
-const AUDIT_CLASSES: u64 = 1 << abi::GENERAL_CLASS | 1 << abi::CONNECTION_CLASS | 1 << abi::TABLE_CLASS;
-
 const END: Plugin = Plugin {
     kind: 0,
     info: null(),
@@ -79,7 +79,7 @@ pub static _maria_plugin_declarations_: Declarations = Declarations([
         version: 0x0001,
         status_vars: status::LIST.0.as_ptr(),
         system_vars: variables::LIST.0.as_ptr().cast(),
-        version_info: VERSION_TEXT.as_ptr(),
+        version_info: version::TEXT.as_ptr(),
         maturity: abi::MATURITY_STABLE as c_uint,
     },
     END,
@@ -87,7 +87,7 @@ pub static _maria_plugin_declarations_: Declarations = Declarations([
 
 unsafe extern "C" fn init(_: *mut c_void) -> c_int {
     // A fault here leaves the plugin unloaded.
-    let started = std::panic::catch_unwind(load::start).unwrap_or_else(|_| Err("a fault while starting".into()));
+    let started = std::panic::catch_unwind(lifecycle::start).unwrap_or_else(|_| Err("a fault while starting".into()));
     match started {
         Ok(()) => 0,
         Err(reason) => {
@@ -98,6 +98,6 @@ unsafe extern "C" fn init(_: *mut c_void) -> c_int {
 }
 
 unsafe extern "C" fn deinit(_: *mut c_void) -> c_int {
-    let _ = std::panic::catch_unwind(load::stop);
+    let _ = std::panic::catch_unwind(lifecycle::stop);
     0
 }

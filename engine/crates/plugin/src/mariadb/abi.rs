@@ -3,7 +3,7 @@
 //! Layouts follow the public headers `mysql/plugin.h`, `mysql/plugin_audit.h` and `mysql/service_*.h`
 //! (MariaDB plugin interface 1.15, audit interface 3.2). Only public structures: a `THD` stays opaque.
 
-use std::ffi::{c_char, c_int, c_long, c_longlong, c_uint, c_ulong, c_ulonglong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_ulong, c_ulonglong, c_void};
 
 /// A server session, opaque: it is only handed back to exported `thd_*` functions.
 #[repr(C)]
@@ -138,18 +138,18 @@ pub const VAR_NOCMDOPT: c_int = 0x0800;
 
 /// The value that a user gave to `SET`, read through the server's own conversion functions.
 #[repr(C)]
-pub struct Value {
-    pub value_type: unsafe extern "C" fn(*mut Value) -> c_int,
-    pub val_str: unsafe extern "C" fn(*mut Value, *mut c_char, *mut c_int) -> *const c_char,
-    pub val_real: unsafe extern "C" fn(*mut Value, *mut f64) -> c_int,
-    pub val_int: unsafe extern "C" fn(*mut Value, *mut c_longlong) -> c_int,
-    pub is_unsigned: unsafe extern "C" fn(*mut Value) -> c_int,
+pub struct GivenValue {
+    pub value_type: unsafe extern "C" fn(*mut GivenValue) -> c_int,
+    pub val_str: unsafe extern "C" fn(*mut GivenValue, *mut c_char, *mut c_int) -> *const c_char,
+    pub val_real: unsafe extern "C" fn(*mut GivenValue, *mut f64) -> c_int,
+    pub val_int: unsafe extern "C" fn(*mut GivenValue, *mut c_longlong) -> c_int,
+    pub is_unsigned: unsafe extern "C" fn(*mut GivenValue) -> c_int,
 }
 
 pub const VALUE_TYPE_STRING: c_int = 0;
 pub const VALUE_TYPE_INT: c_int = 2;
 
-pub type Check = unsafe extern "C" fn(*mut Thd, *mut c_void, *mut c_void, *mut Value) -> c_int;
+pub type Check = unsafe extern "C" fn(*mut Thd, *mut c_void, *mut c_void, *mut GivenValue) -> c_int;
 pub type Update = unsafe extern "C" fn(*mut Thd, *mut c_void, *mut c_void, *const c_void);
 
 #[repr(C)]
@@ -265,3 +265,8 @@ impl<T> Shared<T> {
 const _: () = assert!(size_of::<Plugin>() == 104);
 const _: () = assert!(size_of::<ShowVar>() == 24);
 const _: () = assert!(size_of::<c_long>() == 8, "64-bit servers only");
+
+/// Of a variable whose values the server checks itself.
+pub const fn header(flags: c_int, name: &'static CStr, comment: &'static CStr) -> VarHeader {
+    VarHeader { flags, name: name.as_ptr(), comment: comment.as_ptr(), check: None, update: None }
+}

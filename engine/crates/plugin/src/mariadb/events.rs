@@ -1,17 +1,16 @@
 //! The server's reports: to the session whose connection the thread works for, or to a bystander.
 
-use crate::bystanders;
+use crate::containment::contain;
+use crate::engine::{engine, is_loaded};
 use crate::faults::Point;
-use crate::hooks;
-use crate::load::{self, engine, is_loaded, wake_if_wanted};
+use crate::following::{bystanders, strangers, waking};
 use crate::mariadb::abi::*;
-use crate::mariadb::status;
+use crate::mariadb::native;
 use crate::mariadb::symbols::ThdRef;
 use crate::mariadb::variables;
-use crate::slots;
-use crate::strangers;
-use crate::waking;
-use crate::worker;
+use crate::numbers::{self, NUMBERS};
+use crate::signal::{self, wake_if_wanted};
+use crate::sockets::{connections, slots};
 use host::Connection;
 use session::{Account, Report, Session, SessionState};
 use std::ffi::{c_uint, c_void};
@@ -46,8 +45,8 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     if !is_loaded() || data.is_null() {
         return;
     }
-    hooks::contain(Point::Event, (), || {
-        load::admit();
+    contain(Point::Event, (), || {
+        connections::admit();
         if class != CONNECTION_CLASS && !engine().vigil().is_awake() {
             return on_unfollowed(class, data);
         }
@@ -80,7 +79,7 @@ fn on_unfollowed(class: c_uint, data: *const c_void) {
 
 fn note_native(query: &[u8]) {
     if sql::says(query, b"query_cache") {
-        worker::native_touched();
+        native::touched();
     }
 }
 
@@ -107,7 +106,7 @@ fn on_table(event: &EventTable) {
         bystanders::with(event.thread_id, |bystander| tell(&mut |report| bystander.report(engine, report)));
     }
     // Its statement is known now to change what it may.
-    if is_lock && engine.flavour().schemas.tells_grants(db, name) && !worker::is_this_thread() {
+    if is_lock && engine.flavour().schemas.tells_grants(db, name) && !signal::is_this_thread() {
         engine.settings().note_grants();
     }
 }
@@ -121,7 +120,7 @@ fn on_general(thd: &ThdRef, event: &EventGeneral) {
     let query = bytes(event.query, event.query_length as usize);
     let engine = engine();
     if event.subclass == GENERAL_LOG && query.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"show")) {
-        status::refresh(engine);
+        numbers::refresh(engine);
     }
     match event.subclass {
         GENERAL_STATUS => {}
@@ -199,11 +198,11 @@ fn connect(thd: &ThdRef, event: &EventConnection) {
     if connection.is_readable() {
         let account = account(thd, event);
         connection.session.report(engine(), Report::Connected { account, state: session_state(thd, b"") });
-        status::NUMBERS.connections.fetch_add(1, Ordering::Relaxed);
+        NUMBERS.connections.fetch_add(1, Ordering::Relaxed);
         return;
     }
     connection.session.abandon(engine());
-    status::NUMBERS.bypassed.fetch_add(1, Ordering::Relaxed);
+    NUMBERS.bypassed.fetch_add(1, Ordering::Relaxed);
     bystanders::join(event.thread_id);
 }
 

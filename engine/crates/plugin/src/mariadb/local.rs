@@ -2,8 +2,8 @@
 //!
 //! Only for the worker's own thread, never for a client's.
 
+use crate::exports::symbol;
 use crate::mariadb::abi::SqlService;
-use crate::mariadb::symbols as server;
 use host::{Link, Row};
 use std::ffi::{CStr, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
@@ -51,7 +51,7 @@ pub fn leave_thread() {
 }
 
 fn call_thread_function(name: &CStr) {
-    if let Ok(function) = server::symbol(name) {
+    if let Ok(function) = symbol(name) {
         // SAFETY: both exported functions take no argument; a result is ignored.
         unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(function)() }
     }

@@ -1,22 +1,68 @@
 //! The server's own query cache, which the plugin takes the place of.
 
-use crate::mariadb::local::Local;
-use crate::mariadb::log;
+use crate::log;
 use crate::mariadb::variables;
+use crate::signal;
 use host::{Link, number};
 use session::Engine;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-/// What the server's own query cache was set to, as last seen.
+/// It may have been set up.
+static TOUCHED: AtomicBool = AtomicBool::new(false);
+
+/// How often it is looked at while no statement is reported.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What it was set to, as last seen.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Native {
+struct Native {
     cache_type: u64,
     size: u64,
     limit: u64,
 }
 
-/// Takes over what was set for the server's own query cache, and switches that off. Such settings come from the option
-/// file, and later from connections older than the plugin, whose statements it does not see.
-pub fn adopt(engine: &Engine, link: &mut Local, last: Option<Native>) -> Result<Native, String> {
+thread_local! {
+    /// Of the worker: what it has seen, and when it last looked while no statement was reported.
+    static LAST: Cell<Option<Native>> = const { Cell::new(None) };
+    static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// The worker begins, and has seen nothing yet.
+pub fn begin() {
+    LAST.set(None);
+    LOOKED.set(Some(Instant::now()));
+    doubt();
+}
+
+/// It is to be looked at with the worker's next round.
+pub fn doubt() {
+    TOUCHED.store(true, Ordering::Relaxed);
+}
+
+/// It may just have been set up.
+pub fn touched() {
+    doubt();
+    signal::wake();
+}
+
+/// Looks at it, if it may have been set up. For the worker alone.
+pub fn look(engine: &Engine, link: &mut dyn Link, is_deaf: bool) -> Result<bool, String> {
+    if is_deaf && LOOKED.get().is_none_or(|looked| looked.elapsed() >= PAUSE) {
+        LOOKED.set(Some(Instant::now()));
+        doubt();
+    }
+    let is_due = TOUCHED.swap(false, Ordering::Relaxed);
+    if is_due {
+        LAST.set(Some(adopt(engine, link, LAST.get())?));
+    }
+    Ok(is_due)
+}
+
+/// Takes over what was set for it, and switches it off. Such settings come from the option file, and later from connections
+/// older than the plugin, whose statements it does not see.
+fn adopt(engine: &Engine, link: &mut dyn Link, last: Option<Native>) -> Result<Native, String> {
     let rows = link.query(
         "SELECT FIELD(@@GLOBAL.query_cache_type, 'ON', 'DEMAND'), @@GLOBAL.query_cache_size, \
          @@GLOBAL.query_cache_limit, @@GLOBAL.lower_case_table_names, @@GLOBAL.fqc_size",

@@ -1,12 +1,12 @@
 //! The system variable `fqc_rules`: JSON, checked before it is accepted, readable back as it was written.
 
 use crate::mariadb::abi::*;
-use crate::mariadb::variables::header;
 
+use crate::containment::contain;
+use crate::engine::engine;
 use crate::faults::Point;
-use crate::hooks::contain;
-use crate::load;
-use crate::mariadb::log;
+use crate::log;
+use crate::mariadb::messages;
 use flavour::MARIADB;
 use insight::Rules;
 use std::cell::RefCell;
@@ -41,14 +41,14 @@ pub fn adopt() {
     let text = unsafe { RULES.get().read_volatile().as_ref().map(|text| CStr::from_ptr(text)) };
     let text = text.map(CStr::to_string_lossy).unwrap_or_default();
     match Rules::parse(&text) {
-        Ok(rules) => load::engine().insight().set_rules(rules),
+        Ok(rules) => engine().insight().set_rules(rules),
         Err(error) => log::error(&format!("fqc_rules is not in force: {error}")),
     }
 }
 
 /// # Safety
 /// `value` comes from the server's call of a check function that has not returned.
-unsafe fn given(value: *mut Value) -> Option<CString> {
+unsafe fn given(value: *mut GivenValue) -> Option<CString> {
     let mut buffer = vec![0 as c_char; 1024];
     let mut length = buffer.len() as c_int;
     // SAFETY: the function table is filled by the server; a text that does not fit is elsewhere.
@@ -61,7 +61,7 @@ unsafe fn given(value: *mut Value) -> Option<CString> {
     }
 }
 
-unsafe extern "C" fn check(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+unsafe extern "C" fn check(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
     contain(Point::Variable, 1, || {
         // SAFETY: called by the server.
         let text = unsafe { given(value) };
@@ -82,13 +82,8 @@ unsafe extern "C" fn check(_: *mut Thd, _: *mut c_void, save: *mut c_void, value
     })
 }
 
-pub fn holding(work: &mut dyn FnMut()) {
-    let _held = OWNED.lock().unwrap_or_else(PoisonError::into_inner);
-    work();
-}
-
 fn refuse(error: &str) -> c_int {
-    log::raise(MARIADB.errors.wrong_arguments, false, &format!("Incorrect arguments to fqc_rules: {error}"));
+    messages::raise(MARIADB.errors.wrong_arguments, false, &format!("Incorrect arguments to fqc_rules: {error}"));
     1
 }
 
@@ -102,6 +97,6 @@ unsafe extern "C" fn update(_: *mut Thd, _: *mut c_void, target: *mut c_void, sa
         unsafe { *target.cast::<*const c_char>() = text.as_ptr() };
         // Only now may the old text go.
         *owned = Some(text);
-        load::engine().insight().set_rules(rules.unwrap_or_default());
+        engine().insight().set_rules(rules.unwrap_or_default());
     });
 }

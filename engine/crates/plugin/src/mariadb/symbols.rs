@@ -2,12 +2,13 @@
 //!
 //! Invariant: nothing here is called unless every symbol was found. A server that lacks one is refused at load.
 
+use crate::exports::{function, symbol};
 use crate::mariadb::abi::{DynamicArray, Thd};
-use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_ulong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_ulong};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
-pub struct Server {
+pub struct Symbols {
     thread_id: unsafe extern "C" fn(*const Thd) -> c_ulong,
     isolation: unsafe extern "C" fn(*const Thd) -> c_int,
     is_read_only: unsafe extern "C" fn(*const Thd) -> c_int,
@@ -30,61 +31,51 @@ pub struct Server {
 }
 
 // SAFETY: the pointers are to functions and statics of the main executable, which outlives every thread.
-unsafe impl Send for Server {}
+unsafe impl Send for Symbols {}
 // SAFETY: as above; the pointed-to scalars are read through atomics or under the server's own locks.
-unsafe impl Sync for Server {}
+unsafe impl Sync for Symbols {}
 
-static SERVER: OnceLock<Server> = OnceLock::new();
+static SYMBOLS: OnceLock<Symbols> = OnceLock::new();
 
 /// Finds every symbol; the error names the first one that this server build does not export.
-pub fn find() -> Result<&'static Server, String> {
-    if SERVER.get().is_none() {
-        let server = Server::find()?;
-        let _ = SERVER.set(server);
+pub fn find() -> Result<&'static Symbols, String> {
+    if SYMBOLS.get().is_none() {
+        let symbols = Symbols::find()?;
+        let _ = SYMBOLS.set(symbols);
     }
     Ok(get())
 }
 
 /// The symbols found at load. Only code that runs after a successful load may ask.
-pub fn get() -> &'static Server {
-    SERVER.get().expect("the plugin has been loaded")
+pub fn get() -> &'static Symbols {
+    SYMBOLS.get().expect("the plugin has been loaded")
 }
 
-pub fn symbol(name: &CStr) -> Result<*mut c_void, String> {
-    // SAFETY: `name` is NUL-terminated; dlsym only reads it.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    if found.is_null() { Err(format!("this server does not export {}", name.to_string_lossy())) } else { Ok(found) }
-}
-
-/// An exported function, as the pointer type that the receiving field has.
-fn function<F: Copy>(name: &CStr) -> Result<F, String> {
-    const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
-    // SAFETY: `F` is a function pointer type of this size, and the symbol has that signature in the public headers.
-    symbol(name).map(|found| unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
-}
-
-impl Server {
-    fn find() -> Result<Server, String> {
-        Ok(Server {
-            thread_id: function(c"thd_get_thread_id")?,
-            isolation: function(c"thd_tx_isolation")?,
-            is_read_only: function(c"thd_tx_is_read_only")?,
-            charset: function(c"thd_charset")?,
-            priv_user: function(c"thd_priv_user")?,
-            priv_host: function(c"thd_priv_host")?,
-            started: symbol(c"mysqld_server_started")?.cast(),
-            ending: symbol(c"abort_loop")?.cast(),
-            thread_handling: symbol(c"thread_handling")?.cast(),
-            reported_classes: symbol(c"mysql_global_audit_mask")
-                .map_or(std::ptr::null(), |mask| mask.cast_const().cast()),
-            plugins_version: symbol(c"global_plugin_version")
-                .map_or(std::ptr::null(), |version| version.cast_const().cast()),
-            is_cluster_node: symbol(c"WSREP_ON_").map_or(std::ptr::null(), |flag| flag.cast_const().cast()),
-            version: symbol(c"server_version")?.cast(),
-            status_variables: symbol(c"all_status_vars")?.cast(),
-            print: function(c"my_printf_error")?,
-            test_options: function(c"thd_test_options")?,
-        })
+impl Symbols {
+    fn find() -> Result<Symbols, String> {
+        // SAFETY: each of these functions has the signature of its field in the public headers.
+        unsafe {
+            Ok(Symbols {
+                thread_id: function(c"thd_get_thread_id")?,
+                isolation: function(c"thd_tx_isolation")?,
+                is_read_only: function(c"thd_tx_is_read_only")?,
+                charset: function(c"thd_charset")?,
+                priv_user: function(c"thd_priv_user")?,
+                priv_host: function(c"thd_priv_host")?,
+                started: symbol(c"mysqld_server_started")?.cast(),
+                ending: symbol(c"abort_loop")?.cast(),
+                thread_handling: symbol(c"thread_handling")?.cast(),
+                reported_classes: symbol(c"mysql_global_audit_mask")
+                    .map_or(std::ptr::null(), |mask| mask.cast_const().cast()),
+                plugins_version: symbol(c"global_plugin_version")
+                    .map_or(std::ptr::null(), |version| version.cast_const().cast()),
+                is_cluster_node: symbol(c"WSREP_ON_").map_or(std::ptr::null(), |flag| flag.cast_const().cast()),
+                version: symbol(c"server_version")?.cast(),
+                status_variables: symbol(c"all_status_vars")?.cast(),
+                print: function(c"my_printf_error")?,
+                test_options: function(c"thd_test_options")?,
+            })
+        }
     }
 
     pub fn version(&self) -> String {

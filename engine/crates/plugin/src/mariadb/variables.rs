@@ -1,32 +1,29 @@
 //! The system variables `fqc_*`. The server checks privileges, scope and type; values are checked here, in the
 //! words that it uses for its own `query_cache_*` variables, because users reach them by those names too.
 
+use crate::containment::contain;
 use crate::faults::Point;
-use crate::hooks::contain;
-use crate::load;
 use crate::mariadb::abi::*;
-use crate::mariadb::events;
-use crate::mariadb::log;
+use crate::mariadb::messages;
 use crate::mariadb::rules;
+use crate::version;
 use flavour::MARIADB;
+use session::Settings;
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulong, c_ulonglong, c_void};
 use std::ptr::null;
+use std::sync::OnceLock;
 
 pub const SIZE_MAX: u64 = 10_485_760_000;
-pub const LIMIT_DEFAULT: u64 = 1_048_576;
+const LIMIT_DEFAULT: u64 = 1_048_576;
 const MILLION: u64 = 1_000_000;
 
-pub static SIZE: Shared<c_ulonglong> = Shared::new(0);
-pub static LIMIT: Shared<c_ulonglong> = Shared::new(LIMIT_DEFAULT);
+static SIZE: Shared<c_ulonglong> = Shared::new(0);
+static LIMIT: Shared<c_ulonglong> = Shared::new(LIMIT_DEFAULT);
 static MIN_RES_UNIT: Shared<c_ulonglong> = Shared::new(4096);
-static MINOR: Shared<c_ulonglong> = Shared::new(crate::MINOR_VERSION);
-static VERSION: Shared<*const c_char> = Shared::new(crate::VERSION_TEXT.as_ptr());
+static MINOR: Shared<c_ulonglong> = Shared::new(version::MINOR);
+static VERSION: Shared<*const c_char> = Shared::new(version::TEXT.as_ptr());
 static COMPATIBILITY: Shared<*const c_char> = Shared::new(c"5.7".as_ptr());
-static DEFER_BEGIN: Shared<c_char> = Shared::new(1);
-static ADAPTATION: Shared<c_char> = Shared::new(1);
-static OBSERVE: Shared<c_char> = Shared::new(0);
 static VERIFY_PPM: Shared<c_ulonglong> = Shared::new(0);
-static ROW_FOOTPRINTS: Shared<c_char> = Shared::new(1);
 
 struct Names([*const c_char; 4]);
 // SAFETY: pointers to string literals, never written.
@@ -35,10 +32,6 @@ static TYPE_NAMES: Names = Names([c"OFF".as_ptr(), c"ON".as_ptr(), c"DEMAND".as_
 // SAFETY: read-only for the server.
 unsafe impl Sync for TypeLib {}
 static TYPES: TypeLib = TypeLib { count: 3, name: c"".as_ptr(), names: TYPE_NAMES.0.as_ptr(), lengths: null() };
-
-pub const fn header(flags: c_int, name: &'static CStr, comment: &'static CStr) -> VarHeader {
-    VarHeader { flags, name: name.as_ptr(), comment: comment.as_ptr(), check: None, update: None }
-}
 
 const fn bytes(
     name: &'static CStr,
@@ -89,7 +82,7 @@ static VAR_MINOR: Shared<GlobalNumber> = Shared::new(GlobalNumber {
         c"Release date of the engine as a number",
     ),
     value: MINOR.get(),
-    default: crate::MINOR_VERSION,
+    default: version::MINOR,
     min: 0,
     max: u64::MAX,
     block: 1,
@@ -97,7 +90,7 @@ static VAR_MINOR: Shared<GlobalNumber> = Shared::new(GlobalNumber {
 static VAR_VERSION: Shared<GlobalString> = Shared::new(GlobalString {
     header: header(VAR_STR | VAR_READONLY, c"version", c"Version of the engine"),
     value: VERSION.get(),
-    default: crate::VERSION_TEXT.as_ptr(),
+    default: version::TEXT.as_ptr(),
 });
 static VAR_COMPATIBILITY: Shared<GlobalString> = Shared::new(GlobalString {
     header: header(
@@ -108,16 +101,6 @@ static VAR_COMPATIBILITY: Shared<GlobalString> = Shared::new(GlobalString {
     value: COMPATIBILITY.get(),
     default: c"5.7".as_ptr(),
 });
-static VAR_DEFER_BEGIN: Shared<GlobalBool> = Shared::new(GlobalBool {
-    header: header(
-        VAR_BOOL,
-        c"defer_begin",
-        c"Tell the server of a BEGIN with the transaction's first statement, so that reads in it can be served",
-    ),
-    value: DEFER_BEGIN.get(),
-    default: 1,
-});
-
 const fn global_bool(
     name: &'static CStr,
     comment: &'static CStr,
@@ -128,18 +111,6 @@ const fn global_bool(
     header.update = Some(update_bool);
     Shared::new(GlobalBool { header, value: value.get(), default })
 }
-static VAR_ADAPTATION: Shared<GlobalBool> = global_bool(
-    c"adaptation",
-    c"Store only a few results of statements whose results end before they are asked for again",
-    &ADAPTATION,
-    1,
-);
-static VAR_OBSERVE: Shared<GlobalBool> = global_bool(
-    c"observe",
-    c"While fqc_type is OFF: note what fqc_size would hold, to tell the hits and the time that it would save; nothing is served or stored",
-    &OBSERVE,
-    0,
-);
 static VAR_VERIFY_PPM: Shared<GlobalNumber> = bytes(
     c"verify_ppm",
     c"Of a million hits, how many run on the server instead, to be compared with what is stored",
@@ -149,13 +120,6 @@ static VAR_VERIFY_PPM: Shared<GlobalNumber> = bytes(
     MILLION,
     1,
 );
-static VAR_ROW_FOOTPRINTS: Shared<GlobalBool> = global_bool(
-    c"row_footprints",
-    c"Tell rows of a table apart where statements name them by key, so that a write outdates only results that read its rows",
-    &ROW_FOOTPRINTS,
-    1,
-);
-
 static VAR_TYPE: Shared<SessionEnum> = Shared::new(SessionEnum {
     header: VarHeader {
         flags: VAR_ENUM | VAR_THDLOCAL,
@@ -200,10 +164,49 @@ static VAR_TRIAL: Shared<SessionBool> = Shared::new(SessionBool {
     resolve: None,
 });
 
-pub struct List(pub [*const c_void; 17]);
+/// Global variables that are on or off: each is declared here and nowhere else. The engine's setting of the same meaning follows
+/// at once.
+macro_rules! switches {
+    ($($variable:ident, $set:ident: global_bool($name:literal, $default:literal, $comment:literal);)*) => {
+        $(static $variable: Shared<c_char> = Shared::new($default);)*
+
+        const SWITCHES: usize = [$(stringify!($variable)),*].len();
+
+        static SWITCH_LIST: List<SWITCHES> = List([$({
+            static DECLARATION: Shared<GlobalBool> = global_bool($name, $comment, &$variable, $default);
+            DECLARATION.get() as *const c_void
+        },)*]);
+
+        fn publish_switches(settings: &Settings) {
+            $(settings.$set(is_on(&$variable));)*
+        }
+    };
+}
+
+switches! {
+    DEFER_BEGIN, set_defers_begin: global_bool(
+        c"defer_begin", 1,
+        c"Tell the server of a BEGIN with the transaction's first statement, so that reads in it can be served"
+    );
+    ADAPTATION, set_adapts: global_bool(
+        c"adaptation", 1,
+        c"Store only a few results of statements whose results end before they are asked for again"
+    );
+    OBSERVE, set_observes: global_bool(
+        c"observe", 0,
+        c"While fqc_type is OFF: note what fqc_size would hold, to tell the hits and the time that it would save; nothing is served or stored"
+    );
+    ROW_FOOTPRINTS, set_tells_rows: global_bool(
+        c"row_footprints", 1,
+        c"Tell rows of a table apart where statements name them by key, so that a write outdates only results that read its rows"
+    );
+}
+
+pub struct List<const N: usize>(pub [*const c_void; N]);
 // SAFETY: pointers to statics.
-unsafe impl Sync for List {}
-pub static LIST: List = List([
+unsafe impl<const N: usize> Sync for List<N> {}
+
+static OTHERS: List<12> = List([
     VAR_TYPE.get() as *const c_void,
     VAR_SIZE.get() as *const c_void,
     VAR_LIMIT.get() as *const c_void,
@@ -213,15 +216,38 @@ pub static LIST: List = List([
     VAR_VERSION.get() as *const c_void,
     VAR_MINOR.get() as *const c_void,
     VAR_COMPATIBILITY.get() as *const c_void,
-    VAR_DEFER_BEGIN.get() as *const c_void,
-    VAR_ADAPTATION.get() as *const c_void,
-    VAR_OBSERVE.get() as *const c_void,
     VAR_VERIFY_PPM.get() as *const c_void,
     rules::VAR_RULES.get() as *const c_void,
-    VAR_ROW_FOOTPRINTS.get() as *const c_void,
     VAR_TRIAL.get() as *const c_void,
-    null(),
 ]);
+
+/// All variables, with a null at the end.
+pub static LIST: List<{ OTHERS.0.len() + SWITCHES + 1 }> = List({
+    let mut all = [null(); OTHERS.0.len() + SWITCHES + 1];
+    let mut at = 0;
+    while at < OTHERS.0.len() + SWITCHES {
+        all[at] = if at < SWITCHES { SWITCH_LIST.0[at] } else { OTHERS.0[at - SWITCHES] };
+        at += 1;
+    }
+    all
+});
+
+/// What follows when a variable is set: whatever all sessions have in common, or the `fqc_type` of the one on this thread.
+struct Listeners {
+    settings: fn(),
+    cache_type: fn(*mut Thd, u8),
+}
+
+static LISTENERS: OnceLock<Listeners> = OnceLock::new();
+
+/// To be called at the load.
+pub fn listen(settings: fn(), cache_type: fn(*mut Thd, u8)) {
+    let _ = LISTENERS.set(Listeners { settings, cache_type });
+}
+
+fn settings_changed() {
+    LISTENERS.get().iter().for_each(|listeners| (listeners.settings)());
+}
 
 /// What a user wrote after `SET ... =`.
 enum Given {
@@ -232,7 +258,7 @@ enum Given {
 
 /// # Safety
 /// `value` comes from the server's call of a check function that has not returned.
-unsafe fn given(value: *mut Value) -> Given {
+unsafe fn given(value: *mut GivenValue) -> Given {
     // SAFETY: the function table is filled by the server.
     unsafe {
         match ((*value).value_type)(value) {
@@ -261,13 +287,17 @@ unsafe fn given(value: *mut Value) -> Given {
 /// The server sends nothing at all for a check that fails without an error.
 fn checked(check: impl FnOnce() -> c_int) -> c_int {
     contain(Point::Variable, None, || Some(check())).unwrap_or_else(|| {
-        log::raise(MARIADB.errors.unknown, false, "The query cache is switched off after a fault; see the error log");
+        messages::raise(
+            MARIADB.errors.unknown,
+            false,
+            "The query cache is switched off after a fault; see the error log",
+        );
         1
     })
 }
 
 fn wrong_value(name: &str, value: &str) -> c_int {
-    log::raise(
+    messages::raise(
         MARIADB.errors.wrong_value_for_variable,
         false,
         &format!("Variable '{name}' can't be set to the value of '{value}'"),
@@ -275,14 +305,14 @@ fn wrong_value(name: &str, value: &str) -> c_int {
     1
 }
 
-unsafe extern "C" fn check_type(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+unsafe extern "C" fn check_type(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
     // SAFETY: called by the server.
     checked(|| unsafe { type_given(save, value) })
 }
 
 /// # Safety
 /// As for every check function: the server's own pointers.
-unsafe fn type_given(save: *mut c_void, value: *mut Value) -> c_int {
+unsafe fn type_given(save: *mut c_void, value: *mut GivenValue) -> c_int {
     // SAFETY: the caller's promise.
     let number = match unsafe { given(value) } {
         Given::Number(number, _) if (0..=2).contains(&number) => number as c_ulong,
@@ -307,7 +337,11 @@ unsafe fn type_given(save: *mut c_void, value: *mut Value) -> c_int {
 }
 
 fn wrong_type(name: &str) -> c_int {
-    log::raise(MARIADB.errors.wrong_type_for_variable, false, &format!("Incorrect argument type to variable '{name}'"));
+    messages::raise(
+        MARIADB.errors.wrong_type_for_variable,
+        false,
+        &format!("Incorrect argument type to variable '{name}'"),
+    );
     1
 }
 
@@ -315,7 +349,7 @@ fn wrong_type(name: &str) -> c_int {
 ///
 /// # Safety
 /// As for every check function: the server's own pointers.
-unsafe fn check_number(name: &str, max: u64, block: u64, save: *mut c_void, value: *mut Value) -> c_int {
+unsafe fn check_number(name: &str, max: u64, block: u64, save: *mut c_void, value: *mut GivenValue) -> c_int {
     // SAFETY: the caller's promise.
     let (number, shown) = match unsafe { given(value) } {
         Given::Number(number, false) => (number.max(0) as u64, number.to_string()),
@@ -324,29 +358,38 @@ unsafe fn check_number(name: &str, max: u64, block: u64, save: *mut c_void, valu
     };
     let fixed = number.min(max) / block * block;
     if fixed.to_string() != shown {
-        log::raise(MARIADB.errors.truncated_wrong_value, true, &format!("Truncated incorrect {name} value: '{shown}'"));
+        messages::raise(
+            MARIADB.errors.truncated_wrong_value,
+            true,
+            &format!("Truncated incorrect {name} value: '{shown}'"),
+        );
     }
     // SAFETY: the caller's promise.
     unsafe { *save.cast::<c_ulonglong>() = fixed };
     0
 }
 
-unsafe extern "C" fn check_size(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+unsafe extern "C" fn check_size(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
     // SAFETY: called by the server.
     checked(|| unsafe { check_number("query_cache_size", SIZE_MAX, 1024, save, value) })
 }
 
-unsafe extern "C" fn check_limit(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+unsafe extern "C" fn check_limit(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
     // SAFETY: called by the server.
     checked(|| unsafe { check_number("query_cache_limit", u64::MAX, 1, save, value) })
 }
 
-unsafe extern "C" fn check_verify_ppm(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+unsafe extern "C" fn check_verify_ppm(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
     // SAFETY: called by the server.
     checked(|| unsafe { check_number("fqc_verify_ppm", MILLION, 1, save, value) })
 }
 
-unsafe extern "C" fn check_min_res_unit(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut Value) -> c_int {
+unsafe extern "C" fn check_min_res_unit(
+    _: *mut Thd,
+    _: *mut c_void,
+    save: *mut c_void,
+    value: *mut GivenValue,
+) -> c_int {
     // SAFETY: called by the server.
     checked(|| unsafe { check_number("query_cache_min_res_unit", u64::MAX, 8, save, value) })
 }
@@ -354,13 +397,13 @@ unsafe extern "C" fn check_min_res_unit(_: *mut Thd, _: *mut c_void, save: *mut 
 unsafe extern "C" fn update_number(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     // SAFETY: called by the server under its system-variable lock, with the variable's own pointer.
     unsafe { *target.cast::<c_ulonglong>() = *save.cast::<c_ulonglong>() };
-    contain(Point::Variable, (), load::settings_changed);
+    contain(Point::Variable, (), settings_changed);
 }
 
 unsafe extern "C" fn update_bool(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     // SAFETY: as above; the server has made the value a zero or a one.
     unsafe { *target.cast::<c_char>() = *save.cast::<c_char>() };
-    contain(Point::Variable, (), load::settings_changed);
+    contain(Point::Variable, (), settings_changed);
 }
 
 unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
@@ -370,9 +413,9 @@ unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_v
     unsafe { *target.cast::<c_ulong>() = value };
     contain(Point::Variable, (), || {
         if target.cast() == type_pointer(std::ptr::null_mut()) {
-            load::settings_changed();
+            settings_changed();
         } else {
-            events::type_changed(thd, value as u8);
+            LISTENERS.get().iter().for_each(|listeners| (listeners.cache_type)(thd, value as u8));
         }
     });
 }
@@ -381,7 +424,7 @@ unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_v
 unsafe extern "C" fn update_trial(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     contain(Point::Variable, (), || {
         if target.cast() == trial_pointer(std::ptr::null_mut()) {
-            log::raise(
+            messages::raise(
                 MARIADB.errors.truncated_wrong_value,
                 true,
                 "fqc_trial is a matter of single sessions: nothing was changed",
@@ -428,37 +471,27 @@ pub fn type_of(thd: *mut Thd) -> u8 {
     unsafe { type_pointer(thd).as_ref().map_or(0, |value| *value as u8) }
 }
 
-pub fn size() -> u64 {
+/// Makes known what is set.
+pub fn publish(settings: &Settings) {
+    settings.set_size(number(&SIZE));
+    settings.set_limit(number(&LIMIT));
+    settings.set_verify_ppm(number(&VERIFY_PPM));
+    settings.set_global_type(type_of(std::ptr::null_mut()));
+    publish_switches(settings);
+}
+
+/// Whether the cache is wanted by an option file, before the server has started.
+pub fn publish_wishes(settings: &Settings) {
+    settings.set_global_type(type_of(std::ptr::null_mut()));
+    settings.set_observes(is_on(&OBSERVE));
+}
+
+fn number(variable: &Shared<c_ulonglong>) -> u64 {
     // SAFETY: an aligned word; the server writes it under its lock, a torn read is impossible on 64 bits.
-    unsafe { SIZE.get().read_volatile() }
+    unsafe { variable.get().read_volatile() }
 }
 
-pub fn limit() -> u64 {
+fn is_on(variable: &Shared<c_char>) -> bool {
     // SAFETY: as above.
-    unsafe { LIMIT.get().read_volatile() }
-}
-
-pub fn defers_begin() -> bool {
-    // SAFETY: as above.
-    unsafe { DEFER_BEGIN.get().read_volatile() != 0 }
-}
-
-pub fn adapts() -> bool {
-    // SAFETY: as above.
-    unsafe { ADAPTATION.get().read_volatile() != 0 }
-}
-
-pub fn observes() -> bool {
-    // SAFETY: as above.
-    unsafe { OBSERVE.get().read_volatile() != 0 }
-}
-
-pub fn verify_ppm() -> u64 {
-    // SAFETY: as above.
-    unsafe { VERIFY_PPM.get().read_volatile() }
-}
-
-pub fn tells_rows() -> bool {
-    // SAFETY: as above.
-    unsafe { ROW_FOOTPRINTS.get().read_volatile() != 0 }
+    unsafe { variable.get().read_volatile() != 0 }
 }

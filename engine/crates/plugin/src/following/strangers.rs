@@ -4,12 +4,12 @@
 //!
 //! So while such a connection works that nothing was ever reported of, nothing is fresh. Its first report ends that.
 
-use crate::io;
-use crate::load;
-use crate::mariadb::log;
-use crate::mariadb::symbols as server;
-use crate::slots;
-use crate::waking;
+use crate::engine::{engine, load};
+use crate::following::waking;
+use crate::log;
+use crate::server;
+use crate::sockets::io;
+use crate::sockets::slots;
 use session::Unheard;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -28,13 +28,13 @@ struct Command {
 impl Command {
     fn new(fd: c_int) -> Command {
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        Command { fd, unheard: Unheard::new(load::engine()), has_answered: false }
+        Command { fd, unheard: Unheard::new(engine()), has_answered: false }
     }
 }
 
 impl Drop for Command {
     fn drop(&mut self) {
-        self.unheard.ends(load::engine());
+        self.unheard.ends(engine());
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -70,11 +70,6 @@ pub fn learn() {
     HAS_TOLD.store(false, Ordering::Relaxed);
 }
 
-pub fn holding(work: &mut dyn FnMut()) {
-    let _ports = PORTS.lock().unwrap_or_else(PoisonError::into_inner);
-    work();
-}
-
 fn is_client(fd: c_int) -> bool {
     let ports = PORTS.lock().unwrap_or_else(PoisonError::into_inner);
     io::own_port(fd).is_some_and(|port| ports.as_ref().is_none_or(|ports| ports.contains(&port)))
@@ -82,7 +77,7 @@ fn is_client(fd: c_int) -> bool {
 
 /// Bytes of such a connection have come, and go to the server now.
 pub fn on_read(fd: c_int, bytes: &[u8]) {
-    let Some(load) = load::load() else { return };
+    let Some(load) = load() else { return };
     let Some(slot) = slots::made(fd).filter(|slot| slot.heard.load(Ordering::Relaxed) != load) else { return };
     if !is_client(fd) {
         slot.heard.store(load, Ordering::Relaxed);
@@ -100,7 +95,7 @@ fn may_matter(fd: c_int, bytes: &[u8]) -> bool {
     let left = packet.left.saturating_sub(payload.len());
     let has_more = left > 0 && PACKET.try_with(|last| last.set(Some(Packet { left, ..packet }))).is_ok();
     let is_header = begun.is_none() && payload.is_empty() && has_more;
-    !is_header && Unheard::matters(load::engine(), packet.header, payload)
+    !is_header && Unheard::matters(engine(), packet.header, payload)
 }
 
 /// A packet of which the header has come.
@@ -122,13 +117,13 @@ impl Packet {
 pub fn on_write(fd: c_int) {
     with_command(|command| {
         for command in command.iter_mut().filter(|command| command.fd == fd) {
-            command.unheard.answers(load::engine());
+            command.unheard.answers(engine());
             command.has_answered = true;
             if server::get().has_thread_pool() {
                 // This thread may not be the one that reads the next command, nor read any for long.
-                waking::wait_for_all(load::engine());
-                waking::doubt(load::engine(), None);
-                command.unheard.ends(load::engine());
+                waking::wait_for_all(engine());
+                waking::doubt(engine(), None);
+                command.unheard.ends(engine());
             }
         }
     });
@@ -137,19 +132,19 @@ pub fn on_write(fd: c_int) {
 /// This thread was reported of.
 pub fn on_report() {
     let Some(command) = take() else { return };
-    if let (Some(slot), Some(load)) = (slots::get(command.fd), load::load()) {
+    if let (Some(slot), Some(load)) = (slots::get(command.fd), load()) {
         slot.heard.store(load, Ordering::Relaxed);
     }
 }
 
 /// This thread wants to read: whatever it ran has ended.
 pub fn on_wait() {
-    let is_awake = load::engine().vigil().is_awake();
+    let is_awake = engine().vigil().is_awake();
     let Some(ended) = take().filter(|command| command.has_answered && is_awake) else { return };
     // In a pool that was done with the answer.
     if !server::get().has_thread_pool() {
         // Before the drop of `ended` ends what it held.
-        waking::doubt(load::engine(), None);
+        waking::doubt(engine(), None);
     }
     if !HAS_TOLD.swap(true, Ordering::Relaxed) {
         log::note(

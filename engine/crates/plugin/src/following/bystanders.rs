@@ -1,9 +1,9 @@
 //! Server threads that are nobody's connection here: events, appliers, connections that are not followed.
 
+use crate::containment::contain;
+use crate::engine::engine;
 use crate::faults::Point;
-use crate::hooks;
-use crate::load::engine;
-use crate::worker;
+use crate::signal;
 use session::{Bystander, Report};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -48,11 +48,6 @@ pub fn stop() {
     *all() = None;
 }
 
-pub fn holding(work: &mut dyn FnMut()) {
-    let (_all, _heard) = (all(), heard());
-    work();
-}
-
 /// A connection whose bytes pass unread, from its beginning on.
 pub fn join(thread_id: u64) {
     if let Some(all) = all().as_mut() {
@@ -67,7 +62,7 @@ pub fn forget() {
 }
 
 pub fn with(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
-    if worker::is_this_thread() {
+    if signal::is_this_thread() {
         return;
     }
     if let Some(all) = all().as_mut() {
@@ -88,7 +83,7 @@ thread_local! {
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        hooks::contain(Point::Event, (), || self.0.borrow_mut().drain(..).for_each(ended));
+        contain(Point::Event, (), || self.0.borrow_mut().drain(..).for_each(ended));
     }
 }
 

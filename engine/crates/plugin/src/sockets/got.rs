@@ -1,6 +1,6 @@
 //! The server's global offset table: where it looks up the functions that it imports.
 //!
-//! `Slot::find` walks the relocations of the main executable; `Slot::swap` makes the page writable, exchanges the
+//! `Import::find` walks the relocations of the main executable; `Import::swap` makes the page writable, exchanges the
 //! pointer and puts the protection back. Nothing in the server's code is overwritten. x86-64 and aarch64.
 
 use std::ffi::{CStr, c_int, c_void};
@@ -34,16 +34,16 @@ struct Dynamic {
 
 /// One entry of the table: the address of an imported function.
 #[derive(Clone, Copy, Debug)]
-pub struct Slot(*mut *mut c_void);
+pub struct Import(*mut *mut c_void);
 
 // SAFETY: the table lives as long as the process; accesses go through an atomic.
-unsafe impl Send for Slot {}
+unsafe impl Send for Import {}
 // SAFETY: as above.
-unsafe impl Sync for Slot {}
+unsafe impl Sync for Import {}
 
-impl Slot {
+impl Import {
     /// The slot of `function` in the main executable, if it imports that function.
-    pub fn find(function: &CStr) -> Option<Slot> {
+    pub fn find(function: &CStr) -> Option<Import> {
         let mut search = Search { function, found: None };
         // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
         unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
@@ -97,7 +97,7 @@ fn protect(page: *mut c_void, protection: c_int) -> std::io::Result<()> {
 
 struct Search<'a> {
     function: &'a CStr,
-    found: Option<Slot>,
+    found: Option<Import>,
 }
 
 /// Called for every loaded object; the first is the main executable, and the only one looked at.
@@ -151,7 +151,7 @@ impl Tables {
 
     /// # Safety
     /// The tables are those of a loaded object at `base`.
-    unsafe fn find(&self, base: u64, function: &CStr) -> Option<Slot> {
+    unsafe fn find(&self, base: u64, function: &CStr) -> Option<Import> {
         [(self.plt, self.plt_bytes), (self.rela, self.rela_bytes)]
             .into_iter()
             .filter(|(start, _)| *start != 0)
@@ -164,7 +164,7 @@ impl Tables {
             .filter(|rela| FUNCTION_RELOCATIONS.contains(&(rela.info as u32)))
             // SAFETY: the caller's promise.
             .find(|rela| unsafe { self.name(rela) } == function)
-            .map(|rela| Slot((base + rela.offset) as *mut *mut c_void))
+            .map(|rela| Import((base + rela.offset) as *mut *mut c_void))
     }
 
     /// # Safety

@@ -1,5 +1,6 @@
 //! The server's own calls on a connection, plain or inside TLS, as they were before the hooks.
 
+use crate::exports::symbol;
 use host::Io;
 use std::ffi::{c_int, c_void};
 use std::io::IoSlice;
@@ -151,7 +152,7 @@ impl Io for Tls {
         let peek = PEEK.get_or_init(|| {
             // SAFETY: the TLS library's public function of this name has the signature of SSL_read.
             let cast = |symbol| unsafe { std::mem::transmute::<*mut c_void, SslRead>(symbol) };
-            crate::mariadb::symbols::symbol(c"SSL_peek").ok().map(cast)
+            symbol(c"SSL_peek").ok().map(cast)
         });
         let length = buffer.len().min(c_int::MAX as usize) as c_int;
         // SAFETY: the server's TLS connection, and a buffer of ours.
@@ -184,6 +185,18 @@ impl Io for Tls {
         // A renegotiation may need to read; either direction ends the wait, and the write is tried again.
         wait(self.fd, libc::POLLOUT, timeout_ms)
     }
+}
+
+/// The socket under a TLS connection.
+pub fn descriptor_of(ssl: *mut c_void) -> c_int {
+    type SslGetFd = unsafe extern "C" fn(*const c_void) -> c_int;
+    static GET_FD: OnceLock<Option<SslGetFd>> = OnceLock::new();
+    let function = GET_FD.get_or_init(|| {
+        // SAFETY: the TLS library's public function of this name has this signature.
+        symbol(c"SSL_get_fd").ok().map(|symbol| unsafe { std::mem::transmute::<*mut c_void, SslGetFd>(symbol) })
+    });
+    // SAFETY: the server passes its TLS connection.
+    function.map_or(-1, |function| unsafe { function(ssl) })
 }
 
 /// How long a read waits that may.

@@ -4,15 +4,12 @@
 //! of reported classes is cleared of all but connections, and no statement pays for the plugin. Another plugin that comes
 //! sets the bits that it needs itself.
 
-use crate::AUDIT_CLASSES;
-use crate::bystanders;
-use crate::load;
-use crate::mariadb::abi;
-use crate::mariadb::local::Local;
-use crate::mariadb::log;
-use crate::mariadb::symbols as server;
-use crate::worker;
-use host::{Link, Row, number};
+use crate::engine::{engine, since_load, was_loaded_before};
+use crate::following::bystanders;
+use crate::log;
+use crate::server::{self, Reports};
+use crate::signal;
+use host::{Link, number};
 use session::{Engine, Older, Past, Unheard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -65,7 +62,7 @@ pub fn doubt(engine: &Engine, thread_id: Option<u64>) {
     doubt.changes += 1;
     doubt.changing.extend(thread_id);
     IS_IN_DOUBT.store(true, Ordering::Release);
-    worker::wake();
+    signal::wake();
 }
 
 fn new_doubt(engine: &Engine) -> Doubt {
@@ -76,7 +73,7 @@ fn new_doubt(engine: &Engine) -> Doubt {
 pub fn on_end(thread_id: u64) {
     if IS_IN_DOUBT.load(Ordering::Acquire) {
         present_doubt().iter_mut().for_each(|doubt| doubt.changing.retain(|other| *other != thread_id));
-        worker::wake();
+        signal::wake();
     }
 }
 
@@ -94,7 +91,7 @@ pub fn is_leaving() -> bool {
 }
 
 /// Asks whether this plugin stays, if that is in doubt: by a change, or because the server does not know its settings.
-pub fn settle(engine: &Engine, link: &mut Local, is_unknown: bool) -> Result<(), String> {
+pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<(), String> {
     let changes = present_doubt().as_ref().filter(|doubt| doubt.changing.is_empty()).map(|doubt| doubt.changes);
     if changes.is_none() && !is_unknown {
         return Ok(());
@@ -111,23 +108,17 @@ pub fn settle(engine: &Engine, link: &mut Local, is_unknown: bool) -> Result<(),
 
 /// No session is to take the plugin for one that it still knows, and those that hold it are to let it go when they next do
 /// anything.
-fn leave(engine: &Engine, link: &mut Local) {
+fn leave(engine: &Engine, link: &mut dyn Link) {
     present_doubt().get_or_insert_with(|| new_doubt(engine)).is_leaving = true;
     lie_down(engine, &mut state());
     if has_other_listeners(link) == Ok(false) {
-        reported().iter().for_each(|mask| _ = mask.fetch_and(!AUDIT_CLASSES, Ordering::Relaxed));
+        server::get().set_reports(Reports::Nothing);
     }
     server::get().renew_plugins();
 }
 
 fn state() -> MutexGuard<'static, Option<State>> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs `work` with the locks of this module held.
-pub fn holding(work: &mut dyn FnMut()) {
-    let (_state, _doubt) = (state(), present_doubt());
-    work();
 }
 
 impl State {
@@ -145,13 +136,13 @@ pub fn attend(engine: &Engine) {
     if engine.vigil().is_awake() || is_leaving() {
         return;
     }
-    report(true);
+    server::get().set_reports(Reports::All);
     // While the server starts, no session has done anything yet; otherwise the worker asks which sessions there are.
     bystanders::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
     *state = Some(State::new(Some(Past::wake(engine))));
     // What those have done that connected meanwhile was not told either.
     bystanders::forget();
-    worker::wake();
+    signal::wake();
 }
 
 /// Something runs of which nobody knows when it ends: whatever runs now is waited for, while the engine is awake.
@@ -162,7 +153,7 @@ pub fn wait_for_all(engine: &Engine) {
         Some(past) => past.restart(),
         none => *none = Some(Past::begin(engine)),
     }
-    worker::wake();
+    signal::wake();
 }
 
 /// At the load and the end of the plugin.
@@ -198,27 +189,22 @@ pub fn tend(engine: &Engine) {
 }
 
 /// The rest of a round, which asks the server. To be called with the catalogue known.
-pub fn consult(engine: &Engine, link: &mut Local) -> Result<(), String> {
+pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     if engine.vigil().is_awake() { look_back(engine, link) } else { quieten(link) }
 }
 
-/// The server's own cache may be set by sessions that are not reported.
-pub fn is_deaf() -> bool {
-    reported().is_some_and(|mask| mask.load(Ordering::Relaxed) & STATEMENTS == 0)
-}
-
-fn look_back(engine: &Engine, link: &mut Local) -> Result<(), String> {
+fn look_back(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     if state().as_ref().is_none_or(|state| state.past.is_none()) {
         return Ok(());
     }
     if !bystanders::knows_all_sessions() {
         learn_sessions(link)?;
     }
-    let is_at_risk = load::was_loaded_before() || has_other_listeners(link)?;
-    if is_at_risk && load::since_load() < SETTLING {
+    let is_at_risk = was_loaded_before() || has_other_listeners(link)?;
+    if is_at_risk && since_load() < SETTLING {
         return Ok(());
     }
-    let mut running = running(link)?;
+    let mut running = server::get().running(link)?;
     if is_at_risk {
         running.extend(unheard(link)?);
     }
@@ -241,59 +227,22 @@ fn look_back(engine: &Engine, link: &mut Local) -> Result<(), String> {
 }
 
 /// Which sessions may have begun before the engine woke.
-fn learn_sessions(link: &mut Local) -> Result<(), String> {
+fn learn_sessions(link: &mut dyn Link) -> Result<(), String> {
     let rows = link.query("SELECT MAX(ID) FROM information_schema.PROCESSLIST")?;
     bystanders::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
     Ok(())
 }
 
-/// Threads without a client show no statements; the transaction that such a thread has open tells as much.
-fn running(link: &mut Local) -> Result<Vec<Older>, String> {
-    let rows = link.query(
-        "SELECT ID, QUERY_ID, INFO FROM information_schema.PROCESSLIST \
-         WHERE ID <> CONNECTION_ID() AND COMMAND NOT IN ('Sleep', 'Daemon', 'Connect', 'Binlog Dump') \
-         AND COMMAND NOT LIKE 'Slave%' AND NOT (COMMAND = 'Delayed insert' AND STATE = 'Waiting for INSERT') \
-         UNION ALL SELECT P.ID, T.trx_id, NULL FROM information_schema.PROCESSLIST AS P \
-         JOIN information_schema.INNODB_TRX AS T ON T.trx_mysql_thread_id = P.ID WHERE P.COMMAND LIKE 'Slave%'",
-    )?;
-    Ok(rows.iter().filter_map(older_of).collect())
-}
-
-fn older_of(row: &Row) -> Option<Older> {
-    let text = row.get(2).cloned().flatten().unwrap_or_default();
-    Some(Older { thread: number(row.first()?), number: number(row.get(1)?), text })
-}
-
-/// Threads without a client go on with the plugins that they knew, for as long as they live: they are waited for until they
-/// are heard of, or gone.
-fn unheard(link: &mut Local) -> Result<Vec<Older>, String> {
-    let rows = link.query(
-        "SELECT ID, 0, NULL FROM information_schema.PROCESSLIST \
-         WHERE COMMAND IN ('Slave_SQL', 'Slave_worker', 'Delayed insert')",
-    )?;
-    Ok(rows.iter().filter_map(older_of).filter(|older| !bystanders::has_heard(older.thread)).collect())
-}
-
-const STATEMENTS: u64 = 1 << abi::GENERAL_CLASS | 1 << abi::TABLE_CLASS;
-
-fn reported() -> Option<&'static std::sync::atomic::AtomicU64> {
-    server::get().reported_classes()
-}
-
-fn report(statements: bool) {
-    let Some(mask) = reported() else { return };
-    // Relaxed: whatever began before a thread sees the change is waited for, or matters to nobody.
-    if statements {
-        mask.fetch_or(AUDIT_CLASSES, Ordering::Relaxed);
-    } else {
-        mask.fetch_and(!STATEMENTS, Ordering::Relaxed);
-    }
+/// Threads without a client are waited for until they are heard of, or gone.
+fn unheard(link: &mut dyn Link) -> Result<Vec<Older>, String> {
+    let lasting = server::get().lasting_threads(link)?;
+    Ok(lasting.into_iter().filter(|older| !bystanders::has_heard(older.thread)).collect())
 }
 
 /// Nobody needs to hear of statements: the server is told so.
-fn quieten(link: &mut Local) -> Result<(), String> {
+fn quieten(link: &mut dyn Link) -> Result<(), String> {
     let is_drowsy = state().as_ref().is_none_or(|state| state.since.elapsed() < DROWSY);
-    if is_drowsy || is_deaf() {
+    if is_drowsy || server::get().is_deaf() {
         return Ok(());
     }
     if has_other_listeners(link)? {
@@ -301,16 +250,16 @@ fn quieten(link: &mut Local) -> Result<(), String> {
         state().iter_mut().for_each(|state| state.since = Instant::now());
         return Ok(());
     }
-    report(false);
+    server::get().set_reports(Reports::Connections);
     // One may have come in between.
     let has_others = has_other_listeners(link);
-    if load::engine().vigil().is_awake() || has_others != Ok(false) {
-        report(true);
+    if engine().vigil().is_awake() || has_others != Ok(false) {
+        server::get().set_reports(Reports::All);
     }
     has_others.map(drop)
 }
 
-fn has_other_listeners(link: &mut Local) -> Result<bool, String> {
+fn has_other_listeners(link: &mut dyn Link) -> Result<bool, String> {
     let rows = link.query(
         "SELECT 1 FROM information_schema.PLUGINS \
          WHERE PLUGIN_TYPE = 'AUDIT' AND PLUGIN_NAME <> 'fqc' AND PLUGIN_STATUS <> 'DISABLED' LIMIT 1",

@@ -1,0 +1,28 @@
+//! A panic never leaves this library: it is counted and logged, and the cache is switched off for the process.
+
+use crate::engine::engine;
+use crate::faults::{self, Point};
+use crate::log;
+use crate::numbers::NUMBERS;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+/// Runs `work`; a panic gives `fallback`.
+pub fn contain<T>(point: Point, fallback: T, work: impl FnOnce() -> T) -> T {
+    let work = || {
+        faults::may_strike(point);
+        work()
+    };
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        contained();
+        fallback
+    })
+}
+
+/// A panic was caught.
+pub fn contained() {
+    engine().settings().fail();
+    if NUMBERS.contained.fetch_add(1, Ordering::Relaxed) == 0 {
+        log::error("a fault was contained; the cache is off until the server restarts, connections go on uncached");
+    }
+}

@@ -1,0 +1,54 @@
+//! The engine of this process, and which load of the plugin this is.
+
+use crate::faults;
+use crate::server;
+use session::Engine;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Which load of the plugin this is; even while it is not loaded.
+static LOAD: AtomicU64 = AtomicU64::new(0);
+/// When it began.
+static LOADED_NS: AtomicU64 = AtomicU64::new(0);
+
+pub fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(|| Engine::new(faults::forgetful(server::get().flavour()), now_ns))
+}
+
+fn now_ns() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+pub fn begin_load() {
+    LOADED_NS.store(now_ns(), Ordering::Relaxed);
+    LOAD.fetch_add(1, Ordering::AcqRel);
+}
+
+pub fn end_load() {
+    LOAD.fetch_add(1, Ordering::AcqRel);
+}
+
+pub fn is_loaded() -> bool {
+    load().is_some()
+}
+
+/// The present load, if there is one.
+pub fn load() -> Option<u64> {
+    Some(load_number()).filter(|load| load % 2 == 1)
+}
+
+pub fn load_number() -> u64 {
+    LOAD.load(Ordering::Acquire)
+}
+
+pub fn since_load() -> Duration {
+    Duration::from_nanos(now_ns() - LOADED_NS.load(Ordering::Relaxed))
+}
+
+/// The server's threads may have met an earlier load of the plugin.
+pub fn was_loaded_before() -> bool {
+    LOAD.load(Ordering::Relaxed) > 1
+}

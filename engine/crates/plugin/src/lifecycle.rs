@@ -1,0 +1,58 @@
+//! Start and stop of the plugin.
+
+use crate::engine::{begin_load, end_load, engine};
+use crate::faults;
+use crate::following::{bystanders, strangers, waking};
+use crate::hooks;
+use crate::log;
+use crate::mariadb;
+use crate::server;
+use crate::settings;
+use crate::sockets::{connections, slots};
+use crate::version;
+use crate::worker;
+
+pub fn start() -> Result<(), String> {
+    worker::await_end();
+    let server = mariadb::product::find()?;
+    server::set(server);
+    mariadb::product::begin()?;
+    faults::arm();
+    engine().forget();
+    settings::note_cluster();
+    // What ran when the last load was over ended unseen: what is closed for it would stay so until its connection goes on.
+    slots::visit(|taken| _ = connections::lets_go(taken));
+    waking::sleep(engine());
+    strangers::learn();
+    connections::begin();
+    let sees_tls = hooks::install().inspect_err(|_| mariadb::product::end())?;
+    begin_load();
+    bystanders::start();
+    mariadb::rules::adopt();
+    mariadb::variables::publish_wishes(engine().settings());
+    waking::attend(engine());
+    worker::start();
+    let server = server::get();
+    let tls = if sees_tls { "" } else { "; its TLS library is built in, so TLS connections pass uncached" };
+    log::note(&format!("{} loaded into server {}{tls}", version::TEXT.to_string_lossy(), server.version()));
+    if !engine().flavour().is_tested(&server.version()) {
+        log::warning("this server version has not been tested with this engine");
+    }
+    Ok(())
+}
+
+pub fn stop() {
+    end_load();
+    worker::stop();
+    engine().settings().switch(false);
+    engine().cache().clear();
+    waking::sleep(engine());
+    bystanders::stop();
+    mariadb::product::end();
+    if slots::all_clean() {
+        hooks::remove();
+        log::note("unloaded");
+    } else {
+        log::note("unloaded; connections in the middle of a command still pass through its hooks");
+    }
+}

@@ -1,0 +1,22 @@
+//! Lines in the server's error log, each beginning with `FQC:`. Never a statement's text or a literal.
+
+use crate::server::{self, Level};
+
+pub fn note(text: &str) {
+    write(Level::Note, text);
+}
+
+pub fn warning(text: &str) {
+    write(Level::Warning, text);
+}
+
+pub fn error(text: &str) {
+    write(Level::Error, text);
+}
+
+fn write(level: Level, text: &str) {
+    match server::find() {
+        Some(server) => server.print(level, text),
+        None => eprintln!("[ERROR] FQC: {text}"),
+    }
+}

@@ -1,0 +1,128 @@
+//! MariaDB as the server that the plugin runs in.
+
+use crate::mariadb::abi::{GENERAL_CLASS, ME_ERROR_LOG_ONLY, ME_NOTE, ME_WARNING, TABLE_CLASS};
+use crate::mariadb::classes;
+use crate::mariadb::local::{self, Local};
+use crate::mariadb::native;
+use crate::mariadb::processes;
+use crate::mariadb::status;
+use crate::mariadb::symbols::{self, Symbols};
+use crate::mariadb::variables;
+use crate::mariadb::{events, messages};
+use crate::server::{Level, Reports, Server};
+use crate::settings;
+use flavour::{Flavour, MARIADB};
+use host::Link;
+use session::{Engine, Older, Settings};
+use std::sync::atomic::Ordering;
+
+/// Finds every symbol; the error names the first one that this server build does not export.
+pub fn find() -> Result<&'static dyn Server, String> {
+    symbols::find().map(|symbols| symbols as &dyn Server)
+}
+
+/// At the load, before anything else is changed in the server.
+pub fn begin() -> Result<(), String> {
+    local::link();
+    variables::listen(settings::changed, events::type_changed);
+    if !status::redirect() {
+        status::restore();
+        return Err("the server's Qcache_ status rows were not found".into());
+    }
+    Ok(())
+}
+
+pub fn end() {
+    status::restore();
+}
+
+impl Server for Symbols {
+    fn version(&self) -> String {
+        Symbols::version(self)
+    }
+
+    fn flavour(&self) -> &'static Flavour {
+        &MARIADB
+    }
+
+    fn has_started(&self) -> bool {
+        Symbols::has_started(self)
+    }
+
+    fn is_ending(&self) -> bool {
+        Symbols::is_ending(self)
+    }
+
+    fn has_thread_pool(&self) -> bool {
+        Symbols::has_thread_pool(self)
+    }
+
+    fn is_cluster_node(&self) -> bool {
+        Symbols::is_cluster_node(self)
+    }
+
+    fn print(&self, level: Level, text: &str) {
+        let level = match level {
+            Level::Note => ME_NOTE,
+            Level::Warning => ME_WARNING,
+            Level::Error => 0,
+        };
+        messages::print(self, level | ME_ERROR_LOG_ONLY, text);
+    }
+
+    fn enter_thread(&self) {
+        local::enter_thread();
+        native::begin();
+    }
+
+    fn leave_thread(&self) {
+        local::leave_thread();
+    }
+
+    fn link(&self) -> Box<dyn Link> {
+        Box::new(Local::default())
+    }
+
+    fn unlink(&self) {
+        local::unlink();
+    }
+
+    fn publish_settings(&self, settings: &Settings) {
+        variables::publish(settings);
+    }
+
+    fn adopt_settings(&self, engine: &Engine, link: &mut dyn Link) -> Result<bool, String> {
+        native::look(engine, link, self.is_deaf())
+    }
+
+    fn doubt_settings(&self) {
+        native::doubt();
+    }
+
+    fn is_deaf(&self) -> bool {
+        const STATEMENTS: u64 = 1 << GENERAL_CLASS | 1 << TABLE_CLASS;
+        self.reported_classes().is_some_and(|mask| mask.load(Ordering::Relaxed) & STATEMENTS == 0)
+    }
+
+    fn set_reports(&self, reports: Reports) {
+        let Some(mask) = self.reported_classes() else { return };
+        // Relaxed: whatever began before a thread sees the change is waited for, or matters to nobody.
+        match reports {
+            Reports::All => mask.fetch_or(classes::ALL, Ordering::Relaxed),
+            Reports::Connections => mask.fetch_and(!classes::STATEMENTS, Ordering::Relaxed),
+            Reports::Nothing => mask.fetch_and(!classes::ALL, Ordering::Relaxed),
+        };
+    }
+
+    fn renew_plugins(&self) {
+        Symbols::renew_plugins(self);
+    }
+
+    fn running(&self, link: &mut dyn Link) -> Result<Vec<Older>, String> {
+        processes::running(link)
+    }
+
+    fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<Older>, String> {
+        processes::lasting_threads(link)
+    }
+}

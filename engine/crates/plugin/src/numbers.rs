@@ -1,0 +1,72 @@
+//! The numbers that users see of the cache.
+
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+macro_rules! numbers {
+    ($($field:ident $name:literal)*) => {
+        /// One number per status row, written by `refresh`.
+        pub struct Numbers { $(pub $field: AtomicU64,)* }
+        pub static NUMBERS: Numbers = Numbers { $($field: AtomicU64::new(0),)* };
+        pub const ROWS: &[(&CStr, &AtomicU64)] = &[$(($name, &NUMBERS.$field),)*];
+    };
+}
+
+numbers! {
+    awake c"Fqc_awake"
+    bypassed c"Fqc_connections_bypassed"
+    bytes_live c"Fqc_bytes_live"
+    bytes_used c"Fqc_bytes_used"
+    connections c"Fqc_connections_tracked"
+    contained c"Fqc_contained_errors"
+    differences c"Fqc_differences"
+    evictions c"Fqc_evictions"
+    hits c"Fqc_hits"
+    inserts c"Fqc_inserts"
+    invalidations c"Fqc_invalidations"
+    outlived c"Fqc_invalidations_avoided"
+    misses c"Fqc_misses"
+    not_cached c"Fqc_not_cached"
+    observed_hits c"Fqc_observed_hits"
+    observed_requests c"Fqc_observed_requests"
+    observed_saved_us c"Fqc_observed_time_saved_us"
+    queries c"Fqc_queries_in_cache"
+    saved_bytes c"Fqc_bytes_saved"
+    saved_us c"Fqc_time_saved_us"
+    stale_hits c"Fqc_stale_hits"
+    verified c"Fqc_verified"
+}
+
+pub static FREE_MEMORY: AtomicU64 = AtomicU64::new(0);
+pub static FREE_BLOCKS: AtomicU64 = AtomicU64::new(0);
+pub static TOTAL_BLOCKS: AtomicU64 = AtomicU64::new(0);
+
+/// Brings every number up to date.
+pub fn refresh(engine: &session::Engine) {
+    let stats = engine.cache().stats();
+    let counts = engine.counts();
+    let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
+    set(&NUMBERS.awake, u64::from(engine.vigil().is_awake()));
+    set(&NUMBERS.bytes_live, stats.live_bytes);
+    set(&NUMBERS.bytes_used, stats.used_bytes);
+    set(&NUMBERS.evictions, stats.evictions);
+    set(&NUMBERS.queries, stats.entries);
+    set(&NUMBERS.hits, counts.hits.sum());
+    set(&NUMBERS.misses, counts.misses.sum());
+    set(&NUMBERS.inserts, counts.inserts.sum());
+    set(&NUMBERS.not_cached, counts.not_cached.sum());
+    set(&NUMBERS.invalidations, counts.invalidations.sum());
+    set(&NUMBERS.outlived, counts.outlived.sum());
+    set(&NUMBERS.stale_hits, counts.stale_hits.sum());
+    set(&NUMBERS.saved_bytes, counts.saved_bytes.sum());
+    set(&NUMBERS.saved_us, counts.saved_ns.sum() / 1000);
+    let trial = engine.insight().curve.trial();
+    set(&NUMBERS.observed_requests, trial.requests);
+    set(&NUMBERS.observed_hits, trial.hits);
+    set(&NUMBERS.observed_saved_us, trial.saved_us);
+    set(&NUMBERS.verified, engine.insight().verified.sum());
+    set(&NUMBERS.differences, engine.insight().differences.sum());
+    set(&FREE_MEMORY, engine.cache().budget().saturating_sub(stats.used_bytes));
+    set(&FREE_BLOCKS, u64::from(engine.cache().budget() > stats.used_bytes));
+    set(&TOTAL_BLOCKS, stats.segments);
+}

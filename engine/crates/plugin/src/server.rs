@@ -1,0 +1,80 @@
+//! The server that the plugin runs in, as far as it does not matter which one it is.
+
+use flavour::Flavour;
+use host::Link;
+use session::{Engine, Older, Settings};
+use std::sync::OnceLock;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    Note,
+    Warning,
+    Error,
+}
+
+/// What the server reports to the plugin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Reports {
+    All,
+    /// That connections begin and end.
+    Connections,
+    Nothing,
+}
+
+pub trait Server: Sync {
+    fn version(&self) -> String;
+    fn flavour(&self) -> &'static Flavour;
+    /// It takes connections: its catalogue may be asked.
+    fn has_started(&self) -> bool;
+    /// It takes no more connections, and is about to clean up what statements need.
+    fn is_ending(&self) -> bool;
+    /// Connections may move between threads, and the server waits on the socket itself.
+    fn has_thread_pool(&self) -> bool;
+    /// It is a node of a cluster, whose other nodes write here, too.
+    fn is_cluster_node(&self) -> bool;
+
+    /// A line in its error log.
+    fn print(&self, level: Level, text: &str);
+
+    /// What it needs of a thread of ours that asks it, before and after.
+    fn enter_thread(&self);
+    fn leave_thread(&self);
+    /// A connection to ask by. To be dropped soon.
+    fn link(&self) -> Box<dyn Link>;
+    /// No answer is of any use any more.
+    fn unlink(&self);
+
+    /// What its users have set of the cache.
+    fn publish_settings(&self, settings: &Settings);
+    /// Takes over what was set in other ways, if that may have changed. True if it has looked.
+    fn adopt_settings(&self, engine: &Engine, link: &mut dyn Link) -> Result<bool, String>;
+    /// The last look was in vain.
+    fn doubt_settings(&self);
+
+    /// Statements are not reported, to nobody.
+    fn is_deaf(&self) -> bool;
+    fn set_reports(&self, reports: Reports);
+    /// Makes every session look for the plugins that it reports to anew, at its next command.
+    fn renew_plugins(&self);
+
+    /// The statements that run now, and the transactions of threads that show no statements.
+    fn running(&self, link: &mut dyn Link) -> Result<Vec<Older>, String>;
+    /// Threads that go on with the plugins that they knew, for as long as they live.
+    fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<Older>, String>;
+}
+
+static SERVER: OnceLock<&'static dyn Server> = OnceLock::new();
+
+/// To be called first, at the load.
+pub fn set(server: &'static dyn Server) {
+    let _ = SERVER.set(server);
+}
+
+pub fn find() -> Option<&'static dyn Server> {
+    SERVER.get().copied()
+}
+
+/// Only code that runs after a successful load may ask.
+pub fn get() -> &'static dyn Server {
+    find().expect("the plugin has been loaded")
+}

@@ -1,0 +1,35 @@
+//! What users have set of the cache, made known to the engine.
+
+use crate::engine::engine;
+use crate::following::waking;
+use crate::server;
+use crate::signal;
+use crate::sockets::connections;
+use session::Engine;
+
+/// A SET has run. All but the memory itself follows at once; resizing is the worker's.
+pub fn changed() {
+    connections::admit();
+    publish(engine());
+    signal::wake();
+}
+
+pub fn publish(engine: &Engine) {
+    server::get().publish_settings(engine.settings());
+    engine.settings().switch(engine.memory_bytes() > 0);
+    waking::attend(engine);
+}
+
+pub fn apply(engine: &Engine) {
+    publish(engine);
+    let bytes = engine.memory_bytes();
+    if engine.cache().budget() != bytes {
+        engine.cache().resize(bytes);
+    }
+}
+
+/// To be called before an answer leaves that may be that of a SET GLOBAL: nobody is told of a cluster before nothing is served.
+#[inline]
+pub fn note_cluster() {
+    engine().settings().set_in_cluster(server::get().is_cluster_node());
+}
