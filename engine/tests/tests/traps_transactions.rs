@@ -634,3 +634,17 @@ fn what_is_set_for_one_transaction_waits_for_tables_that_know_transactions() {
     sees(&mut other, "SELECT v FROM t WHERE id = 2", "20");
     all(&mut writer, &["ROLLBACK"]);
 }
+
+#[test]
+fn a_begin_is_deferred_or_not_from_the_moment_that_is_set() {
+    let (mut arena, mut admin, mut client) = with_table("t_defer");
+    arena.warm(&mut client, READ);
+    let begun = |admin: &mut Client| said(&admin.must("SHOW GLOBAL STATUS LIKE 'Com_begin'").unwrap());
+    for is_deferred in [false, true].repeat(10) {
+        let before = begun(&mut admin);
+        admin.must(&format!("SET GLOBAL fqc_defer_begin = {is_deferred}")).unwrap();
+        client.must("BEGIN").unwrap();
+        assert_eq!(begun(&mut admin) == before, is_deferred, "fqc_defer_begin = {is_deferred}");
+        client.must("COMMIT").unwrap();
+    }
+}

@@ -37,11 +37,6 @@ impl Cells {
         first
     }
 
-    pub fn holding(&self, work: &mut dyn FnMut()) {
-        let _held = self.len.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        work();
-    }
-
     fn publish(&self, chunk: usize) {
         // Relaxed: chunks are stored under the mutex that the caller holds.
         if self.chunks[chunk].load(Ordering::Relaxed).is_null() {

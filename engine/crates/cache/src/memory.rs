@@ -4,10 +4,11 @@
 //! gone. Then they leave the process, but for a few that the next segments of the same size take: to unmap and map pages
 //! stops every thread of the process for a moment.
 
+use locks::Mutex;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 pub(crate) struct Memory {
     limit: AtomicU64,
@@ -83,12 +84,6 @@ impl Memory {
     /// All pages of the process that are the cache's.
     pub fn resident(&self) -> u64 {
         self.mapped() + bytes_of(&self.idle())
-    }
-
-    /// Runs `work` with the lock of the idle pages held.
-    pub fn holding(&self, work: &mut dyn FnMut()) {
-        let _idle = self.idle();
-        work();
     }
 
     /// Gives back what nobody uses.

@@ -1,8 +1,9 @@
 //! One part of the cache: an index that is searched without a lock, and what its single writer keeps.
 
+use locks::Mutex;
 use std::ptr::null_mut;
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
 use crate::hash::Hash;
 use crate::segment::Queue;

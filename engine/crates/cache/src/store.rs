@@ -1,7 +1,8 @@
 //! The cache as a whole: the budget shared by all shards, and who has to give when it is used up.
 
+use locks::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::entry::Draft;
@@ -213,13 +214,6 @@ impl Cache {
         self.memory.set_limit(limit);
         self.shrink(limit);
         self.settle();
-    }
-
-    /// Runs `work` with every lock of the cache held, which shows that what goes on meanwhile takes none.
-    pub fn holding(&self, work: &mut dyn FnMut()) {
-        let _alone = self.resizing.lock().expect("a resize panicked");
-        let _shards: Vec<_> = self.shards.iter().map(Shard::state).collect();
-        self.memory.holding(work);
     }
 
     fn reshape(&self, shards: usize) {

@@ -6,7 +6,7 @@ pub(crate) use loom::sync::{
     atomic::{AtomicPtr, AtomicU64, Ordering},
 };
 #[cfg(not(loom))]
-pub(crate) use std::sync::{
-    Mutex,
-    atomic::{AtomicPtr, AtomicU64, Ordering},
+pub(crate) use {
+    locks::Mutex,
+    std::sync::atomic::{AtomicPtr, AtomicU64, Ordering},
 };

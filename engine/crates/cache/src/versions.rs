@@ -69,11 +69,6 @@ impl Versions {
         CellId(self.cells.extend(count))
     }
 
-    /// Runs `work` with every lock of these held, which shows that what goes on meanwhile takes none.
-    pub fn holding(&self, work: &mut dyn FnMut()) {
-        self.cells.holding(work);
-    }
-
     /// The present moment. A read notes it before its statement reaches the server.
     pub fn now(&self) -> Stamp {
         // Acquire pairs with the Release of the draw in `advance` and `open`: who sees a number sees the change behind it.

@@ -14,8 +14,8 @@ mod level;
 mod sampled;
 
 use level::Room;
+use locks::Mutex;
 use sampled::Sampled;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The sizes that are predicted, in eighths of the present one.
@@ -167,12 +167,6 @@ impl<V> Curve<V> {
                 None
             }
         }
-    }
-
-    /// Runs `work` with the sample's lock held, which shows that what goes on meanwhile does not wait for it.
-    pub fn holding(&self, work: &mut dyn FnMut()) {
-        let _held = self.inner.lock().unwrap_or_else(|e| e.into_inner());
-        work();
     }
 
     /// To be called several times a second.

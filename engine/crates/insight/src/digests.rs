@@ -12,9 +12,10 @@ mod stripes;
 
 use crate::policy::{self, Evidence};
 use index::Index;
+use locks::Mutex;
 use missed::Missed;
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
 use stripes::{Stripe, Stripes};
 
 /// Tables of a shape that are remembered.
@@ -200,12 +201,6 @@ impl Digests {
             }
             book.free.push(slot);
         }
-    }
-
-    /// Runs `work` with every lock of these held, which shows that what goes on meanwhile waits for none.
-    pub fn holding(&self, work: &mut dyn FnMut()) {
-        let _held = self.book();
-        work();
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {

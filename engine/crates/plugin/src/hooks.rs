@@ -15,9 +15,9 @@ use crate::sockets::got::Import;
 use crate::sockets::io::{self, Plain, Tls};
 use crate::sockets::slots;
 use host::{Connection, Io};
+use locks::Mutex;
 use std::ffi::{CStr, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 
 unsafe extern "C" fn on_accept(fd: c_int, address: *mut c_void, length: *mut c_void) -> c_int {
     let number = connections::number_before_accept();

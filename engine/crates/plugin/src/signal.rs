@@ -1,8 +1,9 @@
 //! How the worker is woken and stopped, and which thread it is.
 
 use crate::engine::engine;
+use locks::Mutex;
 use std::cell::Cell;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
 const PAUSE: Duration = Duration::from_millis(100);

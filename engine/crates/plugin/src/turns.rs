@@ -1,7 +1,8 @@
 //! When the worker may ask the server: not before it has started, and no more once it ends.
 
 use crate::server;
-use std::sync::{Condvar, Mutex, PoisonError};
+use locks::Mutex;
+use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
 const LAST_STATEMENT: Duration = Duration::from_secs(5);

@@ -14,8 +14,9 @@ use crate::signal;
 use crate::sockets::connections;
 use crate::turns::{self, Turn};
 use host::catalogue;
+use locks::Mutex;
 use session::Engine;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::thread::JoinHandle;
 
 const SWEEP_SEGMENTS: usize = 8;

@@ -156,14 +156,6 @@ impl Engine {
         self.wants_catalogue.load(Ordering::Relaxed) && self.wants_catalogue.swap(false, Ordering::AcqRel)
     }
 
-    /// Runs `work` with every lock held that sessions share, which shows that what goes on meanwhile waits for none.
-    pub fn holding(&self, work: &mut dyn FnMut()) {
-        let inner = &mut || self.cache.holding(&mut || self.versions.holding(work));
-        let inner = &mut || self.contexts.holding(&mut || self.insight.holding(inner));
-        let inner = &mut || self.catalogue.holding(&mut || self.readings.holding(inner));
-        self.tables.holding(inner);
-    }
-
     pub fn note_refusal(&self, reason: impl Into<Reason>) {
         self.counts.not_cached.add(1);
         self.reasons.count(reason.into());

@@ -8,7 +8,7 @@ use session::{Account, Engine, Past, Report, SessionState};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::thread;
-use wire::{capability, ok_packet, status, surface::text_result};
+use wire::{Command, capability, ok_packet, status, surface::text_result};
 
 const CAPABILITIES: u32 = (capability::PROTOCOL_41 | capability::SECURE_CONNECTION) as u32;
 
@@ -111,7 +111,11 @@ impl Host<'_> {
     }
 
     pub fn ask(&mut self, text: &str) {
-        self.client.write_all(&packet(0, &[b"\x03", text.as_bytes()].concat())).expect("the host takes it");
+        self.send(Command::Query, text.as_bytes());
+    }
+
+    fn send(&mut self, command: Command, body: &[u8]) {
+        self.client.write_all(&packet(0, &[&[command as u8], body].concat())).expect("the host takes it");
     }
 
     /// The text of the statement that the server gets, if it gets any.
@@ -166,6 +170,37 @@ impl Host<'_> {
         self.received();
     }
 
+    /// A statement with one parameter and one column, under this number.
+    pub fn server_prepares(&mut self, id: u32, text: &str) {
+        self.send(Command::StmtPrepare, text.as_bytes());
+        assert_eq!(self.server_reads().as_deref(), Some(text));
+        self.report(Report::Ended { state: state(), executed: b"" });
+        let [_, column, end] = columns();
+        let ok = [&[0][..], &id.to_le_bytes(), &[1, 0, 1, 0, 0, 0, 0]].concat();
+        self.answer(&packets(&[&ok, &column, &end, &column, &end]));
+        self.received();
+    }
+
+    pub fn server_executes(&mut self, id: u32, parameter: i64, value: &str) {
+        self.execute(id, parameter);
+        assert!(self.server_reads().is_some());
+        self.report(Report::Locked { db: b"d", name: b"t", is_read_only: true });
+        self.report(Report::Ended { state: state(), executed: b"" });
+        self.answer(&binary_rows(value));
+        self.received();
+    }
+
+    fn execute(&mut self, id: u32, parameter: i64) {
+        let start = [&id.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, 1, 8, 0]].concat();
+        self.send(Command::StmtExecute, &[&start[..], &parameter.to_le_bytes()].concat());
+    }
+
+    /// Whether this is what the client gets for an execution without the server.
+    pub fn serves_execution(&mut self, id: u32, parameter: i64, value: &str) -> bool {
+        self.execute(id, parameter);
+        self.server_reads().is_none() && self.received() == binary_rows(value)
+    }
+
     /// Whether this is what the client gets without the server.
     pub fn serves(&mut self, text: &str, value: &str) -> bool {
         self.ask(text);
@@ -186,6 +221,26 @@ fn state() -> SessionState<'static> {
 
 fn rows(value: &str) -> Vec<u8> {
     text_result(&["v"], &[vec![Some(value.to_owned())]], 0, status::AUTOCOMMIT)
+}
+
+/// How many columns there are, the one, and their end.
+fn columns() -> [Vec<u8>; 3] {
+    let empty = text_result(&["v"], &[], 0, status::AUTOCOMMIT);
+    let mut payloads = wire::packets(&empty).map(|packet| packet.payload.to_vec());
+    std::array::from_fn(|_| payloads.next().expect("three packets"))
+}
+
+fn binary_rows(value: &str) -> Vec<u8> {
+    let [count, column, end] = columns();
+    let row = [&[0, 0, value.len() as u8][..], value.as_bytes()].concat();
+    packets(&[&count, &column, &end, &row, &end])
+}
+
+/// Of one response.
+fn packets(payloads: &[&[u8]]) -> Vec<u8> {
+    let (mut packets, mut sequence) = (Vec::new(), 1);
+    payloads.iter().for_each(|payload| wire::push_packet(&mut packets, &mut sequence, payload));
+    packets
 }
 
 fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {

@@ -4,11 +4,12 @@ use crate::containment::contain;
 use crate::engine::engine;
 use crate::faults::Point;
 use crate::signal;
+use locks::Mutex;
 use session::{Bystander, Report};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 static BYSTANDERS: Mutex<Option<HashMap<u64, Bystander>>> = Mutex::new(None);
 /// Server threads without a connection of this load that the server has told of since then.

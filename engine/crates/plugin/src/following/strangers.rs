@@ -10,12 +10,13 @@ use crate::log;
 use crate::server;
 use crate::sockets::io;
 use crate::sockets::slots;
+use locks::Mutex;
 use session::Unheard;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::c_int;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use wire::Header;
 
 /// A command that this thread runs, and nothing was reported of yet.

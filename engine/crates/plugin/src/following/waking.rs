@@ -10,9 +10,10 @@ use crate::log;
 use crate::server::{self, Reports};
 use crate::signal;
 use host::{Link, number};
+use locks::Mutex;
 use session::{Engine, Older, Past, Unheard};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Sessions older than the plugin are followed by the reports alone: right after a load or a change they are likely to set

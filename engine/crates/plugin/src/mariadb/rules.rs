@@ -9,9 +9,10 @@ use crate::log;
 use crate::mariadb::messages;
 use flavour::MARIADB;
 use insight::Rules;
+use locks::Mutex;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// Longer texts are not accepted.
 const LONGEST: usize = 1 << 20;

@@ -6,9 +6,9 @@
 use crate::mariadb::abi::*;
 use crate::mariadb::symbols;
 use crate::numbers::{FREE_BLOCKS, FREE_MEMORY, NUMBERS, ROWS, TOTAL_BLOCKS};
+use locks::Mutex;
 use std::ffi::{CStr, c_void};
 use std::ptr::null;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// Rows of MySQL's query cache, by the name that the server lists them under.

@@ -4,8 +4,9 @@
 //! are those of the present generation.
 
 use crate::text::views::ViewNames;
+use locks::RwLock;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
 
 pub struct Catalogue {
     generation: AtomicU64,
@@ -44,11 +45,6 @@ impl Catalogue {
 
     pub fn publish(&self, views: ViewNames) {
         *self.views.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(views);
-    }
-
-    pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
-        let _held = self.views.write().unwrap_or_else(|e| e.into_inner());
-        work();
     }
 
     /// The names, if they are those of the present.

@@ -10,8 +10,9 @@ use crate::identity::account::Account;
 use crate::reason::{Own, PASSING, Reason};
 use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, Slot, Subject};
 use cache::{Cache, CellId, Entry, Key, Meta, Stamp};
+use locks::{Mutex, RwLock};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
 
 #[derive(Default)]
 pub struct Insight {
@@ -157,12 +158,6 @@ impl Insight {
     /// The statements whose stored results differed since this was last asked.
     pub fn take_differences(&self) -> Vec<String> {
         std::mem::take(&mut self.untold.lock().unwrap_or_else(|e| e.into_inner()))
-    }
-
-    pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
-        let _rules = self.rules.write().unwrap_or_else(|e| e.into_inner());
-        let _untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
-        self.digests.holding(&mut || self.curve.holding(work));
     }
 
     /// FLUSH STATUS.

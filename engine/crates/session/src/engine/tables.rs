@@ -7,9 +7,10 @@
 use crate::entries::cells::{allocate, definition_of, whole_of};
 use cache::{CellId, Versions};
 use footprint::KeyColumn;
+use locks::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard};
+use std::sync::{Arc, RwLockReadGuard};
 
 /// What the catalogue says of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,14 +180,6 @@ impl Tables {
 
     fn known(&self) -> RwLockReadGuard<'_, Known> {
         self.known.read().unwrap_or_else(|e| e.into_inner())
-    }
-
-    pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
-        let known = self.known.write().unwrap_or_else(|e| e.into_inner());
-        let _keys: Vec<_> =
-            known.by_name.values().map(|table| table.key.write().unwrap_or_else(|e| e.into_inner())).collect();
-        let _asked = self.asked.lock().unwrap_or_else(|e| e.into_inner());
-        work();
     }
 
     pub fn ask(&self, table: &Arc<Table>) {

@@ -1,7 +1,7 @@
 //! A session's identity as far as it can change a result: interned, so that comparing two is comparing numbers.
 
+use locks::Mutex;
 use std::collections::{HashMap, HashSet};
-use std::sync::Mutex;
 
 /// Identities of more bytes than this are not remembered at once; numbers are never used twice, so forgetting is safe.
 const REMEMBERED_BYTES: usize = 4 << 20;
@@ -37,11 +37,6 @@ impl Contexts {
         let number = inner.last;
         inner.numbers.insert(identity.to_vec(), number);
         number
-    }
-
-    pub(crate) fn holding(&self, work: &mut dyn FnMut()) {
-        let _held = self.inner.lock().unwrap_or_else(|e| e.into_inner());
-        work();
     }
 
     /// Users to whom something is granted for several hosts, as far as `Settings::known_hosts` says; the nameless one stands

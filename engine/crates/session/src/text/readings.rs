@@ -3,10 +3,11 @@
 use crate::text::reading::Reading;
 use crate::text::recent::Recent;
 use foldhash::quality::RandomState;
+use locks::RwLock;
 use sql::LexMode;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 /// Shapes kept in one shard; a full one begins anew, since those in use come back at once.
 const KEPT: usize = 1024;
@@ -44,11 +45,6 @@ impl Readings {
             recent.keep(hash, shape, reading.clone());
         }
         reading
-    }
-
-    pub fn holding(&self, work: &mut dyn FnMut()) {
-        let _held: Vec<_> = self.shards.iter().map(|shard| shard.write().unwrap_or_else(|e| e.into_inner())).collect();
-        work();
     }
 
     /// Of a statement that is prepared: its literals are part of its shape.

@@ -1,0 +1,31 @@
+//! Hits wait for nobody: they ask for no lock.
+//!
+//! Locks are counted with debug assertions alone, which tests have unless they are built for speed.
+#![cfg(debug_assertions)]
+
+mod played;
+
+use host::catalogue;
+use played::{Host, Played, engine};
+
+const READ: &str = "SELECT v FROM t WHERE id = 7";
+const HITS: usize = 500;
+
+#[test]
+fn hits_ask_for_no_lock() {
+    let engine = engine();
+    let mut host = Host::connected(&engine);
+    host.server_runs(READ, "seven");
+    catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
+    host.server_runs(READ, "seven");
+    host.server_prepares(1, "SELECT v FROM t WHERE id = ?");
+    host.server_executes(1, 8, "eight");
+    let before = locks::asked_for();
+    for _ in 0..HITS {
+        assert!(host.serves(READ, "seven"));
+        assert!(host.serves_execution(1, 8, "eight"));
+    }
+    assert_eq!(locks::asked_for(), before);
+    host.server_runs("SELECT v FROM t WHERE id = 9", "nine");
+    assert!(locks::asked_for() > before, "a miss asks for some, so they are counted");
+}
