@@ -4,6 +4,8 @@ from importlib.util import find_spec
 
 from django.urls import include, path, re_path
 
+from controlplane.accounts.permissions import AdminOnly
+from controlplane.audit.views import AuditExport
 from controlplane.core import console, error_views
 
 APPS = [
@@ -12,6 +14,7 @@ APPS = [
 ]  # fmt: skip
 
 urlpatterns = [
+    path("api/v1/audit-events/export", AuditExport.as_view(permission_classes=(AdminOnly,))),
     *(path("api/v1/", include(f"controlplane.{app}.urls")) for app in APPS if find_spec(f"controlplane.{app}.urls")),
     *(path("", include(f"controlplane.{app}.root_urls")) for app in APPS if find_spec(f"controlplane.{app}.root_urls")),
     re_path(r"^api/", error_views.not_found),

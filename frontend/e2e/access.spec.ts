@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from './console';
 
 test('a token is shown once, listed, revoked, and audited', async ({ page }) => {
@@ -116,4 +117,25 @@ test('a password is changed by its owner, and reset by an admin who reads what e
   await page.getByRole('button', { name: `Delete user ${name}?` }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(page.getByRole('row').filter({ hasText: name })).toBeHidden();
+});
+
+test('an admin downloads the audit of some days', async ({ page }) => {
+  await page.goto('/audit');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const form = page.getByRole('dialog');
+  const to = await form.getByLabel('To and including').inputValue();
+  await form.getByLabel('To and including').fill('2020-01-01');
+  await expect(form.getByText('This is before the first day.')).toBeVisible();
+  await expect(form.getByRole('button', { name: 'Download' })).toBeDisabled();
+  await form.getByLabel('To and including').fill(to);
+  await form.getByLabel(/^JSON lines/).check();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    form.getByRole('link', { name: 'Download' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toMatch(/^audit-.*\.jsonl$/);
+  const lines = (await readFile(await file.path(), 'utf8')).trim().split('\n');
+  const actions = lines.map((line) => (JSON.parse(line) as { action: string }).action);
+  expect(actions).toContain('login.succeeded');
+  await expect(form).toBeHidden();
 });

@@ -22,6 +22,7 @@ from schemathesis.specs.openapi.checks import (
 
 from controlplane.accounts import selectors
 from controlplane.accounts.models import Token
+from controlplane.audit import export
 from controlplane.audit.models import AuditEvent
 from controlplane.core import event_stream
 
@@ -76,7 +77,8 @@ def headers(admin, monkeypatch):
     monkeypatch.setattr(selectors, "token_find", cache(selectors.token_find))
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
-    monkeypatch.setattr(event_stream, "close_old_connections", lambda: None)
+    for streaming in (event_stream, export):
+        monkeypatch.setattr(streaming, "close_old_connections", lambda: None)
     # A stream would be followed to its end.
     whole = event_stream.stream
     monkeypatch.setattr(event_stream, "stream", lambda seen, wanted: whole(seen, replace(wanted, seconds=0)))

@@ -1,3 +1,6 @@
+from typing import Any
+
+from django.utils import timezone
 from rest_framework import serializers
 
 from controlplane.audit.models import AuditEvent
@@ -14,3 +17,20 @@ class AuditEventSerializer(serializers.ModelSerializer[AuditEvent]):
             "action", "target_type", "target_id", "target_name", "before", "after",
         )  # fmt: skip
         read_only_fields = fields
+
+
+class ExportSerializer(serializers.Serializer[Any]):
+    since = serializers.DateTimeField(help_text="The first moment.")
+    until = serializers.DateTimeField(required=False, help_text="The first moment after it; usually now.")
+    format = serializers.ChoiceField(
+        choices=["csv", "jsonl"],
+        default="csv",
+        help_text="CSV, where a cell that a spreadsheet would run begins with an apostrophe; or JSON, an event a line.",
+    )
+
+    def validate(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        now = timezone.now()
+        wanted["until"] = min(wanted.get("until", now), now)  # the end stays where it was when it began
+        if wanted["since"] >= wanted["until"]:
+            raise serializers.ValidationError({"since": "write a time before the end of the span"})
+        return wanted

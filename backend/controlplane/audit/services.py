@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
+from controlplane.audit.export import export
 from controlplane.audit.models import AuditEvent
 from controlplane.audit.redaction import redacted
 from controlplane.core import idempotency
@@ -54,3 +56,10 @@ def _event(action: str, target: Any, before: dict[str, Any] | None, after: dict[
         before=redacted(before),
         after=redacted(after),
     )
+
+
+@transaction.atomic
+def audit_export(since: datetime, until: datetime, form: str) -> AsyncIterator[str]:
+    facts = {"since": since.isoformat(), "until": until.isoformat(), "format": form}
+    audit_record("audit.exported", WHOLE_TRAIL, after=facts)
+    return export(since, until, form)

@@ -1,7 +1,15 @@
+import csv
+import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
-from conftest import Fqc, Stack
+import pytest
+from conftest import Fqc, Result, Stack
+
+from fqc.api import Api
+from fqc.contexts import Context
 
 
 def test_login_keeps_a_token_and_not_the_password(stack: Stack, fqc: Fqc, config: Path) -> None:
@@ -88,3 +96,83 @@ def test_a_dry_run_makes_no_token(fqc: Fqc) -> None:
     would = fqc("token", "create", "never-made", "--dry-run", "-o", "json").json
     assert would["path"] == "/api/v1/tokens"
     assert "never-made" not in fqc("token", "list").out
+
+
+OLD, NEW = "a phrase of several words", "another phrase of words"
+
+
+@pytest.fixture
+def person(config: Path, bare: Fqc, stack: Stack, tmp_path: Path) -> Iterator[tuple[str, Fqc]]:
+    """A user's name, and `fqc` logged in as that user with the password OLD."""
+    token = json.loads(config.read_text())["contexts"]["default"]["token"]
+    api = Api(Context(stack.url, token))
+    made = api.post("users", {"username": f"Person-{uuid4().hex[:8]}", "password": OLD, "role": "viewer"})
+    here = {"FQC_CONFIG": str(tmp_path / "config.json")}
+
+    def run(*arguments: str, stdin: str = "", **more: str) -> Result:
+        return bare(*arguments, stdin=stdin, **here, **more)
+
+    login = ("login", "--url", stack.url, "-u", made["username"], "--password-stdin")
+    assert run(*login, stdin=f"{OLD}\n").code == 0
+    yield made["username"], run
+    api.replace("DELETE", f"users/{made['id']}")
+
+
+def test_everybody_changes_his_own_password_and_stays_logged_in(person: tuple[str, Fqc], stack: Stack) -> None:
+    name, run = person
+    assert run("password", "--dry-run", "-o", "json").json["body"] == {"keep_tokens": True}
+    refused = run("password", "--password-stdin", stdin=f"not it\n{NEW}\n")
+    assert (refused.code, "present password" in refused.err) == (2, True)
+    assert run("password", "--password-stdin", "-o", "json", stdin=f"{OLD}\n{NEW}\n").json == {
+        "ended": {"sessions": 0, "tokens": 0, "access_keys": 0}
+    }
+    assert run("whoami").code == 0
+    login = ("login", "--url", stack.url, "-u", name.upper(), "--password-stdin", "--context", "again")
+    assert run(*login, stdin=f"{OLD}\n").code == 5
+    assert run(*login, stdin=f"{NEW}\n").code == 0
+    ended = run("password", "--password-stdin", "--end-tokens", "-o", "json", stdin=f"{NEW}\n{OLD}\n").json["ended"]
+    assert ended["tokens"] == 1
+    assert run("whoami", "--context", "default").code == 5
+    assert run("whoami").code == 0
+
+
+def test_an_admin_resets_a_password_and_reads_what_ended(person: tuple[str, Fqc], fqc: Fqc) -> None:
+    name, run = person
+    reset = ("user", "reset-password", name.lower(), "--password-stdin")
+    assert fqc(*reset, stdin=f"{NEW}\n").code == 2  # nobody to ask
+    assert fqc(*reset, "--dry-run", "-o", "json").json["body"] == {"keep_tokens": False}
+    weak = fqc(*reset, "--yes", stdin="short\n")
+    assert "Use at least 12 characters" in weak.err
+    assert run("whoami").code == 0
+    assert fqc(*reset, "--yes", "-o", "json", stdin=f"{NEW}\n").json["ended"]["tokens"] == 1
+    assert run("whoami").code == 5
+
+
+def test_a_user_is_disabled_and_enabled(person: tuple[str, Fqc], fqc: Fqc) -> None:
+    name, run = person
+    kept = fqc("user", "disable", name, "--keep-tokens", "--yes", "-o", "json").json
+    assert (kept["is_active"], kept["ended"]["tokens"]) == (False, 0)
+    assert run("whoami").code == 5
+    assert fqc("user", "enable", name, "-o", "json").json["is_active"]
+    assert run("whoami").code == 0
+    assert "Tokens revoked" in fqc("user", "disable", name, "--yes").out
+    assert fqc("user", "enable", name).code == 0
+    assert run("whoami").code == 5
+    assert fqc("user", "disable", "nobody-of-this-name", "--yes").code == 3
+    assert name in [each["username"] for each in fqc("user", "list", "-o", "json").json]
+
+
+def test_the_audit_is_exported_as_csv_and_as_json_lines(fqc: Fqc, viewer: Fqc, tmp_path: Path) -> None:
+    made = fqc("token", "create", "=exported", "-o", "json").json
+    rows = list(csv.DictReader(io.StringIO(fqc("audit", "export", "--since", "1h").out)))
+    assert [row["target_name"] for row in rows if row["target_id"] == made["id"]] == ["'=exported"]
+    file = tmp_path / "audit.jsonl"
+    export = ("audit", "export", "--since", "1h", "--format", "jsonl", "--file", str(file))
+    denied = viewer(*export)
+    assert (denied.code, file.exists()) == (5, False)
+    assert fqc(*export).code == 0
+    events = [json.loads(line) for line in file.read_text().splitlines()]
+    assert {"audit.exported", "token.created"} <= {each["action"] for each in events}
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "File exists" in fqc(*export).err
+    assert fqc("audit", "--action", "audit.exported", "-o", "json").json

@@ -136,6 +136,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit-events/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The audit of a span of time, oldest first. For admins; that it was exported is on record. */
+        get: operations["audit_events_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/password": {
         parameters: {
             query?: never;
@@ -3848,11 +3865,52 @@ export interface operations {
             };
         };
     };
+    audit_events_export: {
+        parameters: {
+            query: {
+                /**
+                 * @description CSV, where a cell that a spreadsheet would run begins with an apostrophe; or JSON, an event a line.
+                 *
+                 *     * `csv` - csv
+                 *     * `jsonl` - jsonl
+                 */
+                format?: "csv" | "jsonl";
+                /** @description The first moment. */
+                since: string;
+                /** @description The first moment after it; usually now. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/jsonl": string;
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     auth_password_change: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key again within a day gets the first answer again, without acting twice. */
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
             };
             path?: never;

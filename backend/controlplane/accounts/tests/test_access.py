@@ -21,6 +21,7 @@ ADMINISTRATION = {
     "api/v1/users",
     "api/v1/users/(?P<pk>[A-Za-z0-9_.-]{1,64})",
     "api/v1/settings",
+    "api/v1/audit-events/export",
     "api/v1/alerts/test-mail",
     "api/v1/instance-classes",  # reading them is everybody's
     "api/v1/instance-classes/(?P<pk>[A-Za-z0-9_.-]{1,64})",

@@ -56,6 +56,17 @@ class Api:
             if cursor is None:
                 return
 
+    def stream(self, path: str, **query: Any) -> Iterator[str]:
+        """A long answer, as it comes. Sent once: what had come of the first could not be taken back."""
+        try:
+            with self._http.stream("GET", path, params=_stated(query)) as answer:
+                if answer.is_error:
+                    answer.read()
+                    raise _failure(answer)
+                yield from answer.iter_text()
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
     def request(
         self, method: str, path: str, *, query: Any = None, body: Any = None, headers: dict[str, str] | None = None
     ) -> httpx.Response:

@@ -27,3 +27,11 @@ def secret(prompt: str, *, from_stdin: bool) -> str:
     import getpass
 
     return getpass.getpass(f"{prompt}: ")
+
+
+def new_secret(prompt: str, *, from_stdin: bool) -> str:
+    """Asked for twice where it is typed: nobody sees what is written."""
+    given = secret(prompt, from_stdin=from_stdin)
+    if not from_stdin and secret("The same again", from_stdin=False) != given:
+        raise Failure("The two are not the same. Nothing was done.", Exit.USAGE)
+    return given

@@ -1,13 +1,19 @@
-"""`fqc audit`: who did what, when, from where."""
+"""`fqc audit`: who did what, when, from where; and all of it as a file."""
 
 from __future__ import annotations
 
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fqc import command
 from fqc.call import Call
-from fqc.noun import single, watched
+from fqc.failure import Exit, Failure
+from fqc.noun import watched, with_options
 from fqc.options import READ, WATCH
 from fqc.output import Cell
 from fqc.units import human_time, moment
@@ -22,8 +28,14 @@ _LIST: dict[str, Cell] = {
 }
 
 
+class Kind(StrEnum):
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
 def audit(
     call: Call,
+    ctx: typer.Context,
     actor: Annotated[str | None, typer.Option(help="By this person.")] = None,
     action: Annotated[str | None, typer.Option(help="This, such as change.approved.")] = None,
     target: Annotated[str | None, typer.Option(help="On what has this id.")] = None,
@@ -33,9 +45,36 @@ def audit(
     limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50,
 ) -> None:
     """Who did what, when, from where."""
+    if ctx.invoked_subcommand:
+        return
     query = {"actor": actor, "action": action, "target_id": target, "request_id": request}
     query |= {"since": since and moment(since), "until": until and moment(until)}
     call.show_items(call.api.items("audit-events", limit=limit, **query), _LIST)
 
 
-app = single("audit", audit, READ | WATCH, watched)
+def export(
+    call: Call,
+    since: Annotated[str, typer.Option(help="A span such as 30d, or a time.", show_default=False)],
+    until: Annotated[str | None, typer.Option(help="A span before now, or a time; usually now.")] = None,
+    kind: Annotated[Kind, typer.Option("--format", help="For spreadsheets, or an event a line.")] = Kind.CSV,
+    file: Annotated[Path | None, typer.Option(help="Into this new file, for its owner alone.")] = None,
+) -> None:
+    """All events of a span of time, oldest first; for admins."""
+    query = {"since": moment(since), "until": until and moment(until), "format": kind.value}
+    pieces = call.api.stream("audit-events/export", **query)
+    if file is None:
+        sys.stdout.writelines(pieces)
+        return
+    first = next(pieces)  # what is refused leaves no file
+    try:
+        descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except OSError as error:
+        raise Failure(f"{file} cannot be made: {error.strerror}.", Exit.USAGE) from error
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as out:
+        out.write(first)
+        out.writelines(pieces)
+
+
+app = typer.Typer(cls=command.Group, rich_markup_mode=None, add_completion=False)
+app.callback(invoke_without_command=True, help=audit.__doc__)(with_options(audit, READ | WATCH, watched))
+app.command("export", cls=command.Command)(with_options(export, {name: READ[name] for name in READ if name != "form"}))

@@ -50,7 +50,12 @@ class _Reading:
 
 
 class Group(_Reading, TyperGroup):
-    pass
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        if self.invoke_without_command:  # a command of its own
+            _sections(self.get_params(ctx), formatter)
+            self.format_commands(ctx, formatter)
+        else:
+            super().format_options(ctx, formatter)
 
 
 class Command(_Reading, TyperCommand):
@@ -59,17 +64,21 @@ class Command(_Reading, TyperCommand):
         return [_name(each) if each.required else f"[{_name(each)}]" for each in arguments] + ["[OPTIONS]"]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        arguments = [each for each in self.params if isinstance(each, TyperArgument)]
-        options = [each for each in self.get_params(ctx) if isinstance(each, TyperOption)]
-        sections = {
-            "Arguments": [(_name(each), each.help or "") for each in arguments],
-            "Options": [_record(each) for each in options if each.name not in READ],
-            "Options of all commands": [_record(each) for each in options if each.name in READ],
-        }
-        for title, records in sections.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
+        _sections(self.get_params(ctx), formatter)
+
+
+def _sections(params: list[Any], formatter: Any) -> None:
+    arguments = [each for each in params if isinstance(each, TyperArgument)]
+    options = [each for each in params if isinstance(each, TyperOption)]
+    sections = {
+        "Arguments": [(_name(each), each.help or "") for each in arguments],
+        "Options": [_record(each) for each in options if each.name not in READ],
+        "Options of all commands": [_record(each) for each in options if each.name in READ],
+    }
+    for title, records in sections.items():
+        if records:
+            with formatter.section(title):
+                formatter.write_dl(records)
 
 
 def _name(argument: TyperArgument) -> str:

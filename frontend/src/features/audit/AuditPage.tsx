@@ -1,17 +1,20 @@
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useCan } from '@/api/session';
 import type { Column } from '@/components/column';
 import { Breakable } from '@/components/Breakable';
 import { EmptyState } from '@/components/EmptyState';
 import { FilterInput, FilterBar } from '@/components/FilterBar';
-import { IconHistory } from '@/components/icons';
+import { IconDownload, IconHistory } from '@/components/icons';
 import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
 import { PageHeader } from '@/components/PageHeader';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { auditQuery, type AuditEvent } from './api';
 import { AuditEventDrawer } from './AuditEventDrawer';
+import { ExportForm } from './ExportForm';
 import type { AuditSearch } from './search';
 
 export function AuditPage() {
@@ -19,11 +22,28 @@ export function AuditPage() {
   const search = useSearch({ from: '/console/audit' });
   const navigate = useNavigate({ from: '/audit' });
   const events = useInfiniteQuery(auditQuery(search));
+  const isAdmin = useCan('admin');
+  const [isExporting, setIsExporting] = useState(false);
   const change = (next: Partial<AuditSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: !('event' in next) });
   return (
     <>
-      <PageHeader title={t('audit.title')} description={t('audit.description')} />
+      <PageHeader
+        title={t('audit.title')}
+        description={t('audit.description')}
+        actions={
+          isAdmin && (
+            <Button
+              variant="default"
+              leftSection={<IconDownload size={14} />}
+              onClick={() => setIsExporting(true)}
+            >
+              {t('audit.export')}
+            </Button>
+          )
+        }
+      />
+      {isExporting && <ExportForm onClose={() => setIsExporting(false)} />}
       <FilterBar>
         <FilterInput
           label={t('audit.filterActor')}

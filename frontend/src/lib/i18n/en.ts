@@ -87,6 +87,16 @@ export const en = {
   'audit.before': 'Before',
   'audit.after': 'After',
   'audit.details': 'Details of {action}',
+  'audit.export': 'Export',
+  'audit.exportHint':
+    'All events of these days, oldest first, whatever the filters say. The export is recorded, too.',
+  'audit.exportFrom': 'From',
+  'audit.exportTo': 'To and including',
+  'audit.exportOrder': 'This is before the first day.',
+  'audit.exportFormat': 'Format',
+  'audit.exportCsv': 'CSV, for spreadsheets',
+  'audit.exportLines': 'JSON lines, for programs',
+  'audit.exportDownload': 'Download',
   'access.title': 'Access',
   'access.description':
     'Who may do what: users for the console, tokens for the API, command line and Terraform, keys for signed requests.',

@@ -1,0 +1,85 @@
+"""`fqc user`: who may do what; for admins."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from fqc.asking import confirm, new_secret
+from fqc.call import Call
+from fqc.failure import Exit, Failure
+from fqc.noun import Noun
+from fqc.output import Cell
+from fqc.password import ENDED
+from fqc.units import human_time
+
+app = Noun("Users and what they may do; for admins.")
+Name = Annotated[str, typer.Argument(help="User name or id.", metavar="USER", show_default=False)]
+KeepTokens = Annotated[bool, typer.Option("--keep-tokens", help="Only the sessions end.")]
+_LIST: dict[str, Cell] = {
+    "ID": "id",
+    "NAME": "username",
+    "ROLE": "role",
+    "ACTIVE": "is_active",
+    "EMAIL": "email",
+    "LAST LOG-IN": lambda it: human_time(it["last_login"]),
+}
+
+
+@app.read("list")
+def list_(call: Call) -> None:
+    """All users."""
+    call.show_items(call.api.items("users"), _LIST)
+
+
+@app.removal("reset-password")
+def reset_password(
+    call: Call,
+    user: Name,
+    keep_tokens: KeepTokens = False,
+    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the new one from stdin.")] = False,
+) -> None:
+    """Give a user another password; what was logged in ends."""
+    _end(call, user, {}, keep_tokens, "The password is changed", password_stdin)
+
+
+@app.removal("disable")
+def disable(call: Call, user: Name, keep_tokens: KeepTokens = False) -> None:
+    """Refuse a user; what was logged in ends."""
+    _end(call, user, {"is_active": False}, keep_tokens, "The user is refused", None)
+
+
+@app.write("enable")
+def enable(call: Call, user: Name) -> None:
+    """Let a user in again."""
+    found = _found(call, user)
+    _patch(call, found, {"is_active": True})
+
+
+def _end(
+    call: Call, user: str, body: dict[str, Any], keep_tokens: bool, what: str, password_stdin: bool | None
+) -> None:
+    found = _found(call, user)
+    body = {**body, "keep_tokens": keep_tokens}
+    ending = "sessions" if keep_tokens else "sessions, tokens and access keys"
+    if not call.is_dry_run:
+        confirm(call, f"{what}; {ending} of {found['username']} end. Go on?")
+        if password_stdin is not None:
+            body["password"] = new_secret(f"New password of {found['username']}", from_stdin=password_stdin)
+    _patch(call, found, body)
+
+
+def _patch(call: Call, user: dict[str, Any], body: dict[str, Any]) -> None:
+    path = f"users/{user['id']}"
+    if call.is_dry_run:
+        call.would("PATCH", path, body)
+    else:
+        call.show_facts(call.api.replace("PATCH", path, body, version=user["version"]), _LIST | ENDED)
+
+
+def _found(call: Call, user: str) -> dict[str, Any]:
+    for each in call.api.items("users"):
+        if each["id"] == user or each["username"].lower() == user.lower():
+            return each
+    raise Failure(f"There is no user {user}.", Exit.NOT_FOUND, hint="See `fqc user list`.")

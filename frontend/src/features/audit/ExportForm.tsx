@@ -1,0 +1,64 @@
+import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useFocusBack } from '@/components/useFocusBack';
+import { useT } from '@/lib/i18n/context';
+import { exportAddress } from './exportAddress';
+
+const DAYS = 30;
+
+/** The browser fetches the file itself, as a download: however long it is, the page does not hold it. */
+export function ExportForm({ onClose }: { onClose: () => void }) {
+  const t = useT();
+  useFocusBack();
+  const [from, setFrom] = useState(() => dayAgo(DAYS));
+  const [to, setTo] = useState(() => dayAgo(0));
+  const [format, setFormat] = useState('csv');
+  const address = exportAddress({ from, to, format });
+  return (
+    <Modal opened onClose={onClose} title={t('audit.export')}>
+      <Stack gap="sm">
+        <div>{t('audit.exportHint')}</div>
+        <Group grow align="start">
+          <TextInput
+            label={t('audit.exportFrom')}
+            type="date"
+            value={from}
+            onChange={(event) => setFrom(event.currentTarget.value)}
+          />
+          <TextInput
+            label={t('audit.exportTo')}
+            type="date"
+            value={to}
+            error={from && to && !address ? t('audit.exportOrder') : undefined}
+            onChange={(event) => setTo(event.currentTarget.value)}
+          />
+        </Group>
+        <Radio.Group label={t('audit.exportFormat')} value={format} onChange={setFormat}>
+          <Stack gap={6} mt={4}>
+            <Radio value="csv" label={t('audit.exportCsv')} />
+            <Radio value="jsonl" label={t('audit.exportLines')} />
+          </Stack>
+        </Radio.Group>
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {t('action.cancel')}
+          </Button>
+          {address ? (
+            <Button component="a" href={address} download onClick={onClose}>
+              {t('audit.exportDownload')}
+            </Button>
+          ) : (
+            <Button disabled>{t('audit.exportDownload')}</Button>
+          )}
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function dayAgo(days: number): string {
+  const at = new Date();
+  at.setDate(at.getDate() - days);
+  const two = (number: number) => String(number).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
