@@ -271,6 +271,77 @@ fn show_fqc_tells_the_state_and_the_reasons() {
 }
 
 #[test]
+fn show_fqc_chooses_rows_as_the_server_does() {
+    let arena = Arena::enter("u_choose");
+    let mut client = arena.client();
+    let items: Vec<String> = said(&client.must("SHOW FQC STATUS").unwrap())
+        .split(';')
+        .filter_map(|row| row.split(',').next())
+        .map(|item| format!("('{item}')"))
+        .collect();
+    all(
+        &mut client,
+        &[
+            "CREATE TABLE t (Item VARCHAR(99) CHARACTER SET utf8mb3)",
+            &format!("INSERT INTO t VALUES {}", items.join(",")),
+        ],
+    );
+    let conditions = [
+        "Item LIKE 'hits%'",
+        "Item LIKE '%bytes'",
+        "Item LIKE '_ache'",
+        "item = 'HITS '",
+        "Item > 'h' AND NOT Item LIKE '%connection'",
+        "(Item < 'i' OR Item = 'Used bytes') AND Item <> 'Hits'",
+        "Item IS NULL OR Item >= 'T'",
+        "Item = 0 AND Item != 1",
+    ];
+    for condition in conditions {
+        let expected = said(&client.must(&format!("SELECT Item FROM t WHERE {condition}")).unwrap());
+        let report = said(&client.must(&format!("SHOW FQC STATUS WHERE {condition}")).unwrap());
+        let items: Vec<_> = report.split(';').filter_map(|row| row.split(',').next()).collect();
+        let mut sorted: Vec<_> = expected.split(';').collect();
+        sorted.sort_unstable_by_key(|item| items.iter().position(|other| other == item));
+        assert!(!expected.is_empty() && items.len() == sorted.len(), "{condition}: {report}, not {expected}");
+        assert_eq!(items, sorted, "{condition}");
+    }
+    let like = said(&client.must("SHOW FQC STATUS LIKE 'size%'").unwrap());
+    assert_eq!(like, "Size in bytes,67108864");
+    assert_eq!(said(&client.must("SHOW FQC STATUS WHERE Value > 67108863 AND Item LIKE 'Size%'").unwrap()), like);
+    assert_eq!(said(&client.must("SHOW FQC TABLES LIKE 'no such table'").unwrap()), "");
+}
+
+#[test]
+fn show_fqc_refuses_nonsense_in_the_servers_words() {
+    let arena = Arena::enter("u_nonsense");
+    let mut client = arena.client();
+    let mut message = |text: &str| client.query(text).unwrap().failure().map(|failure| failure.to_string());
+    let tails = [
+        "nonsense",
+        "LIKE",
+        "LIKE 'a' more",
+        "LIKE 'a'\n more",
+        "WHERE",
+        "WHERE Variable_name = 'a' nonsense",
+        "WHERE (Variable_name = 'a'",
+        "WHERE\n\nVariable_name = 'a') x",
+        "WHERE Variable_name = ",
+        "WHERE no_such_column = 'a'",
+        "WHERE `no such ``column` IS NULL",
+    ];
+    for tail in tails {
+        let server = message(&format!("SHOW STATUS {tail}"));
+        assert!(server.is_some(), "{tail}");
+        assert_eq!(message(&format!("SHOW FQC STATUS {}", tail.replace("Variable_name", "Item"))), server, "{tail}");
+    }
+    let unsupported = message("SHOW FQC STATUS WHERE Item IN ('Hits')").expect("an error");
+    assert!(unsupported.contains("1235") && unsupported.contains("SHOW FQC does not support IN"), "{unsupported}");
+    let warnings = said(&client.must("SHOW WARNINGS").unwrap());
+    assert!(warnings.starts_with("Error,1235,SHOW FQC does not support IN"), "{warnings}");
+    assert_eq!(client.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
+}
+
+#[test]
 fn versions() {
     let arena = Arena::enter("u_versions");
     let mut client = arena.client();

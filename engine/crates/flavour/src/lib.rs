@@ -197,6 +197,7 @@ pub struct Errors {
     pub wrong_value_for_variable: u32,
     pub wrong_type_for_variable: u32,
     pub truncated_wrong_value: u32,
+    pub not_supported: u32,
     /// A statement was ended from outside.
     pub interruptions: &'static [Error],
     /// The server gives them before a statement begins: syntax, privileges, names of variables.

@@ -133,6 +133,7 @@ const ERRORS: Errors = Errors {
     wrong_value_for_variable: 1231,
     wrong_type_for_variable: 1232,
     truncated_wrong_value: 1292,
+    not_supported: 1235,
     interruptions: &[
         Error { code: 1205, state: b"HY000", message: "Lock wait timeout exceeded; try restarting transaction" },
         Error { code: 1317, state: b"70100", message: "Query execution was interrupted" },

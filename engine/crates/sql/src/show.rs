@@ -1,7 +1,9 @@
 //! SHOW, as far as its answer is ours to give or change.
 
+mod condition;
+
 use crate::lex::{Lexer, TokenKind, unquoted};
-use crate::{Filter, FqcTopic, Show, ShowScope};
+use crate::{Filter, FqcTopic, Misuse, Selection, Show, ShowScope};
 
 /// After SHOW.
 pub(crate) fn show(lexer: &mut Lexer) -> Show {
@@ -14,7 +16,7 @@ pub(crate) fn show(lexer: &mut Lexer) -> Show {
 fn known(lexer: &mut Lexer) -> Option<Show> {
     if lexer.accept("fqc") {
         let topic = topic(lexer)?;
-        return Some(Show::Fqc { topic, filter: filter(lexer) });
+        return Some(Show::Fqc { topic, rows: selection(lexer) });
     }
     if lexer.accept("count") {
         return count(lexer);
@@ -62,6 +64,21 @@ fn topic(lexer: &mut Lexer) -> Option<FqcTopic> {
     ];
     let word = lexer.next();
     TOPICS.iter().find(|(name, _)| word.is(name)).map(|(_, topic)| *topic)
+}
+
+/// What follows a report's name.
+fn selection(lexer: &mut Lexer) -> Result<Selection, Misuse> {
+    if lexer.is_at_end() {
+        return Ok(Selection::All);
+    }
+    if lexer.accept("where") {
+        return condition::condition(lexer).map(Selection::Where);
+    }
+    let token = lexer.next();
+    token.is("like").then_some(()).ok_or(Misuse::Syntax(Some(token.start)))?;
+    let pattern = condition::pattern(lexer)?;
+    let next = lexer.peek();
+    if lexer.is_at_end() { Ok(Selection::Like(pattern)) } else { Err(condition::not_understood(&next)) }
 }
 
 fn filter(lexer: &Lexer) -> Filter {

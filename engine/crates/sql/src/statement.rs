@@ -1,6 +1,6 @@
 //! What a statement can be. The kinds say what a statement may change or commit, not how it is written.
 
-use crate::Refusal;
+use crate::{Misuse, Refusal, Selection};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
@@ -180,7 +180,7 @@ pub enum Show {
     Errors,
     CountWarnings,
     CountErrors,
-    Fqc { topic: FqcTopic, filter: Filter },
+    Fqc { topic: FqcTopic, rows: Result<Selection, Misuse> },
     Other,
 }
 

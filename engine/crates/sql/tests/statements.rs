@@ -2,7 +2,7 @@
 
 use flavour::MARIADB;
 use sql::{Begin, Completion, DdlScope, Filter, Flush, FqcTopic, Isolation, Kind, LexMode};
-use sql::{SetTransaction, Show, ShowScope, TableName, TransactionScope, Xa, classify};
+use sql::{Misuse, Pattern, Selection, SetTransaction, Show, ShowScope, TableName, TransactionScope, Xa, classify};
 
 fn kind(text: &str) -> Kind {
     classify(text.as_bytes(), LexMode::new(&MARIADB)).kind
@@ -347,6 +347,7 @@ fn all_other_definitions_touch_everything() {
 fn show_is_understood_where_its_answer_is_ours() {
     let (session, global) = (ShowScope::Session, ShowScope::Global);
     let like = |pattern: &str| Filter::Like(pattern.into());
+    let all = || Ok(Selection::All);
     let show = Kind::Show;
     assert_kinds(&[
         (
@@ -366,11 +367,17 @@ fn show_is_understood_where_its_answer_is_ours() {
         (show(Show::Errors), &["SHOW ERRORS"]),
         (show(Show::CountWarnings), &["SHOW COUNT(*) WARNINGS"]),
         (show(Show::CountErrors), &["SHOW COUNT( * ) ERRORS"]),
-        (show(Show::Fqc { topic: FqcTopic::Status, filter: Filter::None }), &["SHOW FQC STATUS", "show fqc status"]),
-        (show(Show::Fqc { topic: FqcTopic::Queries, filter: like("%a%") }), &["SHOW FQC QUERIES LIKE '%a%'"]),
-        (show(Show::Fqc { topic: FqcTopic::Tables, filter: Filter::None }), &["SHOW FQC TABLES"]),
-        (show(Show::Fqc { topic: FqcTopic::Reasons, filter: Filter::None }), &["SHOW FQC REASONS"]),
-        (show(Show::Fqc { topic: FqcTopic::Curve, filter: Filter::Other }), &["SHOW FQC CURVE x"]),
+        (
+            show(Show::Fqc { topic: FqcTopic::Status, rows: all() }),
+            &["SHOW FQC STATUS", "show fqc status", "SHOW FQC STATUS ; "],
+        ),
+        (
+            show(Show::Fqc { topic: FqcTopic::Queries, rows: Ok(Selection::Like(Pattern::new("%a%", true))) }),
+            &["SHOW FQC QUERIES LIKE '%a%'"],
+        ),
+        (show(Show::Fqc { topic: FqcTopic::Tables, rows: all() }), &["SHOW FQC TABLES"]),
+        (show(Show::Fqc { topic: FqcTopic::Reasons, rows: all() }), &["SHOW FQC REASONS"]),
+        (show(Show::Fqc { topic: FqcTopic::Curve, rows: Err(Misuse::Syntax(Some(15))) }), &["SHOW FQC CURVE x"]),
         (
             show(Show::Other),
             &[

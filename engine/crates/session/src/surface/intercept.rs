@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::packets::query_packet;
 use crate::session::Session;
 use crate::statement::rendering::Rendering;
-use crate::surface::report;
+use crate::surface::{misuse, report};
 use sql::{Kind, Show, ShowScope, Statement};
 use std::sync::Arc;
 use wire::Expect;
@@ -20,11 +20,14 @@ pub(crate) fn intercept(
     text: &[u8],
 ) -> Option<Decision> {
     let (packet, rendering) = match &statement.kind {
-        Kind::Show(Show::Fqc { topic, .. }) => {
-            let report = report::build(session, engine, *topic);
-            (Some(query_packet(PROCESS_TEST)), Rendering::Report(report))
+        Kind::Show(Show::Fqc { topic, rows }) => {
+            let selection = rows.as_ref().map_err(|misuse| misuse::statement(engine.flavour(), misuse, text));
+            match selection.and_then(|selection| report::build(session, engine, *topic, selection)) {
+                Ok(report) => (Some(query_packet(PROCESS_TEST)), Some(Rendering::Report(report))),
+                Err(failing) => (Some(query_packet(&failing)), None),
+            }
         }
-        Kind::Show(Show::Variables { scope, .. }) => (None, Rendering::Values(values(session, engine, *scope))),
+        Kind::Show(Show::Variables { scope, .. }) => (None, Some(Rendering::Values(values(session, engine, *scope)))),
         _ => {
             let rewrite = sql::surface::rewrite(text, session.identity.mode())?;
             let statement = Arc::new(sql::classify(&rewrite.text, session.identity.mode()));
@@ -34,7 +37,7 @@ pub(crate) fn intercept(
         }
     };
     session.forward(engine, statement, Expect::Query, None);
-    session.hold(rendering);
+    rendering.into_iter().for_each(|rendering| session.hold(rendering));
     Some(packet.map_or(Decision::Forward, Decision::Replace))
 }
 

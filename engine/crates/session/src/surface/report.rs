@@ -1,4 +1,4 @@
-//! `SHOW FQC STATUS | REASONS | QUERIES | TABLES | CURVE`.
+//! `SHOW FQC STATUS | REASONS | QUERIES | TABLES | CURVE`, with LIKE on the first column, or WHERE.
 
 mod queries;
 mod rows;
@@ -6,18 +6,25 @@ mod tables;
 
 use crate::engine::Engine;
 use crate::session::Session;
+use crate::surface::misuse;
 use rows::{Rows, row};
-use sql::FqcTopic;
+use sql::{FqcTopic, Selection};
 
-pub fn build(session: &Session, engine: &Engine, topic: FqcTopic) -> Vec<u8> {
-    let (columns, rows): (&[&str], Rows) = match topic {
+/// The report, or a statement that fails as it does.
+pub fn build(session: &Session, engine: &Engine, topic: FqcTopic, selection: &Selection) -> Result<Vec<u8>, Vec<u8>> {
+    let (columns, mut rows): (&[&str], Rows) = match topic {
         FqcTopic::Status => (&["Item", "Value"], status(session, engine)),
         FqcTopic::Reasons => (&["Reason", "Count", "Meaning"], reasons(engine)),
         FqcTopic::Queries => (&queries::COLUMNS, queries::rows(engine)),
         FqcTopic::Tables => (&tables::COLUMNS, tables::rows(engine)),
         FqcTopic::Curve => (&["Size_bytes", "Hit_ratio"], curve(engine)),
     };
-    wire::surface::text_result(columns, &rows, session.identity.capabilities(), session.transaction.status_now())
+    if let Some(name) = selection.unknown_column(columns) {
+        return Err(misuse::unknown_column(name));
+    }
+    rows.retain(|row| selection.chooses(columns, row));
+    let status = session.transaction.status_now();
+    Ok(wire::surface::text_result(columns, &rows, session.identity.capabilities(), status))
 }
 
 fn status(session: &Session, engine: &Engine) -> Rows {

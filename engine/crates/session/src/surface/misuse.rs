@@ -1,0 +1,38 @@
+//! Statements that fail: the server gives an error in its own way, and knows of it afterwards.
+
+use flavour::Flavour;
+use sql::Misuse;
+
+/// In place of a report whose rows cannot be chosen.
+pub fn statement(flavour: &Flavour, misuse: &Misuse, text: &[u8]) -> Vec<u8> {
+    match misuse {
+        Misuse::Syntax(at) => syntax_error(text, *at),
+        Misuse::Unsupported(what) => unsupported(flavour, what),
+    }
+}
+
+/// The name that is no column's is none here, either.
+pub fn unknown_column(name: &str) -> Vec<u8> {
+    const LONGEST: usize = 63;
+    let name: String = name.chars().take(LONGEST).collect::<String>().replace('`', "``");
+    format!("SELECT 1 FROM (SELECT 1 AS `{name}_`) AS report WHERE `{name}` = 1").into_bytes()
+}
+
+/// What follows a report's name is nonsense after this statement, too, and stands in the same line.
+fn syntax_error(text: &[u8], at: Option<usize>) -> Vec<u8> {
+    let (before, rest) = text.split_at(at.unwrap_or(text.len()));
+    let statement: &[u8] = if rest.is_empty() { b"SHOW ENGINE MyISAM" } else { b"SHOW ENGINE MyISAM STATUS " };
+    let lines = vec![b'\n'; before.iter().filter(|byte| **byte == b'\n').count()];
+    [statement, &lines, rest].concat()
+}
+
+/// The message is written so that no setting can change what it means.
+fn unsupported(flavour: &Flavour, what: &str) -> Vec<u8> {
+    let message = format!(
+        "SHOW FQC does not support {what}: compare a column with a literal by =, <>, <, <=, >, >=, LIKE or IS NULL, \
+         and join by AND, OR and NOT"
+    );
+    let digits: String = message.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let number = flavour.errors.not_supported;
+    format!("SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = {number}, MESSAGE_TEXT = _utf8mb3 x'{digits}'").into_bytes()
+}

@@ -1,0 +1,169 @@
+//! Which rows of a report `SHOW FQC ... LIKE` and `WHERE` choose.
+//!
+//! WHERE is a small part of the server's: tests of a column against a literal, joined by AND, OR, NOT and parentheses. As the
+//! server does, it compares letters without regard to case, texts without their trailing spaces, and a column with a number as a
+//! number; a test of NULL is neither true nor false.
+
+mod pattern;
+
+pub use pattern::Pattern;
+use std::cmp::Ordering;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    All,
+    /// By the first column.
+    Like(Pattern),
+    Where(Condition),
+}
+
+/// Why no rows can be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misuse {
+    /// Not a statement, from this byte of the text on; `None`: it ends too early.
+    Syntax(Option<usize>),
+    /// What the server's WHERE may have, and this one has not.
+    Unsupported(String),
+}
+
+/// Tests and what joins them, each after what it joins: `a = 1 OR NOT b = 2` is `a = 1`, `b = 2`, NOT, OR.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    pub(crate) steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Test(Test),
+    Not,
+    And,
+    Or,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Test {
+    pub column: String,
+    pub verb: Verb,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Compare(Comparison, Literal),
+    Like(Pattern),
+    IsNull,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Literal {
+    Text(String),
+    Number(f64),
+}
+
+/// No literal is written that is not a number.
+impl Eq for Literal {}
+
+impl Selection {
+    /// The first name in it that is no column.
+    pub fn unknown_column(&self, columns: &[&str]) -> Option<&str> {
+        let Selection::Where(condition) = self else { return None };
+        let names = condition.steps.iter().filter_map(|step| match step {
+            Step::Test(test) => Some(test.column.as_str()),
+            _ => None,
+        });
+        names.into_iter().find(|name| place(columns, name).is_none())
+    }
+
+    pub fn chooses(&self, columns: &[&str], row: &[Option<String>]) -> bool {
+        match self {
+            Selection::All => true,
+            Selection::Like(pattern) => row.first().is_some_and(|value| pattern.fits(value.as_deref()) == Some(true)),
+            Selection::Where(condition) => condition.holds(columns, row) == Some(true),
+        }
+    }
+}
+
+fn place(columns: &[&str], name: &str) -> Option<usize> {
+    columns.iter().position(|column| column.eq_ignore_ascii_case(name))
+}
+
+impl Condition {
+    /// `None`: neither true nor false.
+    fn holds(&self, columns: &[&str], row: &[Option<String>]) -> Option<bool> {
+        let mut answers: Vec<Option<bool>> = Vec::new();
+        for step in &self.steps {
+            let answer = match step {
+                Step::Test(test) => test.holds(columns, row),
+                Step::Not => negated(answers.pop()?),
+                Step::And => both(answers.pop()?, answers.pop()?),
+                Step::Or => both(negated(answers.pop()?), negated(answers.pop()?)).map(|neither| !neither),
+            };
+            answers.push(answer);
+        }
+        answers.pop()?
+    }
+}
+
+fn negated(answer: Option<bool>) -> Option<bool> {
+    answer.map(|answer| !answer)
+}
+
+fn both(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    match (one, other) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
+impl Test {
+    fn holds(&self, columns: &[&str], row: &[Option<String>]) -> Option<bool> {
+        let value = row.get(place(columns, &self.column)?)?.as_deref();
+        match &self.verb {
+            Verb::IsNull => Some(value.is_none()),
+            Verb::Like(pattern) => pattern.fits(value),
+            Verb::Compare(comparison, literal) => comparison.accepts(literal.compared(value?)?),
+        }
+    }
+}
+
+impl Comparison {
+    fn accepts(self, order: Ordering) -> Option<bool> {
+        Some(match self {
+            Comparison::Equal => order.is_eq(),
+            Comparison::NotEqual => order.is_ne(),
+            Comparison::Less => order.is_lt(),
+            Comparison::LessOrEqual => order.is_le(),
+            Comparison::Greater => order.is_gt(),
+            Comparison::GreaterOrEqual => order.is_ge(),
+        })
+    }
+}
+
+impl Literal {
+    /// How the value stands to the literal.
+    fn compared(&self, value: &str) -> Option<Ordering> {
+        let folded = |text: &str| text.trim_end_matches(' ').to_uppercase();
+        match self {
+            Literal::Text(text) => Some(folded(value).cmp(&folded(text))),
+            Literal::Number(number) => leading_number(value).partial_cmp(number),
+        }
+    }
+}
+
+/// The number that a text begins with; 0 if it begins with none.
+fn leading_number(text: &str) -> f64 {
+    let text = text.trim_start();
+    let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e' | b'E');
+    let longest = text.bytes().take_while(is_part).count();
+    (1..=longest).rev().find_map(|length| text[..length].parse().ok()).unwrap_or(0.0)
+}

@@ -1,0 +1,212 @@
+//! WHERE of a report: tests of a column against a literal, joined by AND, OR, NOT and parentheses.
+//!
+//! Without recursion, however deep the parentheses are: what joins is kept on a stack until what it joins is complete.
+
+use crate::Charset;
+use crate::lex::{Lexer, Token, TokenKind, unquoted};
+use crate::selection::{Comparison, Condition, Literal, Misuse, Pattern, Step, Test, Verb};
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Waiting {
+    Parenthesis,
+    Or,
+    And,
+    Not,
+}
+
+/// What the server's own WHERE may have in the place of AND or OR, or of a comparison.
+const OTHERS: [&str; 9] = ["xor", "in", "between", "regexp", "rlike", "sounds", "collate", "div", "mod"];
+
+/// After WHERE, to the end of the statement.
+pub(super) fn condition(lexer: &mut Lexer) -> Result<Condition, Misuse> {
+    let mut condition = Condition::default();
+    let mut waiting = Vec::new();
+    loop {
+        if lexer.accept("not") {
+            waiting.push(Waiting::Not);
+            continue;
+        }
+        if lexer.accept_kind(TokenKind::Open) {
+            waiting.push(Waiting::Parenthesis);
+            continue;
+        }
+        test(lexer, &mut condition.steps)?;
+        if !join(lexer, &mut waiting, &mut condition.steps)? {
+            return Ok(condition);
+        }
+    }
+}
+
+/// What follows a test: parentheses end, then another test is joined, or the statement ends (false).
+fn join(lexer: &mut Lexer, waiting: &mut Vec<Waiting>, steps: &mut Vec<Step>) -> Result<bool, Misuse> {
+    loop {
+        let token = lexer.peek();
+        if lexer.is_at_end() {
+            complete(waiting, Waiting::Or, steps);
+            return if waiting.is_empty() { Ok(false) } else { Err(Misuse::Syntax(None)) };
+        }
+        lexer.next();
+        let joint = match token.kind {
+            TokenKind::Close => {
+                complete(waiting, Waiting::Or, steps);
+                waiting.pop().ok_or(Misuse::Syntax(Some(token.start)))?;
+                continue;
+            }
+            _ if token.is("and") => Waiting::And,
+            _ if token.is("or") => Waiting::Or,
+            _ => return Err(not_understood(&token)),
+        };
+        complete(waiting, joint, steps);
+        waiting.push(joint);
+        return Ok(true);
+    }
+}
+
+/// What binds at least as tightly has all that it joins.
+fn complete(waiting: &mut Vec<Waiting>, binding: Waiting, steps: &mut Vec<Step>) {
+    while let Some(last) = waiting.pop_if(|last| *last >= binding) {
+        steps.push(match last {
+            Waiting::Or => Step::Or,
+            Waiting::And => Step::And,
+            Waiting::Not | Waiting::Parenthesis => Step::Not,
+        });
+    }
+}
+
+fn test(lexer: &mut Lexer, steps: &mut Vec<Step>) -> Result<(), Misuse> {
+    let token = lexer.next();
+    if !token.is_name() || token.is_any(&["and", "or", "like", "is", "where"]) {
+        return Err(not_a_column(&token));
+    }
+    let column = text(&token, lexer)?;
+    match lexer.peek().kind {
+        TokenKind::Dot => return unsupported("a column with the name of its table"),
+        TokenKind::Open => return unsupported("a function"),
+        _ => {}
+    }
+    let is_negated = lexer.accept("not");
+    let verb = if lexer.accept("like") {
+        Verb::Like(pattern(lexer)?)
+    } else if is_negated {
+        return Err(not_understood(&lexer.next()));
+    } else if lexer.accept("is") {
+        return is_null(lexer, column, steps);
+    } else {
+        Verb::Compare(comparison(lexer)?, literal(lexer)?)
+    };
+    steps.push(Step::Test(Test { column, verb }));
+    steps.extend(is_negated.then_some(Step::Not));
+    Ok(())
+}
+
+fn is_null(lexer: &mut Lexer, column: String, steps: &mut Vec<Step>) -> Result<(), Misuse> {
+    let is_negated = lexer.accept("not");
+    let token = lexer.next();
+    if token.is_any(&["true", "false", "unknown"]) {
+        return unsupported("IS TRUE, FALSE and UNKNOWN");
+    }
+    token.is("null").then_some(()).ok_or_else(|| not_understood(&token))?;
+    steps.push(Step::Test(Test { column, verb: Verb::IsNull }));
+    steps.extend(is_negated.then_some(Step::Not));
+    Ok(())
+}
+
+/// After LIKE.
+pub(super) fn pattern(lexer: &mut Lexer) -> Result<Pattern, Misuse> {
+    let token = lexer.next();
+    if token.kind != TokenKind::Text {
+        return Err(if token.is_name() { column_on_the_right() } else { not_understood(&token) });
+    }
+    let pattern = Pattern::new(&text(&token, lexer)?, !lexer.mode().no_backslash_escapes);
+    if lexer.peek().is("escape") { unsupported("ESCAPE") } else { Ok(pattern) }
+}
+
+fn comparison(lexer: &mut Lexer) -> Result<Comparison, Misuse> {
+    let first = lexer.next();
+    let mut follows = |sign: &[u8]| {
+        let next = lexer.peek();
+        let is_it = next.text == sign && next.start == first.end();
+        is_it && lexer.next().text == sign
+    };
+    let comparison = match first.text {
+        b"=" => Comparison::Equal,
+        b"<" if follows(b"=") => {
+            if follows_null_safe(lexer, &first) {
+                return unsupported("<=>");
+            }
+            Comparison::LessOrEqual
+        }
+        b"<" if follows(b">") => Comparison::NotEqual,
+        b"<" => Comparison::Less,
+        b">" if follows(b"=") => Comparison::GreaterOrEqual,
+        b">" => Comparison::Greater,
+        b"!" if follows(b"=") => Comparison::NotEqual,
+        _ if first.kind == TokenKind::End || first.is_any(&["and", "or"]) || first.kind == TokenKind::Close => {
+            return unsupported("a column without a comparison");
+        }
+        _ => return Err(not_understood(&first)),
+    };
+    Ok(comparison)
+}
+
+fn follows_null_safe(lexer: &Lexer, first: &Token) -> bool {
+    let next = lexer.peek();
+    next.text == b">" && next.start == first.end() + 1
+}
+
+fn literal(lexer: &mut Lexer) -> Result<Literal, Misuse> {
+    let mut token = lexer.next();
+    let sign = matches!(token.text, b"-" | b"+").then_some(token.text);
+    if sign.is_some() {
+        token = lexer.next();
+    }
+    match token.kind {
+        TokenKind::Text if sign.is_none() => Ok(Literal::Text(text(&token, lexer)?)),
+        TokenKind::Number => {
+            let number = std::str::from_utf8(token.text).ok().and_then(|text| text.parse::<f64>().ok());
+            let number = number.ok_or_else(|| not_understood(&token))?;
+            Ok(Literal::Number(if sign == Some(b"-") { -number } else { number }))
+        }
+        TokenKind::Special => unsupported("a literal of this kind"),
+        TokenKind::At | TokenKind::AtAt => unsupported("a variable"),
+        TokenKind::Open => unsupported("a query or an expression on the right side"),
+        _ if token.is("null") => unsupported("a comparison with NULL"),
+        _ if token.is_name() => Err(column_on_the_right()),
+        _ => Err(not_understood(&token)),
+    }
+}
+
+/// What a name or a literal says.
+fn text(token: &Token, lexer: &Lexer) -> Result<String, Misuse> {
+    if !token.text.is_ascii() && lexer.mode().charset != Charset::Utf8 {
+        return unsupported("letters beyond ASCII in this character set");
+    }
+    Ok(String::from_utf8_lossy(&unquoted(token, !lexer.mode().no_backslash_escapes)).into_owned())
+}
+
+fn unsupported<T>(what: &str) -> Result<T, Misuse> {
+    Err(Misuse::Unsupported(what.to_owned()))
+}
+
+fn column_on_the_right() -> Misuse {
+    Misuse::Unsupported("a column on the right side".to_owned())
+}
+
+fn not_a_column(token: &Token) -> Misuse {
+    match token.kind {
+        TokenKind::Text | TokenKind::Number | TokenKind::Special => {
+            Misuse::Unsupported("a literal on the left side".to_owned())
+        }
+        TokenKind::At | TokenKind::AtAt => Misuse::Unsupported("a variable".to_owned()),
+        _ => not_understood(token),
+    }
+}
+
+pub(super) fn not_understood(token: &Token) -> Misuse {
+    match token.kind {
+        TokenKind::End | TokenKind::Semicolon => Misuse::Syntax(None),
+        TokenKind::Operator => Misuse::Unsupported(String::from_utf8_lossy(token.text).into_owned()),
+        _ if token.is_any(&OTHERS) => Misuse::Unsupported(String::from_utf8_lossy(token.text).to_uppercase()),
+        _ => Misuse::Syntax(Some(token.start)),
+    }
+}
