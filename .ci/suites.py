@@ -57,7 +57,7 @@ CONTROL_PLANE = ("Makefile", "backend/.venv", "backend/config", "backend/control
 CONTROL_PLANE += ("engine/dist", "backend/stack", "frontend/dist/favicon.svg")
 BACKEND = (*CONTROL_PLANE, "backend/testing", "backend/conftest.py", "backend/pyproject.toml", "backend/openapi.yaml")
 BACKEND += ("docs/reference",)
-ENGINE = ("Cargo.lock", "Cargo.toml", "crates", "dist", "docker", "rustfmt.toml", "target", "tests")
+ENGINE = ("Cargo.lock", "Cargo.toml", "clippy.toml", "crates", "dist", "docker", "rustfmt.toml", "target", "tests")
 ENGINE = ("Makefile", *(f"engine/{name}" for name in ENGINE))
 FRONTEND = ("Makefile", "frontend", "backend/openapi.yaml")
 # Where the names come from that the console tells in its second language.

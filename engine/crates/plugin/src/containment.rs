@@ -23,6 +23,8 @@ pub fn contain<T>(point: Point, fallback: T, work: impl FnOnce() -> T) -> T {
 pub fn contained() {
     engine().settings().fail();
     if NUMBERS.contained.fetch_add(1, Ordering::Relaxed) == 0 {
-        log::error("a fault was contained; the cache is off until the server restarts, connections go on uncached");
+        log::error(
+            "a fault was contained; the cache is off until the server restarts, and connections continue without it",
+        );
     }
 }

@@ -213,7 +213,7 @@ pub fn remove() {
 fn put_back(installed: &mut Vec<(Import, usize)>) {
     for (slot, old) in installed.drain(..) {
         if let Err(error) = slot.swap(old as *mut c_void) {
-            log::warning(&format!("a hook stays in place and passes bytes unchanged: {error}"));
+            log::warning(&format!("a hook could not be removed and passes bytes through unchanged: {error}"));
         }
     }
 }

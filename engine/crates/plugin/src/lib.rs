@@ -91,7 +91,7 @@ unsafe extern "C" fn init(_: *mut c_void) -> c_int {
     match started {
         Ok(()) => 0,
         Err(reason) => {
-            log::error(&format!("not loaded, nothing was changed: {reason}"));
+            log::error(&format!("not loaded, and nothing was changed: {reason}"));
             1
         }
     }

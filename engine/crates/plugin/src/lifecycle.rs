@@ -53,6 +53,6 @@ pub fn stop() {
         hooks::remove();
         log::note("unloaded");
     } else {
-        log::note("unloaded; connections in the middle of a command still pass through its hooks");
+        log::note("unloaded; connections in the middle of a command still go through its hooks");
     }
 }

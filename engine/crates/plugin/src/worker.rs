@@ -29,7 +29,9 @@ pub fn start() {
     let spawned = std::thread::Builder::new().name("fqc-worker".into()).spawn(run);
     match spawned {
         Ok(thread) => *THREAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread),
-        Err(error) => log::error(&format!("no thread for the catalogue, nothing will be cached: {error}")),
+        Err(error) => {
+            log::error(&format!("the worker thread could not be started, so nothing will be cached: {error}"))
+        }
     }
 }
 
@@ -93,7 +95,7 @@ impl Worker {
         server::get().doubt_settings();
         self.failures += 1;
         if self.failures.is_multiple_of(QUIET_FAILURES) {
-            log::warning(&format!("the catalogue could not be read, will be tried again: {error}"));
+            log::warning(&format!("the catalogue could not be read and will be tried again: {error}"));
         }
     }
 
@@ -101,9 +103,7 @@ impl Worker {
         settings::note_cluster();
         let is_in_cluster = engine.settings().is_in_cluster();
         if is_in_cluster && !self.was_in_cluster {
-            log::warning(
-                "this server is a node of a Galera cluster (wsrep_on): nothing is cached as long as it is one",
-            );
+            log::warning("this server is a node of a Galera cluster (wsrep_on): nothing is cached while it is one");
         }
         self.was_in_cluster = is_in_cluster;
     }
@@ -128,6 +128,6 @@ impl Worker {
 
 fn tell_differences(engine: &Engine) {
     for statement in engine.insight().take_differences() {
-        log::error(&format!("a stored result was not what the server answers; it was dropped: {statement}"));
+        log::error(&format!("a stored result was not what the server answers, and was dropped: {statement}"));
     }
 }

@@ -1,7 +1,10 @@
 //! What becomes of a command that has arrived: a hit, a miss, or something that the server must be told first.
 
 pub mod arrival;
+pub mod deferred_begin;
 pub mod hits;
 pub mod injections;
 pub mod misses;
 pub mod others;
+pub mod questions;
+pub mod unseen_results;

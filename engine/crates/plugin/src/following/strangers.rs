@@ -149,8 +149,8 @@ pub fn on_wait() {
     }
     if !HAS_TOLD.swap(true, Ordering::Relaxed) {
         log::note(
-            "a connection older than the plugin works without a word from the server: \
-             whenever it may write, all results are dropped; let it connect again",
+            "a connection older than the plugin runs statements that the server does not report: \
+             all results are dropped whenever it may write; have it reconnect",
         );
     }
     drop(ended);

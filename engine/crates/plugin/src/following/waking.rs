@@ -219,7 +219,7 @@ fn look_back(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     }
     if present.since.elapsed() > LONG && !std::mem::replace(&mut present.has_warned, true) {
         log::note(&format!(
-            "nothing is cached yet: statements that began before the cache was switched on still run, in connections {:?}",
+            "nothing is cached yet: statements that started before the cache was turned on are still running, on connections {:?}",
             past.threads()
         ));
     }

@@ -83,7 +83,7 @@ fn adopt(engine: &Engine, link: &mut dyn Link, last: Option<Native>) -> Result<N
     if cache_type != 0 {
         link.query(&format!("SET GLOBAL fqc_type = {cache_type}"))?;
         link.query("SET GLOBAL query_cache_type = OFF")?;
-        log::note("what was set for the server's own query cache was taken over, and that cache is off");
+        log::note("the settings of the server's own query cache were taken over, and that cache was turned off");
     }
     Ok(Native { cache_type: 0, ..native })
 }

@@ -43,7 +43,7 @@ pub fn adopt() {
     let text = text.map(CStr::to_string_lossy).unwrap_or_default();
     match Rules::parse(&text) {
         Ok(rules) => engine().insight().set_rules(rules),
-        Err(error) => log::error(&format!("fqc_rules is not in force: {error}")),
+        Err(error) => log::error(&format!("fqc_rules is invalid and is not used: {error}")),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::packets::query_packet;
 use crate::session::Session;
 use crate::statement::unseen::Unseen;
 use crate::statement::verification::Verification;
-use crate::transaction::state::Admission;
+use crate::transaction::admission::Admission;
 use ::insight::Slot;
 use cache::Key;
 use std::sync::atomic::Ordering;

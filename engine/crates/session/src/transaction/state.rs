@@ -1,10 +1,6 @@
-//! Where a session stands in its transaction, and what that allows.
-//!
-//! The rule for snapshots: in a REPEATABLE READ transaction a result may be served only if none of its tables changed
-//! after a moment that is not later than the opening of the transaction's own snapshot, and only if that snapshot is
-//! certainly open. An earlier moment is always safe, a later one never.
+//! Where a session stands in its transaction.
 
-use cache::{CellId, Stamp, Versions};
+use cache::{CellId, Stamp};
 use wire::status;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,17 +30,6 @@ pub enum Snapshot {
     /// Open; the stamp was noted before it was opened.
     Open(Stamp),
     Unknown,
-}
-
-/// Whether a stored result may be served now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admission {
-    Serve,
-    /// The server must begin the transaction first.
-    Begin,
-    /// It must begin it with its snapshot open.
-    OpenSnapshot,
-    Refuse(crate::reason::Own),
 }
 
 #[derive(Debug)]
@@ -127,63 +112,6 @@ impl Transaction {
     /// No transaction promises anything.
     pub fn is_outside(&self) -> bool {
         self.autocommit && !self.has_begun()
-    }
-
-    /// The client has begun a transaction that the server does not know of, or its first read begins one.
-    fn is_due(&self) -> bool {
-        self.deferred_begin.is_some() || !self.autocommit && !self.is_open && !self.is_doubtful
-    }
-
-    /// `opens_snapshot`: running the statement of this result would certainly open the server's snapshot, and the engine may
-    /// open it in its place.
-    pub fn admit(&self, versions: &Versions, cells: &[CellId], opens_snapshot: bool) -> Admission {
-        use Admission::{Begin, OpenSnapshot, Refuse, Serve};
-        if self.is_branch {
-            return Refuse(crate::reason::Own::Branch);
-        }
-        if self.isolation == Isolation::ReadUncommitted {
-            return Refuse(crate::reason::Own::Isolation);
-        }
-        if !self.has_begun() && self.is_set_once {
-            return Refuse(crate::reason::Own::Snapshot);
-        }
-        if !self.has_begun() && self.autocommit {
-            return Serve;
-        }
-        if self.written.iter().any(|cell| cells.contains(cell)) {
-            return Refuse(crate::reason::Own::OwnWrites);
-        }
-        match (self.isolation, self.snapshot) {
-            (Isolation::ReadCommitted, _) if self.has_begun() => Serve,
-            (Isolation::ReadCommitted, _) if opens_snapshot && self.is_due() => Begin,
-            (Isolation::RepeatableRead, Snapshot::Open(stamp)) if self.is_open => {
-                if versions.is_fresh(cells, stamp) {
-                    Serve
-                } else {
-                    Refuse(crate::reason::Own::Snapshot)
-                }
-            }
-            (Isolation::RepeatableRead, _) if opens_snapshot && self.is_due() => OpenSnapshot,
-            (Isolation::Serializable, _) => Refuse(crate::reason::Own::Isolation),
-            _ => Refuse(crate::reason::Own::Snapshot),
-        }
-    }
-
-    /// The stamp under which a result that the server is about to compute may be stored.
-    pub fn stamp(&self, now: Stamp) -> Result<Stamp, crate::reason::Own> {
-        match self.isolation {
-            Isolation::ReadUncommitted => Err(crate::reason::Own::Isolation),
-            _ if !self.is_open && self.autocommit => Ok(now),
-            Isolation::Serializable => Err(crate::reason::Own::Isolation),
-            Isolation::ReadCommitted => Ok(now),
-            Isolation::RepeatableRead => match self.snapshot {
-                _ if self.is_doubtful => Err(crate::reason::Own::Snapshot),
-                _ if !self.is_open => Ok(now),
-                Snapshot::NotYet => Ok(now),
-                Snapshot::Open(stamp) => Ok(stamp),
-                Snapshot::Unknown => Err(crate::reason::Own::Snapshot),
-            },
-        }
     }
 
     /// Whether it matters here what the next read has read.

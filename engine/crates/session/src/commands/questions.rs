@@ -1,0 +1,36 @@
+//! The server is asked for settings that are not certain, before a statement for which they matter.
+
+use crate::engine::Engine;
+use crate::session::Session;
+use crate::statement::question;
+use crate::statement::running::Purpose;
+use sql::{Kind, Statement};
+use wire::Expect;
+
+impl Session {
+    /// Before a read that could be stored or a write of rows, the server is asked for the settings that are not certain.
+    pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement) -> Option<Vec<u8>> {
+        let is_worth_it = self.identity.variables().is_uncertain
+            && !self.identity.must_run()
+            // The question would be in the place of the last statement's trace.
+            && !self.identity.wants_all()
+            && self.transaction.deferred_begin.is_none()
+            && (matches!(&statement.kind, Kind::Read(read) if read.refusal.is_none())
+                || self.may_tell_rows(engine, statement))
+            && !statement.reads_diagnostics;
+        if !is_worth_it {
+            return None;
+        }
+        // The question is about the number of rows found, too.
+        let unseen = self.tell_unseen(engine, |_| true);
+        unseen
+            .or_else(|| Some(self.inject(engine, Purpose::Ask, (question::question(engine.flavour()), Expect::Query))))
+    }
+
+    fn may_tell_rows(&self, engine: &Engine, statement: &Statement) -> bool {
+        statement.kind == Kind::Write
+            && engine.settings().is_on()
+            && engine.settings().tells_rows()
+            && self.is_told(engine)
+    }
+}

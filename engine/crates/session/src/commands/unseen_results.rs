@@ -1,0 +1,82 @@
+//! Results that the server did not see: before it matters, it is made to say FOUND_ROWS() and warnings as if it had.
+
+use crate::engine::Engine;
+use crate::identity::habits::Habits;
+use crate::session::Session;
+use crate::statement::running::{HiddenError, Purpose};
+use crate::statement::unseen::Unseen;
+use crate::text::kinds::{changes_transaction, leaves_found_rows};
+use crate::text::reading::Reading;
+use sql::{Assignment, Kind, Target};
+
+impl Session {
+    /// The result that the server does not know of, if it matters.
+    pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Unseen) -> bool) -> Option<Vec<u8>> {
+        let pending = self.diagnostics.unseen.take_if(|pending| matters(pending))?;
+        if let Some(execute) = pending.execution()
+            && let Some(prepared) = self.statements.get_mut(execute.id)
+        {
+            // Those that were bound then.
+            prepared.knows_types = execute.new_types(prepared.parameters).is_none_or(|types| types == prepared.types);
+        }
+        // Those of a statement that has run since the read was served.
+        let keeps_warnings = self.diagnostics.has_warnings && !pending.is_latest && pending.can_keep_warnings();
+        let limits_joins = self.identity.habits().limits_joins;
+        let replaced = Unseen { is_latest: false, ..pending.clone() };
+        let packet =
+            self.inject(engine, Purpose::Unseen { keeps_warnings }, pending.command(keeps_warnings, limits_joins));
+        if let Some(running) = &mut self.work.running {
+            running.replaced = Some(replaced);
+        }
+        Some(packet)
+    }
+
+    /// What cannot be answered by an error goes on without the result that the server could not be told of.
+    pub(crate) fn give_up_unseen(&mut self, hidden_error: Option<HiddenError>) {
+        if hidden_error.is_some_and(|error| !error.is_of_begin) {
+            self.diagnostics.unseen = None;
+        }
+    }
+
+    /// What the server must be told before this statement: a deferred BEGIN, or the result it does not know of.
+    pub(crate) fn before_forward(&mut self, engine: &Engine, reading: &Reading, text: &[u8]) -> Option<Vec<u8>> {
+        if let Some(begin) = self.tell_begin(engine) {
+            return Some(begin);
+        }
+        let matters =
+            self.diagnostics.unseen.as_ref().is_some_and(|pending| self.matters(engine, pending, reading, text));
+        self.tell_unseen(engine, |_| matters)
+    }
+
+    fn matters(&self, engine: &Engine, pending: &Unseen, reading: &Reading, text: &[u8]) -> bool {
+        let statement = &*reading.statement;
+        let is_read = matches!(&statement.kind, Kind::Read(read) if !read.leaves_found_rows);
+        // An aggregate over nothing leaves the number of rows found as it was.
+        let may_leave_found_rows = is_read && !reading.is_single_scan();
+        // A read may use no table, and then leaves them.
+        let is_write = statement.kind == Kind::Write;
+        let may_count = || {
+            let searches = is_write && (reading.searches() || self.may_name_view(engine, reading, text))
+                || matches!(statement.kind, Kind::Set(_)) && reading.searches();
+            searches || !leaves_found_rows(&statement.kind)
+        };
+        // From then on what the server is told leaves a trace.
+        let may_trace = || {
+            let is_habit = |one: &Assignment| matches!(&one.target, Target::Session(name) if Habits::hang_on(name));
+            matches!(&statement.kind, Kind::Set(assignments) if assignments.iter().any(is_habit))
+        };
+        pending.matters_to(statement, text)
+            || pending.is_owed
+            || may_trace()
+            || may_leave_found_rows
+            || pending.is_replayed() && changes_transaction(&statement.kind, self.transaction.autocommit)
+            || may_count()
+            || pending.is_latest && self.diagnostics.has_warnings && !is_write
+            // Which may ask what its statement asks.
+            || pending.is_latest && is_read && self.may_name_view(engine, reading, text)
+    }
+
+    pub(crate) fn may_name_view(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
+        engine.catalogue().views().is_none_or(|views| reading.names_view(&views, text, self.identity.mode()))
+    }
+}
