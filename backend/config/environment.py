@@ -93,6 +93,7 @@ class Environment:
     database_url: str
     broker_url: str
     endpoint_networks: list[str]
+    mail_networks: list[str]
     engine_library: Path
     frontend_dist: Path
     hashes_at_once: int
@@ -134,6 +135,7 @@ def read() -> Environment:
         database_url=_text("FQC_DATABASE_URL", ""),
         broker_url=_text("FQC_BROKER_URL", "filesystem://localhost"),
         endpoint_networks=_networks("FQC_ENDPOINT_NETWORKS", "127.0.0.0/8,::1/128"),
+        mail_networks=_networks("FQC_MAIL_NETWORKS", ""),
         engine_library=_path("FQC_ENGINE_LIBRARY", REPOSITORY / "engine" / "dist" / "fqc.so"),
         frontend_dist=_path("FQC_FRONTEND_DIST", REPOSITORY / "frontend" / "dist"),
         hashes_at_once=_number("FQC_HASHES_AT_ONCE", 2, 1, 64),

@@ -154,6 +154,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 ENDPOINT_NETWORKS = ENV.endpoint_networks
+MAIL_NETWORKS = ENV.mail_networks
 ENGINE_LIBRARY = ENV.engine_library
 LOCAL_ROOT = RUN_DIR / "local"
 LOCAL_PORT_BASE = ENV.local_port_base

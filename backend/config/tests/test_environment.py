@@ -19,6 +19,7 @@ BACKEND = Path(__file__).parents[2]
         ("FQC_LOCAL_PORT_BASE", "80"),
         ("FQC_LOCAL_PORT_BASE", "many"),
         ("FQC_ENDPOINT_NETWORKS", "10.0.0.1/8"),
+        ("FQC_MAIL_NETWORKS", "everywhere"),
         ("FQC_PUBLIC_URL", "example.com"),
         ("FQC_HSTS_PRELOAD", "true"),
         ("FQC_AUDIT_RETENTION_DAYS", "-1"),

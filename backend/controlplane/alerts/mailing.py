@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from email.message import EmailMessage
 
@@ -30,8 +31,7 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.mail import MailServer, MailServerFailed, MailUncertain, deliver
 from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.turns import turn_claim, turn_end
-from controlplane.settings.models import Settings
-from controlplane.settings.selectors import settings_get, smtp_password
+from controlplane.settings.selectors import mail_server, settings_get, smtp_password
 
 MOST_ATTEMPTS = 10
 FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=30), timedelta(hours=1)
@@ -44,10 +44,6 @@ MESSAGE_DOMAIN = "fast-query-cache.invalid"
 log = structlog.get_logger(__name__)
 
 
-def mail_server(row: Settings) -> MailServer:
-    return MailServer(row.smtp_host, row.smtp_port, row.smtp_security, row.smtp_username, smtp_password(row))
-
-
 def incidents_page() -> str:
     """Of the console."""
     return f"{process_settings.PUBLIC_URL}/alerts"
@@ -58,7 +54,7 @@ def test_mail_send(*, to: str) -> str:
     row = settings_get()
     if not row.smtp_host:
         raise Conflict("No SMTP server is set: an admin sets smtp_host in the settings.", code="no_mail_server")
-    server = mail_server(row)
+    server = replace(mail_server(row), password=smtp_password(row))
     now = timezone.now()
     letter = test_letter(server.place, process_settings.PUBLIC_URL, now)
     message = message_of(
@@ -88,7 +84,7 @@ def mails_send() -> int:
         return 0
     sent, pause = 0, 0.0
     try:
-        server = mail_server(row)
+        server = replace(mail_server(row), password=smtp_password(row))
         for bundle in list(_due_bundles()):
             sent += _send(bundle, server, row.mail_from)
     except (MailServerFailed, MailUncertain):

@@ -6,6 +6,7 @@ to do next, and the fields at fault. Codes are stable, sentences are not.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -35,6 +36,16 @@ class Invalid(Problem):
     @classmethod
     def field(cls, field: str, detail: str, code: str = "invalid") -> Invalid:
         return cls(f"{field}: {detail}", errors=[FieldError(field, code, detail)])
+
+
+class PasswordRequired(Invalid):
+    """A stored password goes to nobody but whom it was given for."""
+
+    code, title = "password_required", "The password is needed again"
+
+    def __init__(self, field: str, changed: Iterable[str]) -> None:
+        detail = f"give the password again: the stored one was not given for the new {', '.join(changed)}"
+        super().__init__(f"{field}: {detail}.", errors=[FieldError(field, self.code, detail)])
 
 
 class Denied(Problem):

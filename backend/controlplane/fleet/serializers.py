@@ -8,12 +8,13 @@ from rest_framework import serializers
 from controlplane.fleet.models import Instance, InstanceClass, TemplateUse
 from controlplane.fleet.states import Provider
 from controlplane.fleet.template_uses import use_differences
+from controlplane.gateway.endpoint import HOST_SYNTAX
 from controlplane.gateway.server import authorities
 from controlplane.parameters.difference import Difference
 
 NAME = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]{1,63}\Z", "a letter, then 1 to 63 letters, digits or _ . -")
 TAG = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_-]{0,62}\Z", "a letter, then up to 62 letters, digits or _ -")
-HOST = RegexValidator(r"\A[A-Za-z0-9]([A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?\Z|\A::1?\Z", "a host name or an address")
+HOST = RegexValidator(HOST_SYNTAX, "a host name or an address")
 GIB = 1024**3
 
 MAX_BYTES = 2**53 - 1  # what every JSON reader keeps exactly
@@ -136,7 +137,8 @@ class InstanceCreateSerializer(serializers.Serializer[Instance]):
 
 
 class InstanceUpdateSerializer(serializers.Serializer[Instance]):
-    """What may be altered without touching the server."""
+    """What may be altered without touching the server. The password is given again with a new host, port, username,
+    is_tls_required or tls_ca; without it, that is refused as `password_required`."""
 
     name = serializers.CharField(max_length=64, validators=[NAME], required=False)
     host = serializers.CharField(max_length=253, required=False, validators=[HOST])

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 
 from controlplane.audit.services import audit_record
-from controlplane.core.errors import Conflict, FieldError, Invalid
+from controlplane.core.errors import Conflict, FieldError, Invalid, PasswordRequired
 from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.events import event_publish
 from controlplane.core.one_at_a_time import one_at_a_time
@@ -29,6 +29,8 @@ INSTANCE_FACTS = (
     "name", "provider", "host", "port", "username", "is_tls_required", "engine_line", "proxy_enabled", "tags", "state",
     "window_weekday", "window_minutes",
 )  # fmt: skip
+
+RECEIVER = ("host", "port", "username", "is_tls_required", "tls_ca")  # who gets the stored password, and how
 
 _farewells: list[Callable[[Instance], None]] = []
 
@@ -83,17 +85,23 @@ def instance_record(*, password: str = "", **facts: Any) -> Instance:
 
 
 def instance_update(instance: Instance, changes: dict[str, Any], expected: IfMatch = ANY_VERSION) -> Instance:
-    if instance.provider == "local" and changes.keys() & {"host", "port", "username", "password"}:
+    if instance.provider == "local" and ("password" in changes or _moved(instance, changes)):
         raise Conflict("The endpoint and account of a local instance are its own.", code="local_endpoint")
     if "host" in changes:
         endpoint_check(changes["host"])
     return _instance_update(instance, changes, expected)
 
 
+def _moved(instance: Instance, changes: dict[str, Any]) -> list[str]:
+    return [name for name in RECEIVER if changes.get(name, getattr(instance, name)) != getattr(instance, name)]
+
+
 @transaction.atomic
 def _instance_update(instance: Instance, changes: dict[str, Any], expected: IfMatch) -> Instance:
     instance = row_held(instance, expected)
     before = instance_facts(instance)
+    if "password" not in changes and (moved := _moved(instance, changes)):
+        raise PasswordRequired("password", moved)
     for name, value in {**changes.pop("maintenance_window", {}), **changes}.items():
         setattr(instance, name, value)
     instance.version += 1

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from controlplane.gateway.errors import RefusedEndpoint, Unreachable
 from controlplane.gateway.look_up import look_up
 
+HOST_SYNTAX = r"\A[A-Za-z0-9]([A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?\Z|\A::1?\Z"  # a name, or an address
+
 
 def resolve(host: str, seconds: float) -> list[str]:
     try:

@@ -1,5 +1,8 @@
 """Handing one message to an SMTP server, within a time.
 
+It goes to a checked address, as connections to managed servers do. The password goes over verified TLS alone, except
+to this machine itself, and a server's words are read to a limit.
+
 Ways to fail, since a mail must never arrive twice: refused for good; not taken now (a repeat is right), by a server
 that says so or by one that says nothing; and lost after the text was sent, when nobody can say whether it will arrive
 (a repeat would be wrong).
@@ -7,6 +10,7 @@ that says so or by one that says nothing; and lost after the text was sent, when
 
 from __future__ import annotations
 
+import ipaddress
 import smtplib
 import socket
 import ssl
@@ -17,12 +21,15 @@ from dataclasses import dataclass
 from email.message import EmailMessage
 from email.policy import SMTP
 from threading import Timer
+from typing import BinaryIO
 
 from controlplane.gateway.dial import dial
-from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.look_up import look_up
+from controlplane.gateway.endpoint import checked_addresses
+from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedEndpoint, Unreachable
 
 TIMEOUT_SECONDS = 30.0  # from looking up the server's name to its last word
+MOST_SAID_BYTES = 64 * 1024  # by the server, in a whole session
+ENCRYPTED = {"starttls", "tls"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,7 @@ class MailServer:
     security: str = "none"
     username: str = ""
     password: str = ""
+    networks: tuple[str, ...] = ()  # that it may be in
     timeout_seconds: float = TIMEOUT_SECONDS
 
     @property
@@ -49,6 +57,20 @@ class MailDelayed(GatewayError):
 
 class MailServerFailed(MailDelayed):
     """It cannot be reached, says nothing or does not want to talk: another message would fare no better."""
+
+
+class MailServerForbidden(MailServerFailed):
+    """Mails wait: an admin may allow its network, or the name may be that of another address by mistake."""
+
+    status, code, title = (
+        RefusedEndpoint.status,
+        RefusedEndpoint.code,
+        "The mail server is outside the allowed networks",
+    )
+
+
+class MailPasswordWithheld(MailServerFailed):
+    status, code, title = PasswordWithheld.status, PasswordWithheld.code, PasswordWithheld.title
 
 
 class MailUncertain(GatewayError):
@@ -79,11 +101,30 @@ def _answer_to_text(session: smtplib.SMTP, message: EmailMessage, server: MailSe
     return code, said
 
 
+def mail_addresses(server: MailServer) -> list[str]:
+    """Where it may be connected to, before anything is."""
+    try:
+        addresses = checked_addresses(server.host, server.networks, server.timeout_seconds)
+    except RefusedEndpoint as error:
+        raise MailServerForbidden(error.detail) from error
+    except Unreachable as error:
+        raise MailServerFailed(error.detail) from error
+    if server.username and server.security not in ENCRYPTED and not all(map(_is_this_machine, addresses)):
+        raise MailPasswordWithheld(
+            f"{server.place}: the account's password is not sent without TLS. Choose STARTTLS or TLS."
+        )
+    return addresses
+
+
+def _is_this_machine(address: str) -> bool:
+    return ipaddress.ip_address(address.split("%")[0]).is_loopback
+
+
 @contextmanager
 def _session(server: MailServer) -> Iterator[smtplib.SMTP]:
     until = time.monotonic() + server.timeout_seconds
     try:
-        with dial(look_up(server.host, server.timeout_seconds), server.port, until) as sock, _ended_by(until, sock):
+        with dial(mail_addresses(server), server.port, until) as sock, _ended_by(until, sock):
             session = _opened(sock, server)
             try:
                 yield session
@@ -128,6 +169,29 @@ class _Session(smtplib.SMTP):
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
         return self._given
+
+    def getreply(self) -> tuple[int, bytes]:
+        """smtplib limits a line, and not how many there are."""
+        if self.file is None and self.sock is not None:
+            self.file = _Words(self.sock.makefile("rb"))
+        return super().getreply()
+
+
+class _Words:
+    """What the server says, to its limit."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._left = file, MOST_SAID_BYTES
+
+    def readline(self, most_bytes: int) -> bytes:
+        line = self._file.readline(most_bytes)
+        self._left -= len(line)
+        if self._left < 0:
+            raise smtplib.SMTPServerDisconnected(f"it said more than {MOST_SAID_BYTES:,} bytes")
+        return line
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def _own_name(sock: socket.socket) -> str:

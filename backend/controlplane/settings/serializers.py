@@ -3,8 +3,10 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
+from django.core.validators import RegexValidator
 from rest_framework import serializers
 
+from controlplane.gateway.endpoint import HOST_SYNTAX
 from controlplane.settings.models import Settings
 
 
@@ -20,9 +22,14 @@ class NetworkField(serializers.CharField):
 class SettingsSerializer(serializers.ModelSerializer[Settings]):
     endpoint_networks = serializers.ListField(child=NetworkField(max_length=64), max_length=100)
     mail_to = serializers.ListField(child=serializers.EmailField(), max_length=50)
+    smtp_host = serializers.CharField(
+        max_length=253, required=False, allow_blank=True, help_text="Empty: no mail is sent.",
+        validators=[RegexValidator(HOST_SYNTAX, "a host name or an address")],
+    )  # fmt: skip
     smtp_password = serializers.CharField(
-        max_length=256, write_only=True, required=False, allow_blank=True, trim_whitespace=False
-    )
+        max_length=256, write_only=True, required=False, allow_blank=True, trim_whitespace=False,
+        help_text="Given again with a new smtp_host, smtp_port or smtp_security; else: `password_required`.",
+    )  # fmt: skip
     has_smtp_password = serializers.SerializerMethodField()
 
     class Meta:

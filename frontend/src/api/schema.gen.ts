@@ -2547,7 +2547,10 @@ export interface components {
             name?: string;
             is_active?: boolean;
         };
-        /** @description What may be altered without touching the server. */
+        /**
+         * @description What may be altered without touching the server. The password is given again with a new host, port, username,
+         *     is_tls_required or tls_ca; without it, that is refused as `password_required`.
+         */
         PatchedInstanceUpdateRequest: {
             name?: string;
             host?: string;
@@ -2574,6 +2577,7 @@ export interface components {
             smtp_port?: number;
             smtp_security?: components["schemas"]["SmtpSecurityEnum"];
             smtp_username?: string;
+            /** @description Given again with a new smtp_host, smtp_port or smtp_security; else: `password_required`. */
             smtp_password?: string;
             /** Format: email */
             mail_from?: string;

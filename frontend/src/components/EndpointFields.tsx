@@ -12,14 +12,14 @@ export interface Endpoint {
 
 interface EndpointFieldsProps {
   endpoint: Endpoint;
-  /** It has a password already: an empty one keeps it. */
-  hasPassword?: boolean;
+  /** It has a password already: an empty one keeps it, unless the endpoint is another one. */
+  stored?: { isPasswordDue: boolean };
   error: unknown;
   onChange: (next: Partial<Endpoint>) => void;
 }
 
 /** Where a server is reached, and as whom. */
-export function EndpointFields({ endpoint, hasPassword, error, onChange }: EndpointFieldsProps) {
+export function EndpointFields({ endpoint, stored, error, onChange }: EndpointFieldsProps) {
   const t = useT();
   const said = useFieldMessage();
   const text = (name: 'host' | 'username') => ({
@@ -47,8 +47,12 @@ export function EndpointFields({ endpoint, hasPassword, error, onChange }: Endpo
       </Group>
       <TextInput {...text('username')} autoComplete="off" />
       <PasswordInput
-        label={t(hasPassword ? 'access.newPassword' : 'addInstance.password')}
-        description={t(hasPassword ? 'access.newPasswordHint' : 'addInstance.passwordHint')}
+        {...(stored?.isPasswordDue
+          ? { label: t('addInstance.password'), description: t('instance.passwordDue'), required: true }
+          : {
+              label: t(stored ? 'access.newPassword' : 'addInstance.password'),
+              description: t(stored ? 'access.newPasswordHint' : 'addInstance.passwordHint'),
+            })}
         size="xs"
         autoComplete="new-password"
         value={endpoint.password}

@@ -4,12 +4,14 @@ from django.core.management import call_command
 from controlplane.audit.models import AuditEvent
 from controlplane.fleet.models import Instance, InstanceParameter
 from controlplane.fleet.selectors import class_get
+from controlplane.gateway.tests.test_tls import certified
 
 pytestmark = pytest.mark.django_db
 
 
-def row(number, **facts):
-    instance = Instance(name=f"i-{number:03}", provider="external", host="127.0.0.1", port=3306, username="u", **facts)
+def row(number, *, is_local=False, **facts):
+    endpoint = {"provider": "local" if is_local else "external", "host": "127.0.0.1", "port": 3306, "username": "u"}
+    instance = Instance(name=f"i-{number:03}", **endpoint, **facts)
     instance.instance_class = class_get("local.small")
     instance.password = f"secret-{number}"
     instance.save()
@@ -129,6 +131,62 @@ def test_what_is_recorded_is_changed_with_its_etag_and_on_record(operator):
     assert event.before["tags"] == {} and event.after["tags"] == {"a": "b"}
     assert "another-secret" not in str(vars(event))
     assert Instance.objects.get().password == "another-secret"
+
+
+MOVES = [
+    pytest.param("host", "127.0.0.2", id="another host"),
+    pytest.param("port", 3307, id="another port"),
+    pytest.param("username", "root", id="another account"),
+    pytest.param("is_tls_required", False, id="without TLS"),
+    pytest.param("tls_ca", "", id="other authorities"),
+]
+
+
+def verified(authority):
+    return row(1, is_tls_required=True, tls_ca=authority)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("authority")
+    certified(folder)
+    return (folder / "certificate").read_text().strip()
+
+
+@pytest.mark.parametrize(("field", "value"), MOVES)
+def test_the_stored_password_goes_nowhere_else_unless_it_is_given_again(operator, authority, field, value):
+    instance = verified(authority)
+    path = f"/api/v1/instances/{instance.pk}"
+    refused = operator.patch(path, {field: value, "name": "moved"}, HTTP_IF_MATCH="*")
+    assert (refused.status_code, refused.json()["code"]) == (400, "password_required")
+    [error] = refused.json()["errors"]
+    assert (error["field"], error["code"]) == ("password", "password_required")
+    assert field in error["detail"]
+    kept = Instance.objects.get()
+    assert (kept.name, kept.version, getattr(kept, field)) == ("i-001", 1, getattr(instance, field))
+    assert operator.patch(path, {field: value, "password": "again"}, HTTP_IF_MATCH="*").status_code == 200
+    moved = Instance.objects.get()
+    assert (getattr(moved, field), moved.password) == (value, "again")
+
+
+def test_what_moves_nothing_needs_no_password(operator, authority):
+    instance = verified(authority)
+    body = {
+        "name": "renamed", "tags": {"a": "b"}, "host": "127.0.0.1", "port": 3306, "username": "u",
+        "is_tls_required": True, "tls_ca": authority,
+    }  # fmt: skip
+    done = operator.patch(f"/api/v1/instances/{instance.pk}", body, HTTP_IF_MATCH="*")
+    assert (done.status_code, done.json()["name"]) == (200, "renamed")
+    assert Instance.objects.get().password == "secret-1"
+
+
+def test_the_endpoint_of_a_local_instance_is_its_own(operator, authority):
+    path = f"/api/v1/instances/{row(1, is_local=True).pk}"
+    for body in ({"port": 3307}, {"password": "x"}, {"is_tls_required": True}, {"tls_ca": authority}):
+        answer = operator.patch(path, body, HTTP_IF_MATCH="*")
+        assert (answer.status_code, answer.json()["code"]) == (409, "local_endpoint")
+    unchanged = {"name": "renamed", "is_tls_required": False}  # Terraform sends it with everything
+    assert operator.patch(path, unchanged, HTTP_IF_MATCH="*").status_code == 200
 
 
 @pytest.mark.parametrize("text", ["x", "²", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"])

@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from email.message import EmailMessage
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 from controlplane.gateway.bulk import Question, ask_all
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.mail import MailServer, deliver
 from controlplane.gateway.server import Limits, open_server
 from controlplane.gateway.tests.hostile import END, PASSWORD, Talk, answers, column, forever, hostile
 
@@ -73,7 +75,13 @@ def ask(account: Any) -> None:
     server.close()
 
 
-WAYS = {"read": read, "skip": skip, "ask": ask}
+def mail(account: Any) -> None:
+    letter = EmailMessage()
+    letter["From"] = letter["To"] = "fqc@example.com"
+    deliver(letter, ["fqc@example.com"], MailServer(account.host, account.port, networks=("127.0.0.0/8",)))
+
+
+WAYS = {"read": read, "skip": skip, "ask": ask, "mail": mail}
 
 
 def measure(way: str, port: int) -> None:
@@ -127,6 +135,18 @@ def test_an_answer_in_a_round_over_many_servers_has_a_limit(play: Callable[[Talk
 @pytest.mark.parametrize("play", GREETINGS.values(), ids=GREETINGS.keys())
 def test_a_greeting_has_a_limit(play: Callable[[Talk], None]) -> None:
     refused(play, "read", ["answer_too_long"])
+
+
+@pytest.mark.parametrize("words", [b"220-and another thing\r\n", b"220 and", b"220-\r\n"])
+def test_the_words_of_a_mail_server_have_a_limit(words: bytes) -> None:
+    def play(talk: Talk) -> None:
+        while True:
+            talk.sock.sendall(words * 1000)
+
+    with hostile(play) as listener:
+        found = measured("mail", listener.port)
+    assert found["growth_bytes"] < MOST_GROWTH_BYTES
+    assert found["code"] == "mail_delayed" and not found["is_permanent"]
 
 
 def test_the_limit_is_named() -> None:

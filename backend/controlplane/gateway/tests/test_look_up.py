@@ -57,7 +57,9 @@ def test_a_mail_server_is_given_up() -> None:
     message = EmailMessage()
     message["From"] = "fqc@example.com"
     with pytest.raises(MailServerFailed, match="within 1 s"):
-        deliver(message, ["dba@example.com"], MailServer("mail.example", 25, timeout_seconds=1))
+        deliver(
+            message, ["dba@example.com"], MailServer("mail.example", 25, networks=("127.0.0.0/8",), timeout_seconds=1)
+        )
 
 
 @pytest.mark.usefixtures("turns", "silent_resolver")

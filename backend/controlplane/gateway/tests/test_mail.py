@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import socket
+import ssl
+from collections.abc import Callable
 from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.mail import (
     MailDelayed,
+    MailPasswordWithheld,
     MailRefused,
     MailServer,
     MailServerFailed,
+    MailServerForbidden,
     MailUncertain,
     deliver,
 )
 from controlplane.gateway.tests.dribble import dribbling
+from controlplane.gateway.tests.hostile import Talk, hostile
 from controlplane.gateway.tests.smtp import smtp_server
+from controlplane.gateway.tests.test_tls import certified
+
+LOOPBACK = ("127.0.0.0/8",)
 
 
 def message() -> EmailMessage:
@@ -27,7 +38,7 @@ def message() -> EmailMessage:
 
 
 def server(port: int, **facts: str) -> MailServer:
-    return MailServer("127.0.0.1", port, timeout_seconds=60, **facts)  # type: ignore[arg-type]
+    return MailServer("127.0.0.1", port, networks=LOOPBACK, timeout_seconds=60, **facts)  # type: ignore[arg-type]
 
 
 def test_a_message_arrives_as_it_was_written() -> None:
@@ -86,7 +97,7 @@ def test_a_server_that_goes_away_after_the_text_leaves_it_uncertain() -> None:
 
 
 def impatient(port: int, security: str = "none", seconds: float = 1) -> MailServer:
-    return MailServer("127.0.0.1", port, security, timeout_seconds=seconds)
+    return MailServer("127.0.0.1", port, security, networks=LOOPBACK, timeout_seconds=seconds)
 
 
 @pytest.mark.parametrize("security", ["none", "starttls", "tls"])
@@ -146,3 +157,118 @@ def test_an_address_that_smtp_cannot_carry_is_refused() -> None:
         with pytest.raises(MailRefused, match="letters that SMTP cannot carry"):
             deliver(message(), ["dba@größe.example"], server(port))
         assert not mailbox.messages
+
+
+class Said(list[bytes]):
+    """What a hostile server was told."""
+
+    @property
+    def secrets(self) -> list[bytes]:
+        return [line for line in self if line.upper().startswith(b"AUTH") or b"right" in line]
+
+
+def hostile_smtp(said: Said, capabilities: bytes, after_starttls: bytes = b"") -> Callable[[Talk], None]:
+    def play(talk: Talk) -> None:
+        talk.sock.sendall(b"220 hostile\r\n")
+        with talk.sock.makefile("rb") as lines:
+            for line in lines:
+                said.append(line)
+                if line.upper().startswith(b"STARTTLS"):
+                    talk.sock.sendall(after_starttls or b"502 no\r\n")
+                else:
+                    talk.sock.sendall(b"250-hostile\r\n250-" + capabilities + b"\r\n250 8BITMIME\r\n")
+
+    return play
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "answer"),
+    [
+        pytest.param(b"AUTH PLAIN LOGIN", b"", id="it does not offer TLS"),
+        pytest.param(b"STARTTLS\r\n250-AUTH PLAIN LOGIN", b"454 not now\r\n", id="it offers and refuses it"),
+        pytest.param(b"STARTTLS\r\n250-AUTH PLAIN LOGIN", b"220 go\r\n235 you are in\r\n", id="it answers ahead"),
+    ],
+)
+def test_a_server_that_takes_tls_away_is_told_no_password(capabilities: bytes, answer: bytes) -> None:
+    said = Said()
+    with hostile(hostile_smtp(said, capabilities, answer)) as listener, pytest.raises(GatewayError):
+        deliver(
+            message(), ["dba@example.com"], server(listener.port, security="starttls", username="fqc", password="right")
+        )
+    assert said and not said.secrets
+
+
+@pytest.mark.parametrize("security", ["starttls", "tls"])
+def test_a_server_with_a_certificate_that_nobody_vouches_for_is_told_no_password(security: str, tmp_path: Path) -> None:
+    certified(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "certificate", tmp_path / "key")
+    heard: list[bytes] = []
+
+    def play(talk: Talk) -> None:
+        if security == "starttls":
+            talk.sock.sendall(b"220 hostile\r\n")
+            talk.sock.recv(1000)
+            talk.sock.sendall(b"250-hostile\r\n250 STARTTLS\r\n")
+            talk.sock.recv(1000)
+            talk.sock.sendall(b"220 go\r\n")
+        with context.wrap_socket(talk.sock, server_side=True) as encrypted:
+            encrypted.sendall(b"220 hostile\r\n")
+            heard.append(encrypted.recv(1000))
+
+    with hostile(play) as listener, pytest.raises(MailServerFailed, match="certificate"):
+        account = {"username": "fqc", "password": "right"}
+        deliver(message(), ["dba@example.com"], server(listener.port, security=security, **account))
+    assert not any(heard)
+
+
+@pytest.fixture
+def no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("it was connected to"))
+
+
+def at(host: str, *networks: str, **facts: str) -> MailServer:
+    return MailServer(host, 25, networks=networks, timeout_seconds=60, **facts)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("no_connection")
+def test_without_tls_the_password_stays_on_this_machine() -> None:
+    remote = at("192.0.2.25", "192.0.2.0/24", username="fqc", password="right")
+    with pytest.raises(MailPasswordWithheld, match="Choose STARTTLS or TLS"):
+        deliver(message(), ["dba@example.com"], remote)
+
+
+@pytest.mark.usefixtures("no_connection")
+def test_a_server_outside_the_allowed_networks_is_not_connected_to() -> None:
+    for networks in ((), ("127.0.0.0/8",)):
+        with pytest.raises(MailServerForbidden, match="outside the allowed networks"):
+            deliver(message(), ["dba@example.com"], at("192.0.2.25", *networks))
+
+
+def test_a_mail_goes_to_the_address_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first answer is allowed, every later one is not: the name is asked for once a mail."""
+    true, asked = socket.getaddrinfo, []
+
+    def rebinding(host: str, *more: Any, **facts: Any) -> Any:
+        if host != "mail.example":
+            return true(host, *more, **facts)
+        asked.append(host)
+        return true("127.0.0.1" if len(asked) == 1 else "192.0.2.1", *more, **facts)
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebinding)
+    with smtp_server() as (port, mailbox):
+        named = MailServer("mail.example", port, networks=LOOPBACK, timeout_seconds=60)
+        deliver(message(), ["dba@example.com"], named)
+        assert (len(asked), len(mailbox.messages)) == (1, 1)
+        with pytest.raises(MailServerForbidden, match=r"192\.0\.2\.1"):
+            deliver(message(), ["dba@example.com"], named)
+        assert len(mailbox.messages) == 1
+
+
+def test_a_server_that_answers_line_after_line_is_given_up() -> None:
+    def play(talk: Talk) -> None:
+        while True:
+            talk.sock.sendall(b"220-and another thing\r\n" * 1000)
+
+    with hostile(play) as listener, pytest.raises(MailServerFailed, match="more than 65,536 bytes"):
+        deliver(message(), ["dba@example.com"], server(listener.port))

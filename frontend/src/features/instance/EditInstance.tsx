@@ -8,7 +8,7 @@ import { useT } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
 import { useKept } from '@/lib/useKept';
 import { useInstanceUpdate } from './api';
-import { editOf, patchOf, type InstanceEdit } from './instanceEdit';
+import { editOf, isMoved, patchOf, type InstanceEdit } from './instanceEdit';
 
 const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6] as const;
 
@@ -50,7 +50,12 @@ export function EditInstance({ instance, onClose }: { instance: Instance; onClos
       <TagsField value={edit.tags} error={update.error} onChange={(tags) => set({ tags })} />
       <WindowFields edit={edit} error={update.error} onChange={set} />
       {instance.provider === 'external' && (
-        <EndpointFields endpoint={edit} hasPassword error={update.error} onChange={set} />
+        <EndpointFields
+          endpoint={edit}
+          stored={{ isPasswordDue: isMoved(edit, instance) }}
+          error={update.error}
+          onChange={set}
+        />
       )}
     </FormModal>
   );

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Instance } from '@/api/instances';
-import { editOf, patchOf } from './instanceEdit';
+import { editOf, isMoved, patchOf } from './instanceEdit';
 
 const instance = {
   name: 'shop-1',
@@ -20,4 +20,16 @@ test('the maintenance window is sent whole, a password only when there is one', 
     maintenance_window: { weekday: 6, start: '02:00', minutes: 60 },
     password: 'new',
   });
+});
+
+test.each([{ host: 'other.example' }, { port: 3307 }, { username: 'root' }, { isTlsRequired: false }])(
+  'the password is due with %o',
+  (moved) => {
+    expect(isMoved({ ...editOf(instance), ...moved }, instance)).toBe(true);
+  },
+);
+
+test('the password is not due with another name or other tags', () => {
+  const edit = { ...editOf(instance), name: 'shop-2', tags: 'env:test', weekday: '6' };
+  expect(isMoved(edit, instance)).toBe(false);
 });

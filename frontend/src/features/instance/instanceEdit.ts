@@ -31,6 +31,12 @@ export function editOf(instance: Instance): InstanceEdit {
   };
 }
 
+/** Whether the stored password would go to another server, or another way: it is given again then. */
+export function isMoved(edit: InstanceEdit, instance: Instance): boolean {
+  const before = editOf(instance);
+  return (['host', 'port', 'username', 'isTlsRequired'] as const).some((name) => edit[name] !== before[name]);
+}
+
 /** Only what differs; an empty password keeps the present one. */
 export function patchOf(edit: InstanceEdit, instance: Instance): InstancePatch {
   const before = editOf(instance);

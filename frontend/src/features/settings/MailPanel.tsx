@@ -16,7 +16,8 @@ export function MailPanel({
   error,
   onChange,
   hasPassword,
-}: SettingsPanelProps & { hasPassword: boolean }) {
+  isPasswordDue,
+}: SettingsPanelProps & { hasPassword: boolean; isPasswordDue: boolean }) {
   const t = useT();
   const said = useFieldMessage();
   const text = (name: 'smtp_host' | 'smtp_username' | 'mail_from') => ({
@@ -51,7 +52,14 @@ export function MailPanel({
         <TextInput {...text('smtp_username')} autoComplete="off" />
         <PasswordInput
           label={t('settings.smtp_password')}
-          description={hasPassword ? t('access.newPasswordHint') : t('addInstance.passwordHint')}
+          description={t(
+            isPasswordDue
+              ? 'settings.passwordDue'
+              : hasPassword
+                ? 'access.newPasswordHint'
+                : 'addInstance.passwordHint',
+          )}
+          required={isPasswordDue}
           size="xs"
           autoComplete="new-password"
           value={draft.smtp_password}

@@ -15,7 +15,7 @@ import { settingsQuery, useSettingsUpdate, type Settings } from './api';
 import { MailPanel } from './MailPanel';
 import { NetworkPanel } from './NetworkPanel';
 import { RetentionPanel } from './RetentionPanel';
-import { draftOf, patchOf, type SettingsDraft } from './settingsDraft';
+import { draftOf, isMailMoved, patchOf, type SettingsDraft } from './settingsDraft';
 
 export function SettingsPage() {
   const t = useT();
@@ -62,7 +62,11 @@ function SettingsForm({ settings }: { settings: Settings }) {
       <Stack gap="md">
         <KeptNotice onStartOver={startOver} />
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-          <MailPanel {...panel} hasPassword={settings.has_smtp_password} />
+          <MailPanel
+            {...panel}
+            hasPassword={settings.has_smtp_password}
+            isPasswordDue={isMailMoved(draft, settings)}
+          />
           <Stack gap="md">
             <NetworkPanel {...panel} />
             <RetentionPanel {...panel} />

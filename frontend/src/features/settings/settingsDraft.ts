@@ -37,6 +37,17 @@ export function draftOf(settings: Settings): SettingsDraft {
   };
 }
 
+/** Whether the stored password would go to another mail server, or another way: it is given again then. */
+export function isMailMoved(draft: SettingsDraft, settings: Settings): boolean {
+  const before = draftOf(settings);
+  const receiver = ['smtp_host', 'smtp_port', 'smtp_security'] as const;
+  return (
+    settings.has_smtp_password &&
+    draft.smtp_host !== '' &&
+    receiver.some((name) => draft[name] !== before[name])
+  );
+}
+
 /** Only what differs from the stored settings; an empty password keeps the present one. */
 export function patchOf(draft: SettingsDraft, settings: Settings): SettingsPatch {
   const before = draftOf(settings);

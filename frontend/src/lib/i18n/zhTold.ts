@@ -156,6 +156,9 @@ const PROBLEMS: ToldWords = {
   not_a_server: '该地址上没有 MySQL 兼容的服务器',
   server_denied: '服务器拒绝了该账号',
   server_refused: '服务器拒绝了该语句',
+  password_withheld: '服务器要求的认证方式会泄露密码，密码未发送',
+  password_required: '须重新提供密码',
+  answer_too_long: '服务器返回的内容过多，已停止读取',
   secret_not_opened: '无法解密已保存的密钥或密码',
   mail_delayed: '邮件服务器暂未接收该邮件',
   mail_uncertain: '邮件发出后服务器连接中断，结果未知',
@@ -289,6 +292,7 @@ const FIELDS: ToldWords = {
   password_too_common: '密码过于常见',
   password_of_names: '密码主要由名称构成',
   wrong_password: '当前密码不正确',
+  password_required: '须重新提供',
 };
 
 /** Notes in place of figures that a server does not give. */

@@ -1375,7 +1375,8 @@ type ParameterList struct {
 // * `string` - string
 type ParameterTypeEnum string
 
-// PatchedInstanceUpdateRequest What may be altered without touching the server.
+// PatchedInstanceUpdateRequest What may be altered without touching the server. The password is given again with a new host, port, username,
+// is_tls_required or tls_ca; without it, that is refused as `password_required`.
 type PatchedInstanceUpdateRequest struct {
 	Host              *string            `json:"host,omitempty"`
 	IsTlsRequired     *bool              `json:"is_tls_required,omitempty"`

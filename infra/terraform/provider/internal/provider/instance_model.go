@@ -72,16 +72,27 @@ func createRequest(ctx context.Context, plan, config instanceModel) map[string]a
 	return body
 }
 
-// updateRequest is what may be altered without touching the server.
-func updateRequest(ctx context.Context, plan, state, config instanceModel) map[string]any {
+// updateRequest is what may be altered without touching the server. The API wants the password again for an endpoint
+// that it was not given for.
+func updateRequest(ctx context.Context, plan, state, config instanceModel, now api.Endpoint) map[string]any {
 	body := recorded(ctx, plan)
 	if !state.Host.IsNull() {
 		endpoint(body, plan)
 	}
-	if !plan.PasswordVersion.Equal(state.PasswordVersion) && !config.Password.IsNull() {
+	if (!plan.PasswordVersion.Equal(state.PasswordVersion) || moves(body, now)) && !config.Password.IsNull() {
 		body["password"] = config.Password.ValueString()
 	}
 	return body
+}
+
+func moves(body map[string]any, now api.Endpoint) bool {
+	kept := map[string]any{"host": now.Host, "port": int64(now.Port), "username": now.Username, "is_tls_required": now.IsTlsRequired}
+	for name, value := range kept {
+		if planned, given := body[name]; given && planned != value {
+			return true
+		}
+	}
+	return false
 }
 
 func recorded(ctx context.Context, plan instanceModel) map[string]any {

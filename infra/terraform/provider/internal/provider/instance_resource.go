@@ -52,7 +52,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			"username": schema.StringAttribute{Optional: true, Computed: true, PlanModifiers: kept, MarkdownDescription: "The control plane's account there."},
 			"password": schema.StringAttribute{
 				Optional: true, Sensitive: true, WriteOnly: true,
-				MarkdownDescription: "Of that account. Write-only: it is never in state. A new one is sent when `password_version` changes.",
+				MarkdownDescription: "Of that account. Write-only: it is never in state. It is sent again when `password_version`, `host`, `port`, `username` or `is_tls_required` changes: the control plane gives the stored one to no other server.",
 			},
 			"password_version": schema.Int64Attribute{Optional: true, MarkdownDescription: "Raise it to send `password` again."},
 			"is_tls_required":  schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false)},
@@ -182,7 +182,7 @@ func (r *instanceResource) update(ctx context.Context, plan, state, config insta
 	id := state.ID.ValueString()
 	now, err := api.Read[api.Instance](r.InstancesRetrieve(ctx, id))
 	if err == nil {
-		body := api.Body(updateRequest(ctx, plan, state, config))
+		body := api.Body(updateRequest(ctx, plan, state, config, now.Endpoint))
 		_, err = api.Read[api.Instance](r.InstancesPartialUpdateWithBody(ctx, id, nil, api.JSON, body, api.IfVersion(now.Version)))
 	}
 	if err == nil && !plan.ProxyEnabled.Equal(state.ProxyEnabled) {

@@ -53,25 +53,33 @@ output "minor" { value = fqc_instance.i.minor_version }
 func TestAnExternalInstanceKeepsItsPasswordOutOfState(t *testing.T) {
 	s := needStack(t)
 	w, server := s.workdir(t), s.Instances[1]
-	of := func(more string) string {
+	at := func(host, password, more string) string {
 		return fmt.Sprintf(`resource "fqc_instance" "i" {
   name             = "terraform-borrowed"
   instance_class   = "local.small"
   host             = %q
   port             = %d
   username         = %q
-  password         = %q
+  %s
   password_version = 1
   %s
 }
-`, server.Host, server.Port, server.Username, server.Password, more)
+`, host, server.Port, server.Username, password, more)
 	}
+	given := fmt.Sprintf("password = %q", server.Password)
+	of := func(more string) string { return at(server.Host, given, more) }
 	w.apply(of(""))
 	if strings.Contains(w.state(), server.Password) {
 		t.Error("the password is in state")
 	}
 	w.apply(of(`maintenance_window = { weekday = 6, start = "03:30", minutes = 90 }`))
 	w.apply(of(`proxy_enabled = true`))
+	w.configure(at("localhost", "", ""))
+	code, out := w.run("apply", "-auto-approve", "-no-color")
+	if code != 1 || !strings.Contains(out, "password") || !strings.Contains(out, "not given for the new host") {
+		t.Errorf("it moves without its password (%d):\n%s", code, out)
+	}
+	w.apply(at("localhost", given, ""))
 }
 
 func TestAnUnknownClassIsNamed(t *testing.T) {
