@@ -33,18 +33,22 @@ def reset(run_dir: RunDir) -> None:
 
 
 def stop_services(run_dir: RunDir, kept: record.Record) -> None:
-    process.stop(list(kept.processes.values()), _GRACE_SECONDS)
-    kept.processes.clear()
-    record.save(run_dir.record, kept)
+    try:
+        process.stop(list(kept.processes.values()), _GRACE_SECONDS)
+    finally:
+        kept.processes = kept.running()
+        record.save(run_dir.record, kept)
 
 
 def stop_everything(run_dir: RunDir, kept: record.Record) -> None:
-    stop_services(run_dir, kept)
     try:
-        fleet.stop(run_dir, kept)
+        stop_services(run_dir, kept)
     finally:
-        # Whatever outlived its parent, or a fleet that could not be asked.
-        process.stop(process.marked(kept.stack_id), _GRACE_SECONDS)
+        try:
+            fleet.stop(run_dir, kept)
+        finally:
+            # Whatever outlived its parent, or a fleet that could not be asked.
+            process.stop(process.marked(kept.stack_id), _GRACE_SECONDS)
 
 
 def _remove(entry: Path) -> None:

@@ -1,7 +1,7 @@
 """Processes by proved identity.
 
-A pid alone is a guess: after its process ended the kernel may give it to a stranger. A pid with the start time and
-the boot id is unique, so that is what gets recorded and compared. Linux only, through /proc.
+A pid alone is a guess: after its process ended the kernel may give it to a stranger, or to a thread of one. A pid with
+the start time and the boot id is unique, so that is what gets recorded and compared. Linux only, through /proc.
 """
 
 import os
@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
+from stack.problem import Problem
 from stack.waiting import wait_until
 
 # In the environment of everything a stack starts, so that grandchildren can be found after their parent is gone.
@@ -42,9 +43,17 @@ def _stat_fields(pid: int) -> list[str] | None:
 def identify(pid: int) -> Identity | None:
     """The identity of a running process; None when it ended, also while it waits to be reaped."""
     fields = _stat_fields(pid)
-    if fields is None or fields[0] in ("Z", "X"):
+    if fields is None or fields[0] in ("Z", "X") or not _is_process(pid):
         return None
     return Identity(pid, int(fields[19]), boot_id())
+
+
+def _is_process(pid: int) -> bool:
+    """Threads beside the first one of their process have numbers of their own in /proc."""
+    try:
+        return f"\nTgid:\t{pid}\n" in Path(f"/proc/{pid}/status").read_text(errors="replace")
+    except OSError:
+        return False
 
 
 def is_alive(identity: Identity) -> bool:
@@ -53,10 +62,14 @@ def is_alive(identity: Identity) -> bool:
 
 def send(identity: Identity, number: signal.Signals) -> bool:
     """Signals exactly this process. A pidfd closes the gap between looking and signalling."""
+    if not is_alive(identity):
+        return False
     try:
         handle = os.pidfd_open(identity.pid)
-    except ProcessLookupError:
-        return False
+    except OSError:
+        if is_alive(identity):
+            raise
+        return False  # it ended meanwhile, and its number may be a thread's
     try:
         if not is_alive(identity):
             return False
@@ -69,11 +82,23 @@ def send(identity: Identity, number: signal.Signals) -> bool:
 
 
 def stop(identities: list[Identity], grace_seconds: float) -> None:
-    """Asks all to end, waits, and kills those that did not."""
+    """Asks all to end, waits, and kills those that did not. One that cannot be ended is told of after all others."""
+    failures: dict[Identity, OSError] = {}
     for number, patience in ((signal.SIGTERM, grace_seconds), (signal.SIGKILL, 60.0)):
-        asked = [identity for identity in identities if send(identity, number)]
+        asked = [identity for identity in identities if _asked(identity, number, failures)]
         if wait_until(partial(_all_ended, asked), patience):
-            return
+            break
+    left = [f"process {each.pid} could not be ended: {error}" for each, error in failures.items() if is_alive(each)]
+    if left:
+        raise Problem(f"{'; '.join(left)}; everything else was ended. End it yourself, then run the command again")
+
+
+def _asked(identity: Identity, number: signal.Signals, failures: dict[Identity, OSError]) -> bool:
+    try:
+        return send(identity, number)
+    except OSError as error:
+        failures[identity] = error
+        return False
 
 
 def _all_ended(identities: list[Identity]) -> bool:

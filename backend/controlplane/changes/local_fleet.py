@@ -15,6 +15,7 @@ from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.fleet.selectors import instance_list
 from controlplane.fleet.services import instance_forget, instance_state_set
 from controlplane.fleet.states import Provider, State
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.local import LocalServerError
 
 CLASS = "local.small"
@@ -64,9 +65,17 @@ def _start_again(instance: Instance) -> None:
 
 
 def stop() -> None:
+    """All of them; those that could not be stopped are told of when the others are."""
+    failures = []
     for instance in _all():
-        local_server(instance).stop()
-        instance_state_set(instance, State.STOPPED, "the local fleet was stopped")
+        try:
+            local_server(instance).stop()
+        except (GatewayError, OSError) as error:
+            failures.append(f"{instance.name}: {error}")
+        else:
+            instance_state_set(instance, State.STOPPED, "the local fleet was stopped")
+    if failures:
+        raise LocalServerError("; ".join(failures))
 
 
 def reset() -> None:

@@ -24,7 +24,7 @@ def running_pid(pid_file: Path, program: str, argument: str) -> int | None:
     words = f"{program}\0{argument}\0".encode()
     with suppress(OSError, ValueError):
         pid = int(pid_file.read_text())
-        if words in _command_line(pid):
+        if _is_process(pid) and words in _command_line(pid):
             return pid
     pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
     return next((pid for pid in pids if words in _command_line(pid)), None)
@@ -35,6 +35,14 @@ def _command_line(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def _is_process(pid: int) -> bool:
+    """The number in an old file may be a thread's by now, even one of the server that was started since."""
+    try:
+        return f"\nTgid:\t{pid}\n" in Path(f"/proc/{pid}/status").read_text(errors="replace")
+    except OSError:
+        return False
 
 
 def start_detached(command: list[str], log: Path) -> int:
@@ -58,9 +66,8 @@ def start_detached(command: list[str], log: Path) -> int:
 
 def has_ended(pid: int, seconds: float) -> bool:
     """Whether it ends within that time; true as soon as it does."""
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
+    handle = _opened(pid)
+    if handle is None:
         return True
     try:
         return _ended(handle, seconds)
@@ -68,18 +75,32 @@ def has_ended(pid: int, seconds: float) -> bool:
         os.close(handle)
 
 
+def _opened(pid: int) -> int | None:
+    """A handle of the process; None if there is none of that number."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        if _is_process(pid):
+            raise
+        return None
+
+
 def stop(pid: int, *, force: bool = False) -> None:
     """Ask it to end and wait until it has; a process that is deaf for a minute is killed."""
-    with suppress(ProcessLookupError):
-        handle = os.pidfd_open(pid)
-        try:
+    handle = _opened(pid)
+    if handle is None:
+        return
+    try:
+        with suppress(ProcessLookupError):
             signal.pidfd_send_signal(handle, signal.SIGKILL if force else signal.SIGTERM)
             if not _ended(handle, STOP_SECONDS):
                 signal.pidfd_send_signal(handle, signal.SIGKILL)
                 if not _ended(handle, STOP_SECONDS):
                     raise GatewayError(f"process {pid} does not end even when killed: look at the machine.")
-        finally:
-            os.close(handle)
+    except PermissionError as error:
+        raise GatewayError(f"process {pid} is not this account's to end: {error}") from error
+    finally:
+        os.close(handle)
 
 
 def _ended(handle: int, seconds: float) -> bool:

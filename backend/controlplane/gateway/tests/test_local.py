@@ -2,11 +2,13 @@ import os
 import socket
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import pytest
 
 from controlplane.gateway.local import LocalServer, LocalServerError
-from controlplane.gateway.process import has_ended
+from controlplane.gateway.process import has_ended, stop
 
 # A machine with a name that nobody knows; who is not root becomes it in a namespace.
 NAMELESS = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--mount", "--uts"]
@@ -29,6 +31,26 @@ def test_a_server_starts_stops_and_starts_again(own_server):
     assert server.pid not in (None, first)
     server.stop()
     assert server.pid is None
+
+
+@pytest.mark.parametrize("of", ["this process", "the server"])
+def test_a_pid_file_that_names_a_thread_by_now_hides_no_server(own_server, of):
+    server = own_server()
+    first, pid = server.pid, "self" if of == "this process" else server.pid
+    keep, end = threading.Thread(target=(ended := threading.Event()).wait), ended.set
+    keep.start()
+    try:
+        threads = {int(entry.name) for entry in Path(f"/proc/{pid}/task").iterdir()}
+        thread = max(threads - {first, os.getpid()})
+        (server.folder / "server.pid").write_text(str(thread))
+        assert server.pid == first
+        assert has_ended(thread, 0)
+        stop(thread)
+        server.stop()
+        assert server.pid is None and has_ended(first, 60)
+    finally:
+        end()
+        keep.join()
 
 
 def test_the_file_with_the_password_is_gone_once_the_account_works(shared_server):
