@@ -2,7 +2,9 @@
 
 Items are handed out under a lock on the fleet apply's row, so two workers do not hand out too many. The worker that
 ends an item hands out the next, and for a while to itself: a message takes longer than many a change. The sweep hands
-out for workers that died.
+out for workers that died. An item whose worker is lost before its change was made is put back after as long as a
+change's lease; a worker that was only slow finds that the item is no longer its own. Once its change was made, that
+says how it ends: one that was not begun is run, one that was is undone (changes/upkeep.py).
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ import time
 from collections import Counter
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from controlplane.audit.services import audit_record
@@ -21,6 +24,7 @@ from controlplane.changes.models import ChangeSet
 from controlplane.changes.planning import preview_parameters
 from controlplane.changes.services import change_approve_held, change_make
 from controlplane.changes.states import ENDED, ChangeState, Kind
+from controlplane.core import clock
 from controlplane.core.errors import Conflict, Problem
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.template_uses import template_use_note
@@ -31,7 +35,6 @@ from controlplane.rollouts.services import tell
 from controlplane.rollouts.states import AT_WORK, NOT_BEGUN, ApplyState, ItemState
 
 LOST_AFTER = timedelta(seconds=60)
-DEAD_AFTER = timedelta(seconds=300)  # longer than a look at a slow server before the change is made
 OWN_SECONDS = 2.0  # then other tasks have their turn, and a worker that is to stop may
 
 
@@ -53,7 +56,7 @@ def advance(fleet_apply_id: str, *, keeps_one: bool = False) -> int | None:
     chosen = list(row.items.filter(state=ItemState.PENDING).values_list("pk", flat=True)[:room])
     if chosen:
         handed_out = FleetApplyItem.objects.filter(pk__in=chosen)
-        handed_out.update(state=ItemState.DISPATCHED, dispatched_at=timezone.now())
+        handed_out.update(state=ItemState.DISPATCHED, dispatched_at=clock.shared_now())
     own = chosen.pop(0) if chosen and keeps_one else None
     for pk in chosen:
         transaction.on_commit(lambda pk=pk: deliver_item(pk))
@@ -86,7 +89,7 @@ def run_items(first: int) -> None:
 def run_item(item_id: int) -> str | None:
     """Once per item, whoever comes first; whose fleet apply may be moved on."""
     mine = FleetApplyItem.objects.filter(pk=item_id, state=ItemState.DISPATCHED)
-    if not mine.update(state=ItemState.RUNNING, dispatched_at=timezone.now()):  # it may have waited for long
+    if not mine.update(state=ItemState.RUNNING, dispatched_at=clock.shared_now()):  # it may have waited for long
         return None
     item = FleetApplyItem.objects.select_related("fleet_apply__template", "instance__instance_class").get(pk=item_id)
     with acting_as(item.fleet_apply.started_by, item.fleet_apply.started_by_id):
@@ -116,17 +119,26 @@ def _change_for(item: FleetApplyItem) -> ChangeSet | None:
         )
         if change.needs_second_person:
             raise Conflict("Restarts take a second person: apply this instance by itself.", code="second_person_needed")
-        FleetApplyItem.objects.filter(pk=item.pk).update(change=change)
         change_approve_held(change)
+        if not _held(item).update(change=change):
+            raise _given_up()
         return change
+
+
+def _held(item: FleetApplyItem) -> QuerySet[FleetApplyItem]:
+    """The item, as long as it is the worker's that has taken it: when it was taken tells one from the next."""
+    return FleetApplyItem.objects.filter(pk=item.pk, state=ItemState.RUNNING, dispatched_at=item.dispatched_at)
+
+
+def _given_up() -> Conflict:
+    return Conflict("It was given up before it began: nothing was changed.", code="wrong_state")
 
 
 def _refuse_if_given_up(item: FleetApplyItem) -> None:
     """Who aborts the fleet apply waits for this transaction and then finds the change, or came before it."""
     row = FleetApply.objects.select_for_update().get(pk=item.fleet_apply_id)
-    is_mine = FleetApplyItem.objects.filter(pk=item.pk, state=ItemState.RUNNING).exists()
-    if row.state == ApplyState.ABORTED or not is_mine:
-        raise Conflict("It was given up before it began: nothing was changed.", code="wrong_state")
+    if row.state == ApplyState.ABORTED or not _held(item).exists():
+        raise _given_up()
 
 
 def record_outcome(item: FleetApplyItem, ended: ChangeSet | None = None) -> None:
@@ -142,13 +154,24 @@ def record_outcome(item: FleetApplyItem, ended: ChangeSet | None = None) -> None
 
 @transaction.atomic
 def _finish(item: FleetApplyItem, state: ItemState, detail: str) -> None:
-    mine = FleetApplyItem.objects.filter(pk=item.pk, state=ItemState.RUNNING)
-    if mine.update(state=state, detail=detail, finished_at=timezone.now()):
+    if _held(item).update(state=state, detail=detail, finished_at=timezone.now()):
         tell(item.fleet_apply)
 
 
+@transaction.atomic
+def _put_back(item: FleetApplyItem) -> None:
+    """Its worker is gone and has changed nothing: another one takes it, unless nothing is to begin any more."""
+    row = FleetApply.objects.select_for_update().get(pk=item.fleet_apply_id)
+    lost = _held(item).filter(change=None)
+    if row.state in (ApplyState.RUNNING, ApplyState.PAUSED):
+        lost.update(state=ItemState.PENDING, dispatched_at=None)
+    else:
+        lost.update(state=ItemState.SKIPPED, detail=row.state, finished_at=timezone.now())
+    tell(row)
+
+
 def _is_older(age: timedelta) -> Q:
-    now = timezone.now()
+    now = clock.shared_now()
     # Later than now: the clock was set back. To deliver once more does no harm.
     return Q(dispatched_at__lt=now - age) | Q(dispatched_at__gt=now + age)
 
@@ -158,10 +181,11 @@ def sweep() -> None:
     undelivered = FleetApplyItem.objects.filter(_is_older(LOST_AFTER), state=ItemState.DISPATCHED)
     for item_id in undelivered.values_list("pk", flat=True)[:200]:
         deliver_item(item_id)
-    over = Q(change__state__in=ENDED) | (Q(change=None) & _is_older(DEAD_AFTER))
+    lease = timedelta(seconds=settings.CHANGE_LEASE_SECONDS)
+    over = Q(change__state__in=ENDED) | (Q(change=None) & _is_older(lease))
     for item in FleetApplyItem.objects.filter(over, state=ItemState.RUNNING).select_related("fleet_apply")[:200]:
         if item.change_id is None:
-            _finish(item, ItemState.FAILED, "the worker was lost before it began: nothing was changed")
+            _put_back(item)
         else:
             record_outcome(item)
     for row_id in FleetApply.objects.filter(state=ApplyState.RUNNING).values_list("pk", flat=True):

@@ -118,12 +118,12 @@ def test_who_may_not_be_signalled_is_told_of_and_the_others_are_ended() -> None:
     protected = subprocess.Popen(SLEEP)
     own = subprocess.Popen(["/bin/sleep", "600"], user=NOBODY, cwd="/")
     identities = [identify(process.pid) for process in (protected, own)]
-    os.seteuid(NOBODY)
+    os.setresuid(NOBODY, NOBODY, 0)
     try:
         with pytest.raises(Problem, match=rf"process {protected.pid} could not be ended"):
             stop([each for each in identities if each], grace_seconds=60)
     finally:
-        os.seteuid(0)
+        os.setresuid(0, 0, 0)
         protected.kill()
     assert own.wait(60) == -signal.SIGTERM
     assert protected.wait(60) == -signal.SIGKILL

@@ -262,17 +262,43 @@ def test_an_item_that_waited_long_for_its_worker_is_not_taken_for_lost_when_it_b
     assert counts(operator, row.json()["id"]) == ("done", {"applied": 1})
 
 
-def test_a_worker_that_died_before_its_change_was_made_leaves_an_item_that_says_so(
-    operator, fleet, template, delivered
+@pytest.mark.parametrize(("steer", "ends"), [("", ("done", {"applied": 1})), ("abort", ("aborted", {"skipped": 1}))])
+def test_a_worker_that_died_before_its_change_was_made_leaves_an_item_for_the_next(
+    operator, fleet, template, delivered, steer, ends
 ):
     row = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": [fleet.pk], "start": True})
     execution.advance(row.json()["id"])
     long_ago = timezone.now() - timedelta(hours=1)
+    delivered.clear()
     FleetApply.objects.get().items.update(state="running", dispatched_at=long_ago)
+    if steer:
+        operator.post(f"/api/v1/fleet-applies/{row.json()['id']}/{steer}")
     execution.sweep()
     execution.advance(row.json()["id"])
-    assert counts(operator, row.json()["id"]) == ("stopped", {"failed": 1})
-    assert "nothing was changed" in FleetApply.objects.get().items.get().detail
+    work(delivered)
+    assert counts(operator, row.json()["id"]) == ends
+
+
+def test_a_worker_that_was_only_slow_neither_changes_nor_ends_an_item_that_another_one_has_now(
+    operator, fleet, template, delivered, settings, monkeypatch
+):
+    row = operator.post("/api/v1/fleet-applies", {"template": "slow-log", "instances": [fleet.pk], "start": True})
+    execution.advance(row.json()["id"])
+    look, looks = execution.preview_parameters, []
+
+    def taken_over_meanwhile(*arguments, **facts):
+        looks.append(arguments)
+        if len(looks) == 1:
+            FleetApply.objects.get().items.update(dispatched_at=timezone.now() - timedelta(hours=1))
+            execution.sweep()
+            execution.advance(row.json()["id"])
+            work(delivered)
+        return look(*arguments, **facts)
+
+    monkeypatch.setattr(execution, "preview_parameters", taken_over_meanwhile)
+    work(delivered)
+    assert len(looks) == 2 and fleet.changes.count() == 1
+    assert counts(operator, row.json()["id"]) == ("done", {"applied": 1})
 
 
 def test_a_list_costs_the_same_however_long_it_is(operator, template, fleet, django_assert_num_queries):
