@@ -40,7 +40,7 @@ AXES = {
     "entries": "cached entries of the written table",
 }
 # Files that do not change when the figures do not.
-mpl.rcParams.update({"svg.hashsalt": "fqc", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+mpl.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
 Find = Callable[[str, Any], Spread | None]
 
 
@@ -174,5 +174,4 @@ def _write_cost(measured: Measured) -> Figure:
 
 def _save(figure: Figure, path: Path) -> None:
     figure.savefig(path.with_suffix(".png"), dpi=110)
-    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
     plt.close(figure)

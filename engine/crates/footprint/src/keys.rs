@@ -16,14 +16,6 @@ impl Keys {
         }
     }
 
-    /// Whether some row may be in both.
-    pub fn collides(&self, other: &Keys) -> bool {
-        match (self, other) {
-            (Keys::Points(points), keys) | (keys, Keys::Points(points)) => points.iter().any(|key| keys.contains(*key)),
-            (Keys::Range { low, high }, Keys::Range { low: from, high: to }) => low.max(from) <= high.min(to),
-        }
-    }
-
     /// The keys one by one; none if they are more than `most`.
     pub fn points(&self, most: usize) -> Option<Vec<i128>> {
         match self {
@@ -39,17 +31,6 @@ mod tests {
 
     fn range(low: i128, high: i128) -> Keys {
         Keys::Range { low, high }
-    }
-
-    #[test]
-    fn footprints_collide_where_they_share_a_key() {
-        let points = |keys: &[i128]| Keys::Points(keys.to_vec());
-        assert!(points(&[7, 9]).collides(&points(&[9])));
-        assert!(!points(&[7]).collides(&points(&[8])));
-        assert!(points(&[7]).collides(&range(7, 9)) && range(7, 9).collides(&points(&[9])));
-        assert!(range(1, 5).collides(&range(5, 9)));
-        assert!(!range(1, 5).collides(&range(6, 9)));
-        assert!(!range(9, 1).collides(&range(1, 9)), "an empty range holds nothing");
     }
 
     #[test]

@@ -1,16 +1,12 @@
-//! The vocabulary in which reads and writes say what they touch.
+//! Rows of one table by their keys: what reads and writes may touch, where table and statement tell it.
 //!
-//! A *footprint* is what one statement touches: whole tables; or, where table and statement allow it, the *points* (single
-//! values of an integer key column, `id = 7`, `id IN (7, 9)`) or the *range* (`id BETWEEN 7 AND 9`) of one table.
-//! Two footprints that cannot be proved disjoint collide: a point lies in its table, a range holds its points, and a whole
-//! table holds everything.
+//! The *footprint* of a statement is the whole table, or the *points* (single values of an integer key column, `id = 7`,
+//! `id IN (7, 9)`) or the *range* (`id BETWEEN 7 AND 9`) of one table.
 //!
 //! Deliberately absent: SQL, versions, and any knowledge of a server's catalogue.
 
 mod column;
 mod keys;
-mod table;
 
 pub use column::KeyColumn;
 pub use keys::Keys;
-pub use table::{NameCase, TableName};

@@ -1,6 +1,6 @@
 //! What each packet of a response means, given those before it.
 
-use super::prepare::Stage;
+use super::prepare::{Prepared, Stage};
 use super::window::Head;
 use super::{Expect, Outcome, OutcomeKind, StatusOffsets};
 use crate::capability::{DEPRECATE_EOF, MARIADB_CACHE_METADATA, MARIADB_PROGRESS, PROGRESS_OBSOLETE};
@@ -11,7 +11,7 @@ use crate::{MAX_PAYLOAD, OkPacket, status};
 const OK: u8 = 0x00;
 const MORE_AUTHENTICATION: u8 = 0x01;
 const LOCAL_INFILE: u8 = 0xFB;
-pub(super) const EOF: u8 = 0xFE;
+const EOF: u8 = 0xFE;
 const ERR: u8 = 0xFF;
 
 /// An EOF packet is shorter than any row that begins with 0xFE, whose first value has an 8-byte length.
@@ -22,7 +22,7 @@ const PROGRESS_CODE: u16 = 0xFFFF;
 
 /// What the next packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+enum Phase {
     First,
     Definitions { left: u64 },
     EndOfDefinitions,
@@ -44,8 +44,8 @@ pub(super) enum Step {
 pub(super) struct Machine {
     expect: Expect,
     capabilities: u64,
-    pub(super) phase: Phase,
-    pub(super) outcome: Outcome,
+    phase: Phase,
+    outcome: Outcome,
     rows: u64,
     columns: u64,
 }
@@ -222,7 +222,38 @@ impl Machine {
         self.done(OutcomeKind::Err { code })
     }
 
-    pub(super) fn note_status(&mut self, status: u16, warnings: u16, offset: u64) {
+    fn prepared(&mut self, head: &Head) -> Step {
+        let Some(Prepared { id, columns, params }) = Prepared::parse(head.start) else { return Step::Confused };
+        self.outcome.kind = OutcomeKind::Prepared { id, params, columns };
+        self.next_prepared(Stage::Params { left: params })
+    }
+
+    fn prepared_part(&mut self, stage: Stage, first: u8, head: &Head) -> Step {
+        match stage {
+            Stage::Params { left } => self.next_prepared(Stage::Params { left: left - 1 }),
+            Stage::Columns { left } => self.next_prepared(Stage::Columns { left: left - 1 }),
+            Stage::EndOfParams | Stage::EndOfColumns => {
+                let Some((warnings, status)) = eof_fields(head).filter(|_| first == EOF) else {
+                    return Step::Confused;
+                };
+                self.note_status(status, warnings, head.offset + 3);
+                self.next_prepared(stage)
+            }
+        }
+    }
+
+    fn next_prepared(&mut self, stage: Stage) -> Step {
+        let OutcomeKind::Prepared { params, columns, .. } = self.outcome.kind else { return Step::Confused };
+        match stage.settled(params, columns, !self.deprecates_eof()) {
+            Some(stage) => {
+                self.phase = Phase::Prepared(stage);
+                Step::Continue
+            }
+            None => self.done(self.outcome.kind),
+        }
+    }
+
+    fn note_status(&mut self, status: u16, warnings: u16, offset: u64) {
         self.outcome.status = Some(status);
         self.outcome.warnings = warnings;
         self.outcome.status_offsets.push(offset);
@@ -237,7 +268,7 @@ impl Machine {
         Step::Continue
     }
 
-    pub(super) fn done(&mut self, kind: OutcomeKind) -> Step {
+    fn done(&mut self, kind: OutcomeKind) -> Step {
         self.outcome.kind = kind;
         Step::Done(self.outcome.clone())
     }
@@ -246,13 +277,13 @@ impl Machine {
         OutcomeKind::ResultSet { rows: self.rows, columns: self.columns }
     }
 
-    pub(super) fn deprecates_eof(&self) -> bool {
+    fn deprecates_eof(&self) -> bool {
         self.capabilities & DEPRECATE_EOF != 0
     }
 }
 
 /// Warnings and status of an EOF packet.
-pub(super) fn eof_fields(head: &Head) -> Option<(u16, u16)> {
+fn eof_fields(head: &Head) -> Option<(u16, u16)> {
     let mut reader = Reader::new(head.start);
     reader.u8().filter(|_| head.length < EOF_LIMIT)?;
     Some((reader.u16()?, reader.u16()?))
