@@ -1,6 +1,6 @@
 //! What the engine has to know of the server's tables, views and settings, asked for by SQL.
 //!
-//! It may be slow or fail without harm: results are stored only while the answers are those of the present.
+//! It may be slow or fail without harm: results are stored only while the answers are current.
 
 mod beginnings;
 mod keys;

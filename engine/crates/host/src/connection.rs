@@ -1,7 +1,7 @@
 //! One connection's bytes between the server and its client.
 //!
-//! Reads run ahead of the server by at most one buffer, so that a whole command is seen before the server asks for its
-//! first byte. What cannot be held whole passes as it comes, and is only looked at.
+//! Reads run ahead of the server by at most one buffer, so that a whole command is seen before the server gets its first byte. A
+//! command that is too long to hold passes as it comes, and is only observed.
 //!
 //! A server with a thread pool waits on the socket itself: there nothing may be read ahead. Commands are peeked at, and
 //! after an answer the server gets a ping to run, so that it goes back to waiting in its own way.

@@ -1,8 +1,8 @@
 //! When to wait for a client's next command inside the read, and when to leave the waiting to the server.
 //!
-//! The server asks for bytes, is told that there are none, waits on the socket and asks again: three calls into the kernel.
-//! A read that waits is one. But it waits only a moment, so that the server's own timeouts and ends stay what they are, and
-//! a moment in vain costs more than is won. So it is tried where commands follow each other closely.
+//! The server tries to read, gets nothing, waits on the socket and reads again: three system calls. A read that waits is one. But
+//! it waits only for a moment, so that the server's own timeouts keep working, and waiting in vain costs more than it saves. So it
+//! is tried only where commands follow each other closely.
 
 use crate::io::Io;
 

@@ -1,4 +1,4 @@
-//! The engine of this process, and which load of the plugin this is.
+//! The engine of this process, and how often the plugin has been loaded.
 
 use crate::faults;
 use crate::server;

@@ -1,4 +1,4 @@
-//! Faults on purpose: what shows that none of them takes the server along.
+//! Deliberate faults, for the tests that show that none of them brings the server down.
 //!
 //! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on; with
 //! `FQC_FAULT=capability:35` the engine does not know that capability.

@@ -1,4 +1,4 @@
-//! What is known of threads whose bytes are not seen, and when the engine follows statements at all.
+//! Following the server: threads whose bytes are not seen, and when statements are followed at all.
 
 pub mod bystanders;
 pub mod strangers;

@@ -1,7 +1,7 @@
 //! The functions that stand in the server's table while the plugin is loaded, and the containment around them.
 //!
-//! A panic never leaves a hook: it is counted and logged, the cache is switched off for the process, the connection at
-//! fault becomes foreign, and its bytes go on.
+//! A panic never leaves a hook: it is counted and logged, the cache is turned off for the process, the connection at fault becomes
+//! foreign, and its bytes keep flowing.
 
 use crate::containment::{contain, contained};
 use crate::engine::engine;

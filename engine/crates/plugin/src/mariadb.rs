@@ -1,4 +1,4 @@
-//! All that is MariaDB's alone: what it declares and exports, what it reports, and how it is asked.
+//! Everything specific to MariaDB: what the plugin declares to it, what it exports and reports, and how it is queried.
 
 pub mod abi;
 pub mod classes;

@@ -1,4 +1,4 @@
-//! The numbers that users see of the cache.
+//! The numbers behind the status variables.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! The server that the plugin runs in, as far as it does not matter which one it is.
+//! What the shared parts of the plugin need of the server, whichever product it is.
 
 use flavour::Flavour;
 use host::Link;

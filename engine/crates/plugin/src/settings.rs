@@ -1,4 +1,4 @@
-//! What users have set of the cache, made known to the engine.
+//! Passes what users have set on to the engine.
 
 use crate::engine::engine;
 use crate::following::waking;

@@ -1,6 +1,6 @@
 //! The plugin's own thread: it applies settings, reads the server's catalogue, and keeps numbers up to date.
 //!
-//! It may be slow or fail without harm: results are stored only while the facts that it published are of the present.
+//! It may be slow or fail without harm: results are stored only while what it has published is current.
 
 use crate::containment::contain;
 use crate::engine::engine;

@@ -1,4 +1,4 @@
-//! What is known of a stored result, and whether it may still be told.
+//! Stored results: what is known of each, and whether it may still be served.
 
 pub mod ages;
 pub mod cells;

@@ -1,7 +1,7 @@
 //! The brain of one connection: bytes in, decisions out. No sockets, no threads, no clock but the engine's.
 //!
-//! A host (the plugin inside a server) shows a `Session` every command before the server sees it, every byte of every
-//! response before the client sees it, and the facts that the server tells: tables locked, statements run, settings.
+//! A host, such as the plugin inside a server, shows a `Session` every command before the server sees it, every byte of every
+//! response before the client sees it, and the server's reports: tables locked, statements run, settings.
 //! Invariants:
 //! - a stored result is served only while every version recorded with it is unchanged;
 //! - what is not understood is never stored, and closes everything that it could touch;

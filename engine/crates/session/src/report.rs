@@ -1,7 +1,7 @@
-//! What the server tells besides its responses, of a connection or of a thread whose bytes are not seen.
+//! What the server reports besides its responses, about a connection or about a thread whose bytes are not seen.
 //!
-//! Plain data: a report may come from the thread that runs the statement or from another machine. All that matters is the order:
-//! what a statement locks is told before it is locked, and its end before its response leaves.
+//! Plain data: a report may come from the thread that runs the statement, or from another machine. Only the order matters: a lock
+//! is reported before the statement uses the table, and the end of a statement before its response leaves.
 
 use crate::identity::account::Account;
 

@@ -1,4 +1,4 @@
-//! What the server tells besides its responses, of connections and of threads whose bytes are not seen.
+//! What follows from the server's reports, for connections and for threads whose bytes are not seen.
 
 pub mod beginnings;
 pub mod bystander;

@@ -1,4 +1,4 @@
-//! One connection: who it is, where it stands, and the facts that the server tells of it.
+//! The state of one connection, in parts that each keep their own invariants.
 
 pub mod diagnostics;
 pub mod identity;

@@ -1,4 +1,4 @@
-//! Server threads that are nobody's connection here: events, appliers, connections that are not followed.
+//! Server threads without a connection that is followed: events, appliers, connections that cannot be read.
 
 use crate::containment::contain;
 use crate::engine::engine;

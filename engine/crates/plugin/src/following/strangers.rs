@@ -1,8 +1,9 @@
-//! Connections that were not accepted under this load of the plugin. What they write is known from the server's reports
-//! alone, and those may be missing: a session goes on with the plugins that it knew, for one command after another has
-//! come, or for good if it met a plugin on its way out.
+//! Connections that were accepted before this load of the plugin. What they write is known only from the server's reports, and
+//! those may be missing: a session keeps using the list of plugins that it knew, until its next command, or for good if it met a
+//! plugin that was being removed.
 //!
-//! So while such a connection works that nothing was ever reported of, nothing is fresh. Its first report ends that.
+//! So while such a connection runs a command and nothing has ever been reported about it, no result is fresh. Its first report
+//! ends that.
 
 use crate::engine::{engine, load};
 use crate::following::waking;

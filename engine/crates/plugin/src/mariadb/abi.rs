@@ -1,4 +1,4 @@
-//! The server's plugin ABI, as far as this plugin speaks it.
+//! The parts of the server's plugin ABI that this plugin uses.
 //!
 //! Layouts follow the public headers `mysql/plugin.h`, `mysql/plugin_audit.h` and `mysql/service_*.h`
 //! (MariaDB plugin interface 1.15, audit interface 3.2). Only public structures: a `THD` stays opaque.

@@ -1,4 +1,4 @@
-//! What the server is made to say: in its error log, or to the client whose statement runs on this thread.
+//! Messages in the server's error log, and to the client whose statement runs on this thread.
 
 use crate::mariadb::abi::ME_WARNING;
 use crate::mariadb::symbols::{self, Symbols};

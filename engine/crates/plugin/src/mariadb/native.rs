@@ -1,4 +1,4 @@
-//! The server's own query cache, which the plugin takes the place of.
+//! The server's own query cache, which the plugin replaces.
 
 use crate::log;
 use crate::mariadb::variables;

@@ -1,4 +1,4 @@
-//! What this plugin calls in the server: functions and variables that it exports, looked up once at load.
+//! Functions and variables that the server exports and this plugin uses, looked up once at load.
 //!
 //! Invariant: nothing here is called unless every symbol was found. A server that lacks one is refused at load.
 

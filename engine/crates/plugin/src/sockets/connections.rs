@@ -1,4 +1,4 @@
-//! The connections' way in and out.
+//! Connections that are accepted and closed.
 
 use crate::engine::{engine, load_number};
 use crate::server;

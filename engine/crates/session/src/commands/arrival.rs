@@ -1,4 +1,4 @@
-//! A command has arrived: serve it, or say what it may touch and let the server have it.
+//! A command has arrived: it is served, or closes what it may touch and goes to the server.
 
 use crate::commands::hits::{Asked, Served};
 use crate::decision::{Decision, Outlet};

@@ -1,4 +1,4 @@
-//! A BEGIN that the client takes for done and the server does not know of yet.
+//! A BEGIN that was answered, but not yet passed on to the server.
 //!
 //! The server is told with the transaction's first statement. If that is served, the server opens its snapshot at that moment.
 

@@ -1,4 +1,4 @@
-//! A statement goes to the server: what it may touch is closed, and what is needed to store its result is noted.
+//! A statement goes to the server: the tables it may touch are closed, and what is needed to store its result is noted.
 
 use crate::engine::Engine;
 use crate::reason::{Own, Reason};

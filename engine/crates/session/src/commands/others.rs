@@ -1,4 +1,4 @@
-//! Commands that are no statement to run: preparing, closing, resetting, changing the user.
+//! Commands other than running a statement: prepare, close, reset, change user.
 
 use crate::decision::Decision;
 use crate::engine::Engine;

@@ -1,4 +1,4 @@
-//! Results that the server did not see: before it matters, it is made to say FOUND_ROWS() and warnings as if it had.
+//! Results that the server did not see: before it matters, the server is brought to where FOUND_ROWS() and the warnings are right.
 
 use crate::engine::Engine;
 use crate::identity::habits::Habits;

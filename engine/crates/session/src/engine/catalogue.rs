@@ -1,4 +1,4 @@
-//! What must be known of the server's catalogue, published by whoever can ask it.
+//! What must be known of the server's catalogue; the host publishes it.
 //!
 //! A generation begins when anything is defined, altered or dropped. Results are stored only while the published names
 //! are those of the present generation.

@@ -1,6 +1,6 @@
-//! What the engine notes of its own use, for those who look, and for deciding which results are worth storing.
+//! How the engine is used: statistics for users, and for deciding which results are worth storing.
 //!
-//! Nothing here decides what a hit answers. Requests are noted where they are looked up, and when the server has answered.
+//! Nothing here affects what a hit returns. Requests are counted when they are looked up and when the server has answered.
 
 use crate::engine::counts::Tally;
 use crate::engine::tables::Table;

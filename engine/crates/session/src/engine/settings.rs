@@ -1,4 +1,4 @@
-//! What is set of the cache, and numbers for what new sessions inherit.
+//! The settings of the cache, and a number that changes whenever what new sessions inherit changes.
 
 use crate::identity::habits::Habits;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,8 +1,8 @@
 //! The tables that statements have met: their version cells, and what the catalogue says of them.
 //!
-//! A verdict on a table holds until something defines that table anew, or anything at all; then it is asked for again. The
-//! same is true of its key column, which moreover is told only while nothing is being defined: a definition is over in the
-//! server before it is over here, and whoever comes in between must not believe what was known before.
+//! A verdict on a table holds until that table, or something unknown, is redefined; then it is looked up again. The same goes for
+//! its key column, which is also withheld while anything is being defined: the server finishes a definition before this module
+//! hears of it, and a session that comes in between must not rely on what was known before.
 
 use crate::entries::cells::{allocate, definition_of, whole_of};
 use cache::{CellId, Versions};

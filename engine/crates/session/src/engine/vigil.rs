@@ -1,5 +1,5 @@
-//! Awake, the engine follows what every statement does. Asleep, while nobody wants the cache, it follows nothing and
-//! statements cost nothing: what it knew is forgotten then, and at waking it begins as after a load.
+//! Whether the engine is awake. Awake, it follows what every statement does. Asleep, while nobody wants the cache, it follows
+//! nothing and statements cost nothing. It then forgets what it knew, and starts afresh when it wakes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

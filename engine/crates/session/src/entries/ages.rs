@@ -1,4 +1,4 @@
-//! How old results are, by a clock of the host's.
+//! How old results are, by the host's clock.
 
 use cache::{Stamp, Versions};
 use insight::Timeline;

@@ -1,9 +1,9 @@
 //! Results that a rule keeps alive through writes, for a time that it says.
 //!
 //! Invariants:
-//! - what is told was true within that time: ages are counted from before the result's statement reached the server;
-//! - definitions, privileges and settings end it at once, and a transaction is told only what still is true;
-//! - without such a rule nothing is different: this is asked only of results that are outdated, and says no.
+//! - such a result was true within that time: its age counts from before its statement reached the server;
+//! - changes to definitions, privileges or settings end it at once, and a transaction gets only what is still true;
+//! - without such a rule nothing changes: this is checked only for outdated results, and the answer is no.
 
 use crate::entries::ages::Ages;
 use crate::entries::cells::{definition_of, table_cells};
@@ -23,7 +23,7 @@ impl<'a> Basis<'a> {
         Basis { cells: entry.cells(), stamp: entry.stamp(), layout: Layout(entry.flags()) }
     }
 
-    /// Whether the result can be told to anyone.
+    /// Whether the result may be served to anyone.
     pub fn is_alive(self, versions: &Versions, ages: &Ages) -> bool {
         versions.is_fresh(self.cells, self.stamp) || self.lasts(versions, ages)
     }

@@ -1,4 +1,4 @@
-//! Where a stored response has its status flags, and what it says of snapshots.
+//! An entry's flags: where its status flags are, and what may be concluded from it.
 
 /// Where a stored response has its status flags, and what it says of snapshots: packed into an entry's flags.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,4 @@
-//! A session's identity as far as it can change a result: interned, so that comparing two is comparing numbers.
+//! Numbers for identities, so that two sessions can be compared by comparing numbers.
 
 use locks::Mutex;
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! What a session wants of the server besides answers, and what a read or a BEGIN that the server does not see would withhold.
+//! What a session expects of the server besides results. A read or a BEGIN that the server never sees would not do these things.
 
 use sql::Value;
 

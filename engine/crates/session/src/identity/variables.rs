@@ -1,5 +1,5 @@
-//! What a session has SET, as far as it can change a result: variable -> value, the last one wins, so that two sessions
-//! with the same settings share entries.
+//! The variables that a session has SET and that can change a result. The last value of each counts, so two sessions with the
+//! same settings share entries.
 
 use crate::identity::habits::Habits;
 use sql::{Assignment, Charset, LexMode, Target, Value};

@@ -1,4 +1,4 @@
-//! The entrance for what the server tells of a connection, and what is in force at the end of each of its statements.
+//! Where reports about a connection arrive, and what the end of each statement says of its session.
 
 use crate::engine::Engine;
 use crate::report::{Report, SessionState};

@@ -1,4 +1,4 @@
-//! What the server was doing when the engine began to look. Nobody knows which tables those statements have locked, so
+//! Statements that were already running when the engine started to watch. It is not known which tables they have locked, so
 //! nothing is stored until the last of them has ended.
 
 use crate::engine::Engine;

@@ -1,6 +1,6 @@
-//! Sessions that were at work while the engine slept. Nobody knows what they have set, written or hold open, so nothing is
-//! served to them any more and they write as bystanders do. Only the names that the surface answers to are still looked
-//! for in their texts.
+//! Sessions that were active while the engine slept. It is not known what they have set, written or left open, so nothing is
+//! served to them any more, and they count as bystanders when they write. Their statements are only searched for the cache's
+//! own names.
 
 use crate::engine::Engine;
 use crate::session::{Phase, Session};

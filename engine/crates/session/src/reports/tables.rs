@@ -1,4 +1,4 @@
-//! A connection's statements lock tables, define them, and run other statements inside.
+//! Reports about a connection's statements: tables they lock or define, and other statements that run inside them.
 
 use crate::engine::Engine;
 use crate::engine::tables::{Table, Verdict};

@@ -1,4 +1,4 @@
-//! A session that tries the cache out, and what any connection is told of its own reads.
+//! A session that tries the cache out (`fqc_trial`).
 
 use crate::engine::Engine;
 use crate::reason::Own;

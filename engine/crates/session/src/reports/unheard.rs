@@ -1,4 +1,4 @@
-//! Somebody of whom the server reports nothing.
+//! A connection that the server reports nothing about.
 
 use crate::engine::Engine;
 use crate::reports::past::may_write;

@@ -1,4 +1,4 @@
-//! A read whose response has been sent: whether its result may be stored, and what else it tells.
+//! Whether the result of a read is stored, once its response has been sent.
 
 use crate::engine::Engine;
 use crate::entries::cells::table_cells;

@@ -1,7 +1,7 @@
 //! Who asks, as far as it can change a result.
 //!
-//! Invariant: the numbers of an identity are those of all that it was computed from. Whatever changes one of these forgets them,
-//! so the fields are changed here alone.
+//! Invariant: the numbers always match the fields that they were computed from. Every change to such a field forgets them, which is
+//! why the fields are private.
 
 use crate::identity::account::Account;
 use crate::identity::contexts::{Contexts, Parts};

@@ -1,4 +1,4 @@
-//! The tables that a session met last, found again without the registry.
+//! The tables that a session used last, so that it need not ask the registry for them.
 
 use crate::engine::Engine;
 use crate::engine::tables::Table;

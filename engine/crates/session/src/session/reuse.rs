@@ -1,4 +1,4 @@
-//! Reads whose results are hardly reused: whether they are looked for, and stored.
+//! Reads whose results are hardly reused: whether they are looked up, and stored.
 
 use crate::engine::Engine;
 use cache::Key;

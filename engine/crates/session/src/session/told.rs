@@ -1,4 +1,4 @@
-//! How far the server's reports of this session can be relied on.
+//! How far the server's reports about this session can be relied on.
 
 #[derive(Default)]
 pub struct Told {

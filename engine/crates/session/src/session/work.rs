@@ -1,6 +1,6 @@
-//! What the server is busy with for this connection, and what became of the last of it.
+//! The command that the server is running for this connection, and what is left of the last one.
 //!
-//! Invariant: of what the engine itself has asked the client sees nothing, also when the connection is given up meanwhile.
+//! Invariant: the client never sees a response to a command of the engine's own, even if the connection is given up meanwhile.
 
 use crate::statement::recording::Finished;
 use crate::statement::running::{HiddenError, Running};

@@ -1,4 +1,4 @@
-//! The question to the server for settings that are not certain, and its answer.
+//! The query that asks the server for settings that are not certain, and how its result is read.
 
 use crate::identity::habits::Habits;
 use crate::packets::query_packet;

@@ -1,4 +1,4 @@
-//! Responses that the client gets in another form than the server gave them.
+//! Responses that are rewritten before the client gets them.
 
 use sql::surface::Renamed;
 

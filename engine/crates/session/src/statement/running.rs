@@ -1,4 +1,4 @@
-//! A command that the server is busy with.
+//! A command that the server is running.
 
 use crate::engine::Engine;
 use crate::engine::tables::Table;

@@ -1,4 +1,4 @@
-//! How the text of a statement is to be understood.
+//! How the text of a statement must be read: its mode, its database, its parameters.
 
 use sql::LexMode;
 use sql::touched::Text;

@@ -1,4 +1,4 @@
-//! What the client was told and the server does not know of.
+//! A result that the client got and the server did not see.
 
 use crate::packets::query_packet;
 use crate::statement::prepared::LAST;

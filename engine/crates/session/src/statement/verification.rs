@@ -1,4 +1,4 @@
-//! A hit that the server answers nevertheless: what was stored is compared with what it says.
+//! A hit that is sent to the server after all, to compare the stored result with the server's.
 //!
 //! The client gets the server's answer. The two are compared only if nothing has changed in between, and without the
 //! status of the session, which is patched into every hit; rows may come in another order.

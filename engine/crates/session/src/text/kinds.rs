@@ -1,4 +1,4 @@
-//! What the kinds of statements do: what they close, what they may commit, what they leave as it was.
+//! What each kind of statement does: which tables it closes, whether it may commit, and what it leaves unchanged.
 
 use sql::{Assignment, DdlScope, Flush, Kind, Show, Target, Xa};
 

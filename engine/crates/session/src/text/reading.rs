@@ -1,4 +1,4 @@
-//! What a text tells of all texts of its shape.
+//! What is known of a statement from its text, and holds for every statement of the same shape.
 
 use crate::text::digest::Digest;
 use crate::text::views::ViewNames;

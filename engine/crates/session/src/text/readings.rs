@@ -1,4 +1,4 @@
-//! What texts tell, found once for all of one shape.
+//! Readings, made once for each shape and shared by all sessions.
 
 use crate::text::reading::Reading;
 use crate::text::recent::Recent;

@@ -1,7 +1,7 @@
 //! The readings that one session used last, found without a lock.
 //!
-//! From its second use on a reading is a copy of the session's own, as far as these are few: who shares one counts its users,
-//! which costs more than all else when many sessions do it. There are more sets as soon as readings push each other out.
+//! From its second use on, a session has its own copy of a reading, up to a limit: sharing one means counting its users, and that
+//! costs more than all the rest when many sessions do it. The number of sets grows when readings push each other out.
 
 use crate::text::reading::Reading;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The names of the views that the server knows, by which it is told whether a text names one.
+//! The names of all views, to tell whether a statement may name one.
 
 use std::collections::HashSet;
 

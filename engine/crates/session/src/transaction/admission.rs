@@ -1,4 +1,4 @@
-//! What a transaction allows: whether a stored result may be served in it, and one that it has read may be stored.
+//! What a transaction allows: which stored results may be served in it, and which of its own results may be stored.
 //!
 //! The rule for snapshots: in a REPEATABLE READ transaction a result may be served only if none of its tables changed
 //! after a moment that is not later than the opening of the transaction's own snapshot, and only if that snapshot is
