@@ -20,6 +20,7 @@ PROBLEM = {
         "code": TEXT,
         "detail": TEXT,
         "request_id": TEXT,
+        "statements": {"type": "array", "items": TEXT, "description": "For a person to run on the server."},
         "errors": {
             "type": "array",
             "items": {

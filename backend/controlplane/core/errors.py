@@ -28,6 +28,7 @@ class Problem(Exception):
         self.detail = detail
         self.code = code or self.code
         self.errors = errors or []
+        self.statements: list[str] = []  # for a person to run on the server
 
 
 class Invalid(Problem):

@@ -35,7 +35,9 @@ CODES = {
 }
 
 
-def body(status_code: int, detail: str, *, code: str = "", title: str = "", errors: Any = ()) -> dict[str, Any]:
+def body(
+    status_code: int, detail: str, *, code: str = "", title: str = "", errors: Any = (), statements: Any = ()
+) -> dict[str, Any]:
     usual_code, usual_title = CODES.get(status_code, CODES[500])
     code = code or usual_code
     problem: dict[str, Any] = {
@@ -48,6 +50,8 @@ def body(status_code: int, detail: str, *, code: str = "", title: str = "", erro
     }
     if errors:
         problem["errors"] = [{"field": e.field, "code": e.code, "detail": e.detail} for e in errors]
+    if statements:
+        problem["statements"] = statements
     return problem
 
 
@@ -82,7 +86,8 @@ def _from_api(error: exceptions.APIException) -> dict[str, Any]:
 def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
     if isinstance(error, Problem):
         headers = {"Retry-After": str(error.retry_after_seconds)} if error.retry_after_seconds else {}
-        return body(error.status, error.detail, code=error.code, title=error.title, errors=error.errors), headers
+        named = {"code": error.code, "title": error.title, "errors": error.errors, "statements": error.statements}
+        return body(error.status, error.detail, **named), headers
     if isinstance(error, Http404):
         return body(404, "There is no such resource, or not any more."), {}
     if isinstance(error, PermissionDenied):

@@ -36,6 +36,8 @@ class Address:
 def address_of(instance: Instance, use: Use = Use.WATCH) -> Address:
     try:
         username, password = instance.username, instance.password
+        if use is Use.TRIAL and instance.trial_username:
+            username, password = instance.trial_username, instance.trial_password
     except CannotOpen as error:
         raise PasswordNotOpened(error.detail) from error
     if use is not Use.WATCH and instance.provider == Provider.LOCAL:

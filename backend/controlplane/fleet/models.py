@@ -49,6 +49,8 @@ class Instance(models.Model):
     port = models.PositiveIntegerField(validators=[MinValueValidator(1), MaxValueValidator(65535)])
     username = models.CharField(max_length=80)
     password_sealed = models.TextField(blank=True)
+    trial_username = models.CharField(max_length=80, blank=True, help_text="Who runs trials; empty: the account above.")
+    trial_password_sealed = models.TextField(blank=True)
     is_tls_required = models.BooleanField(default=False, help_text="Connect with TLS and verify the server.")
     tls_ca = models.TextField(blank=True, help_text="PEM; empty means the system's authorities.")
     instance_class = models.ForeignKey(InstanceClass, on_delete=models.PROTECT, related_name="instances")
@@ -91,6 +93,21 @@ class Instance(models.Model):
     @password.setter
     def password(self, plain: str) -> None:
         self.password_sealed = seal(plain, settings.SEALING_KEYS, self.secret_context)
+
+    @property
+    def trial_secret_context(self) -> str:
+        return f"trial account of {self.secret_context}"
+
+    @property
+    def trial_password(self) -> str:
+        if not self.trial_password_sealed:
+            return ""
+        return open_sealed(self.trial_password_sealed, settings.SEALING_KEYS, self.trial_secret_context)
+
+    @trial_password.setter
+    def trial_password(self, plain: str) -> None:
+        sealed = seal(plain, settings.SEALING_KEYS, self.trial_secret_context) if plain else ""
+        self.trial_password_sealed = sealed
 
 
 class InstanceParameter(models.Model):

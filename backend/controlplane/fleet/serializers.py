@@ -16,6 +16,7 @@ NAME = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]{1,63}\Z", "a letter, then 1 to 
 TAG = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_-]{0,62}\Z", "a letter, then up to 62 letters, digits or _ -")
 HOST = RegexValidator(HOST_SYNTAX, "a host name or an address")
 GIB = 1024**3
+TRIAL_ACCOUNT = "Who runs trials: an account that may only SELECT. Empty: none of its own."
 
 MAX_BYTES = 2**53 - 1  # what every JSON reader keeps exactly
 
@@ -65,6 +66,9 @@ class EndpointSerializer(serializers.Serializer[Instance]):
     host = serializers.CharField()
     port = serializers.IntegerField()
     username = serializers.CharField()
+    trial_username = serializers.CharField(
+        allow_blank=True, help_text="Who runs trials; empty: the account itself, if it may only SELECT."
+    )
     is_tls_required = serializers.BooleanField()
 
 
@@ -116,6 +120,10 @@ class InstanceCreateSerializer(serializers.Serializer[Instance]):
     password = serializers.CharField(
         max_length=256, required=False, write_only=True, allow_blank=True, trim_whitespace=False
     )
+    trial_username = serializers.CharField(max_length=80, required=False, allow_blank=True, help_text=TRIAL_ACCOUNT)
+    trial_password = serializers.CharField(
+        max_length=256, required=False, write_only=True, allow_blank=True, trim_whitespace=False
+    )
     is_tls_required = serializers.BooleanField(default=False)
     tls_ca = serializers.CharField(
         max_length=100_000, required=False, allow_blank=True, validators=[certificates], default=""
@@ -130,7 +138,8 @@ class InstanceCreateSerializer(serializers.Serializer[Instance]):
         if given["provider"] == Provider.EXTERNAL:
             missing = {name: "an external instance needs it" for name in endpoint if name not in given}
         else:
-            missing = {name: "a local instance gets its own" for name in endpoint if name in given}
+            own = (*endpoint, "trial_username", "trial_password")
+            missing = {name: "a local instance gets its own" for name in own if name in given}
         if missing:
             raise serializers.ValidationError(missing)
         return given
@@ -145,6 +154,10 @@ class InstanceUpdateSerializer(serializers.Serializer[Instance]):
     port = serializers.IntegerField(min_value=1, max_value=65535, required=False)
     username = serializers.CharField(max_length=80, required=False)
     password = serializers.CharField(
+        max_length=256, required=False, write_only=True, allow_blank=True, trim_whitespace=False
+    )
+    trial_username = serializers.CharField(max_length=80, required=False, allow_blank=True, help_text=TRIAL_ACCOUNT)
+    trial_password = serializers.CharField(
         max_length=256, required=False, write_only=True, allow_blank=True, trim_whitespace=False
     )
     is_tls_required = serializers.BooleanField(required=False)

@@ -26,10 +26,10 @@ from controlplane.settings.selectors import settings_get
 LOCAL_HOST = "127.0.0.1"
 CLASS_FACTS = ("name", "cpu_count", "memory_bytes", "memory_reserve_bytes", "max_connections", "storage_bytes")
 INSTANCE_FACTS = (
-    "name", "provider", "host", "port", "username", "is_tls_required", "engine_line", "proxy_enabled", "tags", "state",
-    "window_weekday", "window_minutes",
+    "name", "provider", "host", "port", "username", "trial_username", "is_tls_required", "engine_line", "proxy_enabled",
+    "tags", "state", "window_weekday", "window_minutes",
 )  # fmt: skip
-
+OWN_OF_LOCAL = {"password", "trial_username", "trial_password"}
 RECEIVER = ("host", "port", "username", "is_tls_required", "tls_ca")  # who gets the stored password, and how
 
 _farewells: list[Callable[[Instance], None]] = []
@@ -73,11 +73,11 @@ def endpoint_check(host: str) -> None:
 
 
 @transaction.atomic
-def instance_record(*, password: str = "", **facts: Any) -> Instance:
+def instance_record(*, password: str = "", trial_password: str = "", **facts: Any) -> Instance:
     """A new row, its endpoint checked before; its server is made or reached by a change set."""
     row_held(facts["instance_class"])  # it must not be deleted meanwhile
     instance = Instance(**facts)
-    instance.password = password
+    instance.password, instance.trial_password = password, trial_password
     with name_claimed(Instance.objects.all(), "an instance", facts["name"]):
         instance.save()
     audit_record("instance.created", instance, after=instance_facts(instance))
@@ -85,7 +85,7 @@ def instance_record(*, password: str = "", **facts: Any) -> Instance:
 
 
 def instance_update(instance: Instance, changes: dict[str, Any], expected: IfMatch = ANY_VERSION) -> Instance:
-    if instance.provider == "local" and ("password" in changes or _moved(instance, changes)):
+    if instance.provider == "local" and (changes.keys() & OWN_OF_LOCAL or _moved(instance, changes)):
         raise Conflict("The endpoint and account of a local instance are its own.", code="local_endpoint")
     if "host" in changes:
         endpoint_check(changes["host"])
@@ -96,12 +96,25 @@ def _moved(instance: Instance, changes: dict[str, Any]) -> list[str]:
     return [name for name in RECEIVER if changes.get(name, getattr(instance, name)) != getattr(instance, name)]
 
 
+def _settle_trial_account(instance: Instance, changes: dict[str, Any]) -> None:
+    """Its password, too, goes to nobody but whom it was given for; but the instance works without the account."""
+    if "trial_password" in changes:
+        return
+    if changes.get("trial_username", instance.trial_username) != instance.trial_username:
+        if changes["trial_username"]:
+            raise PasswordRequired("trial_password", ["trial_username"])
+        changes["trial_password"] = ""
+    elif set(_moved(instance, changes)) - {"username"}:
+        changes |= {"trial_username": "", "trial_password": ""}
+
+
 @transaction.atomic
 def _instance_update(instance: Instance, changes: dict[str, Any], expected: IfMatch) -> Instance:
     instance = row_held(instance, expected)
     before = instance_facts(instance)
     if "password" not in changes and (moved := _moved(instance, changes)):
         raise PasswordRequired("password", moved)
+    _settle_trial_account(instance, changes)
     for name, value in {**changes.pop("maintenance_window", {}), **changes}.items():
         setattr(instance, name, value)
     instance.version += 1

@@ -18,16 +18,19 @@ from typing import Any
 
 from django.db import transaction
 
+from controlplane.accounts.roles import covers
 from controlplane.audit.services import audit_record
-from controlplane.core.errors import Conflict
-from controlplane.fleet.connection import connected
+from controlplane.core.errors import Conflict, Denied
+from controlplane.fleet.connection import address_of, connected
 from controlplane.fleet.models import Instance
 from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.local_accounts import COUNTING_ROLE, Use
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.status import report
+from controlplane.prerequisites.trial_account import trial_account_check
 from controlplane.prerequisites.trial_errors import told_in_own_words
 from controlplane.prerequisites.trial_statement import statement_check
+from controlplane.settings.selectors import settings_get
 
 COUNTED = ("hits", "inserts", "not_cached")
 # An engine that wakes first waits for what it did not see begin, then looks the tables up, and finds its memory.
@@ -51,12 +54,20 @@ class Counts:
         return self.reason not in PASSING_REASONS
 
 
+def trial_allow(role: str | None) -> None:
+    """Who tries learns of data, bit by bit: from times, from counts, from whether a statement fails."""
+    wanted = settings_get().trial_role
+    if role is None or not covers(role, wanted):
+        raise Denied(f"Trials take the role {wanted} here; an admin may change that in the settings.")
+
+
 def trial_run(instance: Instance, *, statement: str, repetitions: int, database: str | None = None) -> dict[str, Any]:
     statement_check(statement)
     _note(instance, statement, database)
     with connected(instance, Use.TRIAL) as server:
         if server.variable("fqc_minor_version") is None:
             raise Conflict(f"{instance.name} has no engine: upgrade its minor version first.", code="minor_version")
+        trial_account_check(server, instance.name, address_of(instance, Use.TRIAL).username)
         _prepare(server, database)
         server.set_session("query_cache_type", 0)
         uncached = _timed(server, statement, repetitions)
@@ -96,6 +107,7 @@ def _note(instance: Instance, statement: str, database: str | None) -> None:
 
 
 def _prepare(server: Server, database: str | None) -> None:
+    server.run("SET ROLE NONE")
     if database:
         with told_in_own_words(server.place):
             server.use(database)

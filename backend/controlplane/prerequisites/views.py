@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from controlplane.accounts.permissions import role_in_force
 from controlplane.core.views import ApiView
 from controlplane.fleet.selectors import instance_get
 from controlplane.prerequisites import advice, check, status, trial
@@ -70,4 +71,5 @@ class CacheTrialView(ApiView):
         """Try the cache with one statement on one connection of its own; nothing global changes."""
         given = TrialRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
+        trial.trial_allow(role_in_force(request))
         return Response(TrialSerializer(trial.trial_run(instance_get(pk), **given.validated_data)).data)

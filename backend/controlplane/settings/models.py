@@ -8,6 +8,8 @@ from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from controlplane.accounts.roles import Role
+
 
 def default_networks() -> list[str]:
     return list(settings.ENDPOINT_NETWORKS)
@@ -23,6 +25,10 @@ def bounded(low: int, high: int, default: int) -> Any:
 
 class Settings(models.Model):
     is_four_eyes = models.BooleanField(default=default_four_eyes, help_text="A second person approves restarts.")
+    trial_role = models.CharField(
+        max_length=8, default=Role.OPERATOR, choices=[(Role.OPERATOR, "operator"), (Role.ADMIN, "admin")],
+        help_text="The least role that may try statements.",
+    )  # fmt: skip
     endpoint_networks = models.JSONField(default=default_networks, help_text="Networks that endpoints may be in.")
     poll_interval_seconds = bounded(5, 3600, 15)
     raw_retention_hours = bounded(1, 24 * 90, 48)

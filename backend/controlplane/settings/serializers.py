@@ -35,7 +35,7 @@ class SettingsSerializer(serializers.ModelSerializer[Settings]):
     class Meta:
         model = Settings
         fields = (
-            "is_four_eyes", "endpoint_networks", "poll_interval_seconds", "raw_retention_hours",
+            "is_four_eyes", "trial_role", "endpoint_networks", "poll_interval_seconds", "raw_retention_hours",
             "minute_retention_days", "hour_retention_days", "smtp_host", "smtp_port", "smtp_security",
             "smtp_username", "smtp_password", "has_smtp_password", "mail_from", "mail_to", "version", "updated_at",
         )  # fmt: skip

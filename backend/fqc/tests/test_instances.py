@@ -89,10 +89,14 @@ def test_an_external_server_is_added_and_forgotten(fqc: Fqc, stack: Stack) -> No
     server = stack.instances[1]
     add = ("instance", "add", "borrowed", "--class", "local.small", "--host", server["host"], "--port")
     account = ("--username", server["username"], "--password-stdin", "--tag", "team=tests")
+    account += ("--trial-username", "reader")
     assert "password" not in fqc(*add, str(server["port"]), *account, "--dry-run", "-o", "json").json["body"]
-    made = fqc(*add, str(server["port"]), *account, "--wait", "-o", "json", stdin=server["password"])
+    made = fqc(
+        *add, str(server["port"]), *account, "--wait", "-o", "json", stdin=f"{server['password']}\nof-the-reader\n"
+    )
     assert (made.json["state"], made.json["tags"]) == ("running", {"team": "tests"})
-    assert server["password"] not in made.out
+    assert made.json["endpoint"]["trial_username"] == "reader"
+    assert server["password"] not in made.out and "of-the-reader" not in made.out
     assert fqc("instance", "restart", "borrowed", "--yes").code == 4  # it is not the control plane's to restart
     assert fqc("instance", "remove", "borrowed", "--yes", "--wait").code == 0
 

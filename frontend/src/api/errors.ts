@@ -7,6 +7,8 @@ export interface Problem {
   detail?: string;
   errors?: { field: string; code: string; detail: string }[];
   request_id?: string;
+  /** For a person to run on the server. */
+  statements?: string[];
 }
 
 /** One rejected field; `field` is a dotted path, empty for the request as a whole. */
@@ -22,6 +24,7 @@ export class ApiError extends Error {
   readonly title: string;
   readonly requestId: string | undefined;
   readonly fields: FieldError[];
+  readonly statements: string[];
 
   constructor(status: number, problem: Problem, requestId?: string) {
     super(problem.detail ?? problem.title ?? `HTTP ${status}`);
@@ -31,6 +34,7 @@ export class ApiError extends Error {
     this.title = problem.title ?? `HTTP ${status}`;
     this.requestId = problem.request_id ?? requestId;
     this.fields = problem.errors ?? [];
+    this.statements = problem.statements ?? [];
   }
 }
 

@@ -1844,6 +1844,8 @@ export interface components {
             host: string;
             port: number;
             username: string;
+            /** @description Who runs trials; empty: the account itself, if it may only SELECT. */
+            trial_username: string;
             is_tls_required: boolean;
         };
         EngineLine: {
@@ -2201,6 +2203,9 @@ export interface components {
             port?: number;
             username?: string;
             password?: string;
+            /** @description Who runs trials: an account that may only SELECT. Empty: none of its own. */
+            trial_username?: string;
+            trial_password?: string;
             /** @default false */
             is_tls_required: boolean;
             /** @default  */
@@ -2557,6 +2562,9 @@ export interface components {
             port?: number;
             username?: string;
             password?: string;
+            /** @description Who runs trials: an account that may only SELECT. Empty: none of its own. */
+            trial_username?: string;
+            trial_password?: string;
             is_tls_required?: boolean;
             tls_ca?: string;
             tags?: {
@@ -2567,6 +2575,13 @@ export interface components {
         PatchedSettingsRequest: {
             /** @description A second person approves restarts. */
             is_four_eyes?: boolean;
+            /**
+             * @description The least role that may try statements.
+             *
+             *     * `operator` - operator
+             *     * `admin` - admin
+             */
+            trial_role?: components["schemas"]["TrialRoleEnum"];
             endpoint_networks?: string[];
             poll_interval_seconds?: number;
             raw_retention_hours?: number;
@@ -2792,6 +2807,13 @@ export interface components {
         Settings: {
             /** @description A second person approves restarts. */
             is_four_eyes?: boolean;
+            /**
+             * @description The least role that may try statements.
+             *
+             *     * `operator` - operator
+             *     * `admin` - admin
+             */
+            trial_role?: components["schemas"]["TrialRoleEnum"];
             endpoint_networks: string[];
             poll_interval_seconds?: number;
             raw_retention_hours?: number;
@@ -3278,6 +3300,12 @@ export interface components {
             /** @default 20 */
             repetitions: number;
         };
+        /**
+         * @description * `operator` - operator
+         *     * `admin` - admin
+         * @enum {string}
+         */
+        TrialRoleEnum: "operator" | "admin";
         UpgradeRequest: {
             /** @default now */
             when: components["schemas"]["When"];
@@ -3364,6 +3392,8 @@ export interface components {
             code: string;
             detail: string;
             request_id: string;
+            /** @description For a person to run on the server. */
+            statements?: string[];
             errors?: {
                 field: string;
                 code: string;

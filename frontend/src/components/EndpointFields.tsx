@@ -7,6 +7,8 @@ export interface Endpoint {
   port: number;
   username: string;
   password: string;
+  trialUsername: string;
+  trialPassword: string;
   isTlsRequired: boolean;
 }
 
@@ -59,6 +61,25 @@ export function EndpointFields({ endpoint, stored, error, onChange }: EndpointFi
         error={said(error, 'password')}
         onChange={(event) => onChange({ password: event.currentTarget.value })}
       />
+      <Group grow align="flex-start" gap="sm">
+        <TextInput
+          label={t('addInstance.trialUsername')}
+          description={t('addInstance.trialUsernameHint')}
+          autoComplete="off"
+          value={endpoint.trialUsername}
+          error={said(error, 'trial_username')}
+          onChange={(event) => onChange({ trialUsername: event.currentTarget.value })}
+        />
+        <PasswordInput
+          label={t('addInstance.trialPassword')}
+          description={t(stored ? 'access.newPasswordHint' : 'addInstance.passwordHint')}
+          size="xs"
+          autoComplete="new-password"
+          value={endpoint.trialPassword}
+          error={said(error, 'trial_password')}
+          onChange={(event) => onChange({ trialPassword: event.currentTarget.value })}
+        />
+      </Group>
       <Switch
         label={t('addInstance.tls')}
         checked={endpoint.isTlsRequired}

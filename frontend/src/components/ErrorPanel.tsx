@@ -31,6 +31,7 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
         {title !== undefined && title !== message && <div className={classes.title}>{title}</div>}
         {own ? <Said>{message}</Said> : <div>{message}</div>}
         {isApi && !isToldBy(message, error) && <FieldErrors error={error} />}
+        {isApi && error.statements.length > 0 && <Statements lines={error.statements} />}
         {isApi && error.requestId && <RequestId id={error.requestId} />}
       </div>
       {onRetry && (
@@ -57,6 +58,24 @@ function FieldErrors({ error }: { error: ApiError }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** What somebody is to run on the server. */
+function Statements({ lines }: { lines: string[] }) {
+  const t = useT();
+  const text = lines.join('\n');
+  return (
+    <div className={classes.request}>
+      <pre className={classes.statements}>{text}</pre>
+      <CopyButton value={text}>
+        {({ copied, copy }) => (
+          <button type="button" className={classes.copy} onClick={copy}>
+            {copied ? t('action.copied') : t('action.copy')}
+          </button>
+        )}
+      </CopyButton>
+    </div>
   );
 }
 

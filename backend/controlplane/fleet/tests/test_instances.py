@@ -57,6 +57,7 @@ def sealed_columns():
 def test_every_sealed_column_is_known_to_rotation():
     assert sealed_columns() == {
         "Instance.password_sealed",
+        "Instance.trial_password_sealed",
         "AccessKey.secret_sealed",
         "Settings.smtp_password_sealed",
         "KeptAnswer.answer_sealed",

@@ -59,5 +59,6 @@ def from_problem(problem: dict[str, Any]) -> Failure:
     lines = [re.sub(r"GET /api/v1/([a-z-]+)", _command, str(problem["detail"]))]
     if len(fields) > 1 or any(each["field"] not in lines[0] for each in fields):
         lines += [f"  {each['field']}: {each['detail']}" for each in fields]
+    lines += [f"  {statement}" for statement in problem.get("statements", [])]
     status = int(problem["status"])
     return Failure("\n".join(lines), _BY_STATUS.get(status, Exit.ERROR), hint=_NEXT.get(status, ""), problem=problem)

@@ -47,6 +47,7 @@ _FACTS: dict[str, Cell] = {
     "Reason": "state_reason",
     "Provider": "provider",
     "Endpoint": lambda it: f"{it['endpoint']['username']}@{_address(it)}",
+    "Trials as": lambda it: it["endpoint"]["trial_username"] or None,
     "Class": "instance_class",
     "Server": "engine_version",
     "Compatible with": "compatibility",
@@ -113,6 +114,9 @@ def add(
     port: Annotated[int, typer.Option(help="Of that server.")] = 3306,
     username: Annotated[str, typer.Option(help="Account of the control plane there.")] = "fqc",
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read its password from stdin.")] = False,
+    trial_username: Annotated[
+        str | None, typer.Option(help="Account there for trials, which may only SELECT; its password comes second.")
+    ] = None,
     tls: Annotated[bool, typer.Option("--tls", help="Demand TLS.")] = False,
     tls_ca: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="Who signed its certificate.")
@@ -126,11 +130,15 @@ def add(
     if host:
         body |= {"host": host, "port": port, "username": username, "is_tls_required": tls}
         body |= {"tls_ca": tls_ca.read_text() if tls_ca else ""}
+        body |= {"trial_username": trial_username} if trial_username else {}
     if call.is_dry_run:
         call.would("POST", "instances", body)
         return
     if host:
         body["password"] = secret(f"Password of {username} on {host}", from_stdin=password_stdin)
+        if trial_username:
+            asked = f"Password of {trial_username} on {host}"
+            body["trial_password"] = secret(asked, from_stdin=password_stdin)
     made = call.api.post("instances", body)
     call.show_facts(_await_ready(call, made) if call.is_waiting else made, _FACTS)
 

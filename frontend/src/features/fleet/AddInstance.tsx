@@ -17,7 +17,10 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
   const said = useFieldMessage();
   const navigate = useNavigate();
   const { data: classList = [], isError: hasNoChoices } = useQuery(classesQuery);
-  const [draft, setDraft, forget, startOver] = useKept('instance', () => emptyDraft, ['password']);
+  const [draft, setDraft, forget, startOver] = useKept('instance', () => emptyDraft, [
+    'password',
+    'trialPassword',
+  ]);
   const set = (next: Partial<InstanceDraft>) => setDraft((old) => ({ ...old, ...next }));
   const add = useInstanceAdd(({ id }) => {
     forget();

@@ -20,6 +20,8 @@ export const emptyDraft: InstanceDraft = {
   port: 3306,
   username: '',
   password: '',
+  trialUsername: '',
+  trialPassword: '',
   isTlsRequired: false,
   tags: '',
 };
@@ -38,6 +40,10 @@ export function requestOf(draft: InstanceDraft): InstanceRequest {
     port: draft.port,
     username: draft.username,
     password: draft.password,
+    ...(draft.trialUsername && {
+      trial_username: draft.trialUsername,
+      trial_password: draft.trialPassword,
+    }),
     is_tls_required: draft.isTlsRequired,
   } as InstanceRequest;
 }

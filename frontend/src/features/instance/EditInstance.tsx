@@ -20,7 +20,7 @@ export function EditInstance({ instance, onClose }: { instance: Instance; onClos
   const [edit, setEdit, forget, startOver] = useKept(
     `instance.${instance.id}.${instance.version}`,
     () => editOf(instance),
-    ['password'],
+    ['password', 'trialPassword'],
   );
   const set = (next: Partial<InstanceEdit>) => setEdit((old) => ({ ...old, ...next }));
   const patch = patchOf(edit, instance);

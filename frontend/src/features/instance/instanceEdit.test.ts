@@ -6,11 +6,18 @@ const instance = {
   name: 'shop-1',
   tags: { env: 'prod' },
   maintenance_window: { weekday: null, start: '02:00:00', minutes: 60 },
-  endpoint: { host: 'db.example', port: 3306, username: 'fqc', is_tls_required: true },
+  endpoint: { host: 'db.example', port: 3306, username: 'fqc', trial_username: '', is_tls_required: true },
 } as unknown as Instance;
 
 test('what was not touched is not sent', () => {
   expect(patchOf(editOf(instance), instance)).toEqual({});
+});
+
+test('the trial account is sent with its password', () => {
+  const edit = { ...editOf(instance), trialUsername: 'fqc_trial', trialPassword: 'new' };
+  expect(patchOf(edit, instance)).toEqual({ trial_username: 'fqc_trial', trial_password: 'new' });
+  const named = { ...instance, endpoint: { ...instance.endpoint, trial_username: 'fqc_trial' } } as Instance;
+  expect(patchOf({ ...editOf(named), trialUsername: '' }, named)).toEqual({ trial_username: '' });
 });
 
 test('the maintenance window is sent whole, a password only when there is one', () => {

@@ -27,6 +27,8 @@ export function editOf(instance: Instance): InstanceEdit {
     port: endpoint.port,
     username: endpoint.username,
     password: '',
+    trialUsername: endpoint.trial_username,
+    trialPassword: '',
     isTlsRequired: endpoint.is_tls_required,
   };
 }
@@ -41,7 +43,7 @@ export function isMoved(edit: InstanceEdit, instance: Instance): boolean {
 export function patchOf(edit: InstanceEdit, instance: Instance): InstancePatch {
   const before = editOf(instance);
   const isChanged = (...names: (keyof InstanceEdit)[]) => names.some((name) => edit[name] !== before[name]);
-  const { name, host, port, username, password } = edit;
+  const { name, host, port, username, password, trialUsername, trialPassword } = edit;
   const weekday = edit.weekday === '' ? null : Number(edit.weekday);
   return {
     ...(isChanged('name') && { name }),
@@ -53,6 +55,8 @@ export function patchOf(edit: InstanceEdit, instance: Instance): InstancePatch {
     ...(isChanged('port') && { port }),
     ...(isChanged('username') && { username }),
     ...(password && { password }),
+    ...(isChanged('trialUsername') && { trial_username: trialUsername }),
+    ...(trialPassword && { trial_username: trialUsername, trial_password: trialPassword }),
     ...(isChanged('isTlsRequired') && { is_tls_required: edit.isTlsRequired }),
   };
 }

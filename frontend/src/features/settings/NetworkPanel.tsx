@@ -26,6 +26,12 @@ export function NetworkPanel({ draft, error, onChange }: SettingsPanelProps) {
           checked={draft.is_four_eyes}
           onChange={(event) => onChange({ is_four_eyes: event.currentTarget.checked })}
         />
+        <Switch
+          label={t('settings.trial_role')}
+          description={t('settings.trial_roleHint')}
+          checked={draft.trial_role === 'admin'}
+          onChange={(event) => onChange({ trial_role: event.currentTarget.checked ? 'admin' : 'operator' })}
+        />
       </Stack>
     </Panel>
   );

@@ -9,7 +9,7 @@ type NumberName =
   | 'minute_retention_days'
   | 'hour_retention_days'
   | 'smtp_port';
-type TextName = 'smtp_host' | 'smtp_username' | 'mail_from' | 'smtp_security';
+type TextName = 'smtp_host' | 'smtp_username' | 'mail_from' | 'smtp_security' | 'trial_role';
 
 export type SettingsDraft = Record<ListName | TextName, string> &
   Record<NumberName, number> & { is_four_eyes: boolean; smtp_password: string };
@@ -22,6 +22,7 @@ export function draftOf(settings: Settings): SettingsDraft {
   const { endpoint_networks, mail_to } = settings;
   return {
     is_four_eyes: settings.is_four_eyes ?? false,
+    trial_role: settings.trial_role ?? 'operator',
     endpoint_networks: endpoint_networks.join('\n'),
     mail_to: mail_to.join('\n'),
     poll_interval_seconds: settings.poll_interval_seconds ?? 0,

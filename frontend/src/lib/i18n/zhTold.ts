@@ -141,6 +141,7 @@ const PROBLEMS: ToldWords = {
   rate_limited: '请求过于频繁，请稍后再试',
   internal: '内部错误',
   unavailable: '暂时不可用',
+  trial_account_needed: '试用需要只允许 SELECT 的账号',
   csrf_failed: '请求校验失败，请刷新页面后重试',
   busy: '请求过多，请稍后再试',
   conflict: '当前状态不允许此操作',

@@ -23,6 +23,7 @@ class Command(BaseCommand):
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
         instances = _rewrap_all(Instance, "password_sealed")
+        _rewrap_all(Instance, "trial_password_sealed", "trial_secret_context")
         keys = _rewrap_all(AccessKey, "secret_sealed")
         _rewrap_all(KeptAnswer, "answer_sealed")
         row = settings_get()
@@ -36,10 +37,10 @@ class Command(BaseCommand):
         self.stdout.write(f"{instances} passwords and {keys} access keys are now under key {newest}")
 
 
-def _rewrap_all(model: type[models.Model], column: str) -> int:
+def _rewrap_all(model: type[models.Model], column: str, context: str = "secret_context") -> int:
     """Every row that has a secret; each knows the context that its secret is sealed with."""
     rows: list[Any] = list(model._default_manager.select_for_update().exclude(**{column: ""}))
     for row in rows:
-        setattr(row, column, rewrap(getattr(row, column), settings.SEALING_KEYS, row.secret_context))
+        setattr(row, column, rewrap(getattr(row, column), settings.SEALING_KEYS, getattr(row, context)))
     model._default_manager.bulk_update(rows, [column], batch_size=500)
     return len(rows)

@@ -1017,6 +1017,9 @@ type Endpoint struct {
 	Host          string `json:"host"`
 	IsTlsRequired bool   `json:"is_tls_required"`
 	Port          int    `json:"port"`
+
+	// TrialUsername Who runs trials; empty: the account itself, if it may only SELECT.
+	TrialUsername string `json:"trial_username"`
 	Username      string `json:"username"`
 }
 
@@ -1159,11 +1162,15 @@ type InstanceCreateRequest struct {
 
 	// Provider * `external` - external
 	// * `local` - local
-	Provider     Provider           `json:"provider"`
-	ProxyEnabled *bool              `json:"proxy_enabled,omitempty"`
-	Tags         *map[string]string `json:"tags,omitempty"`
-	TlsCa        *string            `json:"tls_ca,omitempty"`
-	Username     *string            `json:"username,omitempty"`
+	Provider      Provider           `json:"provider"`
+	ProxyEnabled  *bool              `json:"proxy_enabled,omitempty"`
+	Tags          *map[string]string `json:"tags,omitempty"`
+	TlsCa         *string            `json:"tls_ca,omitempty"`
+	TrialPassword *string            `json:"trial_password,omitempty"`
+
+	// TrialUsername Who runs trials: an account that may only SELECT. Empty: none of its own.
+	TrialUsername *string `json:"trial_username,omitempty"`
+	Username      *string `json:"username,omitempty"`
 }
 
 // InstanceFinding A finding with what mends it.
@@ -1386,7 +1393,11 @@ type PatchedInstanceUpdateRequest struct {
 	Port              *int               `json:"port,omitempty"`
 	Tags              *map[string]string `json:"tags,omitempty"`
 	TlsCa             *string            `json:"tls_ca,omitempty"`
-	Username          *string            `json:"username,omitempty"`
+	TrialPassword     *string            `json:"trial_password,omitempty"`
+
+	// TrialUsername Who runs trials: an account that may only SELECT. Empty: none of its own.
+	TrialUsername *string `json:"trial_username,omitempty"`
+	Username      *string `json:"username,omitempty"`
 }
 
 // PatchedTemplateUpdateRequest defines model for PatchedTemplateUpdateRequest.
@@ -1441,9 +1452,12 @@ type Problem struct {
 		Field  string `json:"field"`
 	} `json:"errors,omitempty"`
 	RequestId string `json:"request_id"`
-	Status    int    `json:"status"`
-	Title     string `json:"title"`
-	Type      string `json:"type"`
+
+	// Statements For a person to run on the server.
+	Statements *[]string `json:"statements,omitempty"`
+	Status     int       `json:"status"`
+	Title      string    `json:"title"`
+	Type       string    `json:"type"`
 }
 
 // Progress defines model for Progress.

@@ -1,0 +1,67 @@
+"""Whether the account of a trial may do nothing but SELECT in the schemas of users; if not, how to make one that may.
+
+What is asked is the server, not how the instance was registered: grants change. A trial with a mightier account is not
+run, since whoever tries writes the statement and the account decides what it reaches.
+"""
+
+from __future__ import annotations
+
+import re
+
+from controlplane.core.errors import Conflict
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.local_accounts import COUNTING_ROLE, READ_USER_SCHEMAS
+from controlplane.gateway.server import Server
+
+GRANT = re.compile(r"GRANT (?P<rights>.+?) ON (?P<place>\S+) TO ")
+COLUMNS = re.compile(r" \([^)]*\)")
+HARMLESS = {"USAGE", "SELECT", "SHOW VIEW", "CREATE TEMPORARY TABLES"}
+SYSTEM_TABLES = ("mysql.global_priv", "mysql.user", "performance_schema.threads")
+NO_PRIVILEGE = (1142, 1143)
+NAME = "'fqc_trial'@'%'"
+STATEMENTS = [
+    f"CREATE USER {NAME} IDENTIFIED BY '<a password>';",
+    *(f"GRANT {rights} ON {place} TO {NAME};" for rights, place in READ_USER_SCHEMAS),
+    # Lets the control plane count a trial's hits; the statement that is tried runs without it.
+    f"CREATE ROLE {COUNTING_ROLE};",
+    f"GRANT PROCESS ON *.* TO {COUNTING_ROLE};",
+    f"GRANT {COUNTING_ROLE} TO {NAME};",
+]
+
+
+class TrialAccountNeeded(Conflict):
+    code, title = "trial_account_needed", "Trials need an account that may only SELECT"
+
+
+def trial_account_check(server: Server, instance_name: str, username: str) -> None:
+    server.run("SET ROLE NONE")  # a default role's rights are not among those that are shown
+    excess = sorted(_more_than_reading(server)) or _system_tables(server)
+    if excess:
+        needed = TrialAccountNeeded(
+            f"{username} may do more on {instance_name} than SELECT in the schemas of users: {', '.join(excess)}. "
+            "Make an account for trials with the statements given here, and name it as the instance's trial account."
+        )
+        needed.statements = STATEMENTS
+        raise needed
+
+
+def _more_than_reading(server: Server) -> set[str]:
+    found: set[str] = set()
+    for (line,) in server.rows("SHOW GRANTS"):
+        if grant := GRANT.match(line):
+            rights = set(COLUMNS.sub("", grant["rights"]).split(", "))
+            found |= rights - ({"USAGE"} if grant["place"] == "*.*" else HARMLESS)
+    return found
+
+
+def _system_tables(server: Server) -> list[str]:
+    """Those that it may read, by whatever grant."""
+    return [f"SELECT on {table}" for table in SYSTEM_TABLES if _is_read(server, table)]
+
+
+def _is_read(server: Server, table: str) -> bool:
+    try:
+        server.rows(f"SELECT 1 FROM {table} LIMIT 0")  # noqa: S608 - one of the constants above
+    except GatewayError as error:
+        return error.number not in NO_PRIVILEGE
+    return True
