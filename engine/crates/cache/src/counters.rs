@@ -1,35 +1,35 @@
 //! Counters that many threads raise at once without sharing a cache line.
 //!
-//! Each thread adds to the slot it was dealt; a sum reads all slots. A sum is exact once the additions have ended, and never
+//! Each thread adds to the share it was dealt; a sum reads all shares. A sum is exact once the additions have ended, and never
 //! goes back for one observer. Deliberately absent: resetting (subtract a remembered sum instead).
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-const SLOTS: usize = 16;
+const SHARES: usize = 16;
 
 /// Two lines, because processors prefetch them in pairs.
 #[repr(align(128))]
-struct Slot(AtomicU64);
+struct Share(AtomicU64);
 
 /// A monotonic count.
 pub struct Counter {
-    slots: [Slot; SLOTS],
+    shares: [Share; SHARES],
 }
 
 impl Counter {
     pub const fn new() -> Self {
-        Counter { slots: [const { Slot(AtomicU64::new(0)) }; SLOTS] }
+        Counter { shares: [const { Share(AtomicU64::new(0)) }; SHARES] }
     }
 
     #[inline]
     pub fn add(&self, n: u64) {
         // Relaxed: a count orders nothing.
-        self.slots[own_slot()].0.fetch_add(n, Ordering::Relaxed);
+        self.shares[own_share()].0.fetch_add(n, Ordering::Relaxed);
     }
 
     pub fn sum(&self) -> u64 {
         // Relaxed: see `add`.
-        let values = self.slots.iter().map(|slot| slot.0.load(Ordering::Relaxed));
+        let values = self.shares.iter().map(|share| share.0.load(Ordering::Relaxed));
         values.fold(0, u64::wrapping_add)
     }
 }
@@ -41,13 +41,13 @@ impl Default for Counter {
 }
 
 #[inline]
-fn own_slot() -> usize {
+fn own_share() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
-        // Relaxed: any dealing of slots is correct.
-        static OWN: usize = NEXT.fetch_add(1, Ordering::Relaxed) % SLOTS;
+        // Relaxed: any dealing of shares is correct.
+        static OWN: usize = NEXT.fetch_add(1, Ordering::Relaxed) % SHARES;
     }
-    // A thread that is ending may have lost its slot; any will do.
+    // A thread that is ending may have lost its share; any will do.
     OWN.try_with(|&own| own).unwrap_or(0)
 }
 

@@ -1,11 +1,11 @@
-//! One stored result: a header, and behind it the key, the cells and the value, none of them aligned.
+//! One stored result: a header, then the key, the cells and the value. None of them is aligned.
 //!
-//! The key comes first, at a fixed distance, so that a processor fetches it while it still waits for the header. It is the
-//! first part, the second part, and, if there is a second one, its length.
+//! The key comes first, at a fixed distance, so that the processor can fetch it while it still waits for the header. It consists
+//! of the first part, the second part and, if there is a second one, its length.
 //!
-//! Written once before anyone can find it, never changed afterwards, so that readers need no synchronisation beyond finding
-//! it. Everything that does change (how often it is used, where it lives) is kept in its slot of the index; but for its flags,
-//! of which a reader may set one more.
+//! An entry is written once, before anyone can find it, and does not change afterwards, so readers need no synchronisation. The
+//! one exception are its flags: a reader may set one more. Whatever else changes (how often the entry was used, where it is) is
+//! kept in its slot of the index.
 
 use std::marker::PhantomData;
 use std::mem::offset_of;

@@ -1,15 +1,15 @@
-//! S3-FIFO over segments. New entries enter a small queue, about a tenth of the memory; those that were used before they
-//! reach its end move on to the main queue, the others leave a ghost. In the main queue every turn costs an entry one of its
-//! uses, and without one it goes.
+//! S3-FIFO over segments. New entries enter a small queue, about a tenth of the memory. When they reach its end, those that were
+//! used move on to the main queue, and the others leave a ghost. In the main queue each round costs an entry one of its uses; an
+//! entry with none left is dropped.
 //!
-//! A segment is given up as a whole and its survivors are copied, so nothing fragments; one that nearly all survive stays as
-//! it is and only changes place. To bound the work of one eviction, each further segment of main asks for one use more, and
-//! after some rounds nobody is spared.
+//! A segment is freed as a whole, and its survivors are copied, so memory does not fragment. A segment that nearly all entries
+//! survive is not copied but moved in the queue. To bound the work of one eviction, each further segment of the main queue asks
+//! for one use more, and after some rounds every entry goes.
 
 use crate::ghosts;
 use crate::memory::collect;
 use crate::segment::Segment;
-use crate::slot::Slot;
+use crate::slot::IndexSlot;
 use crate::writer::{Living, Writer};
 
 /// Rounds of one eviction in which used entries are spared.
@@ -23,7 +23,7 @@ impl Writer<'_> {
         for round in 0.. {
             let main = !self.small_is_over();
             let Some(segment) = self.queue_mut(main).pop() else { break };
-            let spared_above = if round >= PATIENCE { Slot::MAX_USES } else { turns_of_main };
+            let spared_above = if round >= PATIENCE { IndexSlot::MAX_USES } else { turns_of_main };
             turns_of_main += u64::from(main);
             self.evict_segment(segment, main, spared_above);
             if self.segments_bytes() < before {
@@ -68,7 +68,7 @@ impl Writer<'_> {
     fn spare(&mut self, living: &Living, in_place: bool) -> bool {
         let slot = living.slot;
         let uses = if slot.is_main() { slot.uses() - 1 } else { 0 };
-        let slot = Slot::new(slot.tag(), living.entry, true, uses);
+        let slot = IndexSlot::new(slot.tag(), living.entry, true, uses);
         if in_place {
             self.table().set(living.at, slot);
             return true;

@@ -1,10 +1,10 @@
-//! How the entries of each owner ended: dropped by eviction, by a sweep, or replaced, after they had been hit or without.
+//! What became of the entries of each owner: dropped by eviction or by a sweep, or replaced; and whether they were ever hit.
 //!
-//! Deliberately absent: what an owner is. Entries that go with a whole cleared cache are not counted.
+//! Deliberately absent: what an owner is. Entries that disappear when the whole cache is cleared are not counted.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::slot::Slot;
+use crate::slot::IndexSlot;
 
 /// Owners are numbered below this.
 pub const OWNERS: usize = 2048;
@@ -29,7 +29,7 @@ impl Fates {
         Fates((0..OWNERS).map(|_| Ended::default()).collect())
     }
 
-    pub fn note(&self, owner: u16, slot: Slot) {
+    pub fn note(&self, owner: u16, slot: IndexSlot) {
         let Some(ended) = self.0.get(usize::from(owner)) else { return };
         // An entry reaches the main queue by a hit, or because it was asked for again soon after it had gone.
         let is_used = slot.uses() > 0 || slot.is_main();

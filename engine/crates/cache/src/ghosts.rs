@@ -1,8 +1,8 @@
-//! Fingerprints of entries that were evicted before anyone used them twice. One that is asked for again soon has shown reuse
-//! and goes straight to the main queue.
+//! Fingerprints of entries that were evicted before they were used twice. If one of them is asked for again soon, it has shown
+//! that it is reused, and goes straight to the main queue.
 //!
-//! Buckets of eight 16-bit fingerprints, each bucket in order of arrival: the ninth pushes out the first. Forgetting and
-//! mistaking (8 in 32768) are harmless, they only misplace an entry.
+//! Each bucket holds eight 16-bit fingerprints in order of arrival; a ninth pushes out the oldest. Forgetting one, or taking one
+//! for another (8 in 32768), does no harm: an entry lands in the wrong queue.
 
 pub(crate) const BUCKET: usize = 8;
 pub(crate) type Bucket = [u16; BUCKET];

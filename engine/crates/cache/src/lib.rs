@@ -3,7 +3,7 @@
 //!
 //! How the parts fit together, from the outside in:
 //!
-//! - [`Cache`] (`store`, `shape`) divides a budget among shards and decides who has to give when it is used up.
+//! - [`Cache`] (`store`, `division`) divides a budget among shards and decides who has to give when it is used up.
 //! - A `shard` is searched without a lock through its `table` of `slot`s, each of which points at an immutable `entry`.
 //! - The `writer` of a shard, one at a time, appends entries to `segment`s, makes room (`evict`, with `ghosts` of what it
 //!   dropped too early) and clears up (`sweep`).
@@ -18,6 +18,7 @@
 
 mod cells;
 mod counters;
+mod division;
 mod entry;
 mod evict;
 mod fates;
@@ -26,7 +27,6 @@ mod hash;
 mod memory;
 mod rows;
 mod segment;
-mod shape;
 mod shard;
 mod slot;
 mod store;
@@ -69,7 +69,7 @@ pub struct Meta {
 
 /// Why a result was not stored. What was stored under its key before is gone nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum NotStored {
     /// The budget is zero, or too small to hold anything.
     NoBudget,
     /// The entry would take more than its fair part of the budget.
@@ -78,17 +78,17 @@ pub enum Refusal {
     Busy,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for NotStored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Refusal::NoBudget => "the cache has no memory: raise its size",
-            Refusal::TooLarge => "the result is too large for the cache: raise its size",
-            Refusal::Busy => "the memory freed for the result is still being read: a later result will be stored",
+            NotStored::NoBudget => "the cache has no memory: raise its size",
+            NotStored::TooLarge => "the result is too large for the cache: raise its size",
+            NotStored::Busy => "the memory freed for the result is still being read: a later result will be stored",
         })
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for NotStored {}
 
 /// A snapshot of a [`Cache`]; the fields are read one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
-//! The budget: whole pages taken from and given back to the operating system, never more than the limit.
+//! The budget: whole pages taken from the operating system and given back to it, never more than the limit.
 //!
-//! Pages that readers may still be using are *retired*: they count as mapped until every reader that could have seen them is
-//! gone. Then they leave the process, but for a few that the next segments of the same size take: to unmap and map pages
-//! stops every thread of the process for a moment.
+//! Pages that readers may still be using are *retired*: they count against the budget until every reader that could have seen
+//! them is gone. Then they are unmapped, except for a few that are kept for the next segments of the same size, because mapping
+//! and unmapping stop every thread of the process for a moment.
 
 use locks::Mutex;
 use std::mem::ManuallyDrop;

@@ -1,11 +1,11 @@
-//! Cells for the rows of tables: one fixed array for all rows of all tables, one for all blocks of neighbouring keys.
+//! Cells for the rows of tables: one fixed array for all rows of all tables, and one for all blocks of neighbouring keys.
 //!
-//! A row's cell follows from a keyed hash of its table and key. Rows that share a cell outdate each other's results, which
-//! costs a miss and never lets anything stale through. A *block* is 64 neighbouring keys, for reads of ranges.
+//! A row's cell follows from a keyed hash of its table and its key. If two rows share a cell, a write of one outdates results of
+//! the other: that costs a miss, and can never let a stale result through. A *block* is 64 neighbouring keys, for range reads.
 //!
-//! Protocol. A write of known rows closes and opens their cells and those of their blocks; a read of known rows depends on
-//! their cells, a read of a range on its blocks; and both on whatever cell stands for writes of unknown rows.
-//! Deliberately absent: which statements touch which rows.
+//! Protocol. A write of known rows closes and opens the cells of those rows and of their blocks. A read of known rows depends on
+//! the cells of its rows, and a read of a range on those of its blocks. Both also depend on the cell that stands for writes of
+//! unknown rows. Deliberately absent: which statements touch which rows.
 
 use crate::hash::Seed;
 use crate::{CellId, Versions};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::hash::Hash;
 use crate::segment::Queue;
-use crate::slot::Slot;
+use crate::slot::IndexSlot;
 use crate::table::{Head, Table};
 use crate::{Entry, Key, Pin};
 
@@ -84,7 +84,7 @@ impl Shard {
         let slots = self.table().map_or(&[][..], |table| table.slots());
         for slot in slots {
             // Acquire pairs with the Release of `Table::set`: who sees an address sees the entry written there.
-            if let Some(entry) = Slot(slot.load(Ordering::Acquire)).entry() {
+            if let Some(entry) = IndexSlot(slot.load(Ordering::Acquire)).entry() {
                 // SAFETY: as in `get`.
                 visit(unsafe { entry.view::<'g>() });
             }

@@ -8,18 +8,18 @@ use std::ptr::{NonNull, with_exposed_provenance_mut};
 use crate::entry::{ALIGN, RawEntry};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slot(pub u64);
+pub(crate) struct IndexSlot(pub u64);
 
 const USES: u64 = ALIGN as u64 - 1;
 const ADDRESS: u64 = (1 << 48) - ALIGN as u64;
 const MAIN: u64 = 1 << 48;
 const TAG_AT: u32 = 49;
 
-impl Slot {
+impl IndexSlot {
     /// Never used: a search ends here.
-    pub const EMPTY: Slot = Slot(0);
+    pub const EMPTY: IndexSlot = IndexSlot(0);
     /// Used once, free again: a search goes on.
-    pub const REMOVED: Slot = Slot(1);
+    pub const REMOVED: IndexSlot = IndexSlot(1);
     pub const MAX_USES: u64 = USES;
 
     pub fn new(tag: u16, entry: RawEntry, main: bool, uses: u64) -> Self {
@@ -28,7 +28,7 @@ impl Slot {
         assert_eq!(address & !ADDRESS, 0, "the system maps memory beyond 48 bits");
         debug_assert!(uses <= Self::MAX_USES);
         debug_assert!(u64::from(tag) < 1 << (u64::BITS - TAG_AT));
-        Slot(u64::from(tag) << TAG_AT | address | if main { MAIN } else { 0 } | uses)
+        IndexSlot(u64::from(tag) << TAG_AT | address | if main { MAIN } else { 0 } | uses)
     }
 
     /// `None`: empty or removed.
@@ -52,7 +52,7 @@ impl Slot {
 
     pub fn with_one_use_more(self) -> Self {
         debug_assert!(self.uses() < Self::MAX_USES);
-        Slot(self.0 + 1)
+        IndexSlot(self.0 + 1)
     }
 }
 
@@ -64,12 +64,12 @@ mod tests {
     fn all_fields_come_back() {
         let word = std::cell::UnsafeCell::new(0u64);
         let entry = RawEntry::at(NonNull::new(word.get().cast()).expect("not null"));
-        let slot = Slot::new(0x7edc, entry, true, 2);
+        let slot = IndexSlot::new(0x7edc, entry, true, 2);
         assert_eq!((slot.tag(), slot.is_main(), slot.uses()), (0x7edc, true, 2));
         assert!(slot.entry() == Some(entry));
         let slot = slot.with_one_use_more();
         assert_eq!((slot.tag(), slot.is_main(), slot.uses()), (0x7edc, true, 3));
-        assert!(!Slot::new(0, entry, false, 0).is_main());
-        assert!(Slot::EMPTY.entry().is_none() && Slot::REMOVED.entry().is_none());
+        assert!(!IndexSlot::new(0, entry, false, 0).is_main());
+        assert!(IndexSlot::EMPTY.entry().is_none() && IndexSlot::REMOVED.entry().is_none());
     }
 }

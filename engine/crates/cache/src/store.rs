@@ -1,18 +1,18 @@
-//! The cache as a whole: the budget shared by all shards, and who has to give when it is used up.
+//! The cache as a whole: all shards share one budget, and when it is used up this decides which of them has to make room.
 
 use locks::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::division::{Division, LEAST_SEGMENT_BYTES, SHARDS};
 use crate::entry::Draft;
 use crate::fates::{Fate, Fates};
 use crate::hash::{Hash, Seed};
 use crate::memory::{Memory, collect};
-use crate::shape::{LEAST_SEGMENT_BYTES, SHARDS, Shape};
 use crate::shard::Shard;
 use crate::writer::{Need, Writer};
-use crate::{CellId, Entry, Key, Meta, Pin, Refusal, Stats};
+use crate::{CellId, Entry, Key, Meta, NotStored, Pin, Stats};
 
 /// What exists besides mapped pages, whatever is stored; the counts of owners are statistics, not storage.
 const FIXED_BYTES: u64 = (size_of::<Cache>() + size_of::<Memory>() + SHARDS * size_of::<Shard>()) as u64;
@@ -42,13 +42,13 @@ impl Cache {
     /// A cache that holds at most `budget_bytes`, everything counted; with 0 it stores nothing.
     pub fn new(budget_bytes: u64) -> Self {
         let memory = Memory::new(budget_bytes.saturating_sub(FIXED_BYTES));
-        let shape = Shape::of(budget_bytes, memory.page());
+        let division = Division::of(budget_bytes, memory.page());
         Cache {
             seed: Seed::default(),
             memory,
             budget_bytes: AtomicU64::new(budget_bytes),
-            mask: AtomicUsize::new(shape.shards - 1),
-            segment_bytes: AtomicUsize::new(shape.segment_bytes),
+            mask: AtomicUsize::new(division.shards - 1),
+            segment_bytes: AtomicUsize::new(division.segment_bytes),
             shards: (0..SHARDS).map(|_| Shard::new()).collect(),
             resizing: Mutex::new(()),
             broom: AtomicUsize::new(0),
@@ -85,7 +85,7 @@ impl Cache {
     /// Stores a result in place of an older one with the same key, which is gone even if this one is refused.
     ///
     /// Not to be called while the thread holds a [`Pin`]: when memory is short it would wait for itself, and refuse.
-    pub fn insert(&self, hash: u64, key: &Key, meta: Meta, cells: &[CellId], value: &[u8]) -> Result<(), Refusal> {
+    pub fn insert(&self, hash: u64, key: &Key, meta: Meta, cells: &[CellId], value: &[u8]) -> Result<(), NotStored> {
         let stored = self.try_insert(Hash(hash), key, meta, cells, value);
         if stored.is_err() {
             self.remove(hash, key);
@@ -93,14 +93,14 @@ impl Cache {
         stored
     }
 
-    fn try_insert(&self, hash: Hash, key: &Key, meta: Meta, cells: &[CellId], value: &[u8]) -> Result<(), Refusal> {
+    fn try_insert(&self, hash: Hash, key: &Key, meta: Meta, cells: &[CellId], value: &[u8]) -> Result<(), NotStored> {
         let limit = self.memory.limit();
         if limit < 8 * self.memory.page() as u64 {
-            return Err(Refusal::NoBudget);
+            return Err(NotStored::NoBudget);
         }
         let draft = Draft::new(hash, key, meta, cells, value);
         let fits = |draft: &Draft| draft.size() as u64 <= limit / 2;
-        let draft = draft.filter(fits).ok_or(Refusal::TooLarge)?;
+        let draft = draft.filter(fits).ok_or(NotStored::TooLarge)?;
         for _ in 0..ATTEMPTS {
             let inserted = self.lock(hash).insert(&draft, self.spare());
             match inserted {
@@ -112,7 +112,7 @@ impl Cache {
                 Err(_) => {}
             }
         }
-        Err(Refusal::Busy)
+        Err(NotStored::Busy)
     }
 
     fn lock(&self, hash: Hash) -> Writer<'_> {
@@ -203,20 +203,20 @@ impl Cache {
         let _alone = self.resizing.lock().expect("a resize panicked");
         self.budget_bytes.store(budget_bytes, Ordering::Relaxed);
         let limit = budget_bytes.saturating_sub(FIXED_BYTES);
-        let shape = Shape::of(budget_bytes, self.memory.page());
+        let division = Division::of(budget_bytes, self.memory.page());
         // Under the old limit first, so that evictions can still move what is used.
-        if shape.shards == self.mask.load(Ordering::Relaxed) + 1 {
+        if division.shards == self.mask.load(Ordering::Relaxed) + 1 {
             self.shrink(limit);
         } else {
-            self.reshape(shape.shards);
+            self.divide_anew(division.shards);
         }
-        self.segment_bytes.store(shape.segment_bytes, Ordering::Relaxed);
+        self.segment_bytes.store(division.segment_bytes, Ordering::Relaxed);
         self.memory.set_limit(limit);
         self.shrink(limit);
         self.settle();
     }
 
-    fn reshape(&self, shards: usize) {
+    fn divide_anew(&self, shards: usize) {
         let mut writers: Vec<_> = (0..SHARDS).map(|shard| self.lock_shard(shard)).collect();
         writers.iter_mut().for_each(Writer::clear);
         self.mask.store(shards - 1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Finding what died without anyone noticing: entries that are dead, and segments that hold little else.
+//! Removes what nobody has asked for since it died: entries that can no longer be served, and segments that hold little else.
 
 use crate::Entry;
 use crate::segment::Segment;

@@ -13,7 +13,7 @@ use crate::entry::RawEntry;
 use crate::ghosts::Bucket;
 use crate::hash::{Hash, scale};
 use crate::memory::Memory;
-use crate::slot::Slot;
+use crate::slot::IndexSlot;
 
 #[repr(C, align(64))]
 pub(crate) struct Head {
@@ -92,24 +92,24 @@ impl Table {
 
     /// The slot of the entry that `is_it` recognises among those with the hash's tag.
     #[inline]
-    pub fn find(self, hash: Hash, is_it: impl Fn(RawEntry) -> bool) -> Option<(usize, Slot)> {
+    pub fn find(self, hash: Hash, is_it: impl Fn(RawEntry) -> bool) -> Option<(usize, IndexSlot)> {
         let tag = hash.tag();
         self.search(hash.place(), |slot| slot.tag() == tag && slot.entry().is_some_and(&is_it))
     }
 
     /// The slot that points at `entry`: there is one exactly as long as the entry can be found.
-    pub fn find_entry(self, place: u32, entry: RawEntry) -> Option<(usize, Slot)> {
+    pub fn find_entry(self, place: u32, entry: RawEntry) -> Option<(usize, IndexSlot)> {
         self.search(place, |slot| slot.entry() == Some(entry))
     }
 
     #[inline]
-    fn search(self, place: u32, is_it: impl Fn(Slot) -> bool) -> Option<(usize, Slot)> {
+    fn search(self, place: u32, is_it: impl Fn(IndexSlot) -> bool) -> Option<(usize, IndexSlot)> {
         let slots = self.slots();
         let mut at = scale(place, self.capacity());
         for _ in 0..slots.len() {
             // Acquire pairs with the Release in `set`: who sees an address sees the entry written there.
-            let slot = Slot(slots[at].load(Ordering::Acquire));
-            if slot == Slot::EMPTY {
+            let slot = IndexSlot(slots[at].load(Ordering::Acquire));
+            if slot == IndexSlot::EMPTY {
                 return None;
             }
             if is_it(slot) {
@@ -122,8 +122,8 @@ impl Table {
 
     /// Counts a use of the entry in `slot`, unless the slot has changed since.
     #[inline]
-    pub fn bump(self, at: usize, slot: Slot) {
-        if slot.uses() < Slot::MAX_USES {
+    pub fn bump(self, at: usize, slot: IndexSlot) {
+        if slot.uses() < IndexSlot::MAX_USES {
             // Relaxed: the new word carries the same address, and a read-modify-write continues the release sequence of
             // `set`. An equal word means the same entry: its memory cannot be reused while the reader is pinned.
             let (old, new) = (slot.0, slot.with_one_use_more().0);
@@ -132,13 +132,13 @@ impl Table {
         }
     }
 
-    pub fn set(self, at: usize, slot: Slot) {
+    pub fn set(self, at: usize, slot: IndexSlot) {
         // Release pairs with the Acquire in `search`. A use counted at this very moment may be lost.
         self.slots()[at].store(slot.0, Ordering::Release);
     }
 
     /// Puts a new slot where its search will come by; returns how many empty slots that took (0 or 1).
-    pub fn add(self, place: u32, slot: Slot) -> u32 {
+    pub fn add(self, place: u32, slot: IndexSlot) -> u32 {
         let is_free = |slot: &AtomicU64| self.load(slot).entry().is_none();
         let slots = self.slots();
         let from = scale(place, self.capacity());
@@ -147,7 +147,7 @@ impl Table {
             Some(at) => from + at,
             None => before.iter().position(is_free).expect("a table is never full"),
         };
-        let taken = self.load(&slots[at]) == Slot::EMPTY;
+        let taken = self.load(&slots[at]) == IndexSlot::EMPTY;
         self.set(at, slot);
         u32::from(taken)
     }
@@ -155,15 +155,15 @@ impl Table {
     /// Frees a slot; returns how many slots became empty by that.
     pub fn free(self, mut at: usize) -> u32 {
         let slots = self.slots();
-        self.set(at, Slot::REMOVED);
+        self.set(at, IndexSlot::REMOVED);
         let next = if at + 1 == slots.len() { 0 } else { at + 1 };
-        if self.load(&slots[next]) != Slot::EMPTY {
+        if self.load(&slots[next]) != IndexSlot::EMPTY {
             return 0;
         }
         // No search needs to come past here any more.
         let mut freed = 0;
-        while self.load(&slots[at]) == Slot::REMOVED {
-            self.set(at, Slot::EMPTY);
+        while self.load(&slots[at]) == IndexSlot::REMOVED {
+            self.set(at, IndexSlot::EMPTY);
             freed += 1;
             at = at.checked_sub(1).unwrap_or(slots.len() - 1);
         }
@@ -189,9 +189,9 @@ impl Table {
         filled
     }
 
-    fn load(self, slot: &AtomicU64) -> Slot {
+    fn load(self, slot: &AtomicU64) -> IndexSlot {
         // Relaxed: the holder of the shard's lock wrote it, or the one before.
-        Slot(slot.load(Ordering::Relaxed))
+        IndexSlot(slot.load(Ordering::Relaxed))
     }
 
     /// Gives the pages back once no reader uses them.

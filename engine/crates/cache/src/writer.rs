@@ -7,15 +7,15 @@ use std::ptr::NonNull;
 use std::sync::{Arc, MutexGuard};
 
 use crate::Key;
+use crate::division::{LEAST_SEGMENT_BYTES, SEGMENTS_PER_SHARD};
 use crate::entry::{Draft, RawEntry};
 use crate::fates::Fates;
 use crate::ghosts;
 use crate::hash::Hash;
 use crate::memory::Memory;
 use crate::segment::{HEAD, Queue, Segment};
-use crate::shape::{LEAST_SEGMENT_BYTES, SEGMENTS_PER_SHARD};
 use crate::shard::{Shard, State};
-use crate::slot::Slot;
+use crate::slot::IndexSlot;
 use crate::table::Table;
 
 /// The budget has no room for so many more bytes.
@@ -26,7 +26,7 @@ pub(crate) struct Need(pub usize);
 #[derive(Clone, Copy)]
 pub(crate) struct Living {
     pub at: usize,
-    pub slot: Slot,
+    pub slot: IndexSlot,
     pub entry: RawEntry,
     pub place: u32,
     pub bytes: usize,
@@ -62,7 +62,7 @@ impl<'a> Writer<'a> {
         match found {
             Some((at, slot, old_bytes)) => {
                 self.note_end(slot);
-                self.table().set(at, Slot::new(slot.tag(), entry, main, slot.uses()));
+                self.table().set(at, IndexSlot::new(slot.tag(), entry, main, slot.uses()));
                 self.state.counts.live_bytes -= old_bytes as u64;
             }
             None => self.add(draft.hash, entry, main),
@@ -77,7 +77,7 @@ impl<'a> Writer<'a> {
             // SAFETY: the lock is held, and the borrow ends here.
             ghosts::recall(unsafe { self.table().bucket(hash.place()) }, hash.tag());
         }
-        let slot = Slot::new(hash.tag(), entry, main, 0);
+        let slot = IndexSlot::new(hash.tag(), entry, main, 0);
         self.state.filled += self.table().add(hash.place(), slot);
         self.state.counts.entries += 1;
     }
@@ -88,7 +88,7 @@ impl<'a> Writer<'a> {
         true
     }
 
-    fn find(&self, hash: Hash, key: &Key) -> Option<(usize, Slot, usize)> {
+    fn find(&self, hash: Hash, key: &Key) -> Option<(usize, IndexSlot, usize)> {
         // SAFETY: under the lock, what a slot points at is mapped.
         let view = |entry: RawEntry| unsafe { entry.view() };
         let (at, slot) = self.shard.table()?.find(hash, |entry| view(entry).matches(key))?;
@@ -106,7 +106,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Forgets the entry in the slot `at`.
-    pub(crate) fn drop_entry(&mut self, at: usize, slot: Slot, bytes: usize) {
+    pub(crate) fn drop_entry(&mut self, at: usize, slot: IndexSlot, bytes: usize) {
         self.note_end(slot);
         let emptied = self.table().free(at);
         self.state.filled -= emptied;
@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
         self.state.counts.live_bytes -= bytes as u64;
     }
 
-    fn note_end(&self, slot: Slot) {
+    fn note_end(&self, slot: IndexSlot) {
         // SAFETY: under the lock, what a slot points at is mapped.
         let owner = slot.entry().map(|entry| unsafe { entry.view().owner() });
         owner.into_iter().for_each(|owner| self.fates.note(owner, slot));
@@ -201,7 +201,7 @@ impl<'a> Writer<'a> {
         let Ok(copy) = self.place(slot.is_main(), bytes, 0) else { return false };
         // SAFETY: both are of this size, and `copy` is known to nobody else.
         unsafe { entry.copy_to(copy, bytes) };
-        let moved = Slot::new(slot.tag(), RawEntry::at(copy), slot.is_main(), slot.uses());
+        let moved = IndexSlot::new(slot.tag(), RawEntry::at(copy), slot.is_main(), slot.uses());
         self.table().set(at, moved);
         true
     }

@@ -4,7 +4,7 @@ mod keys;
 
 use std::collections::HashMap;
 
-use cache::{Cache, CellId, Key, Meta, Refusal, Stamp, Versions, pin};
+use cache::{Cache, CellId, Key, Meta, NotStored, Stamp, Versions, pin};
 use keys::{BUDGETS, Random, key, meta};
 
 const STEPS: u64 = if cfg!(miri) { 300 } else { 30_000 };
@@ -115,7 +115,7 @@ impl Run {
             Ok(()) => drop(self.model.insert((context, text), Stored { value, cell, stamp })),
             Err(refusal) => {
                 // Other tests of this process may hold back the epoch.
-                self.refused += u64::from(refusal != Refusal::NoBudget);
+                self.refused += u64::from(refusal != NotStored::NoBudget);
                 self.model.remove(&(context, text));
             }
         }

@@ -2,18 +2,18 @@
 
 mod keys;
 
-use cache::{Cache, CellId, Fate, Key, Meta, Refusal, Stamp, Versions, pin};
+use cache::{Cache, CellId, Fate, Key, Meta, NotStored, Stamp, Versions, pin};
 use keys::{BUDGETS, key, meta};
 
-fn put(cache: &Cache, key: &Key, value: &[u8]) -> Result<(), Refusal> {
+fn put(cache: &Cache, key: &Key, value: &[u8]) -> Result<(), NotStored> {
     cache.insert(cache.hash(key), key, meta(0), &[], value)
 }
 
 /// Waits for the pins of other tests, which run at the same time.
-fn put_patiently(cache: &Cache, key: &Key, value: &[u8]) -> Result<(), Refusal> {
+fn put_patiently(cache: &Cache, key: &Key, value: &[u8]) -> Result<(), NotStored> {
     loop {
         let stored = put(cache, key, value);
-        if stored != Err(Refusal::Busy) {
+        if stored != Err(NotStored::Busy) {
             return stored;
         }
         std::thread::yield_now();
@@ -73,7 +73,7 @@ fn keys_differ_by_context_by_text_and_by_where_the_parts_meet() {
 fn a_context_of_more_than_48_bits_is_refused() {
     let cache = Cache::new(1 << 20);
     let [largest, larger] = [(1 << 48) - 1, 1 << 48].map(|context| key(context, b"q", b""));
-    assert_eq!((put(&cache, &largest, b"one"), put(&cache, &larger, b"two")), (Ok(()), Err(Refusal::TooLarge)));
+    assert_eq!((put(&cache, &largest, b"one"), put(&cache, &larger, b"two")), (Ok(()), Err(NotStored::TooLarge)));
     assert_eq!((read(&cache, &largest).as_deref(), read(&cache, &larger)), (Some(&b"one"[..]), None));
 }
 
@@ -121,7 +121,7 @@ fn an_entry_outlives_the_cache_under_its_pin() {
 #[test]
 fn without_a_budget_nothing_is_stored_or_mapped() {
     let cache = Cache::new(0);
-    assert_eq!(put(&cache, &key(0, b"q", b""), b""), Err(Refusal::NoBudget));
+    assert_eq!(put(&cache, &key(0, b"q", b""), b""), Err(NotStored::NoBudget));
     assert_eq!(cache.stats(), cache::Stats::default());
 }
 
@@ -135,7 +135,7 @@ fn a_quarter_of_any_budget_fits_and_more_than_all_of_it_does_not() {
             assert_eq!(put_patiently(&cache, key, &vec![1; budget / 4]), Ok(()), "budget {budget}");
             assert_eq!(read(&cache, key).map(|value| value.len()), Some(budget / 4));
         }
-        assert_eq!(put(&cache, &one, &vec![1; budget]), Err(Refusal::TooLarge));
+        assert_eq!(put(&cache, &one, &vec![1; budget]), Err(NotStored::TooLarge));
         assert_eq!(read(&cache, &one), None, "the older result is gone all the same");
         assert!(cache.stats().used_bytes <= budget as u64);
     }
@@ -147,7 +147,7 @@ fn too_many_cells_are_refused() {
     let key = key(0, b"q", b"");
     let cells = vec![CellId(0); 1 << 16];
     let stored = cache.insert(0, &key, meta(0), &cells, b"");
-    assert_eq!(stored, Err(Refusal::TooLarge));
+    assert_eq!(stored, Err(NotStored::TooLarge));
     cache.insert(0, &key, meta(0), &cells[1..], b"").expect("as many as can be counted");
 }
 

@@ -4,7 +4,7 @@ mod keys;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cache::{Cache, CellId, Refusal, Versions, pin};
+use cache::{Cache, CellId, NotStored, Versions, pin};
 use keys::{Random, key, meta};
 
 const STEPS: u64 = if cfg!(miri) { 150 } else { 30_000 };
@@ -55,7 +55,7 @@ fn work(cache: &Cache, versions: &Versions, thread: u64) {
                 let cells = [cell_of(number)];
                 let stamp = versions.now();
                 let stored = cache.insert(hash, &key, meta(stamp.0), &cells, &value(number, &mut random));
-                assert!(matches!(stored, Ok(()) | Err(Refusal::Busy)), "{stored:?}");
+                assert!(matches!(stored, Ok(()) | Err(NotStored::Busy)), "{stored:?}");
             }
             970..990 => drop(cache.remove(hash, &key)),
             990..996 => versions.advance(cell_of(number)),

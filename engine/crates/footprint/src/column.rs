@@ -1,4 +1,4 @@
-//! What must be known of a table's key column before a statement's rows can be told from its text.
+//! What must be known about a table's key column before the rows of a statement can be told from its text.
 
 /// The one column of an integer primary key, in a table whose rows change by no other way than the statements that name it:
 /// no triggers, no cascades into it.

@@ -1,14 +1,13 @@
-//! The hit ratio at other sizes, from a spatially hashed sample: a key is in the sample if its hash is below a threshold,
-//! so that a share of the keys is seen with all of their requests, and a cache of that share of the size treats them as
-//! the whole cache treats all keys.
+//! The hit ratio at other sizes, predicted from a sample of the keys. A key is in the sample if its hash is below a threshold; then
+//! all of its requests are. A cache of that share of the size treats the sample as the whole cache treats all keys.
 //!
-//! The sample is replayed at every size by the eviction that the cache really uses, because reuse distances alone describe
-//! a cache that evicts the least recently used, which this one does not. Whether a result has been outdated in between is
-//! asked of the caller at each request, so writes count as they do in the cache.
+//! For each size, the sample is replayed through the eviction that the cache really uses. Reuse distances alone would not do:
+//! they describe a cache that evicts the least recently used entry, which this one does not. At each request the caller is asked
+//! whether the result has been outdated since, so writes count as they do in the cache.
 //!
-//! The threshold falls when there are too many keys or requests to follow, so that memory and time are bounded. Hot keys
-//! make a sample better or worse off than the whole: how many requests it should have seen is known, and the difference is
-//! counted as hits (or none) at every size. A request that finds the sample busy is left out.
+//! The threshold falls when there are too many keys or requests to follow, so that memory and time are bounded. A few hot keys can
+//! make a sample better or worse than the whole. How many requests it should have seen is known, and the difference is counted at
+//! every size: as hits, or taken off them. A request that finds the sample busy is left out.
 
 mod level;
 mod sampled;

@@ -1,10 +1,9 @@
-//! What is known of each shape of statement: a bounded number of slots with counters, found by the shape's digest.
+//! What is known of each shape of statement: counters in a bounded number of slots, found by the shape's digest.
 //!
-//! A hit adds to counters through the slot's number, which the stored result carries: no search, no lock, and no line that
-//! other threads write. A slot whose
-//! shape is rarely asked for is given to another one; results that still carry its number then count for that one, which is
-//! harmless. Slot 0 stands for every shape that has none of its own, also while there are more new shapes than `judge` makes
-//! room for.
+//! A hit adds to counters through the slot's number, which the stored result carries: no search, no lock, and no cache line that
+//! other threads write. When a shape is rarely asked for, its slot is given to another one; stored results that still carry the
+//! number then count for the new shape, which does no harm. Slot 0 stands for every shape without a slot of its own, also while new
+//! shapes arrive faster than `judge` makes room for them.
 
 mod index;
 mod missed;
@@ -29,10 +28,10 @@ const GIVEN_UP: usize = SLOTS / 16;
 
 /// The number of a shape's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Slot(pub u16);
+pub struct ShapeSlot(pub u16);
 
 /// Every shape without counters of its own.
-pub const NOBODY: Slot = Slot(0);
+pub const NOBODY: ShapeSlot = ShapeSlot(0);
 
 /// How a request ended that the server answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +68,7 @@ impl Default for Reasons {
 /// What is known of one shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    pub slot: Slot,
+    pub slot: ShapeSlot,
     /// 0: all shapes without counters of their own.
     pub id: u128,
     /// The statement with `?` in place of its literals.
@@ -124,7 +123,7 @@ pub struct Digests {
 /// Who has which slot.
 struct Book {
     owners: Vec<Option<Owner>>,
-    free: Vec<Slot>,
+    free: Vec<ShapeSlot>,
 }
 
 #[derive(Clone, Default)]
@@ -139,7 +138,7 @@ struct Owner {
 
 impl Default for Digests {
     fn default() -> Self {
-        let free = (1..SLOTS as u16).rev().map(Slot).collect();
+        let free = (1..SLOTS as u16).rev().map(ShapeSlot).collect();
         let mut owners = vec![None; SLOTS];
         owners[0] = Some(Owner { text: b"(other statements)".to_vec(), ..Owner::default() });
         Digests {
@@ -157,11 +156,11 @@ impl Default for Digests {
 // Counts order nothing: all of them are Relaxed.
 impl Digests {
     /// The shape's slot, without a lock if it has one. `text` is asked for if it is new.
-    pub fn find(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> Slot {
+    pub fn find(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> ShapeSlot {
         self.index.find(id).unwrap_or_else(|| self.take(id, text))
     }
 
-    fn take(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> Slot {
+    fn take(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> ShapeSlot {
         if self.is_full.load(Ordering::Relaxed) {
             return NOBODY;
         }
@@ -188,14 +187,14 @@ impl Digests {
         let mut worth = Vec::with_capacity(SLOTS);
         for (at, owner) in book.owners.iter_mut().enumerate().skip(1) {
             let Some(owner) = owner else { continue };
-            let slot = Slot(at as u16);
+            let slot = ShapeSlot(at as u16);
             let executions = self.sum(slot, |stripe| &stripe.hits) + self.sum(slot, |stripe| &stripe.misses);
             let lately = executions.saturating_sub(std::mem::replace(&mut owner.executions, executions));
             worth.push((lately, self.sum(slot, |stripe| &stripe.saved_us), at));
         }
         worth.sort_unstable();
         for (_, _, at) in worth.into_iter().take(GIVEN_UP) {
-            let slot = Slot(at as u16);
+            let slot = ShapeSlot(at as u16);
             if let Some(owner) = book.owners[at].take() {
                 self.index.remove(owner.id);
             }
@@ -207,12 +206,12 @@ impl Digests {
         self.book.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    fn of(&self, slot: Slot) -> &Counters {
+    fn of(&self, slot: ShapeSlot) -> &Counters {
         &self.counters[usize::from(slot.0) % SLOTS]
     }
 
     #[inline]
-    pub fn hit(&self, slot: Slot, saved_us: u64, bytes: u64) {
+    pub fn hit(&self, slot: ShapeSlot, saved_us: u64, bytes: u64) {
         let own = self.stripes.own(slot);
         own.hits.fetch_add(1, Ordering::Relaxed);
         own.saved_us.fetch_add(saved_us, Ordering::Relaxed);
@@ -220,17 +219,17 @@ impl Digests {
     }
 
     /// A hit was that of an outdated result.
-    pub fn stale(&self, slot: Slot) {
+    pub fn stale(&self, slot: ShapeSlot) {
         self.of(slot).stale_hits.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A result was found, but it no longer is true.
-    pub fn outdated(&self, slot: Slot) {
+    pub fn outdated(&self, slot: ShapeSlot) {
         self.of(slot).outdated.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The server has answered.
-    pub fn missed(&self, slot: Slot, outcome: Outcome) {
+    pub fn missed(&self, slot: ShapeSlot, outcome: Outcome) {
         let own = self.stripes.own(slot);
         own.misses.fetch_add(1, Ordering::Relaxed);
         match outcome {
@@ -246,7 +245,7 @@ impl Digests {
     }
 
     /// A result was read from these tables; numbers above zero.
-    pub fn reads(&self, slot: Slot, tables: impl Iterator<Item = u32>) {
+    pub fn reads(&self, slot: ShapeSlot, tables: impl Iterator<Item = u32>) {
         for (known, table) in self.of(slot).tables.iter().zip(tables.chain(std::iter::repeat(0))) {
             if known.load(Ordering::Relaxed) != table {
                 known.store(table, Ordering::Relaxed);
@@ -255,12 +254,12 @@ impl Digests {
     }
 
     /// Whether all results of this shape are stored.
-    pub fn admits_all(&self, slot: Slot) -> bool {
+    pub fn admits_all(&self, slot: ShapeSlot) -> bool {
         self.of(slot).level.load(Ordering::Relaxed) == 0
     }
 
     /// Whether the result of a statement of this shape, which was looked for in vain, is to be stored.
-    pub fn admits(&self, slot: Slot, hash: u64) -> bool {
+    pub fn admits(&self, slot: ShapeSlot, hash: u64) -> bool {
         let level = self.of(slot).level.load(Ordering::Relaxed);
         if level == 0 {
             return true;
@@ -272,7 +271,7 @@ impl Digests {
     }
 
     /// Whether the `n`th request of a session is to be looked up if it is of this shape.
-    pub fn looks_up(&self, slot: Slot, n: u32) -> bool {
+    pub fn looks_up(&self, slot: ShapeSlot, n: u32) -> bool {
         policy::looks_up(self.of(slot).level.load(Ordering::Relaxed), n)
     }
 
@@ -285,7 +284,7 @@ impl Digests {
 
     /// Judges all shapes anew; to be called several times a second. `ended` tells how many results of a slot have ended so
     /// far; it may wrap. What was refused for one of `passing`, reasons that pass, says nothing of its shape.
-    pub fn judge(&self, passing: &[usize], ended: impl Fn(Slot) -> u32) {
+    pub fn judge(&self, passing: &[usize], ended: impl Fn(ShapeSlot) -> u32) {
         let mut book = self.book();
         if book.free.len() < GIVEN_UP / 2 {
             self.give_up(&mut book);
@@ -293,7 +292,7 @@ impl Digests {
         }
         for (at, owner) in book.owners.iter_mut().enumerate() {
             let Some(owner) = owner else { continue };
-            let (slot, known) = (Slot(at as u16), &self.counters[at].level);
+            let (slot, known) = (ShapeSlot(at as u16), &self.counters[at].level);
             let now = self.evidence(slot, passing, ended(slot));
             let then = *owner.judged.get_or_insert(now);
             if let Some(next) = policy::judge(known.load(Ordering::Relaxed), since(then, now)) {
@@ -304,7 +303,7 @@ impl Digests {
     }
 
     /// The digest and the text of a shape.
-    pub fn get(&self, slot: Slot) -> Option<(u128, Vec<u8>)> {
+    pub fn get(&self, slot: ShapeSlot) -> Option<(u128, Vec<u8>)> {
         let book = self.book();
         let owner = book.owners.get(usize::from(slot.0))?.as_ref()?;
         Some((owner.id, owner.text.clone()))
@@ -315,7 +314,7 @@ impl Digests {
         let book = self.book();
         let numbered = book.owners.iter().enumerate();
         let known = numbered.filter_map(|(at, owner)| Some((at, owner.as_ref()?)));
-        let told = known.map(|(at, owner)| self.told(Slot(at as u16), owner));
+        let told = known.map(|(at, owner)| self.told(ShapeSlot(at as u16), owner));
         let mut list: Vec<_> = told.filter(|digest| digest.executions() > 0).collect();
         list.sort_by_key(|digest| std::cmp::Reverse((digest.saved_us, digest.executions())));
         list
@@ -325,18 +324,18 @@ impl Digests {
     pub fn flush(&self) {
         let mut book = self.book();
         for (at, owner) in book.owners.iter_mut().enumerate() {
-            self.zero(Slot(at as u16));
+            self.zero(ShapeSlot(at as u16));
             if let Some(owner) = owner {
                 (owner.executions, owner.judged) = (0, None);
             }
         }
     }
 
-    fn sum(&self, slot: Slot, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
+    fn sum(&self, slot: ShapeSlot, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
         self.stripes.sum(slot, count)
     }
 
-    fn evidence(&self, slot: Slot, passing: &[usize], ended: u32) -> Evidence {
+    fn evidence(&self, slot: ShapeSlot, passing: &[usize], ended: u32) -> Evidence {
         let reasons = &self.of(slot).reasons.0;
         let passed = passing.iter().map(|reason| reasons[*reason].load(Ordering::Relaxed)).fold(0, u32::wrapping_add);
         Evidence {
@@ -350,12 +349,12 @@ impl Digests {
         }
     }
 
-    fn zero(&self, slot: Slot) {
+    fn zero(&self, slot: ShapeSlot) {
         self.stripes.zero(slot);
         self.of(slot).zero();
     }
 
-    fn told(&self, slot: Slot, owner: &Owner) -> Digest {
+    fn told(&self, slot: ShapeSlot, owner: &Owner) -> Digest {
         let counters = self.of(slot);
         let reasons = counters.reasons.0.iter().map(|count| count.load(Ordering::Relaxed)).enumerate();
         let tables = counters.tables.iter().map(|table| table.load(Ordering::Relaxed));

@@ -1,12 +1,15 @@
-//! How many results of a statement's shape are worth storing. Pure: evidence in, a level out.
+//! How many results of one shape of statement are worth storing. Pure: it takes evidence and gives a level.
 //!
-//! At level 0 every result is stored. Above, hardly any is at the first request: a statement that was missed lately comes back,
-//! and of those one in 2^(n-1) is stored at level n, so that a shape whose results are not reused before they end costs next to
-//! nothing and still shows when that changes. Where some results are reused and most are not, level 1 finds them. While results
-//! live little is held against a shape: only when they end, outdated or evicted, must they have been worth it. But a shape of
-//! which hardly any statement comes back need not fill the memory first: it goes to the highest level at once, where most
-//! requests are not even looked up, and returns as soon as its statements do. Where results are large that would still be
-//! much, and memory that is new costs more than what is stored there: a few that nobody asked for again lead to level 1.
+//! - Level 0: every result is stored.
+//! - Level n above 0: a result is stored only if its statement was missed before, not long ago, and then only one in 2^(n-1). A
+//!   shape whose results end before they are reused costs next to nothing this way, and a change is still noticed. Level 1 is for
+//!   shapes of which some results are reused and most are not.
+//!
+//! A shape rises when its results have ended, outdated or evicted, without having been worth their cost. While its results live,
+//! little is held against it, with two exceptions. A shape of whose statements hardly any comes back does not have to fill the
+//! memory first: it goes to the highest level at once, where most requests are not even looked up, and returns as soon as its
+//! statements do come back. And where results are large, a few that nobody asked for again are enough for level 1, because
+//! filling new memory costs more than anything else.
 
 /// Of statements that come back one result in 32 is stored, of all that are looked up one in 64.
 pub const HIGHEST: u8 = 6;

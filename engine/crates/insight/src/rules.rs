@@ -1,10 +1,10 @@
-//! What a user says of caching, as JSON: a list of rules, of which the first that fits decides.
+//! What a user says about caching, as JSON: a list of rules. The first rule that fits decides.
 //!
 //! `[{"table": "shop.orders", "cache": "never"}, {"account": "report@%", "cache": "always", "ttl": 5}]`
 //!
-//! A rule names one or more of `digest`, `table`, `schema` and `account`, all of which must fit. Names may hold `%` for any
-//! text. `never` fits a statement that reads any such table; `always` asks that all its tables fit, because it serves a
-//! result for `ttl` seconds whatever was written since.
+//! A rule names one or more of `digest`, `table`, `schema` and `account`, and fits if all of them do. In names `%` stands for any
+//! text. `never` fits a statement if it reads any such table. `always` fits only if all its tables do, because it serves a
+//! result for `ttl` seconds whatever is written meanwhile.
 
 mod pattern;
 

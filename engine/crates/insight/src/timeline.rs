@@ -1,11 +1,11 @@
-//! How old results are: they carry no time, only the number that the cache's sequence had before their statement reached
-//! the server.
+//! How old results are. They carry no time, only the number that the cache's sequence had before their statement reached the
+//! server.
 //!
-//! Several times a second a number is drawn and noted, with a time that was read before. Whatever has this number or a later
-//! one is younger than the note, so that an age is never understated; without notes for a while nothing is young.
+//! Several times a second the present number is noted together with a time that was read before it. A result with that number or
+//! a later one is younger than the note, so an age is never understated. While there are no notes, nothing counts as young.
 //!
-//! One word for each tenth of a second, as a ring: it holds the number and the round of the ring, so that one load tells
-//! both. No lock: hits ask.
+//! The notes are a ring with one word for each tenth of a second. A word holds the number and the round of the ring, so that one
+//! load reads both. There is no lock, because every hit may ask.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

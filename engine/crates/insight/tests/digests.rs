@@ -1,7 +1,7 @@
 //! Counters per shape, and how a shape's results come to be stored or not.
 
 use cache::{Cache, CellId, Key, Meta, Versions, pin};
-use insight::{Digests, NOBODY, Outcome, Slot, policy};
+use insight::{Digests, NOBODY, Outcome, ShapeSlot, policy};
 
 const STORED: Outcome = Outcome::Stored { bytes: 100 };
 
@@ -106,7 +106,7 @@ struct Shape {
     versions: Versions,
     cell: CellId,
     digests: Digests,
-    slot: Slot,
+    slot: ShapeSlot,
     executions: u64,
     stored: u64,
 }

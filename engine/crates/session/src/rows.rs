@@ -17,7 +17,7 @@ use footprint::Keys;
 use sql::touched::{self, Written};
 use sql::{Kind, TableName};
 use std::sync::Arc;
-use wire::{Execute, Outcome, OutcomeKind, Value};
+use wire::{Bound, Execute, Outcome, OutcomeKind};
 
 /// Rows of one write; of more, none is told apart.
 const MOST_WRITTEN: usize = 64;
@@ -136,7 +136,7 @@ impl Session {
 /// Integers of the usual types; of a value of another type the server decides what it means.
 fn integer(param: wire::Param) -> Option<i128> {
     match param.value {
-        Value::Integer(number) if matches!(param.type_code, 1 | 2 | 3 | 8) => Some(number),
+        Bound::Integer(number) if matches!(param.type_code, 1 | 2 | 3 | 8) => Some(number),
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
-//! Definitions: which tables they touch, where that is certain and all that they do.
+//! Data definition (CREATE, DROP, ALTER, ...): which tables a statement touches. One that may touch anything besides those it
+//! names counts as touching everything.
 //!
-//! Renames are taken to touch everything: what they rename may be a view, whose results depend on other tables.
+//! A rename always does: what it renames may be a view, whose results depend on other tables.
 
 use crate::lex::{Lexer, TokenKind, unquoted};
 use crate::{DdlScope, Kind, TableName};

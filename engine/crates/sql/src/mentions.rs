@@ -1,4 +1,4 @@
-//! Asking a text whether it names something, for facts that only the caller knows (unsafe views, routines).
+//! Whether a text contains a certain name or word. Which names matter, those of views for example, the caller knows.
 
 use crate::lex::{Lexer, TokenKind, unquoted};
 use crate::{Charset, LexMode};

@@ -1,6 +1,6 @@
-//! Walks the tokens of a statement once: where it ends, what it asks, and what speaks against keeping its result.
+//! Goes through the tokens of a statement once, and finds where it ends, what it asks about, and why its result must not be kept.
 //!
-//! No grammar: each token is judged by itself and the two before it. The first objection is the reason.
+//! There is no grammar: each token is judged by itself and the two before it. The first reason found is the one that counts.
 
 use crate::lex::{LONGEST_WORD, Lexer, Token, TokenKind, unquoted};
 use crate::{Hint, Refusal};

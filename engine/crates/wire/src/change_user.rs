@@ -1,4 +1,4 @@
-//! COM_CHANGE_USER: the identity of a connection, anew.
+//! COM_CHANGE_USER: another user logs in on the same connection.
 
 use crate::capability::SECURE_CONNECTION;
 use crate::hello::until_nul_or_end;

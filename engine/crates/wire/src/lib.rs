@@ -23,6 +23,6 @@ pub use flavour::capability;
 pub use greeting::Greeting;
 pub use hello::ClientHello;
 pub use packet::{Framed, Header, MAX_PAYLOAD, Packet, packets, push_packet};
-pub use prepared::{Execute, Param, ParamIter, Params, Value, types_alone, with_types};
+pub use prepared::{Bound, Execute, Param, ParamIter, Params, types_alone, with_types};
 pub use reply::{ErrPacket, OkPacket, ok_packet, patch_status};
 pub use tracker::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, StatusOffsets};

@@ -103,11 +103,11 @@ pub struct Param<'a> {
     /// One of `enum_field_types`.
     pub type_code: u8,
     pub is_unsigned: bool,
-    pub value: Value<'a>,
+    pub value: Bound<'a>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
+pub enum Bound<'a> {
     Null,
     /// Any integer type, sign-extended unless unsigned.
     Integer(i128),
@@ -131,29 +131,29 @@ impl<'a> Iterator for ParamIter<'a> {
         let &[type_code, flags] = self.types.get(2 * self.index..)?.first_chunk()?;
         let is_null = self.nulls.get(self.index / 8)? >> (self.index % 8) & 1 == 1;
         let is_unsigned = flags & 0x80 != 0;
-        let value = if is_null { Value::Null } else { read_value(&mut self.values, type_code, is_unsigned)? };
+        let value = if is_null { Bound::Null } else { read_value(&mut self.values, type_code, is_unsigned)? };
         self.index += 1;
         Some(Param { type_code, is_unsigned, value })
     }
 }
 
-fn read_value<'a>(values: &mut Reader<'a>, type_code: u8, is_unsigned: bool) -> Option<Value<'a>> {
-    let integer = |values: &mut Reader<'a>, width| Some(Value::Integer(widen(values.uint(width)?, width, is_unsigned)));
+fn read_value<'a>(values: &mut Reader<'a>, type_code: u8, is_unsigned: bool) -> Option<Bound<'a>> {
+    let integer = |values: &mut Reader<'a>, width| Some(Bound::Integer(widen(values.uint(width)?, width, is_unsigned)));
     match type_code {
         1 => integer(values, 1),
         2 | 13 => integer(values, 2),
         3 | 9 => integer(values, 4),
         8 => integer(values, 8),
-        4 => values.take(4).map(Value::Bytes),
-        5 => values.take(8).map(Value::Bytes),
-        6 => Some(Value::Null),
+        4 => values.take(4).map(Bound::Bytes),
+        5 => values.take(8).map(Bound::Bytes),
+        6 => Some(Bound::Null),
         // Dates and times: one byte of length.
         7 | 10 | 11 | 12 | 14 => {
             let length = values.u8()?;
-            values.take(usize::from(length)).map(Value::Bytes)
+            values.take(usize::from(length)).map(Bound::Bytes)
         }
         // Decimals, strings, blobs, bits, enums, sets, JSON, geometry.
-        0 | 15 | 16 | 245..=255 => values.string().map(Value::Bytes),
+        0 | 15 | 16 | 245..=255 => values.string().map(Bound::Bytes),
         _ => None,
     }
 }

@@ -1,5 +1,5 @@
-//! The header by which a load balancer says for whom it connects, in front of everything that the client sends (the PROXY
-//! protocol in its two versions). The server says who that is; here it only has to be passed over.
+//! The PROXY protocol, versions 1 and 2: a header that a load balancer sends before the client's first byte, to say whose
+//! connection it is. The server reads it and tells the result; here its length is all that matters.
 
 const TEXT: [u8; 4] = *b"PROX";
 /// How the twelve bytes begin that mark the second version. As a packet's header, neither could be that of a hello.

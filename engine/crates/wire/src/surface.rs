@@ -1,7 +1,7 @@
-//! Results as the user should see them: names translated back, values replaced, own results built.
+//! Results as the user should see them: column names translated back, values replaced, and results that the engine makes itself.
 //!
-//! Complete responses of a single result. `None` means it could not be done; the caller then
-//! sends what it had.
+//! All functions take complete responses with a single result. `None` means that the response could not be changed; the caller
+//! then sends the one it had.
 
 mod build;
 mod rename;

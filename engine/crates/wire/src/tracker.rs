@@ -116,8 +116,8 @@ impl ResponseTracker {
             return Progress::More;
         }
         let mut rest = bytes;
-        while let Some(head) = self.window.next_packet(&mut rest) {
-            match self.machine.packet(&head) {
+        while let Some(front) = self.window.next_packet(&mut rest) {
+            match self.machine.packet(&front) {
                 Step::Continue => {}
                 Step::ClientSpeaks => self.window.forget_sequence(),
                 Step::LocalInfile if rest.is_empty() => {

@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Random, clients};
-use wire::{Execute, Packet, Param, Params, Value, push_packet, types_alone, with_types};
+use wire::{Bound, Execute, Packet, Param, Params, push_packet, types_alone, with_types};
 
 fn captured() -> Vec<Vec<u8>> {
     clients().iter().filter(|captured| captured.what == "execute").map(support::Captured::bytes).collect()
@@ -71,8 +71,8 @@ fn values(nulls: &[u8], types: &[u8], values: &[u8]) -> Option<Vec<String>> {
 
 #[test]
 fn values_of_every_type_are_read() {
-    let integer = |value: i128| format!("{:?}", Value::Integer(value));
-    let bytes = |value: &[u8]| format!("{:?}", Value::Bytes(value));
+    let integer = |value: i128| format!("{:?}", Bound::Integer(value));
+    let bytes = |value: &[u8]| format!("{:?}", Bound::Bytes(value));
     for (types, raw, expected) in [
         (&[1, 0][..], &[0xFF][..], integer(-1)),
         (&[1, 0x80], &[0xFF], integer(255)),
@@ -84,7 +84,7 @@ fn values_of_every_type_are_read() {
         (&[8, 0x80], &[0xFF; 8], integer(i128::from(u64::MAX))),
         (&[4, 0], &[1, 2, 3, 4], bytes(&[1, 2, 3, 4])),
         (&[5, 0], &[1; 8], bytes(&[1; 8])),
-        (&[6, 0], &[], format!("{:?}", Value::Null)),
+        (&[6, 0], &[], format!("{:?}", Bound::Null)),
         (&[12, 0], &[4, 0xE4, 7, 1, 2], bytes(&[0xE4, 7, 1, 2])),
         (&[11, 0], &[0], bytes(&[])),
         (&[253, 0], b"\x03abc", bytes(b"abc")),
@@ -97,8 +97,8 @@ fn values_of_every_type_are_read() {
 
 #[test]
 fn nulls_have_no_bytes() {
-    let null = format!("{:?}", Value::Null);
-    assert_eq!(values(&[0b01], &[3, 0, 1, 0], &[5]), Some(vec![null.clone(), format!("{:?}", Value::Integer(5))]));
+    let null = format!("{:?}", Bound::Null);
+    assert_eq!(values(&[0b01], &[3, 0, 1, 0], &[5]), Some(vec![null.clone(), format!("{:?}", Bound::Integer(5))]));
     let ten = values(&[0xFF, 0x03], &[3, 0].repeat(10), &[]);
     assert_eq!(ten, Some(vec![null; 10]));
 }

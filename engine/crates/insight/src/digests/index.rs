@@ -1,9 +1,9 @@
 //! Finds a shape's slot without a lock: words of `fingerprint (48 bits) | slot (16 bits)` in buckets of eight.
 //!
-//! A bucket that is full gives up its first word. Two shapes with one fingerprint would share counters, which is harmless
-//! and once in 2^48. Words are written under the lock of the caller's book only.
+//! A full bucket drops its first word. Two shapes with the same fingerprint would share their counters; that does no harm, and
+//! happens once in 2^48. Only the holder of the lock on the caller's book writes words.
 
-use super::Slot;
+use super::ShapeSlot;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const WAYS: usize = 8;
@@ -26,20 +26,20 @@ fn split(id: u128) -> (usize, u64) {
 // Relaxed throughout: a word stands for itself, and what its slot counts orders nothing.
 impl Index {
     #[inline]
-    pub fn find(&self, id: u128) -> Option<Slot> {
+    pub fn find(&self, id: u128) -> Option<ShapeSlot> {
         let (at, fingerprint) = split(id);
         let words = self.0[at..at + WAYS].iter().map(|word| word.load(Ordering::Relaxed));
-        words.filter(|word| *word != 0 && word >> SLOT_BITS == fingerprint).map(|word| Slot(word as u16)).next()
+        words.filter(|word| *word != 0 && word >> SLOT_BITS == fingerprint).map(|word| ShapeSlot(word as u16)).next()
     }
 
     /// The slot that lost its place, if one did.
-    pub fn insert(&self, id: u128, slot: Slot) -> Option<Slot> {
+    pub fn insert(&self, id: u128, slot: ShapeSlot) -> Option<ShapeSlot> {
         let (at, fingerprint) = split(id);
         let bucket = &self.0[at..at + WAYS];
         let word = fingerprint << SLOT_BITS | u64::from(slot.0);
         let free = bucket.iter().find(|word| word.load(Ordering::Relaxed) == 0);
         let old = free.unwrap_or(&bucket[0]).swap(word, Ordering::Relaxed);
-        (old != 0).then_some(Slot(old as u16))
+        (old != 0).then_some(ShapeSlot(old as u16))
     }
 
     pub fn remove(&self, id: u128) {

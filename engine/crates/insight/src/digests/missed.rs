@@ -1,9 +1,9 @@
-//! Which statements were missed lately, as far as a few bytes for each can tell: a statement that is missed for the second
-//! time would have been a hit, had its result been stored and lived. Lately is as long as a result would live: the time in
-//! which the memory fills anew.
+//! Which statements were missed lately. If one is missed a second time, storing its result the first time would have given a hit,
+//! provided that the result had lived until then. *Lately* is as long as a result would live: the time in which the memory fills
+//! once.
 //!
-//! One fingerprint to a place, the latest wins: what was missed longest ago is forgotten first. A wrong answer costs a result
-//! that is stored in vain.
+//! Each place holds one fingerprint, and a new one replaces it, so the oldest misses are forgotten first. A wrong answer costs one
+//! result that is stored in vain.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};

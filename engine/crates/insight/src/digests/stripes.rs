@@ -4,7 +4,7 @@
 //! Stripe by stripe, not slot by slot: a processor that fetches lines in pairs then fetches its own. A sum is exact once the
 //! additions have ended.
 
-use super::{SLOTS, Slot};
+use super::{SLOTS, ShapeSlot};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 const STRIPES: usize = 16;
@@ -36,19 +36,19 @@ impl Default for Stripes {
 impl Stripes {
     /// Where this thread counts.
     #[inline]
-    pub fn own(&self, slot: Slot) -> &Stripe {
+    pub fn own(&self, slot: ShapeSlot) -> &Stripe {
         &self.0[own_stripe() * SLOTS + usize::from(slot.0) % SLOTS]
     }
 
-    fn of(&self, slot: Slot) -> impl Iterator<Item = &Stripe> {
+    fn of(&self, slot: ShapeSlot) -> impl Iterator<Item = &Stripe> {
         self.0.iter().skip(usize::from(slot.0) % SLOTS).step_by(SLOTS)
     }
 
-    pub fn sum(&self, slot: Slot, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
+    pub fn sum(&self, slot: ShapeSlot, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
         self.of(slot).map(|stripe| count(stripe).load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
     }
 
-    pub fn zero(&self, slot: Slot) {
+    pub fn zero(&self, slot: ShapeSlot) {
         for stripe in self.of(slot) {
             let counts = [&stripe.hits, &stripe.saved_us, &stripe.saved_bytes];
             let counts = counts.into_iter().chain([&stripe.misses, &stripe.stored, &stripe.stored_bytes]);

@@ -8,7 +8,7 @@ use crate::statement::running::{Effect, Purpose, Running};
 use crate::text::kinds::{closing, may_be_anything, may_run_others};
 use crate::text::reading::Reading;
 use crate::transaction::state::Snapshot;
-use ::insight::Slot;
+use ::insight::ShapeSlot;
 use cache::Key;
 use sql::{DdlScope, Hint, Kind, Statement};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl Session {
     }
 
     /// Where a read of this shape is counted, if it may be passed over for what is counted there.
-    pub(crate) fn adaptive_slot(&self, engine: &Engine, reading: &Reading) -> Option<Slot> {
+    pub(crate) fn adaptive_slot(&self, engine: &Engine, reading: &Reading) -> Option<ShapeSlot> {
         let may_pass_over = self.identity.cache_type() != 0 && engine.settings().adapts();
         may_pass_over.then(|| reading.slot(&engine.insight().digests))
     }

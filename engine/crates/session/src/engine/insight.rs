@@ -8,7 +8,7 @@ use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
 use crate::identity::account::Account;
 use crate::reason::{Own, PASSING, Reason};
-use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, Slot, Subject};
+use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, ShapeSlot, Subject};
 use cache::{Cache, CellId, Entry, Key, Meta, Stamp};
 use locks::{Mutex, RwLock};
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Insight {
     }
 
     /// A result was stored.
-    pub(crate) fn read_from(&self, slot: Slot, tables: impl Iterator<Item = CellId>) {
+    pub(crate) fn read_from(&self, slot: ShapeSlot, tables: impl Iterator<Item = CellId>) {
         self.digests.reads(slot, tables.map(|cell| cell.0));
     }
 
@@ -95,7 +95,7 @@ impl Insight {
     }
 
     /// The server has answered a read.
-    pub fn missed(&self, slot: Slot, refusal: Option<Reason>, bytes: usize) {
+    pub fn missed(&self, slot: ShapeSlot, refusal: Option<Reason>, bytes: usize) {
         let outcome = match refusal {
             Some(Reason::Own(Own::NotReused)) => Outcome::PassedOver,
             Some(reason) => Outcome::Refused { reason: reason.index() },
@@ -125,7 +125,7 @@ impl Insight {
     }
 
     /// What the rules say of a read by this account of these tables.
-    pub fn caching(&self, slot: Slot, account: &Account, tables: &[Arc<Table>]) -> Caching {
+    pub fn caching(&self, slot: ShapeSlot, account: &Account, tables: &[Arc<Table>]) -> Caching {
         let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let account = format!("{}@{}", word(&account.user), word(&account.host));
         let tables: Vec<_> = tables.iter().map(|table| (word(&table.db), word(&table.name))).collect();
@@ -145,7 +145,7 @@ impl Insight {
     }
 
     /// A stored result was not what the server says.
-    pub fn differs(&self, slot: Slot) {
+    pub fn differs(&self, slot: ShapeSlot) {
         self.differences.add(1);
         let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
         if untold.len() < UNTOLD {

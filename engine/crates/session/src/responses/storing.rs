@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::statement::recording::{Finished, Recording};
 use crate::statement::verification::Verification;
 use ::insight::Caching;
-use cache::{Meta, Refusal};
+use cache::{Meta, NotStored};
 use wire::{Outcome, OutcomeKind, status};
 
 /// What a storable result may say besides the transaction's state.
@@ -177,7 +177,7 @@ fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layo
         return Ok(());
     }
     engine.cache().insert(hash, &key, meta, &recording.cells, &recording.response).map_err(|refusal| match refusal {
-        Refusal::TooLarge => Own::TooLarge,
-        Refusal::NoBudget | Refusal::Busy => Own::NoMemory,
+        NotStored::TooLarge => Own::TooLarge,
+        NotStored::NoBudget | NotStored::Busy => Own::NoMemory,
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use cache::Key;
-use insight::Slot;
+use insight::ShapeSlot;
 
 #[derive(Default)]
 pub struct Reuse {
@@ -25,7 +25,7 @@ impl Reuse {
     }
 
     /// A read is asked. `slot`: where its shape is counted; none if it is to be looked for whatever it is.
-    pub fn ask(&mut self, engine: &Engine, slot: Option<Slot>) {
+    pub fn ask(&mut self, engine: &Engine, slot: Option<ShapeSlot>) {
         self.is_hopeless = slot.is_some_and(|slot| {
             self.requests = self.requests.wrapping_add(1);
             !engine.insight().digests.looks_up(slot, self.requests)
@@ -33,7 +33,7 @@ impl Reuse {
     }
 
     /// Whether this one is not among the few that are stored nevertheless.
-    pub fn passes_over(&mut self, engine: &Engine, slot: Slot, key: &Key) -> bool {
+    pub fn passes_over(&mut self, engine: &Engine, slot: ShapeSlot, key: &Key) -> bool {
         let digests = &engine.insight().digests;
         if digests.admits_all(slot) {
             return false;

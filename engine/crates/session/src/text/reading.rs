@@ -2,7 +2,7 @@
 
 use crate::text::digest::Digest;
 use crate::text::views::ViewNames;
-use insight::{Digests, NOBODY, Slot};
+use insight::{Digests, NOBODY, ShapeSlot};
 use sql::{Kind, LexMode, Statement};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl Reading {
         matches!(self.statement.kind, Read(_) | Write | Begin(_) | Commit(_) | Rollback(_))
     }
 
-    pub fn slot(&self, digests: &Digests) -> Slot {
+    pub fn slot(&self, digests: &Digests) -> ShapeSlot {
         self.digest.as_ref().map_or(NOBODY, |digest| digests.find(digest.id, || digest.text.to_vec()))
     }
 

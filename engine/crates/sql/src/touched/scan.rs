@@ -1,4 +1,5 @@
-//! A lexer that stops at whatever no footprint may contain, and the few parts that all statements share.
+//! A lexer for footprints, and the parts of a statement that all of them share. It gives up at any token whose presence means that
+//! rows cannot be told from the text.
 
 use super::Text;
 use crate::TableName;

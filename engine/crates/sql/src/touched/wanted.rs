@@ -1,6 +1,6 @@
-//! A WHERE clause: a conjunction, some of whose parts restrict the key column.
+//! A WHERE clause: conditions joined by AND, some of which restrict the key column.
 //!
-//! Every part must be of a form whose end is certain, for what looks like `AND id = 7` may belong to a BETWEEN or a CASE before it.
+//! The end of each condition must be certain: what looks like `AND id = 7` may be a part of a BETWEEN or a CASE before it.
 
 use super::scan::Scan;
 use crate::lex::{Token, TokenKind, unquoted};

@@ -1,13 +1,13 @@
 //! Column names after a statement was rewritten: `@@fqc_size` was `@@query_cache_size` when the user wrote it.
 
-use super::result::{Part, Shape, edit_response, strings};
+use super::result::{Part, Parts, edit_response, strings};
 use crate::lenenc::{Reader, push_string};
 
 /// Renames columns: each `ours` that follows `@` or `.` in a column name, in any case, becomes `theirs` again.
 /// `names` are pairs of (ours, theirs). The response may also be that of COM_STMT_PREPARE.
 pub fn rename_columns(response: &[u8], capabilities: u64, names: &[(&[u8], &[u8])]) -> Option<Vec<u8>> {
-    let shape = Shape::of_result(response, capabilities).or_else(|| Shape::of_prepared(response, capabilities))?;
-    edit_response(response, shape, |part, payload| match part {
+    let parts = Parts::of_result(response, capabilities).or_else(|| Parts::of_prepared(response, capabilities))?;
+    edit_response(response, parts, |part, payload| match part {
         Part::Definition => rename_definition(payload, names),
         Part::Row | Part::Frame => None,
     })

@@ -1,11 +1,11 @@
 //! Values of SHOW VARIABLES and its like: a name, then what it stands for.
 
-use super::result::{Part, Shape, edit_response};
+use super::result::{Part, Parts, edit_response};
 use crate::lenenc::{Reader, push_string};
 
 /// Replaces the second value of every row whose first value is one of the names, in any case.
 pub fn replace_values(response: &[u8], capabilities: u64, values: &[(&str, &str)]) -> Option<Vec<u8>> {
-    edit_response(response, Shape::of_result(response, capabilities)?, |part, payload| match part {
+    edit_response(response, Parts::of_result(response, capabilities)?, |part, payload| match part {
         Part::Row => replace_in_row(payload, values),
         Part::Definition | Part::Frame => None,
     })

@@ -14,7 +14,7 @@ pub(super) enum Part {
 }
 
 /// Where the parts of a response are.
-pub(super) struct Shape {
+pub(super) struct Parts {
     /// Definitions directly after the first packet.
     definitions: u64,
     rows: u64,
@@ -25,7 +25,7 @@ pub(super) struct Shape {
 /// Rewrites a response. `edit` gives the new payload of a packet, or `None` to leave it as it is.
 pub(super) fn edit_response(
     response: &[u8],
-    mut shape: Shape,
+    mut parts: Parts,
     mut edit: impl FnMut(Part, &[u8]) -> Option<Vec<u8>>,
 ) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(response.len() + 64);
@@ -34,24 +34,24 @@ pub(super) fn edit_response(
         if packet.payload.len() == MAX_PAYLOAD {
             return None;
         }
-        let part = shape.part(index as u64, packet.payload);
+        let part = parts.part(index as u64, packet.payload);
         let edited = if part == Part::Frame { None } else { edit(part, packet.payload) };
         push_packet(&mut out, &mut sequence, edited.as_deref().unwrap_or(packet.payload));
     }
     Some(out)
 }
 
-impl Shape {
-    pub fn of_result(response: &[u8], capabilities: u64) -> Option<Shape> {
+impl Parts {
+    pub fn of_result(response: &[u8], capabilities: u64) -> Option<Parts> {
         match kind(response, Expect::Query, capabilities)? {
-            OutcomeKind::ResultSet { rows, columns } => Some(Shape { definitions: columns, rows, is_prepared: false }),
+            OutcomeKind::ResultSet { rows, columns } => Some(Parts { definitions: columns, rows, is_prepared: false }),
             _ => None,
         }
     }
 
-    pub fn of_prepared(response: &[u8], capabilities: u64) -> Option<Shape> {
+    pub fn of_prepared(response: &[u8], capabilities: u64) -> Option<Parts> {
         match kind(response, Expect::Prepare, capabilities)? {
-            OutcomeKind::Prepared { .. } => Some(Shape { definitions: 0, rows: 0, is_prepared: true }),
+            OutcomeKind::Prepared { .. } => Some(Parts { definitions: 0, rows: 0, is_prepared: true }),
             _ => None,
         }
     }

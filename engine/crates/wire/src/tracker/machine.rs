@@ -1,7 +1,7 @@
 //! What each packet of a response means, given those before it.
 
 use super::prepare::{Prepared, Stage};
-use super::window::Head;
+use super::window::Front;
 use super::{Expect, Outcome, OutcomeKind, StatusOffsets};
 use crate::capability::{DEPRECATE_EOF, MARIADB_CACHE_METADATA, MARIADB_PROGRESS, PROGRESS_OBSOLETE};
 use crate::lenenc::Reader;
@@ -77,54 +77,54 @@ impl Machine {
     }
 
     #[inline]
-    pub fn packet(&mut self, head: &Head) -> Step {
-        if head.is_continuation {
+    pub fn packet(&mut self, front: &Front) -> Step {
+        if front.is_continuation {
             return Step::Continue;
         }
-        let first = head.start.first().copied();
+        let first = front.start.first().copied();
         if self.phase == Phase::Rows && first.is_some_and(|byte| byte < EOF) {
             self.rows += 1;
             return Step::Continue;
         }
-        self.outcome.length = head.end();
+        self.outcome.length = front.end();
         match first {
-            Some(ERR) if self.expect != Expect::Text => self.error(head),
-            Some(first) => self.meaning(first, head),
+            Some(ERR) if self.expect != Expect::Text => self.error(front),
+            Some(first) => self.meaning(first, front),
             // The first column of a row, and the text of COM_STATISTICS, have at least a length or a character.
             None => Step::Confused,
         }
     }
 
-    fn meaning(&mut self, first: u8, head: &Head) -> Step {
+    fn meaning(&mut self, first: u8, front: &Front) -> Step {
         match self.phase {
-            Phase::First => self.first(first, head),
-            Phase::AfterInfile if first == OK => self.ok(head),
+            Phase::First => self.first(first, front),
+            Phase::AfterInfile if first == OK => self.ok(front),
             Phase::AfterInfile => Step::Confused,
-            Phase::Definitions { left } => self.definition(left, first, head),
-            Phase::EndOfDefinitions => self.end_of_definitions(first, head),
-            Phase::Rows => self.row_or_end(head),
-            Phase::Prepared(stage) => self.prepared_part(stage, first, head),
+            Phase::Definitions { left } => self.definition(left, first, front),
+            Phase::EndOfDefinitions => self.end_of_definitions(first, front),
+            Phase::Rows => self.row_or_end(front),
+            Phase::Prepared(stage) => self.prepared_part(stage, first, front),
         }
     }
 
-    fn first(&mut self, first: u8, head: &Head) -> Step {
+    fn first(&mut self, first: u8, front: &Front) -> Step {
         match (self.expect, first) {
             (Expect::Text, _) => self.done(OutcomeKind::Text),
-            (Expect::Prepare, OK) => self.prepared(head),
-            (Expect::Query | Expect::Execute | Expect::Ok | Expect::ChangeUser, OK) => self.ok(head),
-            (Expect::Ok, EOF) if head.length < EOF_LIMIT => self.eof(head, OutcomeKind::Ok),
+            (Expect::Prepare, OK) => self.prepared(front),
+            (Expect::Query | Expect::Execute | Expect::Ok | Expect::ChangeUser, OK) => self.ok(front),
+            (Expect::Ok, EOF) if front.length < EOF_LIMIT => self.eof(front, OutcomeKind::Ok),
             (Expect::ChangeUser, EOF | MORE_AUTHENTICATION) => Step::ClientSpeaks,
             (Expect::Query | Expect::Execute, LOCAL_INFILE) => {
                 self.phase = Phase::AfterInfile;
                 Step::LocalInfile
             }
-            (Expect::Query | Expect::Execute, _) => self.column_count(head),
+            (Expect::Query | Expect::Execute, _) => self.column_count(front),
             _ => Step::Confused,
         }
     }
 
-    fn column_count(&mut self, head: &Head) -> Step {
-        let mut reader = Reader::new(head.start);
+    fn column_count(&mut self, front: &Front) -> Step {
+        let mut reader = Reader::new(front.start);
         let Some(columns) = reader.int().filter(|count| *count > 0) else {
             return Step::Confused;
         };
@@ -142,10 +142,10 @@ impl Machine {
         Step::Continue
     }
 
-    fn definition(&mut self, left: u64, first: u8, head: &Head) -> Step {
+    fn definition(&mut self, left: u64, first: u8, front: &Front) -> Step {
         if self.expect == Expect::FieldList && first == EOF {
             self.columns = u64::MAX - left;
-            return self.end_of_rows(head);
+            return self.end_of_rows(front);
         }
         self.phase = match left - 1 {
             0 => self.after_definitions(),
@@ -158,62 +158,62 @@ impl Machine {
         if self.deprecates_eof() { Phase::Rows } else { Phase::EndOfDefinitions }
     }
 
-    fn end_of_definitions(&mut self, first: u8, head: &Head) -> Step {
-        let Some((warnings, status)) = eof_fields(head).filter(|_| first == EOF) else {
+    fn end_of_definitions(&mut self, first: u8, front: &Front) -> Step {
+        let Some((warnings, status)) = eof_fields(front).filter(|_| first == EOF) else {
             return Step::Confused;
         };
         // The rows of a cursor are fetched by later commands.
         if status & status::CURSOR_EXISTS != 0 {
-            return self.eof(head, self.result_set());
+            return self.eof(front, self.result_set());
         }
-        self.note_status(status, warnings, head.offset + 3);
+        self.note_status(status, warnings, front.offset + 3);
         self.phase = Phase::Rows;
         Step::Continue
     }
 
-    fn row_or_end(&mut self, head: &Head) -> Step {
+    fn row_or_end(&mut self, front: &Front) -> Step {
         let limit = if self.deprecates_eof() { MAX_PAYLOAD } else { EOF_LIMIT };
-        if head.length < limit {
-            return self.end_of_rows(head);
+        if front.length < limit {
+            return self.end_of_rows(front);
         }
         self.rows += 1;
         Step::Continue
     }
 
-    fn end_of_rows(&mut self, head: &Head) -> Step {
+    fn end_of_rows(&mut self, front: &Front) -> Step {
         self.outcome.results += 1;
         let kind = self.result_set();
         if !self.deprecates_eof() {
-            return self.eof(head, kind);
+            return self.eof(front, kind);
         }
-        match self.read_ok(head) {
+        match self.read_ok(front) {
             Some(ok) => self.finish(ok.status, kind),
             None => Step::Confused,
         }
     }
 
-    fn ok(&mut self, head: &Head) -> Step {
-        let Some(ok) = self.read_ok(head) else { return Step::Confused };
+    fn ok(&mut self, front: &Front) -> Step {
+        let Some(ok) = self.read_ok(front) else { return Step::Confused };
         self.outcome.affected_rows = ok.affected_rows;
         self.outcome.last_insert_id = ok.last_insert_id;
         self.finish(ok.status, OutcomeKind::Ok)
     }
 
     /// Session tracking may lie beyond the window: only the fields before it are read.
-    fn read_ok<'a>(&mut self, head: &Head<'a>) -> Option<OkPacket<'a>> {
-        let ok = OkPacket::parse(head.start, 0)?;
-        self.note_status(ok.status, ok.warnings, head.offset + ok.status_offset as u64);
+    fn read_ok<'a>(&mut self, front: &Front<'a>) -> Option<OkPacket<'a>> {
+        let ok = OkPacket::parse(front.start, 0)?;
+        self.note_status(ok.status, ok.warnings, front.offset + ok.status_offset as u64);
         Some(ok)
     }
 
-    fn eof(&mut self, head: &Head, kind: OutcomeKind) -> Step {
-        let Some((warnings, status)) = eof_fields(head) else { return Step::Confused };
-        self.note_status(status, warnings, head.offset + 3);
+    fn eof(&mut self, front: &Front, kind: OutcomeKind) -> Step {
+        let Some((warnings, status)) = eof_fields(front) else { return Step::Confused };
+        self.note_status(status, warnings, front.offset + 3);
         self.finish(status, kind)
     }
 
-    fn error(&mut self, head: &Head) -> Step {
-        let mut reader = Reader::new(head.start);
+    fn error(&mut self, front: &Front) -> Step {
+        let mut reader = Reader::new(front.start);
         let Some(code) = reader.u8().and_then(|_| reader.u16()) else { return Step::Confused };
         if code == PROGRESS_CODE && self.capabilities & (MARIADB_PROGRESS | PROGRESS_OBSOLETE) != 0 {
             return Step::Continue;
@@ -222,21 +222,21 @@ impl Machine {
         self.done(OutcomeKind::Err { code })
     }
 
-    fn prepared(&mut self, head: &Head) -> Step {
-        let Some(Prepared { id, columns, params }) = Prepared::parse(head.start) else { return Step::Confused };
+    fn prepared(&mut self, front: &Front) -> Step {
+        let Some(Prepared { id, columns, params }) = Prepared::parse(front.start) else { return Step::Confused };
         self.outcome.kind = OutcomeKind::Prepared { id, params, columns };
         self.next_prepared(Stage::Params { left: params })
     }
 
-    fn prepared_part(&mut self, stage: Stage, first: u8, head: &Head) -> Step {
+    fn prepared_part(&mut self, stage: Stage, first: u8, front: &Front) -> Step {
         match stage {
             Stage::Params { left } => self.next_prepared(Stage::Params { left: left - 1 }),
             Stage::Columns { left } => self.next_prepared(Stage::Columns { left: left - 1 }),
             Stage::EndOfParams | Stage::EndOfColumns => {
-                let Some((warnings, status)) = eof_fields(head).filter(|_| first == EOF) else {
+                let Some((warnings, status)) = eof_fields(front).filter(|_| first == EOF) else {
                     return Step::Confused;
                 };
-                self.note_status(status, warnings, head.offset + 3);
+                self.note_status(status, warnings, front.offset + 3);
                 self.next_prepared(stage)
             }
         }
@@ -283,8 +283,8 @@ impl Machine {
 }
 
 /// Warnings and status of an EOF packet.
-fn eof_fields(head: &Head) -> Option<(u16, u16)> {
-    let mut reader = Reader::new(head.start);
-    reader.u8().filter(|_| head.length < EOF_LIMIT)?;
+fn eof_fields(front: &Front) -> Option<(u16, u16)> {
+    let mut reader = Reader::new(front.start);
+    reader.u8().filter(|_| front.length < EOF_LIMIT)?;
     Some((reader.u16()?, reader.u16()?))
 }

@@ -1,4 +1,4 @@
-//! Cuts a stream into packets and shows the first bytes of each once the packet is complete.
+//! Splits a stream into packets, and shows the first bytes of each one as soon as it is complete.
 
 use crate::packet::Header;
 
@@ -21,7 +21,7 @@ pub(super) struct Window {
 
 /// A complete packet, seen from its front.
 #[derive(Clone, Copy)]
-pub(super) struct Head<'a> {
+pub(super) struct Front<'a> {
     pub start: &'a [u8],
     /// Of the payload in this packet.
     pub length: usize,
@@ -31,7 +31,7 @@ pub(super) struct Head<'a> {
     pub is_continuation: bool,
 }
 
-impl Head<'_> {
+impl Front<'_> {
     pub fn end(&self) -> u64 {
         self.offset + self.length as u64
     }
@@ -47,7 +47,7 @@ impl Default for Window {
 impl Window {
     /// Consumes up to the end of a packet. `None`: all bytes are consumed, or the sequence is broken.
     #[inline]
-    pub fn next_packet<'w, 'r: 'w>(&'w mut self, rest: &mut &'r [u8]) -> Option<Head<'w>> {
+    pub fn next_packet<'w, 'r: 'w>(&'w mut self, rest: &mut &'r [u8]) -> Option<Front<'w>> {
         if self.arrived == 0
             && let Some(header) = Header::parse(rest)
             && let Some((whole, tail)) = rest.split_at_checked(Header::SIZE + header.length)
@@ -58,10 +58,10 @@ impl Window {
         let header = self.gather(rest)?;
         let partial = self.partial;
         self.arrived = 0;
-        let head = self.admit(header, &partial[Header::SIZE..][..header.length.min(WINDOW)])?;
-        let (length, offset, is_continuation) = (head.length, head.offset, head.is_continuation);
+        let front = self.admit(header, &partial[Header::SIZE..][..header.length.min(WINDOW)])?;
+        let (length, offset, is_continuation) = (front.length, front.offset, front.is_continuation);
         let start = &self.partial[Header::SIZE..][..header.length.min(WINDOW)];
-        Some(Head { start, length, offset, is_continuation })
+        Some(Front { start, length, offset, is_continuation })
     }
 
     /// The client speaks now, and moves the sequence on.
@@ -95,7 +95,7 @@ impl Window {
     }
 
     #[inline]
-    fn admit<'p>(&mut self, header: Header, start: &'p [u8]) -> Option<Head<'p>> {
+    fn admit<'p>(&mut self, header: Header, start: &'p [u8]) -> Option<Front<'p>> {
         self.is_broken |= self.sequence.is_some_and(|expected| expected != header.sequence);
         if self.is_broken {
             return None;
@@ -104,6 +104,6 @@ impl Window {
         let offset = self.position + Header::SIZE as u64;
         let is_continuation = std::mem::replace(&mut self.continues, header.is_continued());
         self.position = offset + header.length as u64;
-        Some(Head { start, length: header.length, offset, is_continuation })
+        Some(Front { start, length: header.length, offset, is_continuation })
     }
 }

@@ -11,19 +11,19 @@ pub(crate) const LEAST_SEGMENT_BYTES: usize = 64 << 10;
 const MAX_SEGMENT_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct Division {
     /// A power of two.
     pub shards: usize,
     pub segment_bytes: usize,
 }
 
-impl Shape {
+impl Division {
     pub fn of(budget: u64, page: usize) -> Self {
         let affordable = (budget / SHARD_BYTES).clamp(1, SHARDS as u64);
         let shards = 1 << affordable.ilog2();
         let segment = budget / (shards * SEGMENTS_PER_SHARD);
         let segment = (segment as usize / page * page).clamp(page, MAX_SEGMENT_BYTES as usize);
-        Shape { shards: shards as usize, segment_bytes: segment }
+        Division { shards: shards as usize, segment_bytes: segment }
     }
 }
 
@@ -34,15 +34,15 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "fewer shards there")]
     fn shards_and_segments_grow_with_the_budget() {
-        let shape = |budget| {
-            let Shape { shards, segment_bytes } = Shape::of(budget, 4096);
+        let division = |budget| {
+            let Division { shards, segment_bytes } = Division::of(budget, 4096);
             (shards, segment_bytes)
         };
-        assert_eq!(shape(0), (1, 4096));
-        assert_eq!(shape(64 << 10), (1, 4096));
-        assert_eq!(shape(1 << 20), (1, 16 << 10));
-        assert_eq!(shape(16 << 20), (16, 16 << 10));
-        assert_eq!(shape(1 << 30), (64, 256 << 10));
-        assert_eq!(shape(10_485_760_000), (64, 1 << 20));
+        assert_eq!(division(0), (1, 4096));
+        assert_eq!(division(64 << 10), (1, 4096));
+        assert_eq!(division(1 << 20), (1, 16 << 10));
+        assert_eq!(division(16 << 20), (16, 16 << 10));
+        assert_eq!(division(1 << 30), (64, 256 << 10));
+        assert_eq!(division(10_485_760_000), (64, 1 << 20));
     }
 }
