@@ -21,20 +21,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wire::Header;
 
 /// A command that this thread runs, and nothing was reported of yet.
-struct Command {
+struct Unreported {
     fd: c_int,
     unheard: Unheard,
     has_answered: bool,
 }
 
-impl Command {
-    fn new(fd: c_int) -> Command {
+impl Unreported {
+    fn new(fd: c_int) -> Unreported {
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
-        Command { fd, unheard: Unheard::new(engine()), has_answered: false }
+        Unreported { fd, unheard: Unheard::new(engine()), has_answered: false }
     }
 }
 
-impl Drop for Command {
+impl Drop for Unreported {
     fn drop(&mut self) {
         self.unheard.ends(engine());
         UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
@@ -47,19 +47,19 @@ static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
     /// The packet that this thread is reading.
     static PACKET: Cell<Option<Packet>> = const { Cell::new(None) };
-    static COMMAND: RefCell<Option<Command>> = const { RefCell::new(None) };
+    static COMMAND: RefCell<Option<Unreported>> = const { RefCell::new(None) };
 }
 
 /// Where the server listened when the plugin was loaded: a socket with another port is one that it has connected itself.
 static PORTS: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
 static HAS_TOLD: AtomicBool = AtomicBool::new(false);
 
-fn with_command<T>(work: impl FnOnce(&mut Option<Command>) -> T) -> Option<T> {
+fn with_command<T>(work: impl FnOnce(&mut Option<Unreported>) -> T) -> Option<T> {
     COMMAND.try_with(|command| command.try_borrow_mut().ok().map(|mut command| work(&mut command))).ok().flatten()
 }
 
 /// That of this thread, if there is one.
-fn take() -> Option<Command> {
+fn take() -> Option<Unreported> {
     (UNDER_WAY.load(Ordering::Relaxed) > 0).then(|| with_command(Option::take)).flatten().flatten()
 }
 
@@ -85,7 +85,7 @@ pub fn on_read(fd: c_int, bytes: &[u8]) {
         slot.heard.store(load, Ordering::Relaxed);
     } else if may_matter(fd, bytes) {
         // Asleep or not: the engine may wake before the command has ended.
-        with_command(|command| *command = Some(Command::new(fd)));
+        with_command(|command| *command = Some(Unreported::new(fd)));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The server's own query cache, which the plugin replaces.
 
 use crate::log;
-use crate::mariadb::variables;
+use crate::mariadb::checks;
 use crate::signal;
 use host::{Link, number};
 use session::Engine;
@@ -75,7 +75,7 @@ fn adopt(engine: &Engine, link: &mut dyn Link, last: Option<Native>) -> Result<N
     let native = Native { cache_type, size, limit };
     let last = last.unwrap_or(if own_size == 0 { Native::default() } else { native });
     if size != last.size {
-        link.query(&format!("SET GLOBAL fqc_size = {}", size.min(variables::SIZE_MAX)))?;
+        link.query(&format!("SET GLOBAL fqc_size = {}", size.min(checks::SIZE_MAX)))?;
     }
     if limit != last.limit {
         link.query(&format!("SET GLOBAL fqc_limit = {limit}"))?;

@@ -1,0 +1,162 @@
+//! Values for the system variables, checked in the words that the server uses for its own `query_cache_*` variables, because users
+//! reach them by those names too.
+
+use crate::containment::contain;
+use crate::faults::Point;
+use crate::mariadb::abi::*;
+use crate::mariadb::messages;
+use flavour::MARIADB;
+use std::ffi::{c_char, c_int, c_longlong, c_ulong, c_ulonglong, c_void};
+
+pub const SIZE_MAX: u64 = 10_485_760_000;
+pub const MILLION: u64 = 1_000_000;
+
+/// What a user wrote after `SET ... =`.
+enum Given {
+    Number(i64, bool),
+    Text(String),
+    Other,
+}
+
+/// # Safety
+/// `value` comes from the server's call of a check function that has not returned.
+unsafe fn given(value: *mut GivenValue) -> Given {
+    // SAFETY: the function table is filled by the server.
+    unsafe {
+        match ((*value).value_type)(value) {
+            VALUE_TYPE_INT => {
+                let mut number: c_longlong = 0;
+                if ((*value).val_int)(value, &mut number) != 0 {
+                    return Given::Other;
+                }
+                Given::Number(number, ((*value).is_unsigned)(value) != 0)
+            }
+            VALUE_TYPE_STRING => {
+                let mut buffer = [0 as c_char; 256];
+                let mut length = buffer.len() as c_int;
+                let text = ((*value).val_str)(value, buffer.as_mut_ptr(), &mut length);
+                if text.is_null() {
+                    return Given::Other;
+                }
+                let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length.max(0) as usize);
+                Given::Text(String::from_utf8_lossy(bytes).into_owned())
+            }
+            _ => Given::Other,
+        }
+    }
+}
+
+/// The server sends nothing at all for a check that fails without an error.
+fn checked(check: impl FnOnce() -> c_int) -> c_int {
+    contain(Point::Variable, None, || Some(check())).unwrap_or_else(|| {
+        messages::raise(
+            MARIADB.errors.unknown,
+            false,
+            "The query cache is switched off after a fault; see the error log",
+        );
+        1
+    })
+}
+
+fn wrong_value(name: &str, value: &str) -> c_int {
+    messages::raise(
+        MARIADB.errors.wrong_value_for_variable,
+        false,
+        &format!("Variable '{name}' can't be set to the value of '{value}'"),
+    );
+    1
+}
+
+pub unsafe extern "C" fn check_type(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
+    // SAFETY: called by the server.
+    checked(|| unsafe { type_given(save, value) })
+}
+
+/// # Safety
+/// As for every check function: the server's own pointers.
+unsafe fn type_given(save: *mut c_void, value: *mut GivenValue) -> c_int {
+    // SAFETY: the caller's promise.
+    let number = match unsafe { given(value) } {
+        Given::Number(number, _) if (0..=2).contains(&number) => number as c_ulong,
+        Given::Number(number, false) => {
+            return wrong_value("query_cache_type", &number.to_string());
+        }
+        Given::Number(number, true) => {
+            return wrong_value("query_cache_type", &(number as u64).to_string());
+        }
+        Given::Text(text) => match ["off", "on", "demand"].iter().position(|n| n.eq_ignore_ascii_case(&text)) {
+            Some(index) => index as c_ulong,
+            None => match text.parse::<u64>() {
+                Ok(index @ 0..=2) => index,
+                _ => return wrong_value("query_cache_type", &text),
+            },
+        },
+        Given::Other => return wrong_type("query_cache_type"),
+    };
+    // SAFETY: the server gives room for a value of the variable's type.
+    unsafe { *save.cast::<c_ulong>() = number };
+    0
+}
+
+fn wrong_type(name: &str) -> c_int {
+    messages::raise(
+        MARIADB.errors.wrong_type_for_variable,
+        false,
+        &format!("Incorrect argument type to variable '{name}'"),
+    );
+    1
+}
+
+/// Brings a number into the variable's bounds as the server does: with a warning that tells the given value.
+///
+/// # Safety
+/// As for every check function: the server's own pointers.
+unsafe fn check_number(name: &str, max: u64, block: u64, save: *mut c_void, value: *mut GivenValue) -> c_int {
+    // SAFETY: the caller's promise.
+    let (number, shown) = match unsafe { given(value) } {
+        Given::Number(number, false) => (number.max(0) as u64, number.to_string()),
+        Given::Number(number, true) => (number as u64, (number as u64).to_string()),
+        _ => return wrong_type(name),
+    };
+    let fixed = number.min(max) / block * block;
+    if fixed.to_string() != shown {
+        messages::raise(
+            MARIADB.errors.truncated_wrong_value,
+            true,
+            &format!("Truncated incorrect {name} value: '{shown}'"),
+        );
+    }
+    // SAFETY: the caller's promise.
+    unsafe { *save.cast::<c_ulonglong>() = fixed };
+    0
+}
+
+pub unsafe extern "C" fn check_size(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
+    // SAFETY: called by the server.
+    checked(|| unsafe { check_number("query_cache_size", SIZE_MAX, 1024, save, value) })
+}
+
+pub unsafe extern "C" fn check_limit(_: *mut Thd, _: *mut c_void, save: *mut c_void, value: *mut GivenValue) -> c_int {
+    // SAFETY: called by the server.
+    checked(|| unsafe { check_number("query_cache_limit", u64::MAX, 1, save, value) })
+}
+
+pub unsafe extern "C" fn check_verify_ppm(
+    _: *mut Thd,
+    _: *mut c_void,
+    save: *mut c_void,
+    value: *mut GivenValue,
+) -> c_int {
+    // SAFETY: called by the server.
+    checked(|| unsafe { check_number("fqc_verify_ppm", MILLION, 1, save, value) })
+}
+
+pub unsafe extern "C" fn check_min_res_unit(
+    _: *mut Thd,
+    _: *mut c_void,
+    save: *mut c_void,
+    value: *mut GivenValue,
+) -> c_int {
+    // SAFETY: called by the server.
+    checked(|| unsafe { check_number("query_cache_min_res_unit", u64::MAX, 8, save, value) })
+}
