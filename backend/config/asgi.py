@@ -5,6 +5,7 @@ import warnings
 
 from django.core.asgi import get_asgi_application
 
+from config.bodies import BoundedBodies
 from config.forwarded import Forwarded
 from config.private import keep_private
 
@@ -18,4 +19,8 @@ django_application = get_asgi_application()
 
 from django.conf import settings  # noqa: E402 - which are set only now
 
-application = Forwarded(django_application, settings.TRUSTED_PROXIES)
+from controlplane.core.problems import too_large  # noqa: E402
+
+application = Forwarded(
+    BoundedBodies(django_application, settings.DATA_UPLOAD_MAX_MEMORY_SIZE, too_large), settings.TRUSTED_PROXIES
+)

@@ -55,6 +55,10 @@ def body(
     return problem
 
 
+def too_large() -> dict[str, Any]:
+    return body(413, "The request body is over 2 MiB: send less at once.")
+
+
 def _flatten(detail: Any, path: str = "") -> Iterator[FieldError]:
     """DRF's nested error detail as a flat list with dotted paths."""
     if isinstance(detail, dict):
@@ -93,7 +97,7 @@ def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
     if isinstance(error, PermissionDenied):
         return body(403, str(error) or "Your role does not allow this."), {}
     if isinstance(error, RequestDataTooBig):
-        return body(413, "The request body is over 2 MiB: send less at once."), {}
+        return too_large(), {}
     if isinstance(error, exceptions.APIException):
         headers = {"WWW-Authenticate": error.auth_header} if getattr(error, "auth_header", None) else {}
         if getattr(error, "wait", None):
