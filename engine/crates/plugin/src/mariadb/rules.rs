@@ -1,11 +1,10 @@
 //! The system variable `fqc_rules`: JSON, checked before it is accepted, readable back as it was written.
 
-use crate::mariadb::abi::*;
-
 use crate::containment::contain;
 use crate::engine::engine;
 use crate::faults::Point;
 use crate::log;
+use crate::mariadb::abi::*;
 use crate::mariadb::messages;
 use flavour::MARIADB;
 use insight::Rules;
