@@ -135,6 +135,7 @@ lint-shell:
 	@shellcheck scripts/bootstrap .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
+	@cd backend && $(PYTHON) -m controlplane.catalogue.reference > ../docs/reference/parameters.md
 	@cd frontend && npm run --silent generate
 	@cd infra/terraform/provider && if command -v terraform >/dev/null; then go generate ./...; else \
 		echo "terraform is not installed: the provider's reference is left as it is" && go generate -skip tfplugindocs ./...; fi

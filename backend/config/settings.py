@@ -139,6 +139,7 @@ SPECTACULAR_SETTINGS = {
         "FindingSeverity": ["blocking", "advice", "notice"],
         "InstanceState": "controlplane.fleet.states.State",
         "Provider": "controlplane.fleet.states.Provider",
+        "ParameterAccess": "controlplane.catalogue.access.CLASSES",
         "ChangeState": "controlplane.changes.states.ChangeState",
         "ChangeKind": "controlplane.changes.states.Kind",
         "StepKind": "controlplane.changes.states.StepKind",

@@ -24,8 +24,8 @@ class BearerAuthentication(BaseAuthentication):
         if token is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked: make a new one.")
         services.token_touch(token)
-        authority = f"{token.pk} {lesser(token.user.role, token.scope)}"
-        caller_is(token.user.username, token.user.pk, token.prefix, authority)
+        role = lesser(token.user.role, token.scope)
+        caller_is(token.user.username, token.user.pk, role, token.prefix, f"{token.pk} {role}")
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
@@ -37,7 +37,7 @@ class ConsoleSessionAuthentication(SessionAuthentication):
         found: Any = super().authenticate(request)
         if found is not None:
             session = selectors.secret_hash(request._request.session.session_key or "")
-            caller_is(found[0].username, found[0].pk, authority=f"{session[:32]} {found[0].role}")
+            caller_is(found[0].username, found[0].pk, found[0].role, authority=f"{session[:32]} {found[0].role}")
         return found
 
 

@@ -238,7 +238,7 @@ def _count_failure(username: str, address: str, action: str) -> None:
 
 @transaction.atomic
 def _log_in(user: User) -> None:
-    caller_is(user.username, user.pk)
+    caller_is(user.username, user.pk, user.role)
     audit_record("login.succeeded", user)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .access import ADMIN, NEVER, Access, access_of
 from .allowed import Allowed, parse_allowed
 
 TYPES = ("integer", "decimal", "boolean", "enum", "set", "flags", "string")
@@ -21,13 +22,21 @@ class Definition:
     type: str
     default: str | None
     allowed: Allowed
+    access: Access
     unit: str = ""  # empty: a bare number or text, or the server did not say
     aliases: Mapping[str, str] = field(default_factory=dict)  # upper-case spelling -> choice
     divisor: int = 1  # a value that is not a multiple is refused
     rounds_to: tuple[int | str, ...] = ()  # the server stores multiples of this product of numbers and parameters
-    is_modifiable: bool = True
     needs_restart: bool = False
     description: str = ""
+
+    @property
+    def is_admin_only(self) -> bool:
+        return self.access.who == ADMIN
+
+    @property
+    def is_modifiable(self) -> bool:
+        return self.access.who != NEVER
 
     def with_bounds(self, minimum: str | None, maximum: str | None) -> Definition:
         return replace(self, allowed=replace(self.allowed, minimum=minimum, maximum=maximum))
@@ -36,6 +45,7 @@ class Definition:
 def definition_from(raw: Mapping[str, Any]) -> Definition:
     """One entry of a line's file, or of a line read from a server."""
     rounds_to = raw.get("rounds_to", [])
+    is_fixed = raw.get("readonly", False)
     return Definition(
         name=raw["name"],
         type=raw["type"],
@@ -45,7 +55,7 @@ def definition_from(raw: Mapping[str, Any]) -> Definition:
         aliases=raw.get("aliases", {}),
         divisor=raw.get("divisor", 1),
         rounds_to=tuple(rounds_to) if isinstance(rounds_to, list) else (rounds_to,),
-        is_modifiable=not raw.get("readonly", False),
+        access=access_of(raw["name"], raw["type"], raw.get("default"), is_fixed=is_fixed),
         needs_restart=raw.get("restart", False),
         description=raw.get("about", ""),
     )

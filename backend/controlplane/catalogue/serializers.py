@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from controlplane.catalogue.access import CLASSES
 from controlplane.catalogue.definition import TYPES
 from controlplane.catalogue.line import Line
 
@@ -36,7 +37,10 @@ class ParameterSerializer(serializers.Serializer[Any]):
     default = serializers.CharField(allow_null=True, help_text="May be an expression.")
     allowed = AllowedValuesSerializer()
     divisor = serializers.IntegerField(help_text="A value must be a multiple of it.")
-    is_modifiable = serializers.BooleanField()
+    is_modifiable = serializers.BooleanField(help_text="Whether anybody may set it through this product.")
+    access = serializers.ChoiceField(choices=CLASSES, source="access.who", help_text="Who may set it.")
+    access_code = serializers.CharField(source="access.code", help_text="Of the reason; stable.")
+    access_reason = serializers.CharField(source="access.reason", help_text="Why; empty for operators.")
     needs_restart = serializers.BooleanField()
     description = serializers.CharField()
 

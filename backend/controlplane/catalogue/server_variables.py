@@ -31,6 +31,12 @@ _ENGINE_UNITS = {"fqc_verify_ppm": "parts per million"}
 _ENGINE_FACTS = {"fqc_version", "fqc_minor_version", "fqc_compatibility"}
 # The engine takes it from single sessions alone, which the server's list of variables cannot say.
 _OF_SESSIONS = {"fqc_trial"}
+# Servers refuse an empty text for them, though some say that it is the default: DEFAULT is what resets them.
+_NOT_EMPTY = {
+    "default_storage_engine", "default_tmp_storage_engine", "enforce_storage_engine", "ft_boolean_syntax",
+    "innodb_ft_aux_table", "innodb_ft_server_stopword_table", "innodb_ft_user_stopword_table",
+    "innodb_monitor_disable", "innodb_monitor_enable", "system_versioning_asof", "time_zone",
+}  # fmt: skip
 _RELEASE = re.compile(r"(\d+\.\d+)\.\d+")
 
 
@@ -57,8 +63,8 @@ def _entry(
         "name": name,
         "type": type_,
         "unit": _unit(name),
-        "default": default,
-        "allowed": _allowed(type_, minimum, maximum, choices),
+        "default": default or None if name in _NOT_EMPTY else default,
+        "allowed": "~.+" if name in _NOT_EMPTY else _allowed(type_, minimum, maximum, choices),
         "rounds_to": [int(block)] if block and int(block) > 1 else [],
         "restart": is_static,
         # Static and without an option, of one session only, or no setting at all: no template can set it.

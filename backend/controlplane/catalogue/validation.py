@@ -1,11 +1,13 @@
 """Does a literal value fit a definition? Pure. Every violation says what would fit, where something would.
 
+A value that could not be written as one line of an option file fits none: what is over would be read as another line.
 Bounds that are expressions are not checked here: resolve them first (`Definition.with_bounds`).
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -14,17 +16,23 @@ from .normal import NotOfType, decimal, normal
 
 # Integers of any size stay integers: a Decimal is exact to 28 digits only.
 Number = int | Decimal
+BREAKS = ("Cc", "Zl", "Zp")
+MOST_LINE_BYTES = 3900  # servers read option files in pieces of 4096 bytes, the name included
 
 
 @dataclass(frozen=True)
 class Violation:
-    code: str  # not_of_type, below_minimum, above_maximum, not_a_multiple, no_match
+    code: str  # not_of_type, below_minimum, above_maximum, not_a_multiple, no_match, control_character, too_long
     detail: str
     nearest: str | None = None  # the closest value that fits
 
 
 def violations(definition: Definition, text: str, *, is_computed: bool = False) -> list[Violation]:
     """`is_computed`: a result, which is rounded down where it is no multiple, so that sums stay in what they share."""
+    if any(unicodedata.category(character) in BREAKS for character in text):
+        return [Violation("control_character", f"{_shown(text)} contains a line break or another control character")]
+    if len(text.encode()) + text.count("\\") + text.count('"') > MOST_LINE_BYTES:
+        return [Violation("too_long", f"{_shown(text)} is too long for one line of an option file")]
     try:
         value = normal(definition, text)
     except NotOfType as error:

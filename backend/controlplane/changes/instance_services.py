@@ -40,7 +40,7 @@ def _preview_create(instance: Instance) -> Preview:
     if instance.provider == Provider.EXTERNAL:
         return planning.build(instance, [Step("connect")], is_live=False)
     steps = [Step("provision"), Step("install_engine"), Step("connect")]
-    found = plan(planning.situation_of(instance), LOCAL_PARAMETERS, allow_restart=False)
+    found = plan(planning.situation_of(instance), LOCAL_PARAMETERS, allow_restart=False, by_admin=False)
     return planning.build(instance, steps, is_live=False, lines=found.lines)
 
 

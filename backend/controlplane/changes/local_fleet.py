@@ -9,7 +9,7 @@ from controlplane.changes.execution import change_run
 from controlplane.changes.instance_services import instance_create
 from controlplane.changes.states import ChangeState
 from controlplane.fleet.connection import connected
-from controlplane.fleet.local import local_server
+from controlplane.fleet.local import configure_anew, local_server
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.fleet.selectors import instance_list
@@ -57,6 +57,7 @@ def _start_again(instance: Instance) -> None:
         return
     server.accounts_ensure()
     if server.pid is None:
+        configure_anew(instance)
         server.start()
         with connected(instance) as connection:
             note_identity(instance, read_identity(connection), is_new_start=True)

@@ -26,6 +26,7 @@ class ChangeSet(models.Model):
     findings = models.JSONField(default=list)
     instance_version = models.PositiveIntegerField(help_text="The instance's version that the preview was made from.")
     needs_restart = models.BooleanField(default=False)
+    needs_admin = models.BooleanField(default=False, help_text="Only administrators may approve or start it.")
     needs_second_person = models.BooleanField(default=False)
     when = models.CharField(max_length=8, choices=When.choices, default=When.NOW)
     at = models.DateTimeField(null=True)

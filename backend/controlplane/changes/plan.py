@@ -2,6 +2,10 @@
 
 Steps are ordered so that memory is never over-committed in the middle: the cache is switched off first and on last,
 what shrinks goes before what grows. A value that already runs needs no step.
+
+This is the one place that knows who may set what (`catalogue.access`): every change of parameters is planned here. What
+an administrator has configured may be applied again as it is by anybody, such as after a restart. What is never set is
+taken off an instance that has it configured from before, and nothing of it is sent to the server.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ class PlannedLine:
     new_value: str | None
     needs_restart: bool  # to take effect: not where the server runs the new value already
     is_running: bool  # the server runs the new value already
+    needs_admin: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,16 +64,22 @@ class Plan:
     findings: list[Finding] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
 
+    @property
+    def needs_admin(self) -> bool:
+        return any(line.needs_admin for line in self.lines)
+
 
 def plan(
     situation: Situation,
     wanted: Mapping[str, str | None],
     *,
     allow_restart: bool,
+    by_admin: bool,
     restored: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
     """`wanted`: name to submitted text; None configures nothing, with the value in `restored` or else the default."""
-    texts = {name: restored.get(name, _text(situation.line, name, text)) for name, text in wanted.items()}
+    set_ = {name: text for name, text in wanted.items() if text is not None or not is_never(situation.line, name)}
+    texts = {name: restored.get(name, _text(situation.line, name, text)) for name, text in set_.items()}
     given = {name: text for name, text in texts.items() if text is not None}
     kept = {name: text for name, text in situation.configured.items() if name not in wanted}
     resolution = resolve(situation.line, kept | given, situation.variables, running=situation.running)
@@ -76,8 +87,14 @@ def plan(
     running = {line.name for line in lines if line.is_running}
     findings = [each for each in resolution.findings if not each.parameter or each.parameter in wanted]
     findings = [each for each in findings if each.code != "restart_needed" or each.parameter not in running]
-    findings += _not_on_server(situation, lines)
+    findings += _not_on_server(situation, lines) + _admin_only(lines, by_admin=by_admin)
+    findings += _taken_off(situation, lines)
     return Plan(lines, findings, steps_of(lines, situation, allow_restart=allow_restart))
+
+
+def is_never(line: Line, name: str) -> bool:
+    definition = line.get(name)
+    return definition is not None and not definition.is_modifiable
 
 
 def _text(line: Line, name: str, submitted: str | None) -> str | None:
@@ -103,11 +120,16 @@ def _line(
     definition: Definition, old: str | None, new: str | None, value: str | None, situation: Situation
 ) -> PlannedLine:
     running = situation.running.get(definition.name)
+    if new is None and not definition.is_modifiable:
+        waits = situation.is_local  # the server's option file is written without it, and read at the next start
+        found = shown(definition, running)
+        return PlannedLine(definition.name, definition.unit, old, None, found, None, waits, is_running=not waits)
     same = value is not None and running is not None and is_same(definition, value, running, situation.running)
     needs_restart = definition.needs_restart and not same
     return PlannedLine(
-        definition.name, definition.unit, old, new, shown(definition, running), value, needs_restart, same
-    )
+        definition.name, definition.unit, old, new, shown(definition, running), value, needs_restart, same,
+        needs_admin=definition.is_admin_only and old != new,
+    )  # fmt: skip
 
 
 def shown(definition: Definition, running: str | None) -> str | None:
@@ -126,7 +148,30 @@ def _not_on_server(situation: Situation, lines: list[PlannedLine]) -> list[Findi
             "a parameter that this server has", f"Leave {line.name} out for this instance.",
         )
         for line in lines
-        if line.old_value is None
+        if line.old_value is None and not is_never(situation.line, line.name)
+    ]  # fmt: skip
+
+
+def _admin_only(lines: list[PlannedLine], *, by_admin: bool) -> list[Finding]:
+    return [
+        Finding(
+            Severity.NOTICE if by_admin else Severity.BLOCKING, "admin_only", line.name,
+            f"{line.name} is for administrators", "the role admin",
+            "Nobody else can approve or start this change." if by_admin else "Ask an administrator.",
+        )
+        for line in lines
+        if line.needs_admin
+    ]  # fmt: skip
+
+
+def _taken_off(situation: Situation, lines: list[PlannedLine]) -> list[Finding]:
+    return [
+        Finding(
+            Severity.NOTICE, "taken_off", line.name, f"{line.name} is no longer configured",
+            "a new start, at which the server takes its own value", "Restart it at a convenient time.",
+        )
+        for line in lines
+        if line.new_submitted is None and is_never(situation.line, line.name)
     ]  # fmt: skip
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from controlplane.accounts.roles import Role
 from controlplane.changes.plan import Plan, PlannedLine, Situation, Step, plan
 from controlplane.core.errors import FieldError, Refused
+from controlplane.core.request_context import caller
 from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.showing import running_values
@@ -29,6 +31,7 @@ class Preview:
     lines: list[PlannedLine] = field(default_factory=list)
     steps: list[dict[str, object]] = field(default_factory=list)
     findings: list[InstanceFinding] = field(default_factory=list)
+    needs_admin: bool = False
 
     @property
     def is_blocked(self) -> bool:
@@ -96,10 +99,15 @@ def preview_wanted(
     first_steps: tuple[Step, ...] = (),
     more_findings: tuple[InstanceFinding, ...] = (),
 ) -> Preview:
-    found = plan(situation, wanted, allow_restart=allow_restart, restored=restored)
+    found = plan(situation, wanted, allow_restart=allow_restart, by_admin=is_by_admin(), restored=restored)
     findings = [*more_findings, *of_parameters(found.findings), *_cache_gate(instance, found)]
     findings += _pending(instance, found, allow_restart) + _silent(instance, situation)
-    return build(instance, [*first_steps, *found.steps], situation.is_live, found.lines, findings)
+    preview = build(instance, [*first_steps, *found.steps], situation.is_live, found.lines, findings)
+    return replace(preview, needs_admin=found.needs_admin)
+
+
+def is_by_admin() -> bool:
+    return caller().role == Role.ADMIN
 
 
 def build(

@@ -9,6 +9,7 @@ from django.db import transaction
 from controlplane.audit.services import audit_record
 from controlplane.changes.models import ChangeSet
 from controlplane.changes.outcome import tell
+from controlplane.changes.services import refuse_unless_admin
 from controlplane.changes.states import ChangeState, When
 from controlplane.core.errors import Conflict
 from controlplane.core.etag import row_held
@@ -19,6 +20,7 @@ def change_reschedule(change: ChangeSet, at: datetime) -> ChangeSet:
     change = row_held(change)
     if change.state != ChangeState.APPROVED:
         raise Conflict(f"{change.pk} is {change.state}: only an approved one can be moved.", code="wrong_state")
+    refuse_unless_admin(change)
     before = {"when": change.when, "not_before": change.not_before}
     change.when, change.at, change.not_before = When.AT, at, at
     change.version += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from controlplane.catalogue.normal import is_off
-from controlplane.changes.plan import CACHE_TYPE, Situation, Step, is_expression_for
+from controlplane.changes.plan import CACHE_TYPE, Situation, Step, is_expression_for, is_never
 from controlplane.changes.planning import Preview, preview_wanted, situation_of
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.parameters.findings import Severity
@@ -19,7 +19,9 @@ def preview_resize(
 ) -> Preview:
     situation = situation_of(instance, target)
     follows = {
-        name: text for name, text in situation.configured.items() if is_expression_for(situation.line, name, text)
+        name: text
+        for name, text in situation.configured.items()
+        if is_expression_for(situation.line, name, text) and not is_never(situation.line, name)
     }
     reminder = _undecided(_size(situation), decisions, is_followed=SIZE in follows)
     return preview_wanted(

@@ -43,9 +43,9 @@ class ChangeSummarySerializer(serializers.ModelSerializer[ChangeSet]):
         model = ChangeSet
         fields = (
             "id", "instance", "instance_name", "kind", "state", "has_begun", "note", "template", "template_version",
-            "needs_restart", "needs_second_person", "when", "at", "not_before", "created_by", "approved_by", "reverts",
-            "is_abort_requested", "outcome_code", "outcome_detail", "version", "created_at", "started_at",
-            "finished_at",
+            "needs_restart", "needs_admin", "needs_second_person", "when", "at", "not_before", "created_by",
+            "approved_by", "reverts", "is_abort_requested", "outcome_code", "outcome_detail", "version", "created_at",
+            "started_at", "finished_at",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -70,6 +70,7 @@ class ChangePreviewSerializer(serializers.Serializer[Any]):
     is_live = serializers.BooleanField(help_text="Whether old values were read from the server just now.")
     is_blocked = serializers.BooleanField()
     needs_restart = serializers.BooleanField()
+    needs_admin = serializers.BooleanField(help_text="Only administrators may approve or start such a change.")
     lines = ChangeLineSerializer(many=True)
     steps = PlannedStepSerializer(many=True)
     findings = InstanceFindingSerializer(many=True)

@@ -60,6 +60,7 @@ def change_make(
         findings=[asdict(each) for each in preview.findings],
         instance_version=preview.instance_version,
         needs_restart=preview.needs_restart,
+        needs_admin=preview.needs_admin,
         needs_second_person=preview.needs_restart and settings_get().is_four_eyes,
         created_by=who.actor,
         created_by_id=who.actor_id,
@@ -119,6 +120,7 @@ def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | 
         raise Conflict(f"{change.pk} is {change.state}: only a previewed one can be approved.", code="wrong_state")
     if change.needs_second_person and caller().actor_id == change.created_by_id:
         raise Denied(SECOND_PERSON, code="second_person_needed")
+    refuse_unless_admin(change)
     instance = _unmoved(change)
     change.state, change.when, change.at = ChangeState.APPROVED, when, at
     change.approved_by = caller().actor
@@ -128,6 +130,11 @@ def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | 
     change.save(update_fields=["state", "when", "at", "approved_by", "not_before", "version"])
     audit_record("change.approved", change, after={"when": when, "not_before": change.not_before.isoformat()})
     tell(change)
+
+
+def refuse_unless_admin(change: ChangeSet) -> None:
+    if change.needs_admin and not planning.is_by_admin():
+        raise Denied(f"{change.pk} sets what is for administrators: have one of them start it.", code="admin_only")
 
 
 def _unmoved(change: ChangeSet) -> Instance:
@@ -169,6 +176,7 @@ def change_apply_now(change: ChangeSet) -> ChangeSet:
     if change.state != ChangeState.APPROVED or change.when == When.NOW:
         when = " to run now" if change.state == ChangeState.APPROVED else ""
         raise Conflict(f"{change.pk} is {change.state}{when}: there is nothing to start.", code="wrong_state")
+    refuse_unless_admin(change)
     _unmoved(change)
     before = {"when": change.when}
     change.when, change.not_before = When.NOW, clock.shared_now()

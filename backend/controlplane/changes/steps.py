@@ -17,7 +17,7 @@ from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
 from controlplane.core.errors import Conflict, Problem
 from controlplane.fleet.connection import opened
 from controlplane.fleet.definitions import instance_line
-from controlplane.fleet.local import local_server
+from controlplane.fleet.local import local_server, written
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import Identity, learn_line, note_identity, read_identity
 from controlplane.fleet.states import Provider
@@ -150,7 +150,9 @@ def undo_step(run: Run, step: ChangeStep) -> None:
 
 
 def _set_global(run: Run, step: ChangeStep) -> None:
-    run.definition(step.name)  # only names of the catalogue reach a statement
+    # Only names of the catalogue reach a statement; and a change may have been approved by an older version of this.
+    if not run.definition(step.name).is_modifiable:
+        raise StepFailed(f"{step.name} is not set through this product.")
     _assign(run, step.name, step.new)
 
 
@@ -184,7 +186,7 @@ def _configured(run: Run, *, with_lines: bool) -> dict[str, str]:
             values.pop(line.name, None)
         elif line.new_value is not None:
             values[line.name] = line.new_value
-    return values
+    return written(run.instance, values)
 
 
 def _write_configuration(run: Run, step: ChangeStep) -> None:

@@ -19,6 +19,7 @@ from django.db.models import Q, prefetch_related_objects
 from django.utils import timezone
 
 from controlplane.catalogue.line import Line
+from controlplane.changes.plan import is_never
 from controlplane.changes.planning import preview_wanted, situation_of
 from controlplane.changes.services import change_approve, change_make
 from controlplane.changes.states import ENDED, Kind
@@ -211,9 +212,13 @@ def repush(instance: Instance, names: list[str]) -> None:
     """What the server forgot with its restart is set again. What it cannot take is left as drift, and logged."""
     if instance.changes.filter(kind=Kind.REPUSH).exclude(state__in=ENDED).exists():
         return
-    submitted: dict[str, str | None] = dict(instance.parameters.filter(name__in=names).values_list("name", "submitted"))
+    situation = situation_of(instance)
+    wanted = [name for name in names if not is_never(situation.line, name)]
+    submitted = {name: text for name, text in situation.configured.items() if name in wanted}
+    if not submitted:
+        return
     try:
-        preview = preview_wanted(instance, situation_of(instance), submitted, allow_restart=False)
+        preview = preview_wanted(instance, situation, submitted, allow_restart=False)
         change_approve(change_make(instance, Kind.REPUSH, preview, note="the server was restarted"))
     except Problem as error:
         log.warning("repush_refused", instance=instance.pk, code=error.code, detail=error.detail)

@@ -15,6 +15,7 @@ class Caller:
     request_id: str = ""
     actor: str = "system"
     actor_id: str = ""
+    role: str = ""  # in force; empty: none
     token_prefix: str = ""
     authority: str = ""  # which token, key or session speaks for the actor, and the role that gives
     address: str = ""
@@ -29,10 +30,10 @@ def caller() -> Caller:
     return _caller.get()
 
 
-def caller_is(actor: str, actor_id: str, token_prefix: str = "", authority: str = "") -> None:
+def caller_is(actor: str, actor_id: str, role: str, token_prefix: str = "", authority: str = "") -> None:
     """Called once the request has been authenticated."""
-    known = replace(_caller.get(), actor=actor, actor_id=actor_id, token_prefix=token_prefix, authority=authority)
-    _caller.set(known)
+    facts = {"actor": actor, "actor_id": actor_id, "role": role, "token_prefix": token_prefix, "authority": authority}
+    _caller.set(replace(_caller.get(), **facts))
 
 
 def caller_holds(kept_answer: int) -> None:
@@ -49,7 +50,7 @@ def called_by(who: Caller) -> Iterator[None]:
 
 
 @contextmanager
-def acting_as(actor: str, actor_id: str = "", request_id: str = "") -> Iterator[None]:
-    """For work done later on behalf of someone: tasks and commands."""
-    with called_by(Caller(request_id=request_id or new_id("req"), actor=actor, actor_id=actor_id)):
+def acting_as(actor: str, actor_id: str = "", request_id: str = "", *, role: str = "") -> Iterator[None]:
+    """For work done later on behalf of someone: tasks and commands. `role`: if it decides anything, as whom."""
+    with called_by(Caller(request_id=request_id or new_id("req"), actor=actor, actor_id=actor_id, role=role)):
         yield

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
+from controlplane.catalogue.access import CLASSES
 from controlplane.fleet.models import Instance, InstanceClass, TemplateUse
 from controlplane.fleet.states import Provider
 from controlplane.fleet.template_uses import use_differences
@@ -174,7 +175,10 @@ class InstanceParameterSerializer(serializers.Serializer[Any]):
     default = serializers.CharField(allow_null=True)
     allowed = serializers.CharField(allow_blank=True, help_text="[a-b], [x|y] or ~pattern; empty: any value.")
     divisor = serializers.IntegerField()
-    is_modifiable = serializers.BooleanField()
+    is_modifiable = serializers.BooleanField(help_text="Whether anybody may set it through this product.")
+    access = serializers.ChoiceField(choices=CLASSES, help_text="Who may set it.")
+    access_code = serializers.CharField(help_text="Of the reason; stable.")
+    access_reason = serializers.CharField(allow_blank=True, help_text="Why; empty for operators.")
     needs_restart = serializers.BooleanField()
     configured = serializers.CharField(allow_null=True, help_text="Byte for byte as it was submitted.")
     resolved = serializers.CharField(allow_null=True, help_text="What the instance's class makes of it.")

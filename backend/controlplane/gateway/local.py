@@ -38,6 +38,7 @@ LOOK_EVERY_SECONDS = 0.05
 OTHERS = 0o077  # what a mode allows other users of the machine
 ANSWER_SECONDS = 5
 SERVER = "mariadbd"
+MOST_LINE_BYTES = 4000  # the server reads 4096 at a time, and takes what is left for a line of its own
 ENGINE_FILE = "fqc.so"
 QUOTED = re.compile(r"""(?<!\w)['"`](.*?)(['"`][^'"`]*)?$""")  # to the last quote: what is quoted may hold quotes
 
@@ -125,16 +126,6 @@ class LocalServer:
         machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         lines = [
             "[mariadbd]",
-            f"user={_user()}",
-            f"datadir={self.folder / 'data'}",
-            f"socket={self.folder / 'server.sock'}",
-            f"pid-file={self.folder / 'server.pid'}",
-            f"log-error={self.log}",
-            f"plugin-dir={self.folder / 'plugins'}",
-            # A server that starts removes what it takes for leftovers of its own from a shared folder.
-            f"tmpdir={self.folder / 'tmp'}",
-            f"port={self.port}",
-            "bind-address=127.0.0.1",
             "skip-name-resolve",
             "skip-log-bin",
             "innodb-log-file-size=32M",
@@ -149,6 +140,16 @@ class LocalServer:
             f"!include {self.folder / 'configured.cnf'}",
             # After what people configured: the last one counts.
             "[mariadbd]",
+            f"user={_user()}",
+            f"datadir={self.folder / 'data'}",
+            f"socket={self.folder / 'server.sock'}",
+            f"pid-file={self.folder / 'server.pid'}",
+            f"log-error={self.log}",
+            f"plugin-dir={self.folder / 'plugins'}",
+            # A server that starts removes what it takes for leftovers of its own from a shared folder.
+            f"tmpdir={self.folder / 'tmp'}",
+            f"port={self.port}",
+            "bind-address=127.0.0.1",
             f"secure-file-priv={self.folder / 'files'}",
         ]
         return "\n".join(lines) + "\n"
@@ -157,8 +158,8 @@ class LocalServer:
         """What people configured, for the next start. Replaced in one move: a reader sees the old file or the new."""
         lines = ["[mariadbd]"]
         for name, value in sorted(configured.items()):
-            option = "loose-" + ENGINE_NAMES[name] if name in ENGINE_NAMES else name
-            lines.append(f"{option}={_option(value)}")
+            # Some variables have no option: the server starts without them, and is given them afterwards.
+            lines.append(_line(f"loose-{ENGINE_NAMES.get(name, name)}", value))
         draft = self.folder / "configured.cnf.new"
         _write(draft, "\n".join(lines) + "\n")
         draft.replace(self.folder / "configured.cnf")
@@ -290,8 +291,13 @@ def _user() -> str:
     return pwd.getpwuid(os.geteuid()).pw_name
 
 
+def _line(option: str, value: str) -> str:
+    line = f"{option}={_option(value)}"
+    if any(ord(character) < ord(" ") for character in value) or len(line.encode()) > MOST_LINE_BYTES:
+        raise LocalServerError(f"the value of {option} cannot be written as one line of a configuration file.")
+    return line
+
+
 def _option(value: str) -> str:
-    if "\n" in value or "\r" in value:
-        raise LocalServerError("a value with a line break cannot be written to a configuration file.")
     is_plain = value.replace("_", "").replace("-", "").replace(".", "").isalnum()
     return value if is_plain else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'

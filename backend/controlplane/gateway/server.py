@@ -155,9 +155,9 @@ class Server:
         return found | {name: found[own] for name, own in ENGINE_NAMES.items() if own in found}
 
     def variable(self, name: str) -> str | None:
-        """One global variable, or None if the server has none of this name."""
+        """One global variable, or None if the server has none of this name; its NULL is empty, as in `variables`."""
         try:
-            return _text(self.value(f"SELECT @@GLOBAL.{quoted(self.engine_name(name))}"))
+            return _text(self.value(f"SELECT @@GLOBAL.{quoted(self.engine_name(name))}")) or ""
         except RefusedStatement as error:
             if error.number == ER.UNKNOWN_SYSTEM_VARIABLE:
                 return None

@@ -18,9 +18,9 @@ def notices(definition: Definition) -> list[Finding]:
                 Severity.BLOCKING,
                 "not_modifiable",
                 name,
-                f"{name} is in the template",
+                f"{name} is not set through this product. {definition.access.reason}",
                 "only parameters that may be changed",
-                f"Remove {name} from the template.",
+                f"Leave {name} out.",
             )
         ]
     if definition.needs_restart:

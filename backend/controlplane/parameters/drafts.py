@@ -32,7 +32,8 @@ def _value_errors(line: Line, name: str, text: str) -> list[FieldError]:
         detail = f"{line.product} {line.version} has no parameter {name}: {instead}"
         return [FieldError(field, "unknown_parameter", detail)]
     if not definition.is_modifiable:
-        return [FieldError(field, "not_modifiable", f"{name} cannot be changed")]
+        detail = f"{name} is not set through this product. {definition.access.reason}"
+        return [FieldError(field, "not_modifiable", detail)]
     if takes_expression(definition, text):
         return _expression_errors(field, text)
     return _literal_errors(field, definition, text)

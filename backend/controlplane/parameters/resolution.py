@@ -87,6 +87,8 @@ def _resolve_one(
     definition = line.get(name)
     if definition is None:
         return Resolved(name, submitted, None, None, False), (unknown_parameter(line, name),)
+    if not definition.is_modifiable:  # whatever the value
+        return Resolved(name, submitted, None, None, definition.needs_restart), tuple(notices(definition))
     is_computed = takes_expression(definition, submitted)
     try:
         text = str(compile_expression(submitted).evaluate(variables)) if is_computed else submitted

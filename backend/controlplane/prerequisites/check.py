@@ -15,12 +15,13 @@ from controlplane.prerequisites.findings import InstanceFinding
 from controlplane.prerequisites.gate import gate_findings
 from controlplane.prerequisites.readings import Readings, read
 from controlplane.prerequisites.rules import advice_findings
+from controlplane.prerequisites.unset import no_longer_set
 
 
 def instance_check(instance: Instance) -> dict[str, Any]:
     try:
         readings = observe(instance)
-        findings = gate_findings(instance) + advice_findings(readings)
+        findings = gate_findings(instance) + advice_findings(readings) + no_longer_set(instance)
     except GatewayError as error:
         known = [each for each in gate_findings(instance) if each.code != "minor_version" or instance.last_seen_at]
         findings = [*known, _unreachable(error)]

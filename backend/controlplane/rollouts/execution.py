@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from controlplane.accounts.roles import Role
 from controlplane.audit.services import audit_record
 from controlplane.changes.execution import change_run
 from controlplane.changes.models import ChangeSet
@@ -92,7 +93,9 @@ def run_item(item_id: int) -> str | None:
     if not mine.update(state=ItemState.RUNNING, dispatched_at=clock.shared_now()):  # it may have waited for long
         return None
     item = FleetApplyItem.objects.select_related("fleet_apply__template", "instance__instance_class").get(pk=item_id)
-    with acting_as(item.fleet_apply.started_by, item.fleet_apply.started_by_id):
+    row = item.fleet_apply
+    # Who started it has agreed to what its preview said: as an administrator only if that was needed.
+    with acting_as(row.started_by, row.started_by_id, role=Role.ADMIN if row.needs_admin else Role.OPERATOR):
         try:
             change = _change_for(item)
             record_outcome(item, change and change_run(change.pk))

@@ -22,6 +22,7 @@ class FleetApply(models.Model):
     parallelism = models.PositiveIntegerField(default=5)
     max_failures = models.PositiveIntegerField(default=0, help_text="One more failure stops it.")
     allow_restart = models.BooleanField(default=False)
+    needs_admin = models.BooleanField(default=False, help_text="Only administrators may start it.")
     note = models.CharField(max_length=500, blank=True)
     state = models.CharField(max_length=12, choices=ApplyState.choices, default=ApplyState.PREVIEWED)
     created_by = models.CharField(max_length=150)

@@ -12,12 +12,14 @@ from typing import Any
 from django.db.models import prefetch_related_objects
 
 from controlplane.changes.plan import Plan, Situation, plan
-from controlplane.changes.planning import TURNS_CACHE_ON
+from controlplane.changes.planning import TURNS_CACHE_ON, is_by_admin
 from controlplane.fleet.definitions import instance_lines
 from controlplane.fleet.models import Instance
 from controlplane.fleet.states import Provider
 from controlplane.parameters.findings import Finding, Severity
 from controlplane.prerequisites.gate import gate_findings
+
+UNTOLD = ("unit", "is_running", "needs_admin")  # of a line
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class ItemPreview:
     instance: Instance
     lines: list[dict[str, Any]]
     needs_restart: bool
+    needs_admin: bool
     blocking: list[str]  # sentences
 
 
@@ -39,7 +42,7 @@ def preview_fleet(
         situation = _situation(instance, lines)
         key = _key(instance, situation)
         if key not in alike:
-            alike[key] = plan(situation, values, allow_restart=allow_restart)
+            alike[key] = plan(situation, values, allow_restart=allow_restart, by_admin=is_by_admin())
         previews.append(_item(instance, alike[key]))
     return previews
 
@@ -65,11 +68,9 @@ def _item(instance: Instance, found: Plan) -> ItemPreview:
     blocking = [_reason(each) for each in found.findings if each.severity is Severity.BLOCKING]
     if any(line.name in TURNS_CACHE_ON and line.new_value not in (None, "0") for line in found.lines):
         blocking += [_reason(each) for each in gate_findings(instance) if each.is_blocking]
-    lines = [
-        {name: value for name, value in asdict(line).items() if name not in ("unit", "is_running")}
-        for line in found.lines
-    ]
-    return ItemPreview(instance, lines, any(step.kind == "restart" for step in found.steps), blocking)
+    lines = [{name: value for name, value in asdict(line).items() if name not in UNTOLD} for line in found.lines]
+    needs_restart = any(step.kind == "restart" for step in found.steps)
+    return ItemPreview(instance, lines, needs_restart, found.needs_admin, blocking)
 
 
 def _reason(finding: Finding) -> str:

@@ -26,7 +26,8 @@ class FleetApplySerializer(serializers.ModelSerializer[FleetApply]):
         model = FleetApply
         fields = (
             "id", "template", "template_name", "template_version", "parallelism", "max_failures", "allow_restart",
-            "note", "state", "counts", "created_by", "started_by", "version", "created_at", "started_at", "finished_at",
+            "needs_admin", "note", "state", "counts", "created_by", "started_by", "version", "created_at",
+            "started_at", "finished_at",
         )  # fmt: skip
         read_only_fields = fields
 

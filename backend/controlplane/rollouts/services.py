@@ -10,8 +10,9 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from controlplane.audit.services import audit_record
+from controlplane.changes.planning import is_by_admin
 from controlplane.changes.services import change_abort
-from controlplane.core.errors import Conflict, FieldError, Invalid
+from controlplane.core.errors import Conflict, Denied, FieldError, Invalid
 from controlplane.core.events import event_publish
 from controlplane.core.one_at_a_time import one_at_a_time
 from controlplane.core.request_context import caller
@@ -82,6 +83,7 @@ def fleet_apply_create(
         parallelism=parallelism,
         max_failures=max_failures,
         allow_restart=allow_restart,
+        needs_admin=any(each.needs_admin and not each.blocking for each in previews),
         note=note,
         created_by=who.actor,
         created_by_id=who.actor_id,
@@ -123,6 +125,7 @@ def tell(row: FleetApply) -> None:
 
 @transaction.atomic
 def fleet_apply_start(row: FleetApply) -> FleetApply:
+    _refuse_unless_admin(row)
     one_at_a_time(f"start of {row.template_name}")
     _refuse_twin(row)
     who = caller()
@@ -147,6 +150,11 @@ def _members(row: FleetApply) -> set[str | None]:
     return set(row.items.values_list("instance_id", flat=True))
 
 
+def _refuse_unless_admin(row: FleetApply) -> None:
+    if row.needs_admin and not is_by_admin():
+        raise Denied(f"{row.pk} sets what is for administrators: have one of them start it.", code="admin_only")
+
+
 @transaction.atomic
 def fleet_apply_pause(row: FleetApply) -> FleetApply:
     """What is at work ends; nothing new begins, also of what was handed out already."""
@@ -156,6 +164,7 @@ def fleet_apply_pause(row: FleetApply) -> FleetApply:
 
 
 def fleet_apply_resume(row: FleetApply) -> FleetApply:
+    _refuse_unless_admin(row)
     row = _move(row, [ApplyState.PAUSED], ApplyState.RUNNING, "resumed")
     transaction.on_commit(lambda: deliver_advance(row.pk))
     return row

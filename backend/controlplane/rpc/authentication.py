@@ -42,7 +42,7 @@ def _by_token(call: Call) -> tuple[User, str]:
         raise RpcError("InvalidBearerToken", "The token is unknown, expired or revoked: make a new one.", 401)
     token_touch(token)
     role = lesser(token.user.role, token.scope)
-    caller_is(token.user.username, token.user.pk, token.prefix, f"{token.pk} {role}")
+    caller_is(token.user.username, token.user.pk, role, token.prefix, f"{token.pk} {role}")
     return token.user, role
 
 
@@ -99,7 +99,7 @@ def _accepted(key: AccessKey, date: str, nonce: str) -> tuple[User, str]:
     check_fresh(key.pk, date, nonce)
     access_key_touch(key)
     role = lesser(key.user.role, key.scope)
-    caller_is(key.user.username, key.user.pk, key.pk, f"{key.pk} {role}")
+    caller_is(key.user.username, key.user.pk, role, key.pk, f"{key.pk} {role}")
     return key.user, role
 
 

@@ -99,3 +99,13 @@ def test_a_value_that_does_not_fit_its_parameter_is_found(fqc: Fqc) -> None:
     assert "multiple of 1024" in fqc("eval", "{10*1}", *where).out
     assert fqc("eval", "{DBInstanceClassMemory*10}", *where).code == 4
     assert fqc("eval", "{1024*1024}", *where).out.strip() == "1048576"
+
+
+def test_what_is_never_set_is_refused_with_the_reason(fqc: Fqc, instance: str) -> None:
+    for how in ((), ("--dry-run",)):
+        refused = fqc("param", "set", instance, "general_log_file=/tmp/elsewhere.pth", *how)
+        assert refused.code == 4
+        assert "names a file or folder" in refused.out + refused.err
+    shown = fqc("param", "get", instance, "general_log_file").out
+    assert "never" in shown and "names a file or folder" in shown
+    assert fqc("param", "get", instance, "general_log", "-o", "json").json["access"] == "admin"

@@ -1655,6 +1655,8 @@ export interface components {
             template: string | null;
             readonly template_version: number | null;
             readonly needs_restart: boolean;
+            /** @description Only administrators may approve or start it. */
+            readonly needs_admin: boolean;
             readonly needs_second_person: boolean;
             readonly when: components["schemas"]["When"];
             /** Format: date-time */
@@ -1714,6 +1716,8 @@ export interface components {
             is_live: boolean;
             is_blocked: boolean;
             needs_restart: boolean;
+            /** @description Only administrators may approve or start such a change. */
+            needs_admin: boolean;
             lines: components["schemas"]["ChangeLine"][];
             steps: components["schemas"]["PlannedStep"][];
             findings: components["schemas"]["InstanceFinding"][];
@@ -1786,6 +1790,8 @@ export interface components {
             template: string | null;
             readonly template_version: number | null;
             readonly needs_restart: boolean;
+            /** @description Only administrators may approve or start it. */
+            readonly needs_admin: boolean;
             readonly needs_second_person: boolean;
             readonly when: components["schemas"]["When"];
             /** Format: date-time */
@@ -1931,6 +1937,8 @@ export interface components {
             /** @description One more failure stops it. */
             readonly max_failures: number;
             readonly allow_restart: boolean;
+            /** @description Only administrators may start it. */
+            readonly needs_admin: boolean;
             readonly note: string;
             readonly state: components["schemas"]["FleetApplyState"];
             /** @description How many items are in which state. */
@@ -2241,7 +2249,20 @@ export interface components {
             /** @description [a-b], [x|y] or ~pattern; empty: any value. */
             allowed: string;
             divisor: number;
+            /** @description Whether anybody may set it through this product. */
             is_modifiable: boolean;
+            /**
+             * @description Who may set it.
+             *
+             *     * `operator` - operator
+             *     * `admin` - admin
+             *     * `never` - never
+             */
+            access: components["schemas"]["ParameterAccess"];
+            /** @description Of the reason; stable. */
+            access_code: string;
+            /** @description Why; empty for operators. */
+            access_reason: string;
             needs_restart: boolean;
             /** @description Byte for byte as it was submitted. */
             configured: string | null;
@@ -2504,10 +2525,30 @@ export interface components {
             allowed: components["schemas"]["AllowedValues"];
             /** @description A value must be a multiple of it. */
             divisor: number;
+            /** @description Whether anybody may set it through this product. */
             is_modifiable: boolean;
+            /**
+             * @description Who may set it.
+             *
+             *     * `operator` - operator
+             *     * `admin` - admin
+             *     * `never` - never
+             */
+            access: components["schemas"]["ParameterAccess"];
+            /** @description Of the reason; stable. */
+            access_code: string;
+            /** @description Why; empty for operators. */
+            access_reason: string;
             needs_restart: boolean;
             description: string;
         };
+        /**
+         * @description * `operator` - operator
+         *     * `admin` - admin
+         *     * `never` - never
+         * @enum {string}
+         */
+        ParameterAccess: "operator" | "admin" | "never";
         ParameterHistory: {
             readonly name: string;
             readonly unit: string;

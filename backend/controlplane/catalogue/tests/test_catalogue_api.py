@@ -44,6 +44,9 @@ def test_a_parameter_tells_all_there_is_to_know(viewer: APIClient) -> None:
         },
         "divisor": 1024,
         "is_modifiable": True,
+        "access": "operator",
+        "access_code": "tuning",
+        "access_reason": "",
         "needs_restart": False,
     }  # fmt: skip
 
@@ -69,3 +72,14 @@ def test_bad_queries_name_the_field(viewer: APIClient) -> None:
 def test_outsiders_see_nothing(outsider: APIClient) -> None:
     for path in ("engine-lines", "engine-lines/5.7", "parameters", "engine-lines/5.7/parameters/port"):
         assert outsider.get(f"/api/v1/{path}").status_code == 401, path
+
+
+@pytest.mark.parametrize(
+    ("name", "access", "is_modifiable"), [("port", "never", False), ("general_log", "admin", True)]
+)
+def test_who_may_set_a_parameter_and_why_is_told(
+    viewer: APIClient, name: str, access: str, is_modifiable: bool
+) -> None:
+    found = viewer.get(f"/api/v1/engine-lines/5.7/parameters/{name}").json()
+    assert (found["access"], found["is_modifiable"]) == (access, is_modifiable)
+    assert found["access_reason"].startswith("It ")

@@ -90,14 +90,14 @@ def test_address_space_for_the_pool_is_less_than_the_machine_has(shared_server):
 def test_a_server_that_cannot_start_says_why_as_soon_as_it_has_ended(own_server, monkeypatch):
     server = own_server()
     server.stop()
-    server.configure({"no_such_option": "1"})
+    server.configure({"collation_server": "no_such_collation"})
     monkeypatch.setattr("controlplane.gateway.local.READY_SECONDS", float("inf"))
-    with pytest.raises(LocalServerError, match="no_such_option"):
+    with pytest.raises(LocalServerError, match="no_such_collation"):
         server.start()
-    server.configure({"neither_this_one": "1"})
+    server.configure({"collation_server": "neither_this_one"})
     with pytest.raises(LocalServerError, match="neither_this_one") as told:
         server.start()
-    assert "no_such_option" not in str(told.value)
+    assert "no_such_collation" not in str(told.value)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +142,48 @@ def test_a_server_without_a_pid_file_is_known_and_ends_with_its_removal(own_serv
     assert not server.folder.exists()
 
 
-def test_a_value_with_a_line_break_is_never_written(shared_server):
-    with pytest.raises(LocalServerError, match="line break"):
-        shared_server.configure({"init_connect": "SELECT 1\nskip-grant-tables"})
+def test_a_server_starts_without_what_is_no_option_of_it(own_server):
+    server = own_server()
+    server.configure({"time_zone": "+00:00", "long_query_time": "3"})  # a variable, but no option
+    server.restart()
+    connection = server.connect()
+    assert float(connection.variable("long_query_time")) == 3
+    connection.close()
+
+
+def test_where_a_server_listens_and_keeps_its_files_is_not_configured(own_server):
+    server = own_server()
+    own = ("bind_address", "plugin_dir", "log_error", "tmpdir", "datadir", "port")
+    connection = server.connect()
+    before = [connection.variable(name) for name in own]
+    connection.close()
+    others = ("0.0.0.0", str(server.folder), "/dev/null", "/", "/", "1")
+    server.configure(dict(zip(own, others, strict=True)))
+    server.restart()
+    connection = server.connect()
+    assert [connection.variable(name) for name in own] == before
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"SET @a = 'C:\new\temp\r\s\0'", '"', "'", "\\", 'say "no" # yes', "'a' # b", "!include /etc/passwd", "; x = 1",
+        " ", "[mariadbd]", "é" * 1900, '"' * 1900, "x" * 3880,
+    ],
+)  # fmt: skip
+def test_a_text_is_read_from_the_option_file_as_it_was_written(tmp_path, text):
+    server = LocalServer(tmp_path, 1, "nobody", "secret")
+    server.configure({"init_connect": text})
+    command = ["my_print_defaults", f"--defaults-file={tmp_path / 'configured.cnf'}", "mariadbd"]
+    read = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    assert read == f"--loose-init_connect={text}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SELECT 1\nskip-grant-tables", "a\rb", "a\0b", "a" * 4080 + "skip-grant-tables #", '"' * 2100, "é" * 2000],
+)
+def test_a_text_that_would_be_read_as_another_line_is_never_written(shared_server, text):
+    with pytest.raises(LocalServerError, match="one line"):
+        shared_server.configure({"init_connect": text})

@@ -10,6 +10,7 @@ from controlplane.core.models import Event
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.models import Instance, TemplateUse
 from controlplane.fleet.selectors import class_get
+from controlplane.parameters.models import Template, TemplateVersion
 from controlplane.parameters.services import template_create
 from controlplane.rollouts import execution, services
 from controlplane.rollouts.models import FleetApply
@@ -336,3 +337,53 @@ def test_an_instance_of_a_fleet_apply_uses_its_template_also_if_it_had_the_value
         work(delivered)
         assert counts(operator, row.json()["id"]) == ("done", {outcome: 1})
         assert [use.instance_id for use in template.uses.all()] == [fleet.pk]
+
+
+def test_what_is_never_set_blocks_every_instance_whoever_asks(operator, admin, fleet):
+    before = Template.objects.create(name="from-before", engine_line="5.7")
+    TemplateVersion.objects.create(template=before, number=1, values={"general_log_file": "/tmp/x"}, actor="somebody")
+    for client in (operator, admin):
+        asked = body(template="from-before", instances=[fleet.pk], every=False)
+        [item] = client.post("/api/v1/fleet-applies/preview", asked, format="json").json()["items"]
+        assert "general_log_file is not set through this product" in item["blocking"][0]
+        made = client.post("/api/v1/fleet-applies", {**asked, "start": False}, format="json").json()
+        assert made["counts"]["blocked"] == 1
+
+
+def test_what_is_for_administrators_is_started_and_resumed_by_them_alone(
+    operator, admin, fleet, delivered, shared_server
+):
+    template_create(name="events", engine_line="5.7", values={"event_scheduler": "ON"})
+    asked = {"template": "events", "instances": [fleet.pk], "start": False}
+    mine = operator.post("/api/v1/fleet-applies", asked, format="json").json()
+    assert (mine["counts"]["blocked"], mine["needs_admin"]) == (1, False)
+
+    theirs = admin.post("/api/v1/fleet-applies", asked, format="json").json()
+    assert (theirs["counts"]["pending"], theirs["needs_admin"]) == (1, True)
+    address = f"/api/v1/fleet-applies/{theirs['id']}"
+    refused = operator.post(f"{address}/start")
+    assert (refused.status_code, refused.json()["code"]) == (403, "admin_only")
+    assert admin.post(f"{address}/start").status_code == 200
+    assert operator.post(f"{address}/pause").status_code == 200
+    assert operator.post(f"{address}/resume").json()["code"] == "admin_only"
+    assert admin.post(f"{address}/resume").status_code == 200
+    execution.advance(theirs["id"])
+    work(delivered)
+    assert counts(operator, theirs["id"]) == ("done", {"applied": 1})
+    server = shared_server.connect()
+    assert server.variable("event_scheduler") == "ON"
+    server.set_global("event_scheduler", "OFF")
+    server.close()
+
+
+def test_a_rollout_does_not_set_what_its_preview_did_not_say_is_for_administrators(
+    operator, fleet, template, delivered
+):
+    row = operator.post(
+        "/api/v1/fleet-applies", {"template": "slow-log", "instances": [fleet.pk]}, format="json"
+    ).json()
+    FleetApply.objects.update(values={"event_scheduler": "ON"})  # as if its class had moved since
+    operator.post(f"/api/v1/fleet-applies/{row['id']}/start")
+    execution.advance(row["id"])
+    work(delivered)
+    assert counts(operator, row["id"])[1] == {"failed": 1}

@@ -99,10 +99,15 @@ def _template_record(definition: Definition) -> Answer:
         "ParameterName": definition.name,
         "ParameterValue": definition.default or "",
         "CheckingCode": definition.allowed.notation,
-        "ForceModify": str(definition.is_modifiable).lower(),
+        "ForceModify": str(_may_modify(definition)).lower(),
         "ForceRestart": str(definition.needs_restart).lower(),
         "ParameterDescription": definition.description,
     }
+
+
+def _may_modify(definition: Definition) -> bool:
+    """Whether the caller may: the dialect has no other word for who else may."""
+    return definition.is_modifiable and (planning.is_by_admin() or not definition.is_admin_only)
 
 
 def modify(given: Given) -> Answer:

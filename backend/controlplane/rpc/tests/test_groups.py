@@ -101,3 +101,15 @@ def test_listing_groups_costs_the_same_however_many(rpc, django_assert_max_num_q
         made(rpc, ParameterGroupName=f"cache_group_{number}")
     with django_assert_max_num_queries(8):
         rpc.done("DescribeParameterGroups")
+
+
+def test_a_group_takes_no_value_that_is_never_set(rpc):
+    values = {"Engine": "mysql", "EngineVersion": "5.7", "ParameterGroupName": "open_group"}
+    values["Parameters"] = '{"port": "3307"}'
+    assert rpc.refused("CreateParameterGroup", **values) == (400, "InvalidParameter")
+
+
+def test_a_group_with_what_is_for_administrators_is_applied_by_them(rpc, instance):
+    group = made(rpc, Parameters='{"general_log": "ON"}')
+    asked = {"DBInstanceId": instance.pk, "ParameterGroupId": group}
+    assert rpc.refused("ModifyParameter", **asked) == (400, "OperationDenied.AdminOnly")

@@ -181,3 +181,31 @@ def test_every_change_is_in_the_audit_trail_with_its_key(rpc, instance):
     actions = AuditEvent.objects.filter(token_prefix=rpc.key[0]).values_list("action", flat=True)
     assert {"change.previewed", "change.approved"} <= set(actions)
     assert ChangeSet.objects.get().note == "ModifyParameter"
+
+
+NEVER = ("general_log_file", "bind_address", "skip_grant_tables", "plugin_dir", "init_file", "datadir", "log_error")
+
+
+@pytest.mark.parametrize("name", NEVER)
+def test_what_is_never_set_is_refused_also_to_administrators(signer, instance, name):
+    for role in ("operator", "admin"):
+        for more in ({}, {"Forcerestart": "true"}):
+            denied = refused(signer(role), instance, {name: "/tmp/x"}, **more)
+            assert denied == (400, "OperationDenied.NotModifiable"), (role, more)
+
+
+def test_what_is_for_administrators_takes_the_key_of_one(rpc, signer, instance):
+    assert refused(rpc, instance, {"event_scheduler": "ON"}) == (400, "OperationDenied.AdminOnly")
+    modify(signer("admin"), instance, {"event_scheduler": "ON"})
+    work()
+    assert described(rpc, instance, "RunningParameters")["event_scheduler"] == "ON"
+    modify(signer("admin"), instance, {"event_scheduler": "OFF"})
+    work()
+
+
+def test_the_catalogue_tells_what_the_caller_may_modify(rpc, signer, instance):
+    asked = {"Engine": "mysql", "EngineVersion": "5.7", "DBInstanceId": instance.pk}
+    for who, wanted in ((rpc, "false"), (signer("admin"), "true")):
+        records = who.done("DescribeParameterTemplates", **asked)["Parameters"]["TemplateRecord"]
+        told = {each["ParameterName"]: each["ForceModify"] for each in records}
+        assert (told["long_query_time"], told["general_log"], told["general_log_file"]) == ("true", wanted, "false")

@@ -20,6 +20,7 @@ const LOOKS = {
 export function ChangeActions({ change }: { change: Change }) {
   const t = useT();
   const canChange = useCan('operator');
+  const canStart = useCan(change.needs_admin ? 'admin' : 'operator');
   const navigate = useNavigate();
   const act = useChangeAction(change.id);
   const [asking, setAsking] = useState<'abort' | 'rollback'>();
@@ -35,7 +36,7 @@ export function ChangeActions({ change }: { change: Change }) {
     });
   return (
     <>
-      {actionsOf(change).map((action) => {
+      {actionsOf(change, canStart).map((action) => {
         const { label, Icon, variant } = LOOKS[action];
         const start = () => (action === 'abort' || action === 'rollback' ? setAsking(action) : run(action));
         return (

@@ -23,10 +23,11 @@ export function ChangeOutcome({ change }: { change: Change }) {
       </Alert>
     );
   }
-  if (change.state === 'previewed' && change.needs_second_person) {
+  if (change.state === 'previewed' && (change.needs_second_person || change.needs_admin)) {
     return (
       <Alert className={classes.outcome} variant="light" icon={<IconClock size={18} />} c="inherit">
-        {t('change.needsSecond')}
+        {change.needs_admin && <div>{t('change.needsAdmin')}</div>}
+        {change.needs_second_person && <div>{t('change.needsSecond')}</div>}
       </Alert>
     );
   }

@@ -4,10 +4,15 @@ export type ChangeAction = 'approve' | 'apply' | 'abort' | 'rollback';
 
 const REVERTIBLE: Change['kind'][] = ['parameters', 'enable', 'disable', 'revert', 'resize'];
 
-/** What may be done with a change in its present state. */
+/** What may be done with a change in its present state; `canStart`: by who may also set what it sets. */
 export function actionsOf(
   change: Pick<Change, 'state' | 'kind' | 'when' | 'is_abort_requested'>,
+  canStart = true,
 ): ChangeAction[] {
+  return possible(change).filter((action) => canStart || action === 'abort');
+}
+
+function possible(change: Parameters<typeof actionsOf>[0]): ChangeAction[] {
   switch (change.state) {
     case 'previewed':
       return ['approve', 'abort'];

@@ -49,6 +49,7 @@ function ParameterEditor({
 }) {
   const t = useT();
   const canChange = useCan('operator');
+  const isAdmin = useCan('admin');
   const {
     filter = 'all',
     search = '',
@@ -82,6 +83,7 @@ function ParameterEditor({
             instance,
             draft,
             canChange,
+            isAdmin,
             focused: { name: focusedName, set: setFocusedName },
           })}
           initialSort={{ key: 'name', direction: 'ascending' }}

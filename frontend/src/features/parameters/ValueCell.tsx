@@ -3,7 +3,7 @@
 import { Popover } from '@mantine/core';
 import { useCallback, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import type { Instance, InstanceParameter } from '@/api/instances';
-import { IconArrowRight, IconX } from '@/components/icons';
+import { IconArrowBackUp, IconArrowRight, IconX } from '@/components/icons';
 import { ParameterValue } from '@/components/ParameterValue';
 import { useT } from '@/lib/i18n/context';
 import { presentValue } from './parameterList';
@@ -22,10 +22,11 @@ interface ValueCellProps {
   instance: Instance;
   draft: Draft;
   canChange: boolean;
+  isAdmin: boolean;
   focused: FocusedRow;
 }
 
-export function ValueCell({ row, instance, draft, canChange, focused }: ValueCellProps) {
+export function ValueCell({ row, instance, draft, canChange, isAdmin, focused }: ValueCellProps) {
   const t = useT();
   const button = useRef<HTMLButtonElement>(null);
   const [isEditing, setIsEditing] = useState(false);
@@ -54,7 +55,10 @@ export function ValueCell({ row, instance, draft, canChange, focused }: ValueCel
   const present = (
     <ParameterValue value={presentValue(row)} resolved={row.resolved} unit={row.unit} isClipped />
   );
-  if (!canChange || !row.is_modifiable) return withRunning(present);
+  if (canChange && row.access === 'never' && row.configured !== null)
+    return withRunning(<TakeOff row={row} draft={draft} present={present} />);
+  if (!canChange || row.access === 'never' || (row.access === 'admin' && !isAdmin))
+    return withRunning(present);
   return withRunning(
     <Popover
       opened={isEditing}
@@ -96,6 +100,27 @@ export function ValueCell({ row, instance, draft, canChange, focused }: ValueCel
         {isEditing && <ValueEditor row={row} instance={instance} draft={draft} onClose={close} />}
       </Popover.Dropdown>
     </Popover>,
+  );
+}
+
+/** What was configured before it was refused can only be given up. */
+function TakeOff({ row, draft, present }: { row: InstanceParameter; draft: Draft; present: ReactNode }) {
+  const t = useT();
+  const isDrafted = row.name in draft.values;
+  const label = t(isDrafted ? 'parameters.drop' : 'parameters.takeOff', { name: row.name });
+  return (
+    <span className={classes.cell}>
+      {isDrafted ? <DraftedValue row={row} value={null} /> : present}
+      <button
+        type="button"
+        className={classes.drop}
+        onClick={() => (isDrafted ? draft.drop(row.name) : draft.set(row.name, null))}
+        aria-label={label}
+        title={label}
+      >
+        {isDrafted ? <IconX size={13} /> : <IconArrowBackUp size={13} />}
+      </button>
+    </span>
   );
 }
 

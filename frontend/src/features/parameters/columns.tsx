@@ -5,7 +5,7 @@ import { IconLock, IconRotateClockwise } from '@/components/icons';
 import { Identifier } from '@/components/Identifier';
 import { ParameterValue } from '@/components/ParameterValue';
 import { StatusBadge } from '@/components/StatusBadge';
-import type { Translate } from '@/lib/i18n/context';
+import { useT, useTold, type Translate } from '@/lib/i18n/context';
 import { readableRange } from './parameterInput';
 import type { Draft } from './useDraft';
 import { ValueCell, type FocusedRow } from './ValueCell';
@@ -15,6 +15,7 @@ interface Context {
   instance: Instance;
   draft: Draft;
   canChange: boolean;
+  isAdmin: boolean;
   focused: FocusedRow;
 }
 
@@ -79,12 +80,20 @@ function NameCell({ row, t }: { row: InstanceParameter; t: Translate }) {
           <IconRotateClockwise size={14} aria-label={t('change.needsRestart')} className={classes.flag} />
         </Tooltip>
       )}
-      {!row.is_modifiable && (
-        <Tooltip label={t('parameters.readOnly')}>
-          <IconLock size={14} aria-label={t('parameters.readOnly')} className={classes.flag} />
-        </Tooltip>
-      )}
+      {row.access !== 'operator' && <Lock row={row} />}
     </span>
+  );
+}
+
+/** Who else may set it, if anybody, and why. */
+function Lock({ row }: { row: InstanceParameter }) {
+  const t = useT();
+  const reason = useTold()(`access.${row.access_code}`, row.access_reason);
+  const label = t(row.access === 'admin' ? 'parameters.adminOnly' : 'parameters.never', { reason });
+  return (
+    <Tooltip label={label} maw={300} multiline events={{ hover: true, focus: true, touch: true }}>
+      <IconLock size={14} aria-label={label} className={classes.flag} data-access={row.access} />
+    </Tooltip>
   );
 }
 

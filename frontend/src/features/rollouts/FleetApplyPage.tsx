@@ -48,6 +48,7 @@ export function FleetApplyPage() {
 function FleetApplyView({ apply }: { apply: FleetApply }) {
   const t = useT();
   const canChange = useCan('operator');
+  const canStart = useCan(apply.needs_admin ? 'admin' : 'operator');
   const steer = useFleetApplySteer(apply.id);
   return (
     <>
@@ -67,17 +68,19 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
         }
         actions={
           canChange &&
-          (STEERINGS[apply.state] ?? []).map((steering) => (
-            <Button
-              key={steering}
-              variant={steering === 'abort' ? 'default' : 'filled'}
-              loading={steer.isPending && steer.variables === steering}
-              disabled={steering === 'start' && !apply.counts.pending}
-              onClick={() => steer.mutate(steering)}
-            >
-              {t(`rollout.${steering}Now`)}
-            </Button>
-          ))
+          (STEERINGS[apply.state] ?? [])
+            .filter((steering) => canStart || steering === 'pause' || steering === 'abort')
+            .map((steering) => (
+              <Button
+                key={steering}
+                variant={steering === 'abort' ? 'default' : 'filled'}
+                loading={steer.isPending && steer.variables === steering}
+                disabled={steering === 'start' && !apply.counts.pending}
+                onClick={() => steer.mutate(steering)}
+              >
+                {t(`rollout.${steering}Now`)}
+              </Button>
+            ))
         }
       />
       {steer.isError && <ErrorPanel error={steer.error} />}

@@ -10,6 +10,7 @@ const SOURCES = import.meta.glob<string>(
     '../../../../backend/controlplane/*/*.py',
     '../../../../backend/controlplane/parameters/expressions/errors.py',
     '../../../../backend/controlplane/catalogue/lines/5.7.yaml',
+    '../../../../backend/controlplane/catalogue/access.yaml',
     '../../../../engine/crates/plugin/src/**/*.rs',
     '!../../../../backend/controlplane/rpc/*.py',
     '../../../../engine/crates/sql/src/refusal.rs',
@@ -66,6 +67,11 @@ const NAMES: Record<string, () => string[]> = {
   problem: () => named(backend, PROBLEM_CODE),
   finding: () => named(backend, FINDING_CODE),
   remedy: () => named(backend, FINDING_CODE),
+  access: () =>
+    [
+      ...named(source('access.yaml'), /code: (?!tuning)(\w+)/g),
+      ...named(source('access.py'), /Access\(NEVER, "(\w+)"/g),
+    ].sort(),
   template: () => named(source('system_templates.yaml'), /^- id: (\S+)/gm),
   reason: () =>
     [

@@ -363,6 +363,27 @@ func (e ModeEnum) Valid() bool {
 	}
 }
 
+// Defines values for ParameterAccess.
+const (
+	ParameterAccessAdmin    ParameterAccess = "admin"
+	ParameterAccessNever    ParameterAccess = "never"
+	ParameterAccessOperator ParameterAccess = "operator"
+)
+
+// Valid indicates whether the value is a known member of the ParameterAccess enum.
+func (e ParameterAccess) Valid() bool {
+	switch e {
+	case ParameterAccessAdmin:
+		return true
+	case ParameterAccessNever:
+		return true
+	case ParameterAccessOperator:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ParameterTypeEnum.
 const (
 	ParameterTypeEnumBoolean ParameterTypeEnum = "boolean"
@@ -857,15 +878,18 @@ type Change struct {
 	FinishedAt *time.Time        `json:"finished_at"`
 
 	// HasBegun Whether any of its steps was tried on the server.
-	HasBegun          bool         `json:"has_begun"`
-	Id                string       `json:"id"`
-	Instance          *string      `json:"instance"`
-	InstanceName      string       `json:"instance_name"`
-	IsAbortRequested  bool         `json:"is_abort_requested"`
-	Kind              ChangeKind   `json:"kind"`
-	Lines             []ChangeLine `json:"lines"`
-	NeedsRestart      bool         `json:"needs_restart"`
-	NeedsSecondPerson bool         `json:"needs_second_person"`
+	HasBegun         bool         `json:"has_begun"`
+	Id               string       `json:"id"`
+	Instance         *string      `json:"instance"`
+	InstanceName     string       `json:"instance_name"`
+	IsAbortRequested bool         `json:"is_abort_requested"`
+	Kind             ChangeKind   `json:"kind"`
+	Lines            []ChangeLine `json:"lines"`
+
+	// NeedsAdmin Only administrators may approve or start it.
+	NeedsAdmin        bool `json:"needs_admin"`
+	NeedsRestart      bool `json:"needs_restart"`
+	NeedsSecondPerson bool `json:"needs_second_person"`
 
 	// NotBefore Set on approval.
 	NotBefore       *time.Time   `json:"not_before"`
@@ -917,8 +941,11 @@ type ChangePreview struct {
 	IsBlocked       bool              `json:"is_blocked"`
 
 	// IsLive Whether old values were read from the server just now.
-	IsLive       bool          `json:"is_live"`
-	Lines        []ChangeLine  `json:"lines"`
+	IsLive bool         `json:"is_live"`
+	Lines  []ChangeLine `json:"lines"`
+
+	// NeedsAdmin Only administrators may approve or start such a change.
+	NeedsAdmin   bool          `json:"needs_admin"`
 	NeedsRestart bool          `json:"needs_restart"`
 	Steps        []PlannedStep `json:"steps"`
 }
@@ -975,14 +1002,17 @@ type ChangeSummary struct {
 	FinishedAt *time.Time `json:"finished_at"`
 
 	// HasBegun Whether any of its steps was tried on the server.
-	HasBegun          bool       `json:"has_begun"`
-	Id                string     `json:"id"`
-	Instance          *string    `json:"instance"`
-	InstanceName      string     `json:"instance_name"`
-	IsAbortRequested  bool       `json:"is_abort_requested"`
-	Kind              ChangeKind `json:"kind"`
-	NeedsRestart      bool       `json:"needs_restart"`
-	NeedsSecondPerson bool       `json:"needs_second_person"`
+	HasBegun         bool       `json:"has_begun"`
+	Id               string     `json:"id"`
+	Instance         *string    `json:"instance"`
+	InstanceName     string     `json:"instance_name"`
+	IsAbortRequested bool       `json:"is_abort_requested"`
+	Kind             ChangeKind `json:"kind"`
+
+	// NeedsAdmin Only administrators may approve or start it.
+	NeedsAdmin        bool `json:"needs_admin"`
+	NeedsRestart      bool `json:"needs_restart"`
+	NeedsSecondPerson bool `json:"needs_second_person"`
 
 	// NotBefore Set on approval.
 	NotBefore       *time.Time  `json:"not_before"`
@@ -1195,19 +1225,34 @@ type InstanceFinding struct {
 
 // InstanceParameter defines model for InstanceParameter.
 type InstanceParameter struct {
+	// Access Who may set it.
+	//
+	// * `operator` - operator
+	// * `admin` - admin
+	// * `never` - never
+	Access ParameterAccess `json:"access"`
+
+	// AccessCode Of the reason; stable.
+	AccessCode string `json:"access_code"`
+
+	// AccessReason Why; empty for operators.
+	AccessReason string `json:"access_reason"`
+
 	// Allowed [a-b], [x|y] or ~pattern; empty: any value.
 	Allowed string `json:"allowed"`
 
 	// Configured Byte for byte as it was submitted.
-	Configured       *string `json:"configured"`
-	Default          *string `json:"default"`
-	Description      string  `json:"description"`
-	Divisor          int     `json:"divisor"`
-	IsDrifted        bool    `json:"is_drifted"`
-	IsModifiable     bool    `json:"is_modifiable"`
-	IsPendingRestart bool    `json:"is_pending_restart"`
-	Name             string  `json:"name"`
-	NeedsRestart     bool    `json:"needs_restart"`
+	Configured  *string `json:"configured"`
+	Default     *string `json:"default"`
+	Description string  `json:"description"`
+	Divisor     int     `json:"divisor"`
+	IsDrifted   bool    `json:"is_drifted"`
+
+	// IsModifiable Whether anybody may set it through this product.
+	IsModifiable     bool   `json:"is_modifiable"`
+	IsPendingRestart bool   `json:"is_pending_restart"`
+	Name             string `json:"name"`
+	NeedsRestart     bool   `json:"needs_restart"`
 
 	// Resolved What the instance's class makes of it.
 	Resolved *string `json:"resolved"`
@@ -1343,14 +1388,28 @@ type PaginatedTokenList struct {
 
 // Parameter defines model for Parameter.
 type Parameter struct {
-	Allowed AllowedValues `json:"allowed"`
+	// Access Who may set it.
+	//
+	// * `operator` - operator
+	// * `admin` - admin
+	// * `never` - never
+	Access ParameterAccess `json:"access"`
+
+	// AccessCode Of the reason; stable.
+	AccessCode string `json:"access_code"`
+
+	// AccessReason Why; empty for operators.
+	AccessReason string        `json:"access_reason"`
+	Allowed      AllowedValues `json:"allowed"`
 
 	// Default May be an expression.
 	Default     *string `json:"default"`
 	Description string  `json:"description"`
 
 	// Divisor A value must be a multiple of it.
-	Divisor      int    `json:"divisor"`
+	Divisor int `json:"divisor"`
+
+	// IsModifiable Whether anybody may set it through this product.
 	IsModifiable bool   `json:"is_modifiable"`
 	Name         string `json:"name"`
 	NeedsRestart bool   `json:"needs_restart"`
@@ -1367,6 +1426,11 @@ type Parameter struct {
 	// Unit Empty for plain numbers and text, or when the server does not state it.
 	Unit string `json:"unit"`
 }
+
+// ParameterAccess * `operator` - operator
+// * `admin` - admin
+// * `never` - never
+type ParameterAccess string
 
 // ParameterList defines model for ParameterList.
 type ParameterList struct {

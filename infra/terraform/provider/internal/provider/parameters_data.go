@@ -22,6 +22,8 @@ type parameterItem struct {
 	Allowed      string  `tfsdk:"allowed"`
 	Divisor      int     `tfsdk:"divisor"`
 	IsModifiable bool    `tfsdk:"is_modifiable"`
+	Access       string  `tfsdk:"access"`
+	AccessReason string  `tfsdk:"access_reason"`
 	NeedsRestart bool    `tfsdk:"needs_restart"`
 	Description  string  `tfsdk:"description"`
 }
@@ -38,7 +40,8 @@ func (d *parameters) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 			"search":      schema.StringAttribute{Optional: true, MarkdownDescription: "Part of the name."},
 			"items": items(map[string]schema.Attribute{
 				"name": text(""), "type": text(""), "unit": text(""), "default": text("May be an expression."), "allowed": text("`[a-b]`, `[x|y]` or a pattern."),
-				"divisor": count("Values are multiples of it."), "is_modifiable": flag(""), "needs_restart": flag(""), "description": text(""),
+				"divisor": count("Values are multiples of it."), "is_modifiable": flag("Whether anybody may set it."), "needs_restart": flag(""), "description": text(""),
+				"access": text("Who may set it: `operator`, `admin` or `never`."), "access_reason": text("Why; empty for operators."),
 			}),
 		},
 	}
@@ -59,7 +62,7 @@ func (d *parameters) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	found, err := api.Read[api.ParameterList](d.ParametersList(ctx, query))
 	state.Items = []parameterItem{}
 	for _, it := range found.Items {
-		state.Items = append(state.Items, parameterItem{it.Name, string(it.Type), it.Unit, it.Default, it.Allowed.Notation, it.Divisor, it.IsModifiable, it.NeedsRestart, it.Description})
+		state.Items = append(state.Items, parameterItem{it.Name, string(it.Type), it.Unit, it.Default, it.Allowed.Notation, it.Divisor, it.IsModifiable, string(it.Access), it.AccessReason, it.NeedsRestart, it.Description})
 	}
 	conclude(ctx, resp, err, &state, roots("engine_line", "search"))
 }

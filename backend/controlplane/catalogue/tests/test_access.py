@@ -1,0 +1,121 @@
+"""Every variable has a class, and none by which code could be run or a door be opened is an operator's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from controlplane.catalogue.access import ADMIN, CLASSES, NEVER, OPERATOR, access_of, is_path, listed, reasons
+from controlplane.catalogue.line import shipped_lines
+from controlplane.catalogue.reference import page
+from controlplane.catalogue.selectors import line_get
+from controlplane.catalogue.server_variables import QUERY
+from controlplane.catalogue.services import engine_line_store
+
+# Texts that operators may set: names of engines, tables, counters, variables and zones, formats, operators, rules.
+TEXTS = {
+    "collation_server", "date_format", "datetime_format", "default_storage_engine", "default_time_zone",
+    "default_tmp_storage_engine", "enforce_storage_engine", "fqc_rules", "ft_boolean_syntax", "innodb_ft_aux_table",
+    "innodb_ft_server_stopword_table", "innodb_ft_user_stopword_table", "innodb_monitor_disable",
+    "innodb_monitor_enable", "session_track_system_variables", "system_versioning_asof", "time_format", "time_zone",
+}  # fmt: skip
+# Words of names, at their end or as a whole word. Sizes of what is counted for instrumentation are none of these.
+DOORS = {
+    "address", "allowlist", "auth", "bind", "cmd", "command", "dir", "directory", "filename", "grant", "grants",
+    "infile", "password", "passwords", "path", "plugin", "port", "privileges", "provider", "secure", "socket", "ssl",
+    "tls", "user",
+}  # fmt: skip
+# Whether folders are synchronized, how long to wait, a table.
+NO_DOOR = {"aria_sync_log_dir", "mysqlx_port_open_timeout", "innodb_ft_user_stopword_table"}
+
+
+def _looks_like_a_door(name: str) -> bool:
+    if name in NO_DOOR or name.startswith(("performance_schema_", "max_user_")):
+        return False
+    return name.endswith("_file") or not DOORS.isdisjoint(name.split("_"))
+
+
+@pytest.mark.django_db
+def test_every_variable_of_a_real_server_has_a_class_and_no_door_is_an_operators(own_server) -> None:  # type: ignore[no-untyped-def]
+    server = own_server(has_engine=True).connect()
+    rows = server.rows(QUERY)
+    values = dict(server.rows("SELECT LOWER(VARIABLE_NAME), GLOBAL_VALUE FROM information_schema.SYSTEM_VARIABLES"))
+    row = engine_line_store(server_version=server.value("SELECT @@version"), rows=rows)
+    server.close()
+    line = line_get(row.pk).definitions.values()
+    assert len(line) > 500
+    assert {each.access.who for each in line} == set(CLASSES)
+    assert [each.name for each in line if each.name not in listed() and each.access.code != "fixed"] == []
+    operators = [each for each in line if each.access.who == OPERATOR]
+    assert [each.name for each in operators if _looks_like_a_door(each.name)] == []
+    assert [each.name for each in operators if is_path(values[each.name]) or is_path(each.default)] == []
+    assert {each.name for each in operators if each.type == "string"} <= TEXTS
+
+
+def test_every_variable_of_the_shipped_line_has_a_class_and_no_door_is_an_operators() -> None:
+    line = shipped_lines()["5.7"].definitions.values()
+    assert [each.name for each in line if each.name not in listed()] == []
+    operators = [each for each in line if each.access.who == OPERATOR]
+    assert len(operators) > 100
+    assert [each.name for each in operators if _looks_like_a_door(each.name) or is_path(each.default)] == []
+    assert {each.name for each in operators if each.type == "string"} <= TEXTS
+
+
+def test_no_listed_door_is_an_operators() -> None:
+    assert [name for name, access in listed().items() if access.who == OPERATOR and _looks_like_a_door(name)] == []
+
+
+def test_whatever_is_kept_from_operators_has_a_reason() -> None:
+    told = [each for each in reasons() if each.who != OPERATOR]
+    assert len({each.code for each in told}) == len(told) > 15
+    assert [each.code for each in told if not each.reason.endswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "general_log_file", "slow_query_log_file", "bind_address", "skip_grant_tables", "plugin_dir", "init_file",
+        "wsrep_notify_cmd", "wsrep_provider", "datadir", "log_error", "tmpdir", "innodb_tmpdir", "secure_file_priv",
+        "pid_file", "socket", "port", "proxy_protocol_networks", "init_slave", "ssl_key", "character_sets_dir",
+        "redirect_url", "admin_address", "mysqlx_socket", "authentication_policy", "keyring_file_data",
+    ],
+)  # fmt: skip
+def test_what_reaches_beyond_the_data_is_never_set(name: str) -> None:
+    assert access_of(name).who == NEVER
+
+
+@pytest.mark.parametrize(
+    "name", ["general_log", "log_output", "event_scheduler", "init_connect", "local_infile", "read_only"]
+)
+def test_what_a_dba_needs_and_an_operator_could_abuse_is_for_administrators(name: str) -> None:
+    assert access_of(name).who == ADMIN
+
+
+@pytest.mark.parametrize(
+    ("name", "type", "default", "who"),
+    [
+        ("new_buffer_size", "integer", "1048576", OPERATOR),
+        ("new_feature", "boolean", "OFF", OPERATOR),
+        ("new_mode", "enum", "fast", OPERATOR),
+        ("new_text", "string", "", NEVER),
+        ("new_text", "string", None, NEVER),
+        ("new_port", "integer", "0", NEVER),
+        ("new_auth_check", "boolean", "ON", NEVER),
+        ("skip_new_checks", "boolean", "OFF", NEVER),
+        ("new_plugin_maturity", "enum", "stable", NEVER),
+        ("wsrep_new_threads", "integer", "1", NEVER),
+        ("new_place", "enum", "/var/lib/new", NEVER),
+    ],
+)
+def test_what_is_not_listed_is_refused_where_there_is_a_doubt(
+    name: str, type: str, default: str | None, who: str
+) -> None:
+    assert access_of(name, type, default).who == who
+
+
+def test_the_reference_lists_what_is_kept_from_operators_and_why() -> None:
+    """`make generate` writes it."""
+    text = (Path(__file__).parents[4] / "docs/reference/parameters.md").read_text()
+    assert text == page()
+    assert [name for name, access in listed().items() if (access.who != OPERATOR) != (f"`{name}`" in text)] == []

@@ -1,0 +1,26 @@
+"""What is configured from a time when more was allowed: it stays shown, but no server is given it any more."""
+
+from __future__ import annotations
+
+from controlplane.fleet.definitions import instance_line
+from controlplane.fleet.models import Instance
+from controlplane.parameters.findings import Severity
+from controlplane.prerequisites.findings import Action, InstanceFinding
+
+
+def no_longer_set(instance: Instance) -> list[InstanceFinding]:
+    line = instance_line(instance)
+    names = instance.parameters.order_by("name").values_list("name", flat=True)
+    refused = [found for name in names if (found := line.get(name)) and not found.is_modifiable]
+    return [
+        InstanceFinding(
+            Severity.ADVICE,
+            "no_longer_set",
+            each.name,
+            seen=f"{each.name} is configured, but not set any more. {each.access.reason}",
+            needed="only parameters that may be changed",
+            remedy=f"Reset {each.name}; if the server needs it, set it there.",
+            action=Action(route="changes", body={"parameters": {each.name: None}}),
+        )
+        for each in refused
+    ]
