@@ -11,8 +11,9 @@ from controlplane.changes.models import ChangeSet
 from controlplane.changes.plan import Step, plan
 from controlplane.changes.planning import Preview
 from controlplane.changes.services import AT_ONCE, change_of_steps, change_request
-from controlplane.changes.states import Kind
-from controlplane.core.etag import ANY_VERSION, IfMatch
+from controlplane.changes.states import ChangeState, Kind
+from controlplane.core.errors import Conflict
+from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.fleet import services as fleet
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import class_get
@@ -44,6 +45,14 @@ def _preview_create(instance: Instance) -> Preview:
     return planning.build(instance, steps, is_live=False, lines=found.lines)
 
 
+@transaction.atomic
 def instance_delete(instance: Instance, expected: IfMatch = ANY_VERSION) -> ChangeSet:
-    expected.check(instance.version)
+    instance = row_held(instance, expected)
+    waiting = instance.changes.filter(
+        kind=Kind.DELETE, state=ChangeState.PREVIEWED, instance_version=instance.version
+    ).first()
+    if waiting is not None:
+        raise Conflict(
+            f"{waiting.pk} deletes {instance.name} as soon as a second person approves it.", code="deletion_waiting"
+        )
     return change_of_steps(instance, Kind.DELETE, [Step("deprovision")], "", AT_ONCE)

@@ -61,7 +61,7 @@ def change_make(
         instance_version=preview.instance_version,
         needs_restart=preview.needs_restart,
         needs_admin=preview.needs_admin,
-        needs_second_person=preview.needs_restart and settings_get().is_four_eyes,
+        needs_second_person=_is_grave(instance, kind, preview) and settings_get().is_four_eyes,
         created_by=who.actor,
         created_by_id=who.actor_id,
         reverts=reverts,
@@ -86,6 +86,11 @@ def change_make(
     audit_record("change.previewed", change, after=_facts(change, lines))
     tell(change)
     return change
+
+
+def _is_grave(instance: Instance, kind: Kind, preview: Preview) -> bool:
+    """It stops a server, or destroys its data."""
+    return preview.needs_restart or (kind == Kind.DELETE and instance.provider == Provider.LOCAL)
 
 
 def _facts(change: ChangeSet, lines: list[ChangeLine]) -> dict[str, Any]:
@@ -121,11 +126,11 @@ def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | 
     if change.needs_second_person and caller().actor_id == change.created_by_id:
         raise Denied(SECOND_PERSON, code="second_person_needed")
     refuse_unless_admin(change)
-    instance = _unmoved(change)
+    instance, now = _unmoved(change), clock.shared_now()
     change.state, change.when, change.at = ChangeState.APPROVED, when, at
     change.approved_by = caller().actor
-    change.not_before = _not_before(instance, when, at)
-    _refuse_if_busy(change)
+    change.not_before = _not_before(instance, when, at, now)
+    _refuse_if_busy(change, now)
     change.version += 1
     change.save(update_fields=["state", "when", "at", "approved_by", "not_before", "version"])
     audit_record("change.approved", change, after={"when": when, "not_before": change.not_before.isoformat()})
@@ -145,9 +150,8 @@ def _unmoved(change: ChangeSet) -> Instance:
     return instance
 
 
-def _refuse_if_busy(change: ChangeSet) -> None:
+def _refuse_if_busy(change: ChangeSet, now: datetime) -> None:
     """Of two that are to run at once the second would find the instance changed, and undo itself."""
-    now = clock.shared_now()
     if change.when != When.NOW and change.not_before > now:
         return
     others = ChangeSet.objects.filter(is_due(now) | Q(state__in=AT_WORK), instance=change.instance_id)
@@ -159,8 +163,7 @@ def _refuse_if_busy(change: ChangeSet) -> None:
         )
 
 
-def _not_before(instance: Instance, when: str, at: datetime | None) -> datetime:
-    now = clock.shared_now()
+def _not_before(instance: Instance, when: str, at: datetime | None, now: datetime) -> datetime:
     if when == When.AT and at is not None:
         return max(at, now)
     if when == When.WINDOW:
@@ -180,7 +183,7 @@ def change_apply_now(change: ChangeSet) -> ChangeSet:
     _unmoved(change)
     before = {"when": change.when}
     change.when, change.not_before = When.NOW, clock.shared_now()
-    _refuse_if_busy(change)
+    _refuse_if_busy(change, change.not_before)
     change.version += 1
     change.save(update_fields=["when", "not_before", "version"])
     audit_record("change.brought_forward", change, before=before, after={"when": When.NOW})

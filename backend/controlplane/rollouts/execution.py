@@ -121,7 +121,8 @@ def _change_for(item: FleetApplyItem) -> ChangeSet | None:
             instance, Kind.PARAMETERS, preview, note=f"fleet apply {row.pk} of {row.template_name}", template=template
         )
         if change.needs_second_person:
-            raise Conflict("Restarts take a second person: apply this instance by itself.", code="second_person_needed")
+            told = "A restart takes a second person: apply this instance by itself."
+            raise Conflict(told, code="second_person_needed")
         change_approve_held(change)
         if not _held(item).update(change=change):
             raise _given_up()

@@ -24,7 +24,9 @@ def bounded(low: int, high: int, default: int) -> Any:
 
 
 class Settings(models.Model):
-    is_four_eyes = models.BooleanField(default=default_four_eyes, help_text="A second person approves restarts.")
+    is_four_eyes = models.BooleanField(
+        default=default_four_eyes, help_text="A second person approves restarts, and deletions of data."
+    )
     trial_role = models.CharField(
         max_length=8, default=Role.OPERATOR, choices=[(Role.OPERATOR, "operator"), (Role.ADMIN, "admin")],
         help_text="The least role that may try statements.",

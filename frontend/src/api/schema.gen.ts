@@ -2614,7 +2614,7 @@ export interface components {
             maintenance_window?: components["schemas"]["WindowRequest"];
         };
         PatchedSettingsRequest: {
-            /** @description A second person approves restarts. */
+            /** @description A second person approves restarts, and deletions of data. */
             is_four_eyes?: boolean;
             /**
              * @description The least role that may try statements.
@@ -2846,7 +2846,7 @@ export interface components {
             token_lifetime_days: number;
         };
         Settings: {
-            /** @description A second person approves restarts. */
+            /** @description A second person approves restarts, and deletions of data. */
             is_four_eyes?: boolean;
             /**
              * @description The least role that may try statements.

@@ -58,11 +58,17 @@ def _ask(call: Call, change: dict[str, Any], question: str) -> None:
 
 
 def _approve(call: Call, change: dict[str, Any]) -> dict[str, Any]:
-    if change["needs_second_person"]:
-        say(f"A second person must approve it: fqc change approve {change['id']}")
+    if told_to_wait(change):
         return change
     approved: dict[str, Any] = call.api.post(f"changes/{change['id']}/approve", {**timing(call), "note": call.note})
     return approved
+
+
+def told_to_wait(change: dict[str, Any]) -> bool:
+    """Whether somebody else has to approve it first; who asked for it is told how."""
+    if change["needs_second_person"]:
+        say(f"A second person must approve it: fqc change approve {change['id']}")
+    return bool(change["needs_second_person"])
 
 
 def finish(call: Call, change: dict[str, Any]) -> None:

@@ -205,4 +205,6 @@ def remove(call: Call, instance: Name) -> None:
         return
     loss = "is stopped and its data deleted" if found["provider"] == "local" else "is forgotten; its server runs on"
     confirm(call, f"{found['name']} {loss}. Go on?")
-    change_flow.finish(call, call.api.replace("DELETE", f"instances/{found['id']}", version=found["version"]))
+    change = call.api.replace("DELETE", f"instances/{found['id']}", version=found["version"])
+    change_flow.told_to_wait(change)
+    change_flow.finish(call, change)

@@ -9,7 +9,15 @@ import { useInstanceDelete } from './api';
 export function DeleteInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
   const t = useT();
   const navigate = useNavigate();
-  const remove = useInstanceDelete(() => void navigate({ to: '/fleet' }));
+  const remove = useInstanceDelete((change) =>
+    // One that waits for a second person has deleted nothing yet.
+    change.needs_second_person
+      ? void navigate({
+          to: '/instances/$instanceId/changes/$changeId',
+          params: { instanceId: instance.id, changeId: change.id },
+        })
+      : void navigate({ to: '/fleet' }),
+  );
   const [typed, setTyped] = useState('');
   const run = () => {
     if (typed === instance.name) remove.mutate(instance);

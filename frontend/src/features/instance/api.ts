@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
+import type { Change } from '@/api/changes';
 import { LARGEST_PAGE_SIZE } from '@/api/pages';
 import type { Instance } from '@/api/instances';
 import { useActed } from '@/api/useActed';
@@ -24,7 +25,7 @@ export function useInstanceUpdate({ id, version }: Instance) {
   );
 }
 
-export function useInstanceDelete(onDone: () => void) {
+export function useInstanceDelete(onDone: (change: Change) => void) {
   return useActed(
     ['instance'],
     (instance: Instance) =>

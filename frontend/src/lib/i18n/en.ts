@@ -638,7 +638,7 @@ export const en = {
   'settings.safety': 'Safety',
   'settings.endpoint_networks': 'Networks that endpoints may be in',
   'settings.endpoint_networksHint': 'Such as 10.0.0.0/8, one per line. Other addresses cannot be registered.',
-  'settings.is_four_eyes': 'Changes with a restart need a second person',
+  'settings.is_four_eyes': 'Restarts and deletions of data need a second person',
   'settings.is_four_eyesHint': 'Whoever makes such a change cannot approve it.',
   'settings.trial_role': 'Only admins try statements',
   'settings.trial_roleHint':

@@ -623,7 +623,7 @@ export const zh: Messages = {
   'settings.safety': '安全',
   'settings.endpoint_networks': '允许的实例网段',
   'settings.endpoint_networksHint': '如 10.0.0.0/8，每行一个。其他地址不可登记。',
-  'settings.is_four_eyes': '涉及重启的变更须由第二人批准',
+  'settings.is_four_eyes': '重启服务器或删除其数据的变更须由第二人批准',
   'settings.is_four_eyesHint': '发起人不能自行批准此类变更。',
   'settings.trial_role': '仅管理员可以试用语句',
   'settings.trial_roleHint': '耗时、命中数和错误会让试用语句的人逐步推知所有用户库中的数据。',

@@ -26,13 +26,25 @@ func (c *Connection) applied(ctx context.Context, answer *http.Response, err err
 	if err != nil {
 		return err
 	}
-	if made.NeedsSecondPerson && made.State == api.ChangeStatePreviewed {
-		return fmt.Errorf("change %s restarts the server and takes a second person: have somebody approve it, then apply again", made.Id)
+	if err := secondPerson(made); err != nil {
+		return err
 	}
 	if c.when != api.WhenNow {
 		return nil
 	}
 	return c.await(ctx, made.Id)
+}
+
+// secondPerson says who has to act where the change set was made and is not carried out yet.
+func secondPerson(made api.Change) error {
+	if !made.NeedsSecondPerson || made.State != api.ChangeStatePreviewed {
+		return nil
+	}
+	what, again := "restarts the server", "apply"
+	if made.Kind == api.ChangeKindDelete {
+		what, again = "deletes the server's data", "destroy"
+	}
+	return fmt.Errorf("change %s %s and takes a second person: have somebody else approve it, then %s again", made.Id, what, again)
 }
 
 func (c *Connection) await(ctx context.Context, id string) error {

@@ -220,7 +220,9 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	if err == nil {
 		var change api.Change
 		if change, err = api.Read[api.Change](r.InstancesDestroy(ctx, id, nil, api.IfVersion(now.Version))); err == nil {
-			err = r.await(ctx, change.Id)
+			if err = secondPerson(change); err == nil {
+				err = r.await(ctx, change.Id)
+			}
 		}
 	}
 	if err != nil && !api.IsNotFound(err) {
