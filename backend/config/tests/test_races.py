@@ -144,7 +144,7 @@ def test_of_two_changes_of_ones_own_password_one_counts():
         )
 
     outcomes = each(change, range(4))
-    assert len(codes(outcomes)) == 3 and set(codes(outcomes)) <= {"password_moved", "invalid"}, outcomes
+    assert len(codes(outcomes)) == 3 and set(codes(outcomes)) <= {"own_password_moved", "invalid"}, outcomes
 
 
 def test_what_is_revoked_or_deleted_is_so_once_and_on_record_once():
