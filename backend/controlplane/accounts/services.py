@@ -132,7 +132,7 @@ def password_change(
 def _password_save(user: User, before: str, keep_tokens: bool, asking: Asking) -> Ended:
     now = row_held(user)
     if now.password != before:
-        raise Conflict("Your password has been changed meanwhile: start again with the new one.", code="own_password_moved")
+        raise Conflict("Your password has been changed meanwhile: use the new one.", code="own_password_moved")
     user.version = now.version + 1
     user.save(update_fields=["password", "version"])
     ended = access_end(user, keep_tokens=keep_tokens, but=asking)
