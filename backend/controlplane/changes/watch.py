@@ -21,7 +21,7 @@ from django.utils import timezone
 from controlplane.catalogue.line import Line
 from controlplane.changes.plan import is_never
 from controlplane.changes.planning import preview_wanted, situation_of
-from controlplane.changes.services import change_approve, change_make
+from controlplane.changes.services import AT_ONCE, change_request
 from controlplane.changes.states import ENDED, Kind
 from controlplane.core import clock
 from controlplane.core.errors import Problem
@@ -179,8 +179,8 @@ def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
 def _answer_restart(instance: Instance, identity: Identity) -> None:
     """The new start is noted last: whoever dies before leaves the restart to the next look."""
     drifted = [row.name for row in instance.parameters.all() if row.is_drifted]
-    if drifted:
-        repush(instance, drifted)
+    if drifted and not repush(instance, drifted):
+        return
     with transaction.atomic():
         if _is_as_loaded(instance):
             note_identity(instance, identity, is_new_start=True)
@@ -208,17 +208,22 @@ def _learn(instance: Instance, version: str) -> None:
         log.warning("line_not_read", instance=instance.pk, detail=error.detail)
 
 
-def repush(instance: Instance, names: list[str]) -> None:
-    """What the server forgot with its restart is set again. What it cannot take is left as drift, and logged."""
+def repush(instance: Instance, names: list[str]) -> bool:
+    """What the server forgot with its restart is set again. What it cannot take is left as drift, and logged.
+
+    False if another change comes first: then the next look tries again.
+    """
     if instance.changes.filter(kind=Kind.REPUSH).exclude(state__in=ENDED).exists():
-        return
+        return True
     situation = situation_of(instance)
     wanted = [name for name in names if not is_never(situation.line, name)]
     submitted = {name: text for name, text in situation.configured.items() if name in wanted}
     if not submitted:
-        return
+        return True
     try:
         preview = preview_wanted(instance, situation, submitted, allow_restart=False)
-        change_approve(change_make(instance, Kind.REPUSH, preview, note="the server was restarted"))
+        change_request(instance, Kind.REPUSH, preview, **AT_ONCE, note="the server was restarted")
     except Problem as error:
         log.warning("repush_refused", instance=instance.pk, code=error.code, detail=error.detail)
+        return error.code != "change_at_work"
+    return True

@@ -11,7 +11,7 @@ from controlplane.fleet.models import Instance
 from controlplane.metrics.connections import Connections
 from controlplane.metrics.tests.fleet import instance_make
 from controlplane.prerequisites.check import instance_check
-from testing.changes import changed, run
+from testing.changes import asked, changed, run
 from testing.servers import row_for
 
 pytestmark = pytest.mark.django_db
@@ -87,6 +87,21 @@ def test_a_server_that_was_restarted_gets_its_dynamic_parameters_again(own_serve
     connection = server.connect()
     assert float(connection.variable("long_query_time")) == 2
     connection.close()
+
+
+def test_a_restart_beside_a_change_that_is_due_is_answered_once_that_has_ended(own_server, connections):
+    server = own_server()
+    instance = row_for(server)
+    changed(instance, {"long_query_time": "2"})
+    due = asked(instance, {"sort_buffer_size": "4194304"})
+    server.configure({})
+    server.restart()
+    Instance.objects.update(server_started_at=timezone.now() - timedelta(hours=1))
+    watch(connections)
+    assert not instance.changes.filter(kind="repush").exists()
+    services.change_abort(due)
+    watch(connections)
+    assert run(instance.changes.get(kind="repush")).state == "applied"
 
 
 def test_a_check_leaves_a_restart_to_be_noticed(own_server, connections):
