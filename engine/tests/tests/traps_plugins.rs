@@ -95,7 +95,7 @@ fn a_write_of_a_session_that_was_left_deaf() {
         let server = server();
         let mut writer = deaf(&server);
         follows(&server, &mut writer);
-        server.error_log().contains("without a word from the server")
+        server.error_log().contains("runs statements that the server does not report")
     };
     assert!((0..5).any(is_told), "no session was left deaf, or none was noted");
 }
