@@ -56,18 +56,18 @@ terraform: ## Build the Terraform provider
 backend/.venv/ready: backend/requirements.lock
 	@echo "backend: installing its dependencies"
 	@test -x backend/$(PYTHON) || python3 -m venv backend/.venv
-	@cd backend && $(PYTHON) -m pip install --quiet --requirement requirements.lock
+	@cd backend && $(PYTHON) -m pip install --quiet --require-hashes --requirement requirements.lock
 	@touch $@
 backend/fqc/.venv/ready: backend/fqc/requirements.lock backend/fqc/pyproject.toml
 	@echo "cli: installing fqc into backend/fqc/.venv/bin"
 	@test -x backend/fqc/$(PYTHON) || python3 -m venv backend/fqc/.venv
-	@cd backend/fqc && $(PYTHON) -m pip install --quiet --requirement requirements.lock
+	@cd backend/fqc && $(PYTHON) -m pip install --quiet --require-hashes --requirement requirements.lock
 	@cd backend/fqc && $(PYTHON) -m pip install --quiet --no-deps --editable .
 	@touch $@
 backend/rpc_clients/.venv/ready: backend/rpc_clients/requirements.lock
 	@echo "sdk-clients: installing the official clients"
 	@test -x backend/rpc_clients/$(PYTHON) || python3 -m venv backend/rpc_clients/.venv
-	@cd backend/rpc_clients && $(PYTHON) -m pip install --quiet --requirement requirements.lock
+	@cd backend/rpc_clients && $(PYTHON) -m pip install --quiet --require-hashes --requirement requirements.lock
 	@touch $@
 backend/rpc_clients/node/node_modules/ready: backend/rpc_clients/node/package-lock.json
 	@cd backend/rpc_clients/node && npm ci --no-audit --no-fund --loglevel=error
@@ -131,6 +131,8 @@ lint-frontend: frontend
 lint-terraform:
 	@cd infra/terraform/provider && test -z "$$(gofmt -l .)" && go vet ./...
 	@cd backend/rpc_clients/go && test -z "$$(gofmt -l .)" && go vet ./...
+audit: ## Ask the public databases about every locked dependency; says what could not be asked. COMPLETE=1: that fails, too
+	@python3 .ci/audit.py $(if $(COMPLETE),--complete)
 lint-shell:
 	@shellcheck scripts/bootstrap .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
@@ -164,6 +166,6 @@ ready-%:
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
-.PHONY: up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint generate bench help \
+.PHONY: up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
 	test-terraform test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend test-faults faults

@@ -4,6 +4,7 @@ pytest_plugins = [
     "testing.clients",
     "testing.servers",
     "testing.workers",
+    "testing.answers",
     "testing.broker",
     "testing.clock",
     "testing.faults",

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.validators import RegexValidator
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from controlplane.accounts.ending import Ended
@@ -106,9 +107,17 @@ class LoginSerializer(serializers.Serializer[User]):
     password = serializers.CharField(max_length=LONGEST_PASSWORD, write_only=True, trim_whitespace=False)
 
 
+# Of a choice that may be null the generator forgets the null.
+@extend_schema_field({"$ref": "#/components/schemas/Role"})
+class NullableRoleField(serializers.ChoiceField):
+    pass
+
+
 class SessionSerializer(serializers.Serializer[User]):
     is_authenticated = serializers.BooleanField()
     user = UserSerializer(allow_null=True)
-    role = serializers.ChoiceField(choices=Role.choices, allow_null=True, help_text="In force for this caller.")
+    role = NullableRoleField(
+        choices=Role.choices, allow_null=True, help_text="In force for this caller; null: nobody is logged in."
+    )
     csrf_token = serializers.CharField(help_text="Send as X-CSRFToken with every write of a session.")
     token_lifetime_days = serializers.IntegerField(help_text="The longest that a token may be good for.")

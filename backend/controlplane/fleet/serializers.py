@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.validators import RegexValidator
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from controlplane.catalogue.access import CLASSES
@@ -55,11 +56,17 @@ class InstanceClassWriteSerializer(serializers.Serializer[InstanceClass]):
         return given
 
 
+# Without seconds and offset, which the format `time` of the contract would promise.
+@extend_schema_field({"type": "string", "pattern": r"^([01][0-9]|2[0-3]):[0-5][0-9]$"})
+class MinuteField(serializers.TimeField):
+    pass
+
+
 class WindowSerializer(serializers.Serializer[Instance]):
     weekday = serializers.IntegerField(
         source="window_weekday", min_value=0, max_value=6, allow_null=True, help_text="0 is Monday; null: every day."
     )
-    start = serializers.TimeField(source="window_start", format="%H:%M", help_text="UTC")
+    start = MinuteField(source="window_start", format="%H:%M", help_text="UTC")
     minutes = serializers.IntegerField(source="window_minutes", min_value=15, max_value=1440)
 
 

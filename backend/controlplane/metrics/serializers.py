@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from controlplane.metrics.definitions import METRICS
@@ -103,8 +104,13 @@ class LatestSerializer(serializers.ModelSerializer[Latest]):
         fields = ("instance_id", "instance_name", "at", "values")
         read_only_fields = fields
 
+    @extend_schema_field(
+        serializers.DictField(
+            child=serializers.FloatField(allow_null=True),
+            help_text="Every metric by name, over the interval before `at`; null: nothing to divide by.",
+        )
+    )
     def get_values(self, latest: Latest) -> dict[str, float | None]:
-        """Every metric by name, over the interval before `at`."""
         return {name: definition.value(latest.growth) for name, definition in METRICS.items()}
 
 

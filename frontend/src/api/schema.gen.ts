@@ -2299,7 +2299,7 @@ export interface components {
              * @description Epoch seconds.
              */
             at: number;
-            /** @description Every metric by name, over the interval before `at`. */
+            /** @description Every metric by name, over the interval before `at`; null: nothing to divide by. */
             readonly values: {
                 [key: string]: number | null;
             };
@@ -2832,14 +2832,8 @@ export interface components {
         Session: {
             is_authenticated: boolean;
             user: components["schemas"]["User"] | null;
-            /**
-             * @description In force for this caller.
-             *
-             *     * `viewer` - viewer
-             *     * `operator` - operator
-             *     * `admin` - admin
-             */
-            role: components["schemas"]["Role"];
+            /** @description In force for this caller; null: nobody is logged in. */
+            role: components["schemas"]["Role"] | null;
             /** @description Send as X-CSRFToken with every write of a session. */
             csrf_token: string;
             /** @description The longest that a token may be good for. */
@@ -3408,20 +3402,14 @@ export interface components {
         Window: {
             /** @description 0 is Monday; null: every day. */
             weekday: number | null;
-            /**
-             * Format: time
-             * @description UTC
-             */
+            /** @description UTC */
             start: string;
             minutes: number;
         };
         WindowRequest: {
             /** @description 0 is Monday; null: every day. */
             weekday: number | null;
-            /**
-             * Format: time
-             * @description UTC
-             */
+            /** @description UTC */
             start: string;
             minutes: number;
         };

@@ -1,0 +1,68 @@
+"""Answers of the API held against the contract: their fields, which of them may be null, and formats."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from rest_framework.test import APIClient
+
+from testing.workers import BACKEND
+
+FORMATS = jsonschema.FormatChecker(formats=())
+# As RFC 3339 writes it: with an offset.
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+FORMATS.checks("date-time")(lambda value: not isinstance(value, str) or bool(MOMENT.fullmatch(value)))
+FORMATS.checks("time")(lambda value: not isinstance(value, str) or bool(MOMENT.fullmatch(f"2000-01-01T{value}")))
+FORMATS.checks("email")(lambda value: not isinstance(value, str) or "@" in value)
+
+
+@cache
+def contract() -> dict[str, Any]:
+    return yaml.safe_load((BACKEND / "openapi.yaml").read_text())
+
+
+@cache
+def _routes() -> list[tuple[re.Pattern[str], str]]:
+    """Those without a name in them first: `export` is no id."""
+    paths = sorted(contract()["paths"], key=lambda path: path.count("{"))
+    return [(re.compile("[^/]+".join(map(re.escape, re.split(r"{\w+}", path)))), path) for path in paths]
+
+
+@cache
+def _validator(path: str, method: str, status: int) -> Any:
+    answers = contract()["paths"][path].get(method, {}).get("responses", {})
+    answer = answers.get(str(status), answers.get("default", {}))
+    for kind, media in answer.get("content", {}).items():
+        if kind.endswith("json"):
+            schema = {**media["schema"], "components": contract()["components"]}
+            return jsonschema.Draft202012Validator(schema, format_checker=FORMATS)
+    return None
+
+
+def faults(method: str, address: str, status: int, data: Any) -> list[str]:
+    """What of this answer the contract does not say."""
+    path = next((path for pattern, path in _routes() if pattern.fullmatch(address)), None)
+    validator = path and _validator(path, method.lower(), status)
+    found = validator.iter_errors(data) if validator else ()
+    return [f"{method} {path} {status}: {error.json_path}: {error.message}" for error in found]
+
+
+@pytest.fixture
+def answers_keep_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every answer that the test gets."""
+    ask = APIClient.request
+
+    def request(self: APIClient, **asked: Any) -> Any:
+        answer = ask(self, **asked)
+        if not answer.streaming and answer.content and "json" in answer.headers.get("Content-Type", ""):
+            wrong = faults(asked["REQUEST_METHOD"], asked["PATH_INFO"], answer.status_code, json.loads(answer.content))
+            assert not wrong, wrong
+        return answer
+
+    monkeypatch.setattr(APIClient, "request", request)
