@@ -78,3 +78,19 @@ test('mail is set up, tested, and sent for an incident, whose timeline tells it'
   await api.send('DELETE', `alert-rules/${rule}`);
   await api.send('PATCH', 'settings', { smtp_host: '', mail_to: [] });
 });
+
+test('another mail server is saved with its password', async ({ page, api }) => {
+  const kept = { smtp_host: '127.0.0.1', smtp_port: port, smtp_security: 'none', smtp_password: 'kept' };
+  await api.send('PATCH', 'settings', kept);
+  await page.goto('/settings');
+  const password = page.getByLabel(/^Password/);
+  await expect(password).toHaveAccessibleDescription(/Leave empty/);
+  await page.getByLabel('SMTP server').fill('localhost');
+  await expect(password).toHaveAccessibleDescription(/Give it again/);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Settings saved.')).toBeHidden();
+  await password.fill('again');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Settings saved.')).toBeVisible();
+  await api.send('PATCH', 'settings', { smtp_host: '', smtp_password: '' });
+});

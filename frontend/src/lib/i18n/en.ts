@@ -627,7 +627,7 @@ export const en = {
   'settings.security.tls': 'TLS',
   'settings.smtp_username': 'User name',
   'settings.smtp_password': 'Password',
-  'settings.passwordDue': 'Give it again: the present one was not given for this server, port or security.',
+  'settings.passwordDue': 'Give it again: the present one was not given for this server, port or encryption.',
   'settings.mail_from': 'Sender',
   'settings.mail_to': 'Recipients',
   'settings.onePerLine': 'one per line',
