@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -138,7 +139,10 @@ def writing(port: int, token: str) -> Callable[[], Awaitable[int]]:
 
 async def clients_beside_streams(port: int, tokens: list[str], streams: int, seconds: float) -> dict[str, Any]:
     opened, told, cut = Counter[int](), [0] * streams, Counter[str]()
-    is_over = asyncio.Event()
+    is_over, loop = asyncio.Event(), asyncio.get_running_loop()
+    # A connection of its own, from before the process takes any.
+    publisher = ThreadPoolExecutor(1)
+    await loop.run_in_executor(publisher, publish, -1)
 
     async def follow(number: int) -> None:
         connection = Connection(port)
@@ -166,12 +170,15 @@ async def clients_beside_streams(port: int, tokens: list[str], streams: int, sec
     working = asyncio.gather(*clients)
     published = 0
     while time.monotonic() < end:
-        await asyncio.to_thread(publish, published)
+        await loop.run_in_executor(publisher, publish, published)
         published += 1
         await asyncio.sleep(0.5)
     await working
-    await asyncio.sleep(5)
+    end = time.monotonic() + LIMIT_SECONDS
+    while min(told, default=published) < published and time.monotonic() < end and not sum(cut.values()):
+        await asyncio.sleep(0.1)
     is_over.set()
+    await loop.run_in_executor(publisher, close_connection)
     for task in following:
         task.cancel()
     await asyncio.gather(*following, return_exceptions=True)
@@ -186,12 +193,15 @@ async def clients_beside_streams(port: int, tokens: list[str], streams: int, sec
 
 
 def publish(number: int) -> None:
-    from django.db import close_old_connections
-
     from controlplane.core.events import event_publish
 
     event_publish("change", f"bench-{number}", {"state": "applied"})
-    close_old_connections()
+
+
+def close_connection() -> None:
+    from django.db import connection
+
+    connection.close()
 
 
 def tokens_of(clients: int) -> list[str]:

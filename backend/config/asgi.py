@@ -3,7 +3,7 @@
 import os
 import warnings
 
-from django.core.asgi import get_asgi_application
+import django
 
 from config.bodies import BoundedBodies
 from config.forwarded import Forwarded
@@ -15,12 +15,18 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # whitenoise hands files over as synchronous iterators; they are the console's own, and small.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
-django_application = get_asgi_application()
+django.setup(set_prefix=False)
 
-from django.conf import settings  # noqa: E402 - which are set only now
+from django.conf import settings  # noqa: E402 - all of these take the settings
+from django.db import connections  # noqa: E402
 
+from config.handler import Handler  # noqa: E402
 from controlplane.core.problems import too_large  # noqa: E402
 
+# Only here: a worker has few threads, and keeps one connection for each.
+if settings.DATABASE_POOL:
+    connections.settings["default"]["OPTIONS"]["pool"] = settings.DATABASE_POOL
+
 application = Forwarded(
-    BoundedBodies(django_application, settings.DATA_UPLOAD_MAX_MEMORY_SIZE, too_large), settings.TRUSTED_PROXIES
+    BoundedBodies(Handler(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE, too_large), settings.TRUSTED_PROXIES
 )

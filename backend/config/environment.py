@@ -75,6 +75,19 @@ def database(url: str, run_dir: Path) -> dict[str, object]:
     }
 
 
+def pool(environment: Environment) -> dict[str, object] | None:
+    """How a web process shares its connections to PostgreSQL; SQLite needs none of it."""
+    if urlsplit(environment.database_url).scheme in {"", "sqlite"}:
+        return None
+    # A server that was away is asked again after two seconds, not after ever longer waits.
+    return {
+        "min_size": 0,
+        "max_size": environment.database_connections,
+        "timeout": environment.database_wait_seconds,
+        "reconnect_timeout": 2,
+    }
+
+
 def _sqlite(path: str) -> dict[str, object]:
     # IMMEDIATE: a transaction that will write waits for its turn at the start instead of failing in the middle.
     pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
@@ -91,12 +104,15 @@ class Environment:
     allowed_hosts: list[str]
     public_url: str
     database_url: str
+    database_connections: int
+    database_wait_seconds: int
     broker_url: str
     endpoint_networks: list[str]
     mail_networks: list[str]
     engine_library: Path
     frontend_dist: Path
     hashes_at_once: int
+    least_free_mib: int
     token_lifetime_days: int
     token_retention_days: int
     mail_retention_days: int
@@ -133,11 +149,14 @@ def read() -> Environment:
         allowed_hosts=_words("FQC_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]"),
         public_url=public_url.rstrip("/"),
         database_url=_text("FQC_DATABASE_URL", ""),
+        database_connections=_number("FQC_DATABASE_CONNECTIONS", 20, 1, 1000),
+        database_wait_seconds=_number("FQC_DATABASE_WAIT_SECONDS", 10, 1, 120),
         broker_url=_text("FQC_BROKER_URL", "filesystem://localhost"),
         endpoint_networks=_networks("FQC_ENDPOINT_NETWORKS", "127.0.0.0/8,::1/128"),
         mail_networks=_networks("FQC_MAIL_NETWORKS", ""),
         engine_library=_path("FQC_ENGINE_LIBRARY", REPOSITORY / "engine" / "dist" / "fqc.so"),
         frontend_dist=_path("FQC_FRONTEND_DIST", REPOSITORY / "frontend" / "dist"),
+        least_free_mib=_number("FQC_LEAST_FREE_MIB", 64, 0, 1024 * 1024),
         hashes_at_once=_number("FQC_HASHES_AT_ONCE", 2, 1, 64),
         token_lifetime_days=_number("FQC_TOKEN_LIFETIME_DAYS", 90, 1, 3650),
         token_retention_days=_number("FQC_TOKEN_RETENTION_DAYS", 30, 1, 36500),

@@ -58,6 +58,7 @@ TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP
 DATABASES = {"default": environment.database(ENV.database_url, RUN_DIR)}
 if "sqlite3" in str(DATABASES["default"]["ENGINE"]):
     private.private_database(Path(str(DATABASES["default"]["NAME"])))
+DATABASE_POOL = environment.pool(ENV)
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}  # nothing is cached outside rows
 
 AUTH_USER_MODEL = "accounts.User"
@@ -161,6 +162,7 @@ LOCAL_ROOT = RUN_DIR / "local"
 LOCAL_PORT_BASE = ENV.local_port_base
 CONNECT_TIMEOUT_SECONDS = ENV.connect_timeout_seconds
 STATEMENT_TIMEOUT_SECONDS = ENV.statement_timeout_seconds
+LEAST_FREE_MIB = ENV.least_free_mib
 HASHES_AT_ONCE = ENV.hashes_at_once
 TOKEN_LIFETIME_DAYS = ENV.token_lifetime_days
 TOKEN_RETENTION_DAYS = ENV.token_retention_days

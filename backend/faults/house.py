@@ -186,7 +186,7 @@ def _processes(logs: Path) -> tuple[int, dict[str, Process]]:
     celery = [*python, "celery", "--app", "config.celery"]
     worker = [*celery, "worker", "--concurrency", "2", "--loglevel", "ERROR"]
     worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    web = [*python, "uvicorn", "config.asgi:application", "--port", str(port), "--lifespan", "off"]
+    web = [*python, "config.web", "--port", str(port)]
     beat = [*celery, "beat", "--loglevel", "ERROR", "--pidfile", "", "--schedule", str(logs / "schedule")]
     commands = {
         "web": [*web, "--log-level", "error"],

@@ -10,6 +10,8 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +55,17 @@ def _is_up(url: str) -> bool:
         return False
     finally:
         connection.close()
+
+
+def process_at(url: str) -> str:
+    """The id of the process that listens there."""
+    here = f":{int(url.rpartition(':')[2]):04X} 00000000:0000"
+    inode = next(line.split()[9] for line in Path("/proc/net/tcp").read_text().splitlines() if here in line)
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if any(f"socket:[{inode}]" == str(each.readlink()) for each in (process / "fd").iterdir()):
+                return process.name
+    raise AssertionError(f"nobody listens at {url}")
 
 
 @pytest.fixture

@@ -8,7 +8,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection
@@ -22,6 +24,13 @@ def database_url() -> str:
         return f"sqlite://{facts['NAME']}"
     account = facts["USER"] + (f":{facts['PASSWORD']}" if facts["PASSWORD"] else "")
     return f"postgresql://{account}@{facts['HOST']}:{facts['PORT']}/{facts['NAME']}"
+
+
+def beside() -> psycopg.Connection[Any]:
+    """A connection to the test's PostgreSQL that Django knows nothing of."""
+    facts = connection.settings_dict
+    place = {"host": facts["HOST"], "port": facts["PORT"], "user": facts["USER"], "dbname": facts["NAME"]}
+    return psycopg.connect(**place, password=facts["PASSWORD"] or None, autocommit=True)
 
 
 def environment_of(**more: str) -> dict[str, str]:

@@ -81,7 +81,7 @@ def headers(admin, monkeypatch):
         monkeypatch.setattr(streaming, "close_old_connections", lambda: None)
     # A stream would be followed to its end.
     whole = event_stream.stream
-    monkeypatch.setattr(event_stream, "stream", lambda seen, wanted: whole(seen, replace(wanted, seconds=0)))
+    monkeypatch.setattr(event_stream, "stream", lambda seen, wanted, holder: whole(seen, replace(wanted, seconds=0)))
     yield _headers(admin)
     for signal in (request_started, request_finished):
         signal.connect(close_old_connections)

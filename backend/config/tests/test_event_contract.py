@@ -9,7 +9,8 @@ import yaml
 
 from controlplane.alerts.tests.test_evaluation import watch
 from controlplane.core import event_stream
-from controlplane.core.event_stream import Seen, Wanted, fetch, frames
+from controlplane.core.event_seen import Seen
+from controlplane.core.event_stream import Wanted, fetch, frames
 from controlplane.core.events import TOPICS
 from controlplane.metrics import polling
 from controlplane.metrics.connections import Connections

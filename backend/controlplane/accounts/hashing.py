@@ -1,7 +1,8 @@
-"""Passwords are hashed so many at a time: each hash takes 100 MiB, and all cores for a tenth of a second.
+"""Passwords are hashed so many at a time: each hash takes 100 MiB, and a core for a fifth of a second.
 
 Whoever comes beyond that waits a little, and holds no connection to the database meanwhile; beyond that, or after a few
 seconds, a request is refused with 429. This holds for everything that hashes: log-ins, new users and new passwords.
+Requests that anybody may send stand in line from their beginning: what is refused has cost nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher, PBKDF2PasswordHasher
@@ -20,13 +22,27 @@ WAITING_PER_PLACE = 16
 WAIT_SECONDS = 5.0
 PLACES = threading.BoundedSemaphore(settings.HASHES_AT_ONCE)
 LINE = threading.BoundedSemaphore(settings.HASHES_AT_ONCE * (1 + WAITING_PER_PLACE))
+_is_in_line: ContextVar[bool] = ContextVar("is_in_line", default=False)
+
+
+@contextmanager
+def in_line() -> Iterator[None]:
+    if _is_in_line.get():
+        yield
+        return
+    if not LINE.acquire(blocking=False):
+        raise _busy()
+    before = _is_in_line.set(True)
+    try:
+        yield
+    finally:
+        _is_in_line.reset(before)
+        LINE.release()
 
 
 @contextmanager
 def turn() -> Iterator[None]:
-    if not LINE.acquire(blocking=False):
-        raise _busy()
-    try:
+    with in_line():
         connection_give_back()
         if not PLACES.acquire(timeout=WAIT_SECONDS):
             raise _busy()
@@ -34,8 +50,6 @@ def turn() -> Iterator[None]:
             yield
         finally:
             PLACES.release()
-    finally:
-        LINE.release()
 
 
 def _busy() -> Busy:
@@ -43,6 +57,9 @@ def _busy() -> Busy:
 
 
 class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
+    # Django's 8 are threads that would take the processors from everything else here; the work is the same.
+    parallelism = 1
+
     def encode(self, password: str, salt: str) -> str:
         with turn():
             return super().encode(password, salt)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
@@ -17,6 +18,7 @@ from rest_framework.response import Response
 from controlplane.accounts import selectors, services
 from controlplane.accounts.authentication import ConsoleSessionAuthentication
 from controlplane.accounts.ending import Asking
+from controlplane.accounts.hashing import in_line
 from controlplane.accounts.models import Token, User
 from controlplane.accounts.permissions import AdminOnly, ViewerOnly, role_in_force
 from controlplane.accounts.roles import Role, covers
@@ -41,7 +43,19 @@ from controlplane.core.throttling import LoginThrottle
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 
 
-class SessionView(ApiView):
+class PasswordLineView(ApiView):
+    # Of requests with a password that anybody may send.
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        with ExitStack() as self.line:
+            return super().dispatch(request, *args, **kwargs)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if request.method == "POST":
+            self.line.enter_context(in_line())
+        super().initial(request, *args, **kwargs)
+
+
+class SessionView(PasswordLineView):
     permission_classes = (AllowAny,)
     throttle_classes = (LoginThrottle,)
 
@@ -80,7 +94,7 @@ class SessionView(ApiView):
         return Response(status=204)
 
 
-class PasswordView(ApiView):
+class PasswordView(PasswordLineView):
     """Asks for the present password, as log-in does, and is limited as log-in is."""
 
     permission_classes = (ViewerOnly,)

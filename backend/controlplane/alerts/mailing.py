@@ -24,6 +24,7 @@ from controlplane.alerts.letters import Letter, Line, bundle_letter, message_of,
 from controlplane.alerts.models import Incident, IncidentEvent, Mail
 from controlplane.alerts.vocabulary import EventKind, MailState
 from controlplane.core import clock
+from controlplane.core.connections import connection_give_back
 from controlplane.core.errors import Conflict
 from controlplane.core.ids import new_id
 from controlplane.core.sealing import CannotOpen
@@ -60,6 +61,7 @@ def test_mail_send(*, to: str) -> str:
     message = message_of(
         letter, sender=row.mail_from, recipients=[to], message_id=_message_id(new_id("test")), thread_id=None, at=now
     )
+    connection_give_back()
     deliver(message, [to], server)
     return server.place
 

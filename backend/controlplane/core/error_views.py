@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 
 from controlplane.core import problems
@@ -26,6 +28,9 @@ def not_found(request: HttpRequest, exception: Any = None) -> JsonResponse:
 
 
 def server_error(request: HttpRequest) -> JsonResponse:
+    if isinstance(sys.exc_info()[1], DatabaseError):  # outside of the views: of a session, mostly
+        told = problems.body(503, "The database did not answer as it should. Try again; the log has the details.")
+        return JsonResponse(told, status=503, content_type=problems.CONTENT_TYPE, headers=problems.RETRY)
     return _problem(500, "Something failed that should not have. The log has the details under this request id.")
 
 

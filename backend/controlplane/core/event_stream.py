@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
 import time
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.db import close_old_connections
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -19,65 +16,26 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from controlplane.core.errors import Invalid
+from controlplane.core.event_hub import News, hub
+from controlplane.core.event_seen import AT_ONCE, Seen, unseen, up_to_now
 from controlplane.core.event_serializers import EVENT
-from controlplane.core.events import TOPICS, events_told, is_about
+from controlplane.core.events import TOPICS, events_told, has_teller, is_about
 from controlplane.core.models import Event
+from controlplane.core.standing import Holder, holder_of
 from controlplane.core.views import AnyAccept, ApiView
 
-LOOK_EVERY_SECONDS = 0.5
 KEEP_ALIVE_SECONDS = 15
 LONGEST_SECONDS = 600  # then the browser reconnects, and is authenticated anew
-AT_ONCE = 500
 MOST_INSTANCES = 200
-LATE = 50  # how far below the newest id one may still come
-WRITTEN = re.compile(rf"[0-9]{{1,18}}(\.[0-9]{{1,2}}){{0,{LATE}}}")
-
-
-@dataclass
-class Seen:
-    """Which events a reader has: all up to `newest`, but `missing`, which may be on their way or of nobody.
-
-    A transaction that began early may commit late: its event has a lower id than those that were told before it. So
-    what a reader brings back has to say what it has not seen, or such an event would be lost, or others come twice.
-    """
-
-    newest: int
-    missing: set[int] = field(default_factory=set)
-
-    @classmethod
-    def read(cls, text: str) -> Seen | None:
-        if not WRITTEN.fullmatch(text):
-            return None
-        newest, *below = map(int, text.split("."))
-        return cls(newest, {newest - each for each in below})
-
-    def __str__(self) -> str:
-        return ".".join(map(str, [self.newest, *sorted(self.newest - each for each in self.missing)]))
-
-    def __contains__(self, number: int) -> bool:
-        return number <= self.newest and number not in self.missing
-
-    def add(self, number: int) -> None:
-        self.missing.discard(number)
-        self.missing |= set(range(max(self.newest + 1, number - LATE), number))
-        self.newest = max(self.newest, number)
-        self.missing = {each for each in self.missing if each >= self.newest - LATE}
 
 
 def begin(request: Request) -> Seen:
     header, parameter = request.headers.get("Last-Event-ID"), request.query_params.get("after")
     if not (text := header or parameter):
-        return _up_to_now()
+        return up_to_now()
     seen = Seen.read(text)
     if seen is None:
         raise Invalid.field("Last-Event-ID" if header else "after", "write the id of an event as it was sent")
-    return seen
-
-
-def _up_to_now() -> Seen:
-    seen = Seen(0)
-    for number in reversed(Event.objects.order_by("-id").values_list("id", flat=True)[: LATE + 1]):
-        seen.add(number)
     return seen
 
 
@@ -120,48 +78,80 @@ class WantedSerializer(serializers.Serializer[Any]):
     )
 
 
-def fetch(seen: Seen, wanted: Wanted) -> list[tuple[Event, dict[str, Any] | None]]:
-    """What the reader has not seen, and what to say of it if it asked for that.
-
-    Holds no connection between two looks: a hundred open browsers must not use up the database's.
-    """
+def fetch(seen: Seen, wanted: Wanted) -> list[tuple[Event, str | None]]:
+    """What the reader has not seen, and what to say of it if it asked for that."""
     try:
-        found = Event.objects.filter(id__gt=seen.newest - LATE - 1).order_by("id")[: LATE + AT_ONCE]
-        new = [event for event in found if event.pk not in seen]
-        asked = [event for event in new if event in wanted]
-        told = dict(zip([event.pk for event in asked], events_told(asked, wanted.instances), strict=True))
-        return [(event, told.get(event.pk)) for event in new]
+        return tell(unseen(seen), wanted)
     finally:
         close_old_connections()
 
 
-def frames(events: list[tuple[Event, dict[str, Any] | None]], seen: Seen) -> Iterator[str]:
+def tell(events: list[Event], wanted: Wanted) -> list[tuple[Event, str | None]]:
+    asked = [event for event in events if event in wanted]
+    told = map(json.dumps, events_told(asked, wanted.instances))
+    said = dict(zip([event.pk for event in asked], told, strict=True))
+    return [(event, said.get(event.pk)) for event in events]
+
+
+def frames(events: Iterable[tuple[Event, str | None]], seen: Seen) -> Iterator[str]:
     """Each with the id of what its reader has seen then; what it did not ask for counts as seen."""
-    for event, told in events:
+    for event, data in events:
         seen.add(event.pk)
-        if told is not None:
-            yield f"id: {seen}\nevent: {event.topic}\ndata: {json.dumps(told)}\n\n"
+        if data is not None:
+            yield f"id: {seen}\nevent: {event.topic}\ndata: {data}\n\n"
 
 
 EVERYTHING = Wanted()
 
 
-async def stream(seen: Seen, wanted: Wanted = EVERYTHING) -> AsyncIterator[str]:
+async def stream(seen: Seen, wanted: Wanted = EVERYTHING, holder: Holder = None) -> AsyncIterator[str]:
     # An id without data: a reader that loses its connection before the first event comes back with it.
     yield f"retry: 2000\nid: {seen}\n\n"
-    started = told = time.monotonic()
-    while True:
-        events = await sync_to_async(fetch)(seen, wanted)
-        if text := "".join(frames(events, seen)):
-            told = time.monotonic()
+    told = time.monotonic()
+    ends = told + wanted.seconds
+    if not wanted.seconds:
+        async for text in missed(seen, wanted):
             yield text
-        elif time.monotonic() - told > KEEP_ALIVE_SECONDS:
-            told = time.monotonic()
-            yield f": still here\nid: {seen}\n\n"
-        if len(events) < AT_ONCE:
-            if time.monotonic() - started >= wanted.seconds:
+        return
+    async with hub().reading(holder) as reader:
+        reader.is_behind = True  # of what happened before
+        while not reader.is_over and (left := ends - time.monotonic()) > 0:
+            if reader.is_behind:
+                reader.is_behind = False
+                async for text in missed(seen, wanted):
+                    yield text
+            news = await reader.wait(min(left, told + KEEP_ALIVE_SECONDS - time.monotonic()))
+            if reader.is_over:  # what came with the end is not told any more
                 return
-            await asyncio.sleep(LOOK_EVERY_SECONDS)
+            if text := "".join(frames(await said([each for each in news if each.event.pk not in seen], wanted), seen)):
+                told = time.monotonic()
+                yield text
+            elif time.monotonic() - told >= KEEP_ALIVE_SECONDS:
+                told = time.monotonic()
+                yield f": still here\nid: {seen}\n\n"
+
+
+async def missed(seen: Seen, wanted: Wanted) -> AsyncIterator[str]:
+    """All that there is."""
+    while events := await hub().looked_up(fetch, seen, wanted):
+        if text := "".join(frames(events, seen)):
+            yield text
+        if len(events) < AT_ONCE:
+            return
+
+
+async def said(news: list[News], wanted: Wanted) -> list[tuple[Event, str | None]]:
+    """What each says to this reader; only values of the instances that it named have to be looked up."""
+    if wanted.instances and any(has_teller(each.event.topic) for each in news):
+        return await hub().looked_up(tell_apart, [each.event for each in news], wanted)
+    return [(each.event, each.data if each.event in wanted else None) for each in news]
+
+
+def tell_apart(events: list[Event], wanted: Wanted) -> list[tuple[Event, str | None]]:
+    try:
+        return tell(events, wanted)
+    finally:
+        close_old_connections()
 
 
 class EventStream(ApiView):
@@ -182,6 +172,6 @@ class EventStream(ApiView):
     )
     def get(self, request: Request) -> StreamingHttpResponse:
         """Server-sent events: changes, fleet applies, instances, samples and incidents as they happen."""
-        events = stream(begin(request), Wanted.read(request))
+        events = stream(begin(request), Wanted.read(request), holder_of(request))
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingHttpResponse(events, content_type="text/event-stream", headers=headers)

@@ -28,6 +28,10 @@ def teller_register(topic: str, teller: Teller) -> None:
     _tellers[topic] = teller
 
 
+def has_teller(topic: str) -> bool:
+    return topic in _tellers
+
+
 def events_told(events: Sequence[Event], instances: Collection[str]) -> list[dict[str, Any]]:
     """What each of them says to a reader who named these instances."""
     more: dict[int, dict[str, Any]] = {}

@@ -20,6 +20,7 @@ log = structlog.get_logger(__name__)
 CONTENT_TYPE = "application/problem+json"
 # Checked before and true then: a constraint of the database has seen what another request wrote meanwhile.
 CHANGED_BESIDE = "Something that this depends on was changed at the same moment: read it again and repeat."
+RETRY = {"Retry-After": "2"}  # where nothing else is known
 CODES = {
     400: ("invalid", "The request is not valid"),
     401: ("not_authenticated", "Log in first"),
@@ -107,7 +108,7 @@ def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
     if isinstance(error, IntegrityError):
         return body(409, CHANGED_BESIDE, code="conflict", title="The present state does not allow this"), {}
     if isinstance(error, DatabaseError):
-        return body(503, "The database did not answer as it should. Try again; the log has the details."), {}
+        return body(503, "The database did not answer as it should. Try again; the log has the details."), RETRY
     return body(500, "Something failed that should not have. The log has the details under this request id."), {}
 
 

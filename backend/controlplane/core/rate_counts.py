@@ -69,13 +69,13 @@ class RateCounts:
 
 def _exchanged(name: str, window: int, count: int) -> tuple[int, int]:
     """Add to the row of this window; what all processes counted in the one before and in this one."""
-    _add(name, window, count)
+    count_add(name, window, count)
     rows = RateCount.objects.filter(name=name, window__in=(window - 1, window))
     found = dict(rows.values_list("window", "count"))
     return found.get(window - 1, 0), found.get(window, 0)
 
 
-def _add(name: str, window: int, count: int) -> None:
+def count_add(name: str, window: int, count: int) -> None:
     row = RateCount.objects.filter(name=name, window=window)
     if row.update(count=F("count") + count):
         return

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings as process_settings
 
+from controlplane.core.connections import connection_give_back
 from controlplane.core.sealing import CannotOpen
 from controlplane.fleet.local import accounts_ensure
 from controlplane.fleet.models import Instance
@@ -49,7 +50,9 @@ def opened(instance: Instance, use: Use = Use.WATCH) -> Server:
     """A connection that the caller closes."""
     address = address_of(instance, use)
     accounts_ensure(instance)
-    return open_server(address, limits())
+    within = limits()
+    connection_give_back()
+    return open_server(address, within)
 
 
 def limits() -> Limits:

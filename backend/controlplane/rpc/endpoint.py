@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from controlplane.accounts.roles import covers
 from controlplane.core import idempotency
+from controlplane.core.problems import RETRY
 from controlplane.core.request_context import caller
 from controlplane.core.throttling import CallerThrottle
 from controlplane.rpc.actions import ACTIONS
@@ -44,7 +45,10 @@ def _refusal(request: HttpRequest, error: RpcError, is_xml: bool) -> HttpRespons
         "Message": error.message,
         "Recommend": f"https://fast-query-cache.dev/problems/{error.code}",
     }
-    return response(body, status=error.status, is_xml=is_xml)
+    refusal = response(body, status=error.status, is_xml=is_xml)
+    if error.status in {429, 503}:
+        refusal.headers["Retry-After"] = RETRY["Retry-After"]
+    return refusal
 
 
 def _answered(request: HttpRequest, call: Call) -> dict[str, Any]:

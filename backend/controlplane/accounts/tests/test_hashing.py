@@ -19,6 +19,7 @@ from controlplane.accounts.services import user_create
 from controlplane.core.request_context import acting_as
 from testing.clients import PASSWORD, client_as
 from testing.hasher import QuickArgon2PasswordHasher
+from testing.web import process_at
 
 SESSION = "/api/v1/auth/session"
 CSRF = "a" * 32
@@ -46,16 +47,8 @@ def log_in(url, number, password=PASSWORD):
 
 
 def peak_kib(url):
-    """Of the process that listens there."""
-    port = f":{urlsplit(url).port:04X}"
-    inode = next(line.split()[9] for line in Path("/proc/net/tcp").read_text().splitlines() if f"{port} 0000" in line)
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if any(f"socket:[{inode}]" == str(each.readlink()) for each in (process / "fd").iterdir()):
-                return int(re.search(r"VmHWM:\s+(\d+)", (process / "status").read_text())[1])
-        except OSError:
-            continue
-    raise AssertionError("nobody listens there")
+    status = Path(f"/proc/{process_at(url)}/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+)", status)[1])
 
 
 @pytest.mark.django_db(transaction=True)

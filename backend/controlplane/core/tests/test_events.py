@@ -3,7 +3,8 @@ import json
 
 import pytest
 
-from controlplane.core.event_stream import LATE, Seen, Wanted, stream
+from controlplane.core.event_seen import LATE, Seen
+from controlplane.core.event_stream import Wanted, stream
 from controlplane.core.events import event_publish
 
 

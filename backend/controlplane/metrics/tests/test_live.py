@@ -10,7 +10,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from controlplane.core.event_stream import Seen, Wanted, fetch
+from controlplane.core.event_seen import Seen
+from controlplane.core.event_stream import Wanted, fetch
 from controlplane.metrics import polling
 from controlplane.metrics.connections import Connections
 from controlplane.metrics.definitions import METRICS
@@ -85,4 +86,4 @@ def test_the_values_of_missed_rounds_cost_one_statement(
     polling.poll_round(T + 30, connections)
     with django_assert_num_queries(2):
         found = fetch(Seen(0), Wanted(instances=frozenset({instances[0].pk})))
-    assert [told["values"].keys() for _, told in found if told] == [{instances[0].pk}] * 3
+    assert [json.loads(told)["values"].keys() for _, told in found if told] == [{instances[0].pk}] * 3

@@ -1,0 +1,127 @@
+"""A web process never opens more connections to PostgreSQL than it may, however many ask and listen at a time."""
+
+import http.client
+import json
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+
+from controlplane.core.events import event_publish
+from controlplane.metrics.tests.fleet import instance_make
+from testing.clients import client_as
+from testing.web import Browser, process_at
+from testing.workers import beside
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no connections to run out of"),
+]
+CLIENTS, REQUESTS, STREAMS, CONNECTIONS = 30, 5, 60, 3
+READ = "/api/v1/instances"
+
+
+def ask(url, headers, path=READ):
+    """Status, headers and body."""
+    asking = http.client.HTTPConnection(urlsplit(url).netloc, timeout=180)
+    try:
+        asking.request("GET", path, headers=headers)
+        answer = asking.getresponse()
+        return answer.status, answer.headers, json.loads(answer.read())
+    finally:
+        asking.close()
+
+
+def opened(url, headers):
+    """A stream that has told where it begins."""
+    asking = http.client.HTTPConnection(urlsplit(url).netloc, timeout=180)
+    asking.request("GET", "/api/v1/events", headers=headers)
+    answer = asking.getresponse()
+    assert answer.status == 200
+    while answer.readline().strip():
+        pass
+    return asking, answer
+
+
+def others_connected():
+    with beside() as looking:
+        mine = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        return looking.execute(mine).fetchone()[0]
+
+
+@pytest.fixture
+def silent():
+    """What accepts a connection and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(60)
+        yield listener
+
+
+@pytest.fixture
+def headers():
+    return {"Authorization": client_as("viewer")._credentials["HTTP_AUTHORIZATION"]}
+
+
+def test_clients_and_streams_share_the_connections_and_none_is_refused(web, headers):
+    before = others_connected()
+    url = web(FQC_DATABASE_CONNECTIONS=str(CONNECTIONS))
+    streams = [opened(url, headers) for _ in range(STREAMS)]
+    threads = sum(1 for _ in Path(f"/proc/{process_at(url)}/task").iterdir())
+    most, over = [0], threading.Event()
+
+    def watch():
+        while not over.is_set():
+            most[0] = max(most[0], others_connected())
+            time.sleep(0.02)
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        answers = list(clients.map(lambda _: ask(url, headers)[0], range(CLIENTS * REQUESTS)))
+    over.set()
+    watching.join()
+    event_publish("change", "chg-1", {"state": "applied"})
+    for asking, answer in streams:
+        told = [answer.readline() for _ in range(3)]
+        assert b"chg-1" in told[2]
+        asking.close()
+    assert set(answers) == {200}
+    assert most[0] - before <= CONNECTIONS + 1  # one for all streams
+    assert threads < STREAMS
+
+
+def test_a_request_that_waits_for_a_managed_server_keeps_no_connection_from_others(web, headers, silent):
+    url = web(FQC_DATABASE_CONNECTIONS="1", FQC_DATABASE_WAIT_SECONDS="1", FQC_CONNECT_TIMEOUT_SECONDS="120")
+    instance = instance_make(port=silent.getsockname()[1])
+    operator = {"Authorization": client_as("operator")._credentials["HTTP_AUTHORIZATION"]}
+    with ThreadPoolExecutor(1) as thread:
+        path = f"/api/v1/instances/{instance.pk}/cache/trial"
+        waiting = thread.submit(Browser(url).ask, path, {"statement": "SELECT 1"}, **operator)
+        held, _ = silent.accept()
+        assert ask(url, headers)[0] == 200
+        held.close()
+        assert waiting.result()[0] == 503
+
+
+def test_whoever_gets_no_connection_in_time_is_told_when_to_come_again(web, headers):
+    url = web(FQC_DATABASE_CONNECTIONS="1", FQC_DATABASE_WAIT_SECONDS="1")
+    assert ask(url, headers)[0] == 200
+    with beside() as holding, ThreadPoolExecutor(1) as clients:
+        holding.execute("BEGIN")
+        holding.execute("LOCK TABLE fleet_instance IN ACCESS EXCLUSIVE MODE")
+        first = clients.submit(ask, url, headers)
+        with beside() as looking:
+            waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            while not looking.execute(waits).fetchone()[0]:
+                time.sleep(0.02)
+        status, told, problem = ask(url, headers)
+        holding.execute("ROLLBACK")
+        assert first.result()[0] == 200
+    assert (status, problem["code"], told["Content-Type"]) == (503, "unavailable", "application/problem+json")
+    assert int(told["Retry-After"]) > 0
+    assert ask(url, headers)[0] == 200

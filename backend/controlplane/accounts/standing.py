@@ -1,0 +1,38 @@
+"""By what somebody was let in, and whether that still holds: a live token or session of an active user in his role."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from django.utils import timezone
+from rest_framework.request import Request
+
+from controlplane.accounts.models import Session, Token, User
+
+
+class Holder(NamedTuple):
+    user_id: str
+    role: str
+    token_id: str  # empty: it is a session
+    session_key: str
+
+
+def holder_of(request: Request) -> Holder:
+    user, token = request.user, request.auth
+    if isinstance(token, Token):
+        return Holder(user.pk, user.role, token.pk, "")
+    return Holder(user.pk, user.role, "", request._request.session.session_key or "")
+
+
+def still_standing(holders: Collection[Any]) -> set[Any]:
+    """Asked often and of many at once: three queries, whatever their number."""
+    now = timezone.now()
+    users = User.objects.filter(pk__in={each.user_id for each in holders}, is_active=True)
+    tokens = Token.objects.filter(pk__in={each.token_id for each in holders}, revoked_at=None, expires_at__gt=now)
+    sessions = Session.objects.filter(session_key__in={each.session_key for each in holders}, expire_date__gt=now)
+    roles = set(users.values_list("pk", "role"))
+    keys = set(tokens.values_list("pk", flat=True)) | set(sessions.values_list("session_key", flat=True))
+    return {
+        each for each in holders if (each.user_id, each.role) in roles and (each.token_id or each.session_key) in keys
+    }

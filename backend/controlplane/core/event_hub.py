@@ -1,0 +1,161 @@
+"""One look at the database for all event streams of a process: what is new, and who may no longer be told.
+
+A stream waits here without a thread and without a connection; the looks have one of each, for as long as there are
+streams. It is not of the pool, so that looks wait for nobody. What streams have to look up for
+themselves, few do at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import structlog
+from asgiref.sync import ThreadSensitiveContext, sync_to_async
+from django.db import DatabaseError, connection, connections
+from django.db.utils import load_backend
+
+from controlplane.core.event_seen import AT_ONCE, Seen, unseen, up_to_now
+from controlplane.core.events import events_told
+from controlplane.core.models import Event
+from controlplane.core.standing import Holder, still_standing
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
+LOOK_EVERY_SECONDS = 0.5
+LOOKING_UP_AT_ONCE = 4
+MOST_UNTOLD = 2 * AT_ONCE  # of one stream whose reader is slow; then it looks for itself
+FAILING_SECONDS = 30  # then the streams end: nobody knows whom they may tell
+
+
+@dataclass(frozen=True)
+class News:
+    event: Event
+    data: str  # what it says to a reader who named no instances
+
+
+class Reader:
+    """One stream, and what it has not been told yet."""
+
+    def __init__(self, holder: Holder) -> None:
+        self.holder = holder
+        self.is_over = self.is_behind = False
+        self._untold: list[News] = []
+        self._woken = asyncio.Event()
+
+    def tell(self, news: list[News]) -> None:
+        self._untold += news
+        if len(self._untold) > MOST_UNTOLD:
+            self._untold, self.is_behind = [], True
+        self._woken.set()
+
+    def end(self) -> None:
+        self.is_over = True
+        self._woken.set()
+
+    async def wait(self, seconds: float) -> list[News]:
+        """What came, maybe nothing."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+        self._woken.clear()
+        untold, self._untold = self._untold, []
+        return untold
+
+
+class Hub:
+    def __init__(self) -> None:
+        self._readers: set[Reader] = set()
+        self._looking: asyncio.Task[None] | None = None
+        self._has_begun = asyncio.Event()
+        self._places = asyncio.Semaphore(LOOKING_UP_AT_ONCE)
+
+    @asynccontextmanager
+    async def reading(self, holder: Holder) -> AsyncIterator[Reader]:
+        """What is committed from here on the reader is told of; what was before it looks up."""
+        reader = Reader(holder)
+        self._readers.add(reader)
+        if self._looking is None:
+            self._has_begun = asyncio.Event()
+            self._looking = asyncio.create_task(self._look_on(self._has_begun))
+        try:
+            await self._has_begun.wait()
+            yield reader
+        finally:
+            self._readers.discard(reader)
+            if not self._readers and self._looking:
+                self._looking.cancel()
+                self._looking = None
+
+    async def looked_up(self, function: Callable[..., T], *arguments: Any) -> T:
+        """In a thread of its own, which ends with it."""
+        async with self._places, ThreadSensitiveContext():
+            return await sync_to_async(function)(*arguments)
+
+    async def _look_on(self, has_begun: asyncio.Event) -> None:
+        thread = ThreadPoolExecutor(1, "events", initializer=_own_connection)
+        try:
+            await self._look_in(thread, has_begun)
+        finally:
+            thread.submit(connection.close)
+            thread.shutdown(wait=False)
+            has_begun.set()
+            if self._looking is asyncio.current_task():  # it failed
+                self._looking = None
+                self._end(self._readers)
+
+    async def _look_in(self, thread: ThreadPoolExecutor, has_begun: asyncio.Event) -> None:
+        loop, seen, worked = asyncio.get_running_loop(), None, time.monotonic()
+        while time.monotonic() - worked < FAILING_SECONDS:
+            holders = {reader.holder for reader in self._readers}
+            try:
+                if seen is None:
+                    seen = await loop.run_in_executor(thread, up_to_now)
+                    has_begun.set()
+                news, standing = await loop.run_in_executor(thread, look, seen, holders)
+            except DatabaseError as error:
+                log.warning("event_look_failed", reason=str(error))
+                await loop.run_in_executor(thread, connection.close)
+            else:
+                worked = time.monotonic()
+                self._end({each for each in self._readers if each.holder in holders - standing})
+                if news:
+                    for reader in self._readers:
+                        reader.tell(news)
+            await asyncio.sleep(LOOK_EVERY_SECONDS)
+
+    def _end(self, readers: Collection[Reader]) -> None:
+        for reader in readers:
+            reader.end()
+
+
+def look(seen: Seen, holders: set[Holder]) -> tuple[list[News], set[Holder]]:
+    events = unseen(seen)
+    told = events_told(events, ())
+    for event in events:
+        seen.add(event.pk)
+    news = [News(event, json.dumps(says)) for event, says in zip(events, told, strict=True)]
+    return news, still_standing(holders)
+
+
+def _own_connection() -> None:
+    """Of this thread alone, and not of the pool."""
+    facts = copy.deepcopy(connections.settings["default"])
+    facts["OPTIONS"].pop("pool", None)
+    connections["default"] = load_backend(facts["ENGINE"]).DatabaseWrapper(facts, "default")
+
+
+_hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
+
+
+def hub() -> Hub:
+    """Of the running loop: a web process has one."""
+    return _hubs.setdefault(asyncio.get_running_loop(), Hub())
