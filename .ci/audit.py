@@ -50,7 +50,7 @@ def read_npm(code: int, out: str, err: str) -> Verdict:
     try:
         counts = json.loads(out)["metadata"]["vulnerabilities"]
     except (ValueError, KeyError):
-        return UNCHECKED, _last(err)
+        return UNCHECKED, _last(err.partition("npm error A complete log")[0])
     return (FINDINGS, f"{counts['total']} packages: npm audit") if counts["total"] else (CLEAN, "")
 
 
@@ -106,7 +106,7 @@ AUDITS = [
 
 def verdict(audit: Audit) -> Verdict:
     if shutil.which(audit.command[0]) is None:
-        return UNCHECKED, f"{audit.command[0]} is not installed: {audit.install}"
+        return UNCHECKED, f"is not installed: {audit.install}"
     try:
         done = subprocess.run(
             audit.command, cwd=ROOT / audit.folder, capture_output=True, text=True, check=False, timeout=LIMIT_SECONDS
