@@ -15,9 +15,9 @@ from typing import Any
 from bench.simulator import PORT, addresses, allow_files
 from bench.spread import seconds_of, spread
 from controlplane.alerts import evaluation
+from controlplane.fleet.kept_connections import Connections
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.metrics import polling, rollups
-from controlplane.metrics.connections import Connections
 
 GIB = 1024**3
 PER_PROCESS = 5000

@@ -149,11 +149,11 @@ _taught: dict[str, tuple[list[tuple[Any, ...]], datetime]] = {}
 def _learn_line(connection: Server, version: str) -> None:
     """As the product does, but the server is read once in a run, and what it taught is of one time and parsed once."""
     from controlplane.catalogue.models import EngineLine
-    from controlplane.catalogue.server_variables import QUERY
     from controlplane.fleet.observation import learn_line
+    from controlplane.gateway.product import MARIADB
 
     if version not in _taught:
-        _taught[version] = connection.rows(QUERY), datetime.now(UTC)
+        _taught[version] = connection.rows(MARIADB.variables_query), datetime.now(UTC)
     rows, read_at = _taught[version]
     learn_line(cast("Server", SimpleNamespace(rows=lambda _: rows)), version)
     EngineLine.objects.filter(server_version=version).update(read_at=read_at)

@@ -8,8 +8,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from controlplane.alerts.tests.test_evaluation import watch
+from controlplane.fleet.kept_connections import Connections
 from controlplane.metrics import polling
-from controlplane.metrics.connections import Connections
 from controlplane.parameters.services import template_create
 from testing.answers import contract, faults
 from testing.changes import changed

@@ -12,8 +12,8 @@ from controlplane.core import event_stream
 from controlplane.core.event_seen import Seen
 from controlplane.core.event_stream import Wanted, fetch, frames
 from controlplane.core.events import TOPICS
+from controlplane.fleet.kept_connections import Connections
 from controlplane.metrics import polling
-from controlplane.metrics.connections import Connections
 from controlplane.parameters.services import template_create
 from testing.changes import changed
 

@@ -38,12 +38,12 @@ from controlplane.core.models import RateCount
 from controlplane.core.one_at_a_time import one_at_a_time
 from controlplane.core.rate_counts import RateCounts
 from controlplane.core.request_context import Caller, acting_as
+from controlplane.core.turns import turn_claim
 from controlplane.fleet import services as fleet
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.metrics.models import Sample
 from controlplane.metrics.partitions import partitions_ensure
 from controlplane.metrics.tests.fleet import class_make, instance_make
-from controlplane.metrics.turns import turn_claim
 from controlplane.parameters import services as parameters
 from controlplane.parameters.models import Template, TemplateVersion
 from controlplane.rollouts import execution as rollouts_execution

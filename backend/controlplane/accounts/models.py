@@ -16,6 +16,7 @@ from django.db.models.functions import Lower
 
 from controlplane.accounts.access_key_ids import ACCESS_KEY_ID_LENGTH, new_access_key_id
 from controlplane.accounts.roles import Role
+from controlplane.accounts.session_store import SessionStore
 from controlplane.core.ids import ID_LENGTH, new_id
 from controlplane.core.sealing import open_sealed, seal
 
@@ -48,9 +49,7 @@ class Session(AbstractBaseSession):
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="sessions")
 
     @classmethod
-    def get_session_store_class(cls) -> type:
-        from controlplane.accounts.session_store import SessionStore
-
+    def get_session_store_class(cls) -> type[SessionStore]:
         return SessionStore
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
-
-from controlplane.accounts.models import Session
+from django.contrib.sessions.base_session import AbstractBaseSession
 
 
 class SessionStore(DatabaseStore):
     @classmethod
-    def get_model_class(cls) -> type[Session]:
-        return Session
+    def get_model_class(cls) -> type[AbstractBaseSession]:
+        return apps.get_model("accounts", "Session")  # by its name: the model names this class
 
-    def create_model_instance(self, data: dict[str, Any]) -> Session:
-        row: Session = super().create_model_instance(data)
+    def create_model_instance(self, data: dict[str, Any]) -> AbstractBaseSession:
+        row: Any = super().create_model_instance(data)
         row.user_id = data.get(SESSION_KEY)
         return row

@@ -28,10 +28,10 @@ from controlplane.core.connections import connection_give_back
 from controlplane.core.errors import Conflict
 from controlplane.core.ids import new_id
 from controlplane.core.sealing import CannotOpen
+from controlplane.core.turns import turn_claim, turn_end
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.mail import MailServer, MailServerFailed, MailUncertain, deliver
 from controlplane.metrics.definitions import METRICS
-from controlplane.metrics.turns import turn_claim, turn_end
 from controlplane.settings.selectors import mail_server, settings_get, smtp_password
 
 MOST_ATTEMPTS = 10

@@ -6,7 +6,7 @@ from celery import shared_task
 
 from controlplane.alerts import evaluation, expiring, mailing
 from controlplane.core import clock
-from controlplane.metrics.turns import turn_claim
+from controlplane.core.turns import turn_claim
 
 
 @shared_task(name="alerts.evaluate")

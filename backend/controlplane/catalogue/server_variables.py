@@ -1,4 +1,4 @@
-"""Rows of ``information_schema.SYSTEM_VARIABLES`` to a line's definitions. Pure.
+"""Rows of a product's `variables_query` to a line's definitions. Pure.
 
 The server itself states type, bounds, block size, choices, default and whether a variable is read-only, so no variable
 is missing. Units it does not state: they come from the shipped definition of the same name, or stay empty.
@@ -10,13 +10,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from controlplane.gateway.product import product_of
+
 from .line import shipped_lines
 
-QUERY = (
-    "SELECT LOWER(VARIABLE_NAME), VARIABLE_TYPE, DEFAULT_VALUE, VARIABLE_SCOPE, VARIABLE_COMMENT, NUMERIC_MIN_VALUE,"
-    " NUMERIC_MAX_VALUE, NUMERIC_BLOCK_SIZE, ENUM_VALUE_LIST, READ_ONLY, COMMAND_LINE_ARGUMENT"
-    " FROM information_schema.SYSTEM_VARIABLES"
-)
 _TYPES = {
     "BOOLEAN": "boolean",
     "ENUM": "enum",
@@ -45,7 +42,7 @@ def line_id(version_text: str) -> tuple[str, str, str]:
     match = _RELEASE.match(version_text)
     if match is None:
         raise ValueError(f"server version {version_text!r} does not start with a release such as 10.11.19")
-    product = "MariaDB" if "mariadb" in version_text.lower() else "MySQL"
+    product = product_of(version_text).name
     return f"{product.lower()}-{match[1]}", product, match[1]
 
 

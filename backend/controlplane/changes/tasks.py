@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from controlplane.changes import execution, upkeep, watch
-from controlplane.metrics.lookout import LOOKOUT
+from controlplane.fleet.lookout import LOOKOUT
 
 LOOKOUT.lanes["living"].append(watch.watch_if_due)
 LOOKOUT.lanes["silent"].append(watch.watch_silent_if_due)

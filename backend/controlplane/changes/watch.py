@@ -26,9 +26,11 @@ from controlplane.changes.states import ENDED, Kind
 from controlplane.core import clock
 from controlplane.core.errors import Problem
 from controlplane.core.request_context import acting_as
+from controlplane.core.turns import turn_claim, turn_end
 from controlplane.fleet.connection import connected
 from controlplane.fleet.connection import limits as usual_limits
 from controlplane.fleet.definitions import instance_lines
+from controlplane.fleet.kept_connections import PROCESS, Connections
 from controlplane.fleet.local import accounts_ensure
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import (
@@ -48,8 +50,6 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.name_values import Values
 from controlplane.gateway.names import ENGINE_NAMES
 from controlplane.gateway.server import quoted
-from controlplane.metrics.connections import PROCESS, Connections
-from controlplane.metrics.turns import turn_claim, turn_end
 
 log = structlog.get_logger(__name__)
 TURN, SILENT_TURN = "watch", "watch_silent"

@@ -1,4 +1,4 @@
-"""What core keeps: answers for Idempotency-Key, events for browsers, counts for rate limits."""
+"""What core keeps: answers for Idempotency-Key, events for browsers, counts for rate limits, turns of periodic work."""
 
 from __future__ import annotations
 
@@ -45,3 +45,13 @@ class RateCount(models.Model):
     class Meta:
         indexes = [models.Index(fields=["window"], name="rate_count_window")]
         constraints = [models.UniqueConstraint(fields=["name", "window"], name="one_count_per_name_and_window")]
+
+
+class Clock(models.Model):
+    """When periodic work is due next. Whoever moves it forward does the work; the others find nothing due."""
+
+    name = models.CharField(primary_key=True, max_length=32)
+    due_at = models.FloatField(default=0)
+
+    class Meta:
+        db_table = "metrics_clock"  # it began among the metrics

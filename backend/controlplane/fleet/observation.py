@@ -16,9 +16,10 @@ from django.utils import timezone
 from controlplane.catalogue.line import Line
 from controlplane.catalogue.sameness import is_same
 from controlplane.catalogue.selectors import line_list
-from controlplane.catalogue.server_variables import QUERY, line_id
+from controlplane.catalogue.server_variables import line_id
 from controlplane.catalogue.services import engine_line_store
 from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.gateway.product import product_of
 from controlplane.gateway.server import Server
 
 START_SLACK = timedelta(seconds=10)  # clock and uptime are whole seconds, read one after the other
@@ -82,8 +83,9 @@ def note_identity(instance: Instance, identity: Identity, *, is_new_start: bool 
 def learn_line(server: Server, version: str) -> None:
     """The first server of a line teaches the catalogue all of its variables."""
     known = {line.id for line in line_list()}
-    if "mariadb" in version.lower() and line_id(version)[0] not in known:
-        engine_line_store(server_version=version, rows=server.rows(QUERY))
+    query = product_of(version).variables_query
+    if query and line_id(version)[0] not in known:
+        engine_line_store(server_version=version, rows=server.rows(query))
 
 
 def moved_parameters(

@@ -13,16 +13,15 @@ from controlplane.gateway.server import Server
 
 MINOR_VERSION = re.compile(r"^fqc-minor-version +(\d+)$", re.MULTILINE)
 HELP_SECONDS = 30
-ALREADY_THERE = (1968, 1125)  # plugin, or function, is already installed
 
 
 def install_engine(local: LocalServer, server: Server, library: Path) -> None:
     """A server that has loaded an older library keeps it until its next start."""
     local.install_engine_file(library)
     try:
-        server.run("INSTALL SONAME 'fqc'")
+        server.run(local.product.install_engine)
     except RefusedStatement as error:
-        if error.number not in ALREADY_THERE:
+        if error.number not in local.product.engine_installed_errors:
             raise
     server.__dict__.pop("has_engine", None)  # it was asked before there was one
 

@@ -1,4 +1,4 @@
-"""MariaDB servers on this control plane's own machine: one folder each, loopback only, own accounts.
+"""Servers on this control plane's own machine: one folder each, loopback only, own accounts.
 
 <root>/<name>/my.cnf          what the control plane needs of the server
               configured.cnf  what people configured; rewritten by change sets
@@ -32,12 +32,12 @@ from controlplane.gateway import process
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.local_accounts import statements
 from controlplane.gateway.names import ENGINE_NAMES
+from controlplane.gateway.product import ENGINE_PRODUCT, LocalProduct
 
 READY_SECONDS = 120  # less than the lease of a change
 LOOK_EVERY_SECONDS = 0.05
 OTHERS = 0o077  # what a mode allows other users of the machine
 ANSWER_SECONDS = 5
-SERVER = "mariadbd"
 MOST_LINE_BYTES = 4000  # the server reads 4096 at a time, and takes what is left for a line of its own
 ENGINE_FILE = "fqc.so"
 QUOTED = re.compile(r"""(?<!\w)['"`](.*?)(['"`][^'"`]*)?$""")  # to the last quote: what is quoted may hold quotes
@@ -57,15 +57,15 @@ def is_free(port: int) -> bool:
     return True
 
 
-def _program(name: str) -> str:
+def _program(name: str, package: str) -> str:
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
     if found is None:
-        raise LocalServerError(f"{name} is not installed: install the package mariadb-server-core.")
+        raise LocalServerError(f"{name} is not installed: install the package {package}.")
     return found
 
 
-def server_program() -> str:
-    return _program(SERVER)
+def server_program(product: LocalProduct = ENGINE_PRODUCT) -> str:
+    return _program(product.program, product.package)
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ class LocalServer:
     port: int
     username: str
     password: str
+    product: LocalProduct = ENGINE_PRODUCT
 
     @property
     def defaults(self) -> Path:
@@ -91,7 +92,7 @@ class LocalServer:
 
     @property
     def pid(self) -> int | None:
-        return process.running_pid(self.folder / "server.pid", SERVER, self._marked)
+        return process.running_pid(self.folder / "server.pid", self.product.program, self._marked)
 
     @property
     def _marked(self) -> str:
@@ -125,21 +126,14 @@ class LocalServer:
     def _base_configuration(self) -> str:
         machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         lines = [
-            "[mariadbd]",
-            "skip-name-resolve",
-            "skip-log-bin",
-            "innodb-log-file-size=32M",
-            # Of the server's default of 128 MB, which only MyISAM tables use, a small class would lose a quarter.
-            "key-buffer-size=16M",
-            "userstat=1",
-            "query-cache-type=0",
-            "query-cache-size=0",
+            f"[{self.product.section}]",
+            *self.product.options,
             # Address space only: without it the pool cannot grow beyond its size at the start. The server asks for up
             # to 8 MiB more, to align it, and Linux refuses what is more than the machine's memory.
-            f"loose-innodb-buffer-pool-size-max={machine_bytes * 3 // 4 // 1024**2}M",
+            f"{self.product.pool_limit_option}={machine_bytes * 3 // 4 // 1024**2}M",
             f"!include {self.folder / 'configured.cnf'}",
             # After what people configured: the last one counts.
-            "[mariadbd]",
+            f"[{self.product.section}]",
             f"user={_user()}",
             f"datadir={self.folder / 'data'}",
             f"socket={self.folder / 'server.sock'}",
@@ -156,7 +150,7 @@ class LocalServer:
 
     def configure(self, configured: Mapping[str, str]) -> None:
         """What people configured, for the next start. Replaced in one move: a reader sees the old file or the new."""
-        lines = ["[mariadbd]"]
+        lines = [f"[{self.product.section}]"]
         for name, value in sorted(configured.items()):
             # Some variables have no option: the server starts without them, and is given them afterwards.
             lines.append(_line(f"loose-{ENGINE_NAMES.get(name, name)}", value))
@@ -166,20 +160,10 @@ class LocalServer:
 
     def _install_databases(self) -> None:
         shutil.rmtree(self.folder / "data", ignore_errors=True)
+        name, *arguments = self.product.make_databases
+        facts = {"data": self.folder / "data", "tmp": self.folder / "tmp", "user": _user()}
         done = subprocess.run(
-            [
-                _program("mariadb-install-db"),
-                # The first of its arguments. What the machine's own server is configured with has no place here.
-                "--no-defaults",
-                f"--datadir={self.folder / 'data'}",
-                f"--tmpdir={self.folder / 'tmp'}",
-                f"--user={_user()}",
-                "--auth-root-authentication-method=socket",
-                "--skip-test-db",
-                "--skip-name-resolve",
-                # It looks up the machine's name, which nothing here goes by, and gives up where that is unknown.
-                "--force",
-            ],
+            [_program(name, self.product.package), *(argument.format(**facts) for argument in arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -188,7 +172,7 @@ class LocalServer:
             env=os.environ | process.PRIVATE,
         )
         if done.returncode:
-            raise LocalServerError(f"mariadb-install-db failed in {self.folder}: {done.stdout.strip()[-1000:]}")
+            raise LocalServerError(f"{name} failed in {self.folder}: {done.stdout.strip()[-1000:]}")
 
     def start(self) -> None:
         """Returns when its accounts can log in; says what the server's log says if that does not happen."""
@@ -210,7 +194,7 @@ class LocalServer:
         self._make_private()
         _write(self.defaults, self._base_configuration())
         self._given.unlink(missing_ok=True)  # a restart mends accounts that somebody altered
-        return process.start_detached([server_program(), self._marked], self.log)
+        return process.start_detached([server_program(self.product), self._marked], self.log)
 
     def _answers(self) -> bool:
         try:

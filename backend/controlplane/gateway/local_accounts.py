@@ -1,4 +1,4 @@
-"""The accounts of a local server: one for each use, with the least that the use takes. Pure.
+"""The accounts of a local MariaDB server: one for each use, with the least that the use takes. Pure.
 
 `watch` looks, `change` sets and installs, `trial` runs what operators write. None has FILE. The latter two follow from
 the first one's name and password: what they keep apart is what a statement may do, not who knows a secret.

@@ -16,7 +16,7 @@ from pathlib import Path
 from controlplane.gateway.errors import GatewayError
 
 STOP_SECONDS = 60
-PRIVATE = {"UMASK": "0600", "UMASK_DIR": "0700"}  # for MariaDB, which chooses the modes of what it makes itself
+PRIVATE = {"UMASK": "0600", "UMASK_DIR": "0700"}  # for a server, which chooses the modes of what it makes itself
 
 
 def running_pid(pid_file: Path, program: str, argument: str) -> int | None:

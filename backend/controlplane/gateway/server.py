@@ -35,10 +35,12 @@ from controlplane.gateway.errors import (
     Unreachable,
 )
 from controlplane.gateway.names import ENGINE_NAMES
+from controlplane.gateway.product import PRODUCTS
 
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,63}(\.[a-z][a-z0-9_]{0,63})?")
 CONNECTION_LOST = {CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST, CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR}
-SHUTTING_DOWN = {ER.SERVER_SHUTDOWN, ER.CON_COUNT_ERROR, 1927}  # 1927: MariaDB's "connection was killed"
+# Of every product: an error may come before a server has said what it is, and no two give a number two meanings.
+SHUTTING_DOWN = {ER.SERVER_SHUTDOWN, ER.CON_COUNT_ERROR}.union(*(product.killed_errors for product in PRODUCTS))
 SHOWN = 500  # of what a server says
 CONNECT_BYTES = 64 * 1024
 ANSWER_BYTES = 32 * 1024**2  # in memory; all variables of a server take one
@@ -78,7 +80,8 @@ def translate(error: Exception, place: str) -> GatewayError:
             f"{place}: the server denied the account ({said}). Check its name, password and grants.", code
         )
     if code in CONNECTION_LOST | SHUTTING_DOWN or isinstance(error, OSError | pymysql.InterfaceError):
-        return Unreachable(f"{place}: {said}. Is the server running and reachable from here?")
+        number = code if code in SHUTTING_DOWN else 0
+        return Unreachable(f"{place}: {said}. Is the server running and reachable from here?", number)
     if isinstance(error, pymysql.MySQLError) and isinstance(code, int) and not isinstance(error, NotUnderstood):
         return RefusedStatement(f"{place}: the server answered {code}: {said}.", code)
     # What it said instead is nobody's business: it may be any service of the network.

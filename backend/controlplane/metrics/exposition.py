@@ -13,9 +13,10 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from controlplane.core.models import Clock
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_polled
-from controlplane.metrics.models import Clock, Latest
+from controlplane.metrics.models import Latest
 from controlplane.metrics.rollups import MARK
 
 REGISTRY = CollectorRegistry()

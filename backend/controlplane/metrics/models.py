@@ -71,10 +71,3 @@ class Latest(models.Model):
     growth = models.JSONField(help_text="The columns of its sample.")
     hit_ratio = models.FloatField(null=True)
     lookups_per_second = models.FloatField(null=True)
-
-
-class Clock(models.Model):
-    """When periodic work is due next. Whoever moves it forward does the work; the others find nothing due."""
-
-    name = models.CharField(primary_key=True, max_length=32)
-    due_at = models.FloatField(default=0)

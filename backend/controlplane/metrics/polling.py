@@ -15,17 +15,17 @@ from django.db import transaction
 
 from controlplane.core import clock
 from controlplane.core.events import event_publish
+from controlplane.core.turns import turn_claim, turn_end
 from controlplane.fleet.connection import limits as usual_limits
+from controlplane.fleet.kept_connections import PROCESS, Connections
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import endpoint_list
 from controlplane.gateway.errors import GatewayError
 from controlplane.metrics.columns import STATUS_NAMES, VARIABLE_NAMES
-from controlplane.metrics.connections import PROCESS, Connections
 from controlplane.metrics.intervals import LONGEST_SECONDS, Reading, growth, reading_of
 from controlplane.metrics.live import fleet_values
 from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.partitions import partitions_ensure
-from controlplane.metrics.turns import turn_claim, turn_end
 from controlplane.metrics.writing import Found, round_write
 from controlplane.settings.selectors import settings_get
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from django.db import connection, models, transaction
 
+from controlplane.core.models import Clock
 from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
 from controlplane.metrics.definitions import SECONDS
-from controlplane.metrics.models import Clock, FleetMinute, HourRollup, MinuteRollup, Sample, SixHourRollup
+from controlplane.metrics.models import FleetMinute, HourRollup, MinuteRollup, Sample, SixHourRollup
 from controlplane.metrics.partitions import partitions_ensure, rows_expire
 from controlplane.settings.selectors import settings_get
 

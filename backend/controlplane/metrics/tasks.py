@@ -5,9 +5,9 @@ from __future__ import annotations
 from celery import shared_task
 
 from controlplane.core import clock
+from controlplane.core.turns import turn_claim
+from controlplane.fleet.lookout import LOOKOUT
 from controlplane.metrics import polling, rollups
-from controlplane.metrics.lookout import LOOKOUT
-from controlplane.metrics.turns import turn_claim
 
 LOOKOUT.lanes["living"].append(polling.poll_if_due)
 

@@ -6,12 +6,10 @@ from typing import Any
 
 from controlplane.fleet.models import Instance
 from controlplane.prerequisites.check import observe
-from controlplane.prerequisites.readings import Readings, TableUse
+from controlplane.prerequisites.readings import Readings, TableUse, statistics_of
 from controlplane.prerequisites.rules import advice_findings, is_read_mostly, is_write_heavy
 from controlplane.prerequisites.sizing import cache_size_bytes, knee, rounded
 from controlplane.prerequisites.status import cache_curve
-
-NO_STATISTICS = "The server keeps no statistics of tables: set userstat = ON and come back after some traffic."
 
 
 def cache_advice(instance: Instance) -> dict[str, Any]:
@@ -22,8 +20,13 @@ def cache_advice(instance: Instance) -> dict[str, Any]:
         "sizes": _sizes(readings, curve),
         "curve": [{"size_bytes": size, "hit_ratio": ratio} for size, ratio in curve],
         "tables": [_table(table) for table in readings.tables],
-        "tables_note": "" if readings.has_table_statistics else NO_STATISTICS,
+        "tables_note": "" if readings.has_table_statistics else _no_statistics(readings),
     }
+
+
+def _no_statistics(readings: Readings) -> str:
+    switch = statistics_of(readings.variables).switch
+    return f"The server keeps no statistics of tables: set {switch} = ON and come back after some traffic."
 
 
 def _sizes(readings: Readings, curve: list[tuple[int, float]]) -> list[dict[str, Any]]:

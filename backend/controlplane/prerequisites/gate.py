@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from controlplane.gateway.product import ENGINE_PRODUCT
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.findings import Action, InstanceFinding
 
@@ -12,7 +13,7 @@ LINE = "5.7"
 INSTALL = (
     "-- copy fqc.so into the folder that this names:",
     "SELECT @@plugin_dir;",
-    "INSTALL SONAME 'fqc';",
+    f"{ENGINE_PRODUCT.install_engine};",
     "SELECT @@fqc_minor_version;",
 )
 

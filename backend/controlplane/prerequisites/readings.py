@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from controlplane.gateway.errors import RefusedStatement
+from controlplane.gateway.product import PRODUCTS, TableStatistics, product_of
 from controlplane.gateway.server import Server
 
-# Tables of the SEQUENCE engine are counted like any other, but hold nothing to cache.
-SEQUENCE_TABLE = "^seq_[0-9]+_to_[0-9]+(_step_[0-9]+)?$"
 SYSTEM_SCHEMAS = ("mysql", "sys", "performance_schema", "information_schema")  # never cached, written by a GRANT
-TABLES = (
-    "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"
-    " WHERE TABLE_SCHEMA NOT IN %s AND TABLE_NAME NOT REGEXP %s"
-    " ORDER BY ROWS_READ + ROWS_CHANGED DESC LIMIT 200"
-)
+NOT_TABLES = "|".join(product.not_tables for product in PRODUCTS if product.not_tables)
 
 
 @dataclass(frozen=True)
@@ -40,17 +36,21 @@ class Readings:
 
 def read(server: Server, class_memory_bytes: int) -> Readings:
     variables = server.variables()
-    has_statistics = variables.get("userstat", "OFF").upper() in ("ON", "1")
-    return Readings(
-        class_memory_bytes, variables, server.status(), _tables(server) if has_statistics else [], has_statistics
-    )
+    statistics = statistics_of(variables)
+    has_statistics = variables.get(statistics.switch, "OFF").upper() in ("ON", "1")
+    tables = _tables(server, statistics.query) if has_statistics else []
+    return Readings(class_memory_bytes, variables, server.status(), tables, has_statistics)
 
 
-def _tables(server: Server) -> list[TableUse]:
+def statistics_of(variables: Mapping[str, str]) -> TableStatistics:
+    return product_of(variables.get("version", "")).statistics
+
+
+def _tables(server: Server, query: str) -> list[TableUse]:
     try:
         return [
             TableUse(str(row[0]), str(row[1]), int(row[2]), int(row[3]))
-            for row in server.rows(TABLES, [SYSTEM_SCHEMAS, SEQUENCE_TABLE])
+            for row in server.rows(query, [SYSTEM_SCHEMAS, NOT_TABLES])
         ]
     except RefusedStatement:
         return []  # a server without this table has nothing to say about tables

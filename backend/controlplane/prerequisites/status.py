@@ -11,7 +11,7 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.server import Server
-from controlplane.prerequisites.readings import SEQUENCE_TABLE, SYSTEM_SCHEMAS
+from controlplane.prerequisites.readings import NOT_TABLES, SYSTEM_SCHEMAS
 
 NO_REPORT = "The engine on this server does not offer this report: upgrade its minor version."
 SETTINGS = ("query_cache_type", "query_cache_size", "query_cache_limit")
@@ -71,8 +71,8 @@ def _reported(rows: list[dict[str, str | None]] | None, items: list[Any]) -> dic
 
 
 def _is_table(row: dict[str, str | None]) -> bool:
-    is_sequence = re.search(SEQUENCE_TABLE, row.get("Table_name") or "", re.IGNORECASE)
-    return row.get("Table_schema") not in SYSTEM_SCHEMAS and not is_sequence
+    is_no_table = re.search(NOT_TABLES, row.get("Table_name") or "", re.IGNORECASE)
+    return row.get("Table_schema") not in SYSTEM_SCHEMAS and not is_no_table
 
 
 def _table(row: dict[str, str | None]) -> dict[str, str | int | None]:

@@ -25,6 +25,7 @@ from controlplane.fleet.connection import address_of, connected
 from controlplane.fleet.models import Instance
 from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.local_accounts import COUNTING_ROLE, Use
+from controlplane.gateway.product import PRODUCTS
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.status import report
 from controlplane.prerequisites.trial_account import trial_account_check
@@ -112,12 +113,13 @@ def _prepare(server: Server, database: str | None) -> None:
         with told_in_own_words(server.place):
             server.use(database)
     server.run("SET SESSION TRANSACTION READ ONLY")
-    # A statement that takes too long ends on the server, and not just here. Servers of either kind know one name.
+    # A statement that takes too long ends on the server, and not just here. The server is asked which variable it has:
+    # its version may be configured, and tell of another product.
     milliseconds = int(server.statement_seconds * 900)
-    if server.variable("max_statement_time") is not None:
-        server.set_session("max_statement_time", f"{milliseconds / 1000:.3f}")
-    elif server.variable("max_execution_time") is not None:
-        server.set_session("max_execution_time", milliseconds)
+    for limit in (product.time_limit for product in PRODUCTS):
+        if server.variable(limit.name) is not None:
+            server.set_session(limit.name, milliseconds if limit.is_in_milliseconds else f"{milliseconds / 1000:.3f}")
+            break
 
 
 def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:

@@ -11,13 +11,14 @@ import re
 from controlplane.core.errors import Conflict
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.local_accounts import COUNTING_ROLE, READ_USER_SCHEMAS
+from controlplane.gateway.product import NO_PRIVILEGE_ERRORS, PRODUCTS
 from controlplane.gateway.server import Server
 
 GRANT = re.compile(r"GRANT (?P<rights>.+?) ON (?P<place>\S+) TO ")
 COLUMNS = re.compile(r" \([^)]*\)")
 HARMLESS = {"USAGE", "SELECT", "SHOW VIEW", "CREATE TEMPORARY TABLES"}
-SYSTEM_TABLES = ("mysql.global_priv", "mysql.user", "performance_schema.threads")
-NO_PRIVILEGE = (1142, 1143)
+ACCOUNT_TABLES = dict.fromkeys(table for product in PRODUCTS for table in product.account_tables)
+SYSTEM_TABLES = (*ACCOUNT_TABLES, "performance_schema.threads")
 NAME = "'fqc_trial'@'%'"
 STATEMENTS = [
     f"CREATE USER {NAME} IDENTIFIED BY '<a password>';",
@@ -63,5 +64,5 @@ def _is_read(server: Server, table: str) -> bool:
     try:
         server.rows(f"SELECT 1 FROM {table} LIMIT 0")  # noqa: S608 - one of the constants above
     except GatewayError as error:
-        return error.number not in NO_PRIVILEGE
+        return error.number not in NO_PRIVILEGE_ERRORS
     return True

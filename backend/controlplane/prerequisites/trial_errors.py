@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from controlplane.gateway.errors import AnswerTooLong, GatewayError, RefusedStatement, Unreachable
+from controlplane.gateway.product import PRODUCTS
 from controlplane.gateway.server import SKIPPED_BYTES
 
 NO_PRIVILEGE = "the account of trials may not do that: it may only SELECT, and no system schema"
 TOO_LONG = "it took too long"
-# By number, the same in MySQL and MariaDB unless it says otherwise.
+# By number, the same in every product.
 MEANINGS = {
     1045: NO_PRIVILEGE,
     1044: NO_PRIVILEGE,
@@ -40,9 +41,7 @@ MEANINGS = {
     1792: "it writes, and a trial only reads",  # in a read-only transaction
     1205: TOO_LONG,
     1317: TOO_LONG,
-    1969: TOO_LONG,  # MariaDB's max_statement_time
-    3024: TOO_LONG,  # MySQL's max_execution_time
-}
+} | {number: TOO_LONG for product in PRODUCTS for number in product.timeout_errors}
 
 
 @contextmanager

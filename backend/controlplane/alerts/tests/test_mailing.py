@@ -17,10 +17,10 @@ from controlplane.alerts.expiring import mails_expire
 from controlplane.alerts.letters import Letter
 from controlplane.alerts.mailing import MOST_ALONE, STUCK_AFTER, mail_of, mails_queue, mails_send
 from controlplane.alerts.models import Incident, IncidentEvent, Mail
+from controlplane.core.models import Clock
 from controlplane.core.sealing import seal
 from controlplane.gateway.mail import MailServer
 from controlplane.gateway.tests.smtp import smtp_server
-from controlplane.metrics.models import Clock
 from controlplane.settings.models import Settings
 from controlplane.settings.selectors import SMTP_CONTEXT, settings_get
 

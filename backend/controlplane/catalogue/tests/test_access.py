@@ -10,8 +10,8 @@ from controlplane.catalogue.access import ADMIN, CLASSES, NEVER, OPERATOR, acces
 from controlplane.catalogue.line import shipped_lines
 from controlplane.catalogue.reference import page
 from controlplane.catalogue.selectors import line_get
-from controlplane.catalogue.server_variables import QUERY
 from controlplane.catalogue.services import engine_line_store
+from controlplane.gateway.product import MARIADB
 
 # Texts that operators may set: names of engines, tables, counters, variables and zones, formats, operators, rules.
 TEXTS = {
@@ -39,7 +39,7 @@ def _looks_like_a_door(name: str) -> bool:
 @pytest.mark.django_db
 def test_every_variable_of_a_real_server_has_a_class_and_no_door_is_an_operators(own_server) -> None:  # type: ignore[no-untyped-def]
     server = own_server(has_engine=True).connect()
-    rows = server.rows(QUERY)
+    rows = server.rows(MARIADB.variables_query)
     values = dict(server.rows("SELECT LOWER(VARIABLE_NAME), GLOBAL_VALUE FROM information_schema.SYSTEM_VARIABLES"))
     row = engine_line_store(server_version=server.value("SELECT @@version"), rows=rows)
     server.close()

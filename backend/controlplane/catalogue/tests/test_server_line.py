@@ -8,9 +8,10 @@ from controlplane.catalogue.models import EngineLine
 from controlplane.catalogue.normal import NotOfType, normal
 from controlplane.catalogue.sameness import is_same
 from controlplane.catalogue.selectors import line_get
-from controlplane.catalogue.server_variables import QUERY, line_id
+from controlplane.catalogue.server_variables import line_id
 from controlplane.catalogue.services import engine_line_store
 from controlplane.core.errors import NotFound
+from controlplane.gateway.product import MARIADB
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ def test_a_version_without_a_release_is_refused() -> None:
 def test_a_running_server_teaches_all_of_its_variables(shared_server) -> None:  # type: ignore[no-untyped-def]
     server = shared_server.connect()
     version = server.value("SELECT @@version")
-    row = engine_line_store(server_version=version, rows=server.rows(QUERY))
+    row = engine_line_store(server_version=version, rows=server.rows(MARIADB.variables_query))
     variables = dict(server.rows("SELECT LOWER(VARIABLE_NAME), GLOBAL_VALUE FROM information_schema.SYSTEM_VARIABLES"))
     server.close()
     line = line_get(row.pk)
@@ -56,7 +57,7 @@ def test_a_running_server_teaches_all_of_its_variables(shared_server) -> None:  
 @pytest.mark.django_db
 def test_settings_of_the_engine_have_units_and_what_it_tells_of_itself_is_none(own_server) -> None:  # type: ignore[no-untyped-def]
     server = own_server(has_engine=True).connect()
-    row = engine_line_store(server_version=server.value("SELECT @@version"), rows=server.rows(QUERY))
+    row = engine_line_store(server_version=server.value("SELECT @@version"), rows=server.rows(MARIADB.variables_query))
     server.close()
     engine = {name: each for name, each in line_get(row.pk).definitions.items() if name.startswith("fqc_")}
     units = {name: each.unit for name, each in engine.items() if each.type == "integer" and each.is_modifiable}

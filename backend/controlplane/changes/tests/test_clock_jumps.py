@@ -150,7 +150,7 @@ def test_two_schedulers_and_two_workers_apply_a_change_that_is_due_once(held, wo
 
 def test_drift_by_hand_stays_drift_however_the_clock_jumps(held, clock, shared_server):
     from controlplane.changes.watch import watch
-    from controlplane.metrics.connections import Connections
+    from controlplane.fleet.kept_connections import Connections
 
     instance, proxy = held
     proxy.release()

@@ -7,8 +7,8 @@ from controlplane.changes import services
 from controlplane.changes import watch as watching
 from controlplane.changes.watch import watch, watch_silent
 from controlplane.core.models import Event
+from controlplane.fleet.kept_connections import Connections
 from controlplane.fleet.models import Instance
-from controlplane.metrics.connections import Connections
 from controlplane.metrics.tests.fleet import instance_make
 from controlplane.prerequisites.check import instance_check
 from testing.changes import asked, changed, run

@@ -4,10 +4,12 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from pymysql.constants import CR
+from pymysql.err import OperationalError
 
 from controlplane.gateway.endpoint import checked_addresses, is_allowed
 from controlplane.gateway.errors import AccessDenied, NotAServer, RefusedEndpoint, RefusedStatement, Unreachable
-from controlplane.gateway.server import Limits, open_server
+from controlplane.gateway.server import Limits, open_server, translate
 from controlplane.gateway.tests.dribble import dribbling
 from controlplane.gateway.tests.stranger import GREETINGS, stranger
 from testing.servers import LIMITS
@@ -32,6 +34,20 @@ def test_an_unknown_variable_reads_as_none_and_cannot_be_set(server):
     with pytest.raises(RefusedStatement) as caught:
         server.set_global("no_such_variable", 1)
     assert caught.value.is_permanent
+
+
+def test_an_error_is_known_by_its_number_and_not_by_a_port_that_contains_another(server, monkeypatch):
+    monkeypatch.setattr(server, "place", "127.0.0.1:11193")
+    with pytest.raises(RefusedStatement, match="1193") as caught:
+        server.variable("last_insert_id")  # there is one, of sessions alone
+    assert caught.value.number == 1238
+
+
+@pytest.mark.parametrize(("number", "kept"), [(1927, 1927), (1040, 1040), (1053, 1053), (CR.CR_SERVER_LOST, 0)])
+def test_a_server_that_is_gone_is_unreachable_and_its_own_number_is_kept(number, kept):
+    error = translate(OperationalError(number, "gone"), "127.0.0.1:1193")
+    assert isinstance(error, Unreachable)
+    assert (error.number, error.is_permanent) == (kept, False)
 
 
 @pytest.mark.parametrize("name", ["a`b", "x = 1, y", "", "UPPER", "a.b.c", "a" * 65])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from controlplane.metrics.connections import Connections
+from controlplane.fleet.kept_connections import Connections
 
 
 @pytest.fixture

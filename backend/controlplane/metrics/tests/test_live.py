@@ -12,8 +12,8 @@ import pytest
 
 from controlplane.core.event_seen import Seen
 from controlplane.core.event_stream import Wanted, fetch
+from controlplane.fleet.kept_connections import Connections
 from controlplane.metrics import polling
-from controlplane.metrics.connections import Connections
 from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.tests.fleet import instance_make
 from testing.clients import client_as

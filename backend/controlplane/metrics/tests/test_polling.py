@@ -10,15 +10,15 @@ from structlog.testing import capture_logs
 
 from controlplane.core.models import Event
 from controlplane.core.sealing import seal
+from controlplane.core.turns import turn_claim, turn_end
+from controlplane.fleet.kept_connections import Connections
 from controlplane.fleet.models import Instance
 from controlplane.gateway.tests.dribble import dribbling
 from controlplane.gateway.tests.hostile import END, answers, column, hostile
 from controlplane.gateway.tests.stranger import GREETINGS, stranger
 from controlplane.metrics import polling
-from controlplane.metrics.connections import Connections
 from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.tests.fleet import instance_make
-from controlplane.metrics.turns import turn_claim, turn_end
 from testing.workers import until
 
 T = 1_800_000_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from django.db.models import Q
 
-from controlplane.metrics.models import Clock
+from controlplane.core.models import Clock
 
 SLACK_SECONDS = 60.0  # between reading the clock and claiming
 

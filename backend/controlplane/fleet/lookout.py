@@ -19,8 +19,8 @@ import structlog
 from django.db import DatabaseError, connection
 
 from controlplane.core import clock
-from controlplane.metrics.connections import PROCESS, Connections
-from controlplane.metrics.turns import turn_claim, turn_renew
+from controlplane.core.turns import turn_claim, turn_renew
+from controlplane.fleet.kept_connections import PROCESS, Connections
 
 NAME = "lookout"
 LEASE_SECONDS = 20.0

@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from config.celery import app
-from controlplane.metrics import lookout, polling
-from controlplane.metrics.connections import Connections
-from controlplane.metrics.lookout import LOOKOUT, NAME, Lookout
-from controlplane.metrics.models import Clock, Sample
+from controlplane.core.models import Clock
+from controlplane.fleet import lookout
+from controlplane.fleet.kept_connections import Connections
+from controlplane.fleet.lookout import LOOKOUT, NAME, Lookout
+from controlplane.metrics import polling
+from controlplane.metrics.models import Sample
 from controlplane.metrics.tasks import look
 from controlplane.metrics.tests.fleet import class_make, instance_make
 from controlplane.settings.selectors import settings_get
