@@ -114,7 +114,7 @@ test-cli: build cli ## The `fqc` command against a real stack
 test-sdk: build sdk-clients ## The managed service's official clients against a real stack
 	@cd backend/rpc_clients && $(PYTHON) -m pytest -q
 test-terraform: build terraform ## The Terraform provider against a real stack
-	@cd infra/terraform/provider && TF_ACC=1 go test -v -timeout 60m ./...
+	@cd infra/terraform/provider && TF_ACC=1 go test -count=1 -v -timeout 60m ./...
 test-stack: build ## What `make up` is made of, against real stacks
 	@$(HOUSE_TESTS) stack/tests
 test-house: build ## Compose file, documents and this summary

@@ -7,8 +7,9 @@
     call   := ('LEAST'|'GREATEST'|'SUM') '(' term (',' term)* ')'
 
 ``<`` and ``>`` may stand for ``{`` and ``}``. Variables are case-sensitive, functions are not.
-Numbers are integers of any size, none is negative, so truncating and flooring agree.
+Numbers are integers of any size; none can be written negative, but the value of a variable may be.
 Deliberately absent: decimals, ``+``, ``-``, comparisons, Python's ``eval``. No Django here.
+Terraform's provider has the same language; docs/reference/expressions.json holds both to the same answers.
 """
 
 from .compiled import Expression, compile_expression, is_expression

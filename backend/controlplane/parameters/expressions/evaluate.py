@@ -50,11 +50,16 @@ def _step(left: Program, step: Step) -> Program:
 def _constant_step(left: Program, operator: str, constant: int) -> Program:
     if operator == "*":
         return lambda values: left(values) * constant
-    return lambda values: left(values) // constant
+    return lambda values: _truncated(left(values), constant)
 
 
 def _divide(left: Program, right: Program, column: int, values: Values) -> int:
     divisor = right(values)
     if divisor == 0:
         raise EvaluationError(column, "a divisor of 0", "a divisor of at least 1")
-    return left(values) // divisor
+    return _truncated(left(values), divisor)
+
+
+def _truncated(dividend: int, divisor: int) -> int:
+    quotient = abs(dividend) // abs(divisor)
+    return quotient if (dividend < 0) == (divisor < 0) else -quotient

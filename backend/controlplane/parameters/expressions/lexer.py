@@ -67,5 +67,5 @@ def _token(match: re.Match[str]) -> Token:
 def _unknown_character(text: str, position: int) -> ExpressionSyntaxError:
     character = text[position]
     hint = "only * and / combine values; SUM(a, b) adds" if character in "+-" else ""
-    shown = f"'{character}'" if character.isprintable() else repr(character)
+    shown = f"'{character}'" if character.isprintable() else f"U+{ord(character):04X}"
     return ExpressionSyntaxError(position + 1, shown, "'*', '/', '}' or a value", hint)

@@ -2,7 +2,6 @@ package expression
 
 import (
 	"math/big"
-	"slices"
 	"strings"
 )
 
@@ -27,23 +26,21 @@ func isFunction(found token) bool {
 func function(name token, arguments []Node) Node {
 	combine := functions[strings.ToUpper(name.text)]
 	return func(variables map[string]*big.Int) (*big.Int, error) {
-		var total *big.Int
-		for _, argument := range arguments {
-			value, err := argument(variables)
-			if err != nil {
-				return nil, err
+		total, err := arguments[0](variables)
+		for _, argument := range arguments[1:] {
+			var value *big.Int
+			if err == nil {
+				value, err = argument(variables)
 			}
-			if total == nil {
-				total = value
-			} else {
+			if err == nil {
 				total = combine(total, value)
 			}
 		}
-		return total, nil
+		return total, err
 	}
 }
 
-func operation(sign token, left, right Node) Node {
+func product(left, right Node) Node {
 	return func(variables map[string]*big.Int) (*big.Int, error) {
 		first, err := left(variables)
 		if err != nil {
@@ -53,33 +50,33 @@ func operation(sign token, left, right Node) Node {
 		if err != nil {
 			return nil, err
 		}
-		if sign.kind == '*' {
-			return new(big.Int).Mul(first, second), nil
-		}
-		if second.Sign() == 0 {
-			return nil, &Error{sign.column, "a division by zero", "a divisor above zero", ""}
-		}
-		return new(big.Int).Quo(first, second), nil
+		return new(big.Int).Mul(first, second), nil
 	}
 }
 
-func variable(name token) Node {
+// quotient looks at the divisor first, and points at it, as the control plane does.
+func quotient(left, right Node, column int) Node {
 	return func(variables map[string]*big.Int) (*big.Int, error) {
-		if value, known := variables[name.text]; known {
+		divisor, err := right(variables)
+		if err != nil {
+			return nil, err
+		}
+		if divisor.Sign() == 0 {
+			return nil, &Error{column, "a divisor of 0", "a divisor of at least 1", ""}
+		}
+		dividend, err := left(variables)
+		if err != nil {
+			return nil, err
+		}
+		return new(big.Int).Quo(dividend, divisor), nil
+	}
+}
+
+func variable(name string, column int) Node {
+	return func(variables map[string]*big.Int) (*big.Int, error) {
+		if value, known := variables[name]; known {
 			return value, nil
 		}
-		return nil, &Error{name.column, name.text + " without a value", "a value for it", ""}
+		return nil, &Error{column, name + " without a value", "a value for it", ""}
 	}
-}
-
-// Unknown names those given that no expression may use.
-func Unknown(variables map[string]*big.Int) []string {
-	unknown := []string{}
-	for name := range variables {
-		if !slices.Contains(Variables, name) {
-			unknown = append(unknown, name)
-		}
-	}
-	slices.Sort(unknown)
-	return unknown
 }

@@ -1,7 +1,8 @@
 // Package expression reads and evaluates the expressions of parameter values: {DBInstanceClassMemory*7/10}.
 //
 // Whole numbers of any size; every division truncates. It exists because Terraform's functions run without a control
-// plane; a test holds both to the same answers. Deliberately absent: ranges of parameters, which only the API knows.
+// plane; docs/reference/expressions.json holds both to the same answers, also for what is wrong. Deliberately absent:
+// ranges of parameters, which only the API knows.
 package expression
 
 import (
@@ -12,10 +13,9 @@ import (
 )
 
 // Variables are what an instance class states.
-var Variables = []string{"AllocatedStorage", "DBInstanceClassCPU", "DBInstanceClassConnections", "DBInstanceClassMemory"}
+var Variables = []string{"AllocatedStorage", "DBInstanceClassMemory", "DBInstanceClassCPU", "DBInstanceClassConnections"}
 
-// maxDepth keeps a hostile text from exhausting the stack.
-const maxDepth = 64
+const factorWords = "an integer, a variable, a function or '{'"
 
 // Error points at a column, from 1.
 type Error struct {
@@ -26,7 +26,7 @@ type Error struct {
 func (e *Error) Error() string {
 	words := fmt.Sprintf("column %d: found %s, expected %s", e.Column, e.Found, e.Expected)
 	if e.Hint != "" {
-		words += "; " + e.Hint
+		words += " (" + e.Hint + ")"
 	}
 	return words
 }
@@ -45,22 +45,23 @@ func Evaluate(text string, variables map[string]*big.Int) (*big.Int, error) {
 
 // Parse takes braces or angle brackets around a term, or a call.
 func Parse(text string) (Node, error) {
-	p := &parser{}
-	var err error
-	if p.tokens, err = scan(text); err != nil {
+	tokens, err := scan(text)
+	if err != nil {
 		return nil, err
 	}
+	p := &parser{tokens: tokens}
 	if first := p.peek(); first.kind != '{' && first.kind != '<' && !isFunction(first) {
-		return nil, first.unexpected("'{' or a function", "put the expression in braces")
+		hint := ""
+		if slices.Contains(Variables, first.text) {
+			hint = "put the expression in braces"
+		}
+		return nil, first.unexpected("'{' or a function", hint)
 	}
 	node, err := p.factor()
 	if err != nil {
 		return nil, err
 	}
-	if rest := p.peek(); rest.kind != end {
-		return nil, rest.unexpected("the end of the expression", "")
-	}
-	return node, nil
+	return node, p.expect(end, "the end of the expression")
 }
 
 type parser struct {
@@ -71,8 +72,9 @@ type parser struct {
 
 func (p *parser) peek() token { return p.tokens[p.position] }
 
+// next stays at the end: peeking past it must remain possible.
 func (p *parser) next() token {
-	found := p.tokens[p.position]
+	found := p.peek()
 	if found.kind != end {
 		p.position++
 	}
@@ -89,37 +91,59 @@ func (p *parser) expect(kind rune, words string) error {
 func (p *parser) term() (Node, error) {
 	left, err := p.factor()
 	for err == nil && (p.peek().kind == '*' || p.peek().kind == '/') {
-		sign := p.next()
+		sign, column := p.next().kind, p.peek().column
 		var right Node
-		if right, err = p.factor(); err == nil {
-			left = operation(sign, left, right)
+		if right, err = p.factor(); sign == '*' {
+			left = product(left, right)
+		} else {
+			left = quotient(left, right, column)
 		}
 	}
 	return left, err
 }
 
 func (p *parser) factor() (Node, error) {
-	if p.depth++; p.depth > maxDepth {
-		return nil, p.peek().unexpected("less nesting", "")
-	}
-	defer func() { p.depth-- }()
 	found := p.next()
 	switch {
 	case found.kind == '{':
-		return p.enclosed('}')
+		return p.nested(found, func() (Node, error) { return p.enclosed('}') })
 	case found.kind == '<':
-		return p.enclosed('>')
+		return p.nested(found, func() (Node, error) { return p.enclosed('>') })
 	case found.kind == number:
 		value, _ := new(big.Int).SetString(found.text, 10)
 		return func(map[string]*big.Int) (*big.Int, error) { return value, nil }, nil
 	case isFunction(found):
-		return p.call(found)
-	case found.kind == word && slices.Contains(Variables, found.text):
-		return variable(found), nil
+		return p.nested(found, func() (Node, error) { return p.call(found) })
 	case found.kind == word:
-		return nil, found.unexpected("a number, a variable or a function", "variables: "+strings.Join(Variables, ", "))
+		return p.variable(found)
 	}
-	return nil, found.unexpected("a number, a variable or a function", "")
+	return nil, found.unexpected(factorWords, "")
+}
+
+func (p *parser) nested(opening token, inner func() (Node, error)) (Node, error) {
+	if p.depth++; p.depth > maxDepth {
+		return nil, opening.unexpected(fmt.Sprintf("at most %d levels of nesting", maxDepth), "")
+	}
+	defer func() { p.depth-- }()
+	return inner()
+}
+
+// variable points at the first place that names it, wherever its value is missed.
+func (p *parser) variable(found token) (Node, error) {
+	if !slices.Contains(Variables, found.text) {
+		return nil, found.unexpected(factorWords, nameHint(found.text))
+	}
+	first := slices.IndexFunc(p.tokens, func(each token) bool { return each.text == found.text })
+	return variable(found.text, p.tokens[first].column), nil
+}
+
+func nameHint(text string) string {
+	for _, name := range Variables {
+		if strings.EqualFold(name, text) {
+			return "variables are case-sensitive: " + name
+		}
+	}
+	return "variables: " + strings.Join(Variables, ", ")
 }
 
 func (p *parser) enclosed(closing rune) (Node, error) {
@@ -146,5 +170,5 @@ func (p *parser) call(name token) (Node, error) {
 		}
 		p.next()
 	}
-	return function(name, arguments), p.expect(')', "',' or ')'")
+	return function(name, arguments), p.expect(')', "'*', '/', ',' or ')'")
 }

@@ -1,57 +1,57 @@
 package expression
 
 import (
+	"encoding/json"
 	"errors"
 	"math/big"
-	"strings"
+	"os"
 	"testing"
 )
 
-var large = map[string]*big.Int{
-	"DBInstanceClassMemory": big.NewInt(12884901888),
-	"DBInstanceClassCPU":    big.NewInt(4),
+type example struct {
+	Text      string
+	Variables map[string]*big.Int
+	Value     *big.Int
+	Kind      string
+	Column    int
+	Found     string
+	Expected  string
+	Hint      string
+	Message   string
 }
 
-func TestValuesOfExpressions(t *testing.T) {
-	for text, wanted := range map[string]string{
-		"{DBInstanceClassMemory*3/4}":                                "9663676416",
-		"{DBInstanceClassMemory*63/100}":                             "8117488189",
-		"<DBInstanceClassMemory*7/10>":                               "9019431321",
-		"{LEAST(DBInstanceClassMemory/1073741824*256, 2048)}":        "2048",
-		"LEAST({DBInstanceClassMemory/256},10485760)":                "10485760",
-		"greatest({DBInstanceClassMemory/9868951},80)":               "1305",
-		"{SUM(DBInstanceClassMemory/1073741824,DBInstanceClassCPU)}": "16",
-		"{7/2*2}":                    "6",
-		"{99999999999999999999*10}":  "999999999999999999990",
-		"{ {8/4} * GREATEST(1,3,2)}": "6",
-	} {
-		value, err := Evaluate(text, large)
-		if err != nil || value.String() != wanted {
-			t.Errorf("%s is %v (%v), wanted %s", text, value, err, wanted)
+// The same cases as the control plane's own tests.
+func examples(t *testing.T) (cases struct{ Valid, Invalid []example }) {
+	t.Helper()
+	text, err := os.ReadFile("../../../../../docs/reference/expressions.json")
+	if err == nil {
+		err = json.Unmarshal(text, &cases)
+	}
+	if err != nil || len(cases.Valid) == 0 || len(cases.Invalid) == 0 {
+		t.Fatal("no cases: ", err)
+	}
+	return cases
+}
+
+func TestAValidExpressionHasTheValueThatTheControlPlaneGivesIt(t *testing.T) {
+	for _, each := range examples(t).Valid {
+		value, err := Evaluate(each.Text, each.Variables)
+		if err != nil || value.Cmp(each.Value) != 0 {
+			t.Errorf("%q with %v is %v (%v), wanted %v", each.Text, each.Variables, value, err, each.Value)
 		}
 	}
 }
 
-func TestErrorsPointAtTheColumn(t *testing.T) {
-	for text, column := range map[string]int{
-		"":                             1,
-		"DBInstanceClassMemory":        1,
-		"{DBInstanceClassMemory*0.75}": 24,
-		"{DBInstanceClassMemory+1024}": 23,
-		"{LEAST(1,,8)}":                10,
-		"{8/0}":                        3,
-		"{8*}":                         4,
-		"{8":                           3,
-		"{8} 9":                        5,
-		"{dbinstanceclassmemory}":      2,
-		"{AllocatedStorage}":           2,
-		"{SUM()}":                      6,
-		strings.Repeat("{", 1000):      65,
-	} {
-		_, err := Evaluate(text, large)
+func TestAnInvalidExpressionIsRefusedInTheWordsOfTheControlPlane(t *testing.T) {
+	for _, each := range examples(t).Invalid {
+		if _, err := Parse(each.Text); (err == nil) != (each.Kind == "evaluation") {
+			t.Errorf("%q is parsed with %v, wanted an error of %s", each.Text, err, each.Kind)
+		}
+		_, err := Evaluate(each.Text, each.Variables)
+		wanted := Error{each.Column, each.Found, each.Expected, each.Hint}
 		var found *Error
-		if !errors.As(err, &found) || found.Column != column {
-			t.Errorf("%q gives %v, wanted column %d", text, err, column)
+		if !errors.As(err, &found) || *found != wanted || found.Error() != each.Message {
+			t.Errorf("%q gives %v, wanted %v", each.Text, err, each.Message)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestErrorsPointAtTheColumn(t *testing.T) {
 func FuzzNoTextBreaksIt(f *testing.F) {
 	f.Add("{LEAST(DBInstanceClassMemory/256,10485760)}")
 	f.Fuzz(func(t *testing.T, text string) {
-		value, err := Evaluate(text, large)
+		value, err := Evaluate(text, map[string]*big.Int{"DBInstanceClassMemory": big.NewInt(12884901888)})
 		if (value == nil) == (err == nil) {
 			t.Errorf("%q gives both or neither of %v and %v", text, value, err)
 		}

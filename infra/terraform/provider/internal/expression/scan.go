@@ -1,8 +1,18 @@
 package expression
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+)
+
+// What keeps a hostile text from exhausting anything; the control plane has the same limits.
+const (
+	maxLength = 1024
+	maxDepth  = 32
+	maxDigits = 40
 )
 
 const (
@@ -10,6 +20,9 @@ const (
 	number rune = '0'
 	word   rune = 'a'
 )
+
+// A decimal, a number, a name, a sign, or space.
+var pattern = regexp.MustCompile(`^(?:([0-9]*\.[0-9]+|[0-9]+\.)|([0-9]+)|([A-Za-z_][A-Za-z0-9_]*)|([{}<>()*/,])|[ \t]+)`)
 
 type token struct {
 	kind   rune // a sign of its own, or one of the constants
@@ -20,49 +33,46 @@ type token struct {
 func (t token) unexpected(expected, hint string) *Error {
 	found := "'" + t.text + "'"
 	if t.kind == end {
-		found = "the end"
+		found = "the end of the expression"
 	}
 	return &Error{t.column, found, expected, hint}
 }
 
 func scan(text string) ([]token, error) {
-	tokens, letters := []token{}, []rune(text)
-	for at := 0; at < len(letters); {
-		letter := letters[at]
+	if length := utf8.RuneCountInString(text); length > maxLength {
+		return nil, &Error{maxLength + 1, fmt.Sprintf("%d characters", length), fmt.Sprintf("at most %d characters", maxLength), ""}
+	}
+	tokens := []token{}
+	for at := 0; at < len(text); {
+		// All before this is ASCII, so bytes count characters.
+		column, parts := at+1, pattern.FindStringSubmatch(text[at:])
 		switch {
-		case letter == ' ' || letter == '\t':
-			at++
-		case strings.ContainsRune("{}<>()*/,", letter):
-			tokens = append(tokens, token{letter, string(letter), at + 1})
-			at++
-		case isDigit(letter):
-			length := span(letters[at:], func(r rune) bool { return isDigit(r) || r == '.' })
-			found := token{number, string(letters[at : at+length]), at + 1}
-			if strings.Contains(found.text, ".") {
-				return nil, found.unexpected("an integer", "write a fraction: *3/4 instead of *0.75")
-			}
-			tokens, at = append(tokens, found), at+length
-		case isLetter(letter):
-			length := span(letters[at:], func(r rune) bool { return isLetter(r) || isDigit(r) })
-			tokens, at = append(tokens, token{word, string(letters[at : at+length]), at + 1}), at+length
-		default:
-			found := token{letter, string(letter), at + 1}
-			return nil, found.unexpected("a number, a name or one of { } ( ) * / ,", "")
+		case parts == nil:
+			return nil, unknownCharacter(text[at:], column)
+		case parts[1] != "":
+			return nil, token{number, parts[1], column}.unexpected("an integer", "write a fraction: *3/4 instead of *0.75")
+		case len(parts[2]) > maxDigits:
+			return nil, &Error{column, fmt.Sprintf("a number of %d digits", len(parts[2])), fmt.Sprintf("at most %d digits", maxDigits), ""}
+		case parts[2] != "":
+			tokens = append(tokens, token{number, parts[2], column})
+		case parts[3] != "":
+			tokens = append(tokens, token{word, parts[3], column})
+		case parts[4] != "":
+			tokens = append(tokens, token{rune(parts[4][0]), parts[4], column})
 		}
+		at += len(parts[0])
 	}
-	return append(tokens, token{kind: end, column: len(letters) + 1}), nil
+	return append(tokens, token{kind: end, column: len(text) + 1}), nil
 }
 
-func span(letters []rune, belongs func(rune) bool) int {
-	for at, letter := range letters {
-		if !belongs(letter) {
-			return at
-		}
+func unknownCharacter(text string, column int) *Error {
+	character, _ := utf8.DecodeRuneInString(text)
+	found, hint := fmt.Sprintf("%U", character), ""
+	if unicode.IsPrint(character) {
+		found = fmt.Sprintf("'%c'", character)
 	}
-	return len(letters)
-}
-
-func isDigit(letter rune) bool { return letter >= '0' && letter <= '9' }
-func isLetter(letter rune) bool {
-	return letter == '_' || (letter < unicode.MaxASCII && unicode.IsLetter(letter))
+	if strings.ContainsRune("+-", character) {
+		hint = "only * and / combine values; SUM(a, b) adds"
+	}
+	return &Error{column, found, "'*', '/', '}' or a value", hint}
 }

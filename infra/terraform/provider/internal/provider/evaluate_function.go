@@ -2,7 +2,9 @@ package provider
 
 import (
 	"context"
+	"maps"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/function"
@@ -46,7 +48,7 @@ func (evaluate) Run(ctx context.Context, req function.RunRequest, resp *function
 		}
 		variables[name] = whole
 	}
-	if unknown := expression.Unknown(variables); len(unknown) > 0 {
+	if unknown := unknownNames(variables); len(unknown) > 0 {
 		resp.Error = function.NewArgumentFuncError(1, "No expression may name "+strings.Join(unknown, ", ")+". Known are "+strings.Join(expression.Variables, ", ")+".")
 		return
 	}
@@ -56,6 +58,11 @@ func (evaluate) Run(ctx context.Context, req function.RunRequest, resp *function
 		return
 	}
 	resp.Error = resp.Result.Set(ctx, exact(value))
+}
+
+func unknownNames(variables map[string]*big.Int) []string {
+	isKnown := func(name string) bool { return slices.Contains(expression.Variables, name) }
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(variables)), isKnown)
 }
 
 // exact has as many bits as the number needs: the usual 53 would round it.
