@@ -58,7 +58,7 @@ CONTROL_PLANE += ("engine/dist", "backend/stack", "frontend/dist/favicon.svg")
 BACKEND = (*CONTROL_PLANE, "backend/testing", "backend/conftest.py", "backend/pyproject.toml", "backend/openapi.yaml")
 BACKEND += ("docs/reference",)
 ENGINE = ("Cargo.lock", "Cargo.toml", "clippy.toml", "crates", "dist", "docker", "rustfmt.toml", "target", "tests")
-ENGINE = ("Makefile", *(f"engine/{name}" for name in ENGINE))
+ENGINE = ("Makefile", "docs/reference/engine.json", *(f"engine/{name}" for name in ENGINE))
 FRONTEND = ("Makefile", "frontend", "backend/openapi.yaml")
 # Where the names come from that the console tells in its second language.
 TOLD = ("backend/controlplane", "engine/crates/sql/src", "engine/crates/session/src", "engine/crates/plugin/src")

@@ -9,6 +9,7 @@ from controlplane.catalogue.normal import is_off
 from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
+from controlplane.gateway import reports
 from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.readings import NOT_TABLES, SYSTEM_SCHEMAS
@@ -22,7 +23,7 @@ def cache_status(instance: Instance) -> dict[str, Any]:
         note_identity(instance, read_identity(server))
         counters = server.status("Qcache%") | server.status("Fqc%")
         kind, size, limit = (server.variable(name) for name in SETTINGS)
-        reasons = report(server, "REASONS") or []
+        reasons = report(server, reports.REASONS) or []
         version, rules = server.variable("fqc_version"), server.variable("fqc_rules")
     has_engine = instance.minor_version is not None
     return {
@@ -56,13 +57,13 @@ def report(server: Server, name: str) -> list[dict[str, str | None]] | None:
 
 def cache_queries(instance: Instance) -> dict[str, Any]:
     with connected(instance) as server:
-        items = report(server, "QUERIES")
+        items = report(server, reports.QUERIES)
     return _reported(items, items or [])
 
 
 def cache_tables(instance: Instance) -> dict[str, Any]:
     with connected(instance) as server:
-        rows = report(server, "TABLES")
+        rows = report(server, reports.TABLES)
     return _reported(rows, [_table(row) for row in rows or [] if _is_table(row)])
 
 
@@ -71,8 +72,8 @@ def _reported(rows: list[dict[str, str | None]] | None, items: list[Any]) -> dic
 
 
 def _is_table(row: dict[str, str | None]) -> bool:
-    is_no_table = re.search(NOT_TABLES, row.get("Table_name") or "", re.IGNORECASE)
-    return row.get("Table_schema") not in SYSTEM_SCHEMAS and not is_no_table
+    is_no_table = re.search(NOT_TABLES, row.get(reports.TABLE_NAME) or "", re.IGNORECASE)
+    return row.get(reports.TABLE_SCHEMA) not in SYSTEM_SCHEMAS and not is_no_table
 
 
 def _table(row: dict[str, str | None]) -> dict[str, str | int | None]:
@@ -80,26 +81,19 @@ def _table(row: dict[str, str | None]) -> dict[str, str | int | None]:
         return None if row.get(name) is None else int(row[name] or 0)
 
     return {
-        "schema": row.get("Table_schema") or "",
-        "table": row.get("Table_name") or "",
-        "entries": number("Entries"),
-        "stored_bytes": number("Bytes"),
-        "reads_cached": number("Reads_cached"),
-        "reads_server": number("Reads_server"),
-        "writes": number("Writes"),
-        "invalidations_avoided": number("Invalidations_avoided"),
+        "schema": row.get(reports.TABLE_SCHEMA) or "",
+        "table": row.get(reports.TABLE_NAME) or "",
+        **{field: number(column) for field, column in reports.TABLE_NUMBERS.items()},
     }
 
 
 def cache_curve(instance: Instance) -> list[tuple[int, float]]:
     """Predicted hit ratio by size, from the engine's sketch; empty if it has none."""
     with connected(instance) as server:
-        rows = report(server, "CURVE") or []
+        rows = report(server, reports.CURVE) or []
     return [point for point in map(_point, rows) if point is not None]
 
 
 def _point(row: dict[str, str | None]) -> tuple[int, float] | None:
-    columns = {name.lower(): value for name, value in row.items()}
-    size = next((columns[name] for name in ("size_bytes", "size", "bytes") if columns.get(name)), None)
-    ratio = next((columns[name] for name in ("hit_ratio", "predicted_hit_ratio") if columns.get(name)), None)
+    size, ratio = row.get(reports.SIZE_BYTES), row.get(reports.HIT_RATIO)
     return (int(size), float(ratio)) if size and ratio else None

@@ -23,6 +23,7 @@ from controlplane.audit.services import audit_record
 from controlplane.core.errors import Conflict, Denied
 from controlplane.fleet.connection import address_of, connected
 from controlplane.fleet.models import Instance
+from controlplane.gateway import reports
 from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.local_accounts import COUNTING_ROLE, Use
 from controlplane.gateway.product import PRODUCTS
@@ -33,10 +34,9 @@ from controlplane.prerequisites.trial_errors import told_in_own_words
 from controlplane.prerequisites.trial_statement import statement_check
 from controlplane.settings.selectors import settings_get
 
-COUNTED = ("hits", "inserts", "not_cached")
+COUNTED = tuple(reports.OWN_COUNTS)
 # An engine that wakes first waits for what it did not see begin, then looks the tables up, and finds its memory.
 WAKING_SECONDS = 10.0
-PASSING_REASONS = {"", "table_unknown", "changed", "no_memory", "session_settings", "not_reused"}
 PAUSE_SECONDS = 0.02
 KEPT_CHARACTERS = 4000  # of a statement, in the audit
 
@@ -52,7 +52,7 @@ class Counts:
     @property
     def is_final(self) -> bool:
         """Nothing that time alone would change."""
-        return self.reason not in PASSING_REASONS
+        return self.reason not in {"", *reports.PASSING_REASONS}
 
 
 def trial_allow(role: str | None) -> None:
@@ -152,17 +152,17 @@ def _timed(server: Server, statement: str, repetitions: int) -> dict[str, int]:
 
 def _counts(server: Server) -> Counts:
     """Of this session, as far as its engine tells them apart."""
-    told = _report(server, "STATUS", "Item", "Value")
-    own = [told.get(f"{name.replace('_', ' ').capitalize()} of this connection") for name in COUNTED]
+    told = _report(server, reports.STATUS, reports.ITEM, reports.VALUE)
+    own = [told.get(item) for item in reports.OWN_COUNTS.values()]
     if None not in own:
-        reason = told.get("Why its last read was not cached") or ""
+        reason = told.get(reports.WHY_NOT_CACHED) or ""
         return Counts(*(int(number or 0) for number in own), is_shared=False, reason=reason)
     status = server.status("Qcache%")
     return Counts(*(int(status.get(f"Qcache_{name}", "0")) for name in COUNTED), is_shared=True)
 
 
 def _meaning(server: Server, reason: str) -> str:
-    return _report(server, "REASONS", "Reason", "Meaning").get(reason) or "" if reason else ""
+    return _report(server, reports.REASONS, reports.REASON, reports.MEANING).get(reason) or "" if reason else ""
 
 
 def _report(server: Server, topic: str, key: str, value: str) -> dict[str, str | None]:

@@ -20,6 +20,8 @@ mod reports;
 mod responses;
 mod rows;
 mod session;
+#[cfg(test)]
+mod stated;
 mod statement;
 mod surface;
 mod text;

@@ -115,3 +115,17 @@ impl Reasons {
         own.chain(text).filter(|(_, count, _)| *count > 0).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stated::stated;
+
+    #[test]
+    fn the_reasons_are_those_that_are_stated() {
+        let reasons = Reasons::default();
+        reasons.counters.iter().for_each(|counter| counter.add(1));
+        let names: Vec<_> = reasons.list().into_iter().map(|(name, _, _)| name).collect();
+        assert_eq!(names, stated("reasons"));
+    }
+}

@@ -22,6 +22,12 @@ static CLASSIC: [(&str, &AtomicU64); 8] = [
     ("Qcache_free_blocks", &FREE_BLOCKS),
     ("Qcache_total_blocks", &TOTAL_BLOCKS),
 ];
+#[cfg(test)]
+pub fn names() -> impl Iterator<Item = String> {
+    let own = ROWS.iter().map(|(name, _)| name.to_str().unwrap());
+    own.chain(CLASSIC.iter().map(|(name, _)| *name)).map(str::to_owned)
+}
+
 pub struct Rows(pub [ShowVar; ROWS.len() + 1]);
 // SAFETY: pointers to statics.
 unsafe impl Sync for Rows {}

@@ -351,3 +351,36 @@ fn is_on(variable: &Shared<c_char>) -> bool {
     // SAFETY: as above.
     unsafe { variable.get().read_volatile() != 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mariadb::status;
+
+    const FILE: &str = include_str!("../../../../../docs/reference/engine.json");
+
+    fn stated(key: &str) -> Vec<String> {
+        let (_, rest) = FILE.split_once(&format!("\"{key}\": [")).expect("a list of this name");
+        let (list, _) = rest.split_once(']').expect("its end");
+        list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_variables_are_those_that_are_stated() {
+        let declared = LIST.0.iter().take_while(|variable| !variable.is_null()).map(|variable| {
+            // SAFETY: each declaration begins with its header, whose name is a literal.
+            let name = unsafe { CStr::from_ptr((*variable.cast::<VarHeader>()).name) };
+            format!("fqc_{}", name.to_str().unwrap())
+        });
+        let mut names: Vec<_> = declared.collect();
+        names.sort();
+        assert_eq!(names, stated("variables"));
+    }
+
+    #[test]
+    fn the_counters_are_those_that_are_stated() {
+        let mut names: Vec<_> = status::names().collect();
+        names.sort();
+        assert_eq!(names, stated("counters"));
+    }
+}

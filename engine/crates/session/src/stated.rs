@@ -1,0 +1,10 @@
+//! What the engine and the control plane know each other by. The control plane's tests read the same file.
+
+const FILE: &str = include_str!("../../../../docs/reference/engine.json");
+
+/// A list of plain strings; it panics if there is none of this name.
+pub fn stated(key: &str) -> Vec<&'static str> {
+    let (_, rest) = FILE.split_once(&format!("\"{key}\": [")).expect("a list of this name");
+    let (list, _) = rest.split_once(']').expect("its end");
+    list.split('"').skip(1).step_by(2).collect()
+}
