@@ -52,6 +52,27 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
 ]
 
+# What an app calls of those above it, which it may not import (controlplane/core/hooks.py).
+HOOKS = {
+    # Whether those who are being told of events still may be.
+    "standing": {
+        "holder_of": "controlplane.accounts.standing.holder_of",
+        "still_standing": "controlplane.accounts.standing.still_standing",
+    },
+    # Facts of events by topic, for a reader who named some instances: too much to keep with each event.
+    "events": {
+        "samples": "controlplane.metrics.live.sample_facts",
+        "fleet_apply": "controlplane.rollouts.selectors.progress_facts",
+    },
+    # What ends with an instance, in the transaction that deletes it.
+    "instance_forget": {"incidents": "controlplane.alerts.incidents.instance_leave"},
+    # What Prometheus reads of the control plane itself.
+    "exposition": {
+        "fleet": "controlplane.metrics.exposition.FleetCollector",
+        "alerts": "controlplane.alerts.exposition.AlertCollector",
+    },
+}
+
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]

@@ -4,9 +4,3 @@ from django.apps import AppConfig
 class AccountsConfig(AppConfig):
     name = "controlplane.accounts"
     default_auto_field = "django.db.models.BigAutoField"
-
-    def ready(self) -> None:
-        from controlplane.accounts.standing import holder_of, still_standing
-        from controlplane.core.standing import standing_register
-
-        standing_register(holder_of, still_standing)

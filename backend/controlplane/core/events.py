@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from controlplane.core.hooks import hooks
 from controlplane.core.models import Event
 
 TOPICS = ("change", "fleet_apply", "incident", "instance", "samples")
-# Facts of some events, by their number, for a reader who named these instances (maybe none): what would be too much to
-# keep with each of them.
-Teller = Callable[[Sequence[Event], Collection[str]], dict[int, dict[str, Any]]]
-_tellers: dict[str, Teller] = {}
 
 
 def event_publish(topic: str, subject: str, facts: dict[str, Any]) -> None:
@@ -23,19 +20,14 @@ def events_publish(topic: str, told: Iterable[tuple[str, dict[str, Any]]]) -> No
     Event.objects.bulk_create(Event(topic=topic, subject=subject, facts=facts) for subject, facts in told)
 
 
-def teller_register(topic: str, teller: Teller) -> None:
-    """For the app whose topic it is, when it is ready."""
-    _tellers[topic] = teller
-
-
 def has_teller(topic: str) -> bool:
-    return topic in _tellers
+    return topic in hooks("events")
 
 
 def events_told(events: Sequence[Event], instances: Collection[str]) -> list[dict[str, Any]]:
-    """What each of them says to a reader who named these instances."""
+    """What each of them says to a reader who named these instances (maybe none)."""
     more: dict[int, dict[str, Any]] = {}
-    for topic, teller in _tellers.items():
+    for topic, teller in hooks("events").items():
         if theirs := [event for event in events if event.topic == topic]:
             more |= teller(theirs, instances)
     return [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +13,7 @@ from controlplane.audit.services import audit_record
 from controlplane.core.errors import Conflict, FieldError, Invalid, PasswordRequired
 from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.events import event_publish
+from controlplane.core.hooks import hooks
 from controlplane.core.one_at_a_time import one_at_a_time
 from controlplane.core.unique_names import name_claimed
 from controlplane.fleet.models import Instance, InstanceClass
@@ -31,8 +31,6 @@ INSTANCE_FACTS = (
 )  # fmt: skip
 OWN_OF_LOCAL = {"password", "trial_username", "trial_password"}
 RECEIVER = ("host", "port", "username", "is_tls_required", "tls_ca")  # who gets the stored password, and how
-
-_farewells: list[Callable[[Instance], None]] = []
 
 
 def instance_facts(instance: Instance) -> dict[str, Any]:
@@ -141,17 +139,12 @@ def instance_tell(instance: Instance) -> None:
     event_publish("instance", instance.pk, {"state": instance.state, "name": instance.name})
 
 
-def farewell_register(farewell: Callable[[Instance], None]) -> None:
-    """For the apps above, when they are ready: what they end with an instance, in the transaction that deletes it."""
-    _farewells.append(farewell)
-
-
 @transaction.atomic
 def instance_forget(instance: Instance) -> None:
     # Locked first: nothing new is written about it meanwhile that would keep it from being deleted.
     Instance.objects.select_for_update().get(pk=instance.pk)
-    for farewell in _farewells:
-        farewell(instance)
+    for end in hooks("instance_forget").values():
+        end(instance)
     audit_record("instance.deleted", instance, before=instance_facts(instance))
     instance.delete()
 

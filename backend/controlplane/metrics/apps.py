@@ -4,9 +4,3 @@ from django.apps import AppConfig
 class MetricsConfig(AppConfig):
     name = "controlplane.metrics"
     default_auto_field = "django.db.models.BigAutoField"
-
-    def ready(self) -> None:
-        from controlplane.core.events import teller_register
-        from controlplane.metrics.live import sample_facts
-
-        teller_register("samples", sample_facts)

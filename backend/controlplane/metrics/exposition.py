@@ -1,25 +1,23 @@
-"""The control plane itself in Prometheus' text format. Numbers come from the database, so any web process may answer.
-
-Other apps add a collector to REGISTRY when they are ready.
-"""
+"""The control plane itself in Prometheus' text format. From the database, so that any web process may answer."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cache
 
 from django.db.models import Count
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from controlplane.core.hooks import hooks
 from controlplane.core.models import Clock
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_polled
 from controlplane.metrics.models import Latest
 from controlplane.metrics.rollups import MARK
 
-REGISTRY = CollectorRegistry()
 SILENT_AFTER_SECONDS = 120
 
 
@@ -48,4 +46,10 @@ class FleetCollector(Collector):
         return []
 
 
-REGISTRY.register(FleetCollector())
+@cache
+def registry() -> CollectorRegistry:
+    """With the collectors of all apps."""
+    made = CollectorRegistry()
+    for collector in hooks("exposition").values():
+        made.register(collector())
+    return made

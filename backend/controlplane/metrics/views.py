@@ -19,7 +19,7 @@ from controlplane.metrics import selectors
 from controlplane.metrics import serializers as shapes
 from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.discovery import scrape_targets
-from controlplane.metrics.exposition import REGISTRY
+from controlplane.metrics.exposition import registry
 from controlplane.metrics.series import (
     CHART,
     DAY,
@@ -114,7 +114,7 @@ class Exposition(ApiView):
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse:
         written, content_type = choose_encoder(request.headers.get("Accept", ""))
-        return HttpResponse(written(REGISTRY), content_type=content_type)
+        return HttpResponse(written(registry()), content_type=content_type)
 
 
 def _query(

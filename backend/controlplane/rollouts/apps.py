@@ -4,9 +4,3 @@ from django.apps import AppConfig
 class RolloutsConfig(AppConfig):
     name = "controlplane.rollouts"
     default_auto_field = "django.db.models.BigAutoField"
-
-    def ready(self) -> None:
-        from controlplane.core.events import teller_register
-        from controlplane.rollouts.selectors import progress_facts
-
-        teller_register("fleet_apply", progress_facts)
