@@ -90,7 +90,7 @@ def write_privately(**_: object) -> None:
 @worker_init.connect
 def allow_files(**_: object) -> None:
     """A connection to every server is kept open: as many files as the system lets this process have."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 

@@ -6,7 +6,7 @@ import logging.config
 
 import structlog
 
-SHARED = [
+SHARED: list[structlog.typing.Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_logger_name,
     structlog.stdlib.add_log_level,

@@ -12,7 +12,7 @@ class AccessKeySerializer(serializers.ModelSerializer[AccessKey]):
 
     class Meta:
         model = AccessKey
-        fields = ("id", "name", "username", "scope", "is_active", "last_used_at", "created_at")
+        fields: tuple[str, ...] = ("id", "name", "username", "scope", "is_active", "last_used_at", "created_at")
         read_only_fields = fields
 
 

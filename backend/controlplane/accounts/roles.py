@@ -1,6 +1,6 @@
 """The three roles and their order."""
 
-from django.db.models import TextChoices
+from controlplane.core.choices import TextChoices
 
 
 class Role(TextChoices):

@@ -29,7 +29,16 @@ class UserSerializer(serializers.ModelSerializer[User]):
 
     class Meta:
         model = User
-        fields = ("id", "username", "email", "role", "is_active", "version", "last_login", "created_at")
+        fields: tuple[str, ...] = (
+            "id",
+            "username",
+            "email",
+            "role",
+            "is_active",
+            "version",
+            "last_login",
+            "created_at",
+        )
         read_only_fields = fields
 
 
@@ -84,7 +93,16 @@ class TokenSerializer(serializers.ModelSerializer[Token]):
 
     class Meta:
         model = Token
-        fields = ("id", "name", "username", "prefix", "scope", "expires_at", "last_used_at", "created_at")
+        fields: tuple[str, ...] = (
+            "id",
+            "name",
+            "username",
+            "prefix",
+            "scope",
+            "expires_at",
+            "last_used_at",
+            "created_at",
+        )
         read_only_fields = fields
 
 

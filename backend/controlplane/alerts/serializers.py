@@ -112,7 +112,7 @@ class IncidentSerializer(serializers.ModelSerializer[Incident]):
 
     class Meta:
         model = Incident
-        fields = (
+        fields: tuple[str, ...] = (
             "id", "state", "rule_id", "rule_name", "instance_id", "instance_name", "metric", "comparison", "threshold",
             "severity", "opened_value", "last_value", "opened_at", "resolved_at", "acknowledged_at", "acknowledged_by",
         )  # fmt: skip

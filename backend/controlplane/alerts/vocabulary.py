@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import TextChoices
+from controlplane.core.choices import TextChoices
 
 
 class Comparison(TextChoices):

@@ -117,7 +117,7 @@ def build(
     lines: list[PlannedLine] | None = None,
     findings: list[InstanceFinding] | None = None,
 ) -> Preview:
-    numbered = [
+    numbered: list[dict[str, object]] = [
         {"position": position, "kind": step.kind, "name": step.name, "old": step.old, "new": step.new}
         for position, step in enumerate(steps, start=1)
     ]

@@ -16,14 +16,22 @@ PARAMETER_NAME = r"\A[a-z][a-z0-9_]{0,63}\Z"
 class ChangeLineSerializer(serializers.ModelSerializer[ChangeLine]):
     class Meta:
         model = ChangeLine
-        fields = ("name", "unit", "old_submitted", "new_submitted", "old_value", "new_value", "needs_restart")
+        fields: tuple[str, ...] = (
+            "name",
+            "unit",
+            "old_submitted",
+            "new_submitted",
+            "old_value",
+            "new_value",
+            "needs_restart",
+        )
         read_only_fields = fields
 
 
 class PlannedStepSerializer(serializers.ModelSerializer[ChangeStep]):
     class Meta:
         model = ChangeStep
-        fields = ("position", "kind", "name", "old", "new")
+        fields: tuple[str, ...] = ("position", "kind", "name", "old", "new")
         read_only_fields = fields
 
 
@@ -41,7 +49,7 @@ class ChangeSummarySerializer(serializers.ModelSerializer[ChangeSet]):
 
     class Meta:
         model = ChangeSet
-        fields = (
+        fields: tuple[str, ...] = (
             "id", "instance", "instance_name", "kind", "state", "has_begun", "note", "template", "template_version",
             "needs_restart", "needs_admin", "needs_second_person", "when", "at", "not_before", "created_by",
             "approved_by", "reverts", "is_abort_requested", "outcome_code", "outcome_detail", "version", "created_at",

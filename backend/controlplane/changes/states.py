@@ -3,7 +3,7 @@
 previewed -> approved -> applying -> verifying -> applied | rolled_back | failed; before applying it may be aborted.
 """
 
-from django.db.models import TextChoices
+from controlplane.core.choices import TextChoices
 
 
 class ChangeState(TextChoices):

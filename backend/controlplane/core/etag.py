@@ -55,5 +55,5 @@ def row_held(row: Row, expected: IfMatch | None = None) -> Row:
     if now is None:
         raise NotFound(f"{row.pk} has been deleted meanwhile.")
     if expected is not None:
-        expected.check(now.version)  # type: ignore[attr-defined]
+        expected.check(now.version)
     return now

@@ -91,7 +91,9 @@ def _from_api(error: exceptions.APIException) -> dict[str, Any]:
 def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
     if isinstance(error, Problem):
         headers = {"Retry-After": str(error.retry_after_seconds)} if error.retry_after_seconds else {}
-        named = {"code": error.code, "title": error.title, "errors": error.errors, "statements": error.statements}
+        named: dict[str, Any] = {
+            "code": error.code, "title": error.title, "errors": error.errors, "statements": error.statements,
+        }  # fmt: skip
         return body(error.status, error.detail, **named), headers
     if isinstance(error, Http404):
         return body(404, "There is no such resource, or not any more."), {}
@@ -102,7 +104,7 @@ def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
     if isinstance(error, exceptions.APIException):
         headers = {"WWW-Authenticate": error.auth_header} if getattr(error, "auth_header", None) else {}
         if getattr(error, "wait", None):
-            headers["Retry-After"] = str(int(error.wait) + 1)  # type: ignore[attr-defined]
+            headers["Retry-After"] = str(int(error.wait) + 1)
         return _from_api(error), headers
     log_failure("request_failed", error)
     if isinstance(error, IntegrityError):

@@ -32,8 +32,8 @@ def caller() -> Caller:
 
 def caller_is(actor: str, actor_id: str, role: str, token_prefix: str = "", authority: str = "") -> None:
     """Called once the request has been authenticated."""
-    facts = {"actor": actor, "actor_id": actor_id, "role": role, "token_prefix": token_prefix, "authority": authority}
-    _caller.set(replace(_caller.get(), **facts))
+    now = _caller.get()
+    _caller.set(replace(now, actor=actor, actor_id=actor_id, role=role, token_prefix=token_prefix, authority=authority))
 
 
 def caller_holds(kept_answer: int) -> None:

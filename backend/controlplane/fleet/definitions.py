@@ -67,7 +67,7 @@ class _ById:
 def _merged(own: _ById, server: _ById | None, has_engine: bool) -> Line:
     names = set(server.line.definitions) if server else set(own.line.definitions)
     names |= {name for name in own.line.definitions if name.startswith(CACHE_PREFIX)}
-    merged = {name: _choose(name, own.line, server and server.line, has_engine) for name in sorted(names)}
+    merged = {name: _choose(name, own.line, server.line if server else None, has_engine) for name in sorted(names)}
     return replace(own.line, definitions=merged)
 
 

@@ -233,7 +233,7 @@ class TemplateUseSerializer(serializers.ModelSerializer[TemplateUse]):
         read_only_fields = fields
 
     def to_representation(self, use: TemplateUse) -> Any:
-        use.differences = use_differences(use, self.context["values"])  # type: ignore[attr-defined]
+        use.differences = use_differences(use, self.context["values"])
         return super().to_representation(use)
 
     def get_is_in_step(self, use: Any) -> bool:

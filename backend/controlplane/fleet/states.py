@@ -1,6 +1,6 @@
 """Where an instance comes from and what it is doing."""
 
-from django.db.models import TextChoices
+from controlplane.core.choices import TextChoices
 
 
 class Provider(TextChoices):

@@ -51,12 +51,16 @@ DENIED = {ER.ACCESS_DENIED_ERROR, ER.DBACCESS_DENIED_ERROR, ER.HOST_NOT_PRIVILEG
 class Endpoint(Protocol):
     """What an instance must offer to be connected to."""
 
-    host: str
-    port: int
-    username: str
-    is_tls_required: bool
-    tls_ca: str
-
+    @property
+    def host(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def username(self) -> str: ...
+    @property
+    def is_tls_required(self) -> bool: ...
+    @property
+    def tls_ca(self) -> str: ...
     @property
     def password(self) -> str: ...
 

@@ -31,7 +31,16 @@ class ValueField(serializers.CharField):
 class TemplateSerializer(serializers.ModelSerializer[Template]):
     class Meta:
         model = Template
-        fields = ("id", "name", "description", "engine_line", "is_system", "version", "created_at", "updated_at")
+        fields: tuple[str, ...] = (
+            "id",
+            "name",
+            "description",
+            "engine_line",
+            "is_system",
+            "version",
+            "created_at",
+            "updated_at",
+        )
         read_only_fields = fields
 
 

@@ -156,9 +156,11 @@ def _counts(server: Server) -> Counts:
     own = [told.get(item) for item in reports.OWN_COUNTS.values()]
     if None not in own:
         reason = told.get(reports.WHY_NOT_CACHED) or ""
-        return Counts(*(int(number or 0) for number in own), is_shared=False, reason=reason)
+        hits, inserts, not_cached = (int(number or 0) for number in own)
+        return Counts(hits, inserts, not_cached, is_shared=False, reason=reason)
     status = server.status("Qcache%")
-    return Counts(*(int(status.get(f"Qcache_{name}", "0")) for name in COUNTED), is_shared=True)
+    hits, inserts, not_cached = (int(status.get(f"Qcache_{name}", "0")) for name in COUNTED)
+    return Counts(hits, inserts, not_cached, is_shared=True)
 
 
 def _meaning(server: Server, reason: str) -> str:

@@ -1,6 +1,6 @@
 """The life of a fleet apply and of its items."""
 
-from django.db.models import TextChoices
+from controlplane.core.choices import TextChoices
 
 
 class ApplyState(TextChoices):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -23,7 +24,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not 1 <= options["count"] <= 200:
             raise CommandError("--count: write a number from 1 to 200")
-        actions = {
+        actions: dict[str, Callable[[], object]] = {
             "start": lambda: local_fleet.start(options["count"]),
             "stop": local_fleet.stop,
             "reset": local_fleet.reset,
