@@ -53,7 +53,17 @@ class Managed:
         self.proxy.note_restart()
 
     def start(self) -> None:
-        self.server.start()
+        await_that(self._is_started, "the server starts")
+
+    def _is_started(self) -> bool:
+        """It may be killed, or meet a full disk, while it starts."""
+        from controlplane.gateway.errors import GatewayError
+
+        try:
+            self.server.start()
+        except (GatewayError, OSError):
+            return False
+        return True
 
 
 @dataclass
