@@ -13,8 +13,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import structlog
 from celery.beat import PersistentScheduler, SchedulingError
 
+log = structlog.get_logger(__name__)
 JUMP_SECONDS = 1.0
 
 
@@ -34,6 +36,13 @@ class Scheduler(PersistentScheduler):
         self._offset = offset
         return super().tick(*arguments, **facts)
 
+    def apply_entry(self, entry: Any, producer: Any = None) -> None:
+        """Told in one line: entries are due every few seconds, and a broker may be away for hours."""
+        try:
+            self.apply_async(entry, producer=producer, advance=False)
+        except SchedulingError as error:
+            log.error("not_scheduled", task=entry.task, error=str(error))
+
     def apply_async(self, *arguments: Any, **facts: Any) -> Any:
         try:
             return super().apply_async(*arguments, **facts)
@@ -46,7 +55,7 @@ class Scheduler(PersistentScheduler):
         self.__dict__.pop("producer", None)
         connection = self.__dict__.pop("connection", None)
         if connection is not None:
-            connection.collapse()  # without a word: there may be nobody to say it to
+            connection.collect()  # without a word: there may be nobody to say it to
 
     def _start_anew(self) -> None:
         now = self.app.now()

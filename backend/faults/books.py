@@ -3,7 +3,7 @@ what they run. Every entry of `Books` but the first is a fault of the product, a
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,7 +57,8 @@ def compared(house: House, told: Told) -> Books:
     books.lost = [f"{number}: {pk}" for number, pk in told.changes.items() if pk not in known]
     books.lost += _lost_applies(told)
     books.made_twice = _made_twice(changes)
-    books.audit_mismatch = [fault for change in changes for fault in _audit_faults(change)]
+    seen = _on_record()
+    books.audit_mismatch = [fault for change in changes for fault in _audit_faults(change, seen[change.pk])]
     for managed in house.servers:
         own = [change for change in changes if change.instance_id == managed.instance_id]
         for name in NAMES:
@@ -81,11 +82,16 @@ def _made_twice(changes: Iterable[Any]) -> list[str]:
     return [f"{note} ({count} times)" for note, count in notes.items() if count > 1]
 
 
-def _audit_faults(change: Any) -> list[str]:
+def _on_record() -> defaultdict[str, Counter[str]]:
     from controlplane.audit.models import AuditEvent
 
-    events = AuditEvent.objects.filter(target_id=change.pk).values_list("action", flat=True)
-    seen = Counter(events)
+    seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for target, action in AuditEvent.objects.values_list("target_id", "action"):
+        seen[target][action] += 1
+    return seen
+
+
+def _audit_faults(change: Any, seen: Counter[str]) -> list[str]:
     ends = {action: seen[f"change.{action}"] for action in ("applied", "rolled_back", "failed", "aborted")}
     wanted = {action: int(change.state == action) for action in ends}
     faults = [f"{change.pk} is {change.state}, its ends on record are {ends}"] if ends != wanted else []

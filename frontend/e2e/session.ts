@@ -1,4 +1,5 @@
 // Where the tests find the stack and the log-in that the set-up made. Workers read it from the environment.
+import { createHmac } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -22,6 +23,12 @@ export interface Server {
   username: string;
   password: string;
   folder: string;
+}
+
+/** The account of a local server that may set variables: the control plane makes it from the one that watches. */
+export function mayChange({ username, password }: Server): { username: string; password: string } {
+  const name = `${username}_change`;
+  return { username: name, password: createHmac('sha256', password).update(name).digest('hex') };
 }
 
 export const SESSION_FILE = process.env.FQC_E2E_SESSION;
