@@ -50,7 +50,9 @@ def opened(url, headers):
 
 def others_connected():
     with beside() as looking:
-        mine = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        # Of clients: PostgreSQL cleans up with processes of its own.
+        others = "backend_type = 'client backend' AND datname = current_database() AND pid <> pg_backend_pid()"
+        mine = f"SELECT count(*) FROM pg_stat_activity WHERE {others}"
         return looking.execute(mine).fetchone()[0]
 
 
