@@ -73,7 +73,12 @@ SUITES = [
     Suite("engine on real servers", "test-engine-server", "rust", ENGINE),
     Suite("engine", "test-engine", "rust", ENGINE),
     Suite("engine lint", "lint-engine", "rust", ENGINE),
-    Suite("Terraform provider", "test-terraform", "clients", (*CONTROL_PLANE, "backend/openapi.yaml", "docs/reference/expressions.json", "infra")),
+    Suite(
+        "Terraform provider",
+        "test-terraform",
+        "clients",
+        (*CONTROL_PLANE, "backend/openapi.yaml", "docs/reference/expressions.json", "infra"),
+    ),
     Suite("CLI", "test-cli", "clients", (*CONTROL_PLANE, "backend/fqc")),
     Suite(
         "official SDKs", "test-sdk", "clients", (*CONTROL_PLANE, "backend/rpc_clients", "docs/guides/official-sdks.md")
