@@ -89,7 +89,9 @@ SUITES = [
     Suite("shell lint", "lint-shell", "node", ("Makefile", ".ci", "scripts", "engine/bench/run", "engine/docker")),
     Suite("frontend", "test-frontend", "node", (*FRONTEND, *TOLD)),
     Suite("bench harness", "test-bench", "node", ("Makefile", "engine/bench", "engine/dist")),
-    Suite("generated files", "generate-check", "node", (*LISTED, ".ci", "backend", "frontend", "infra")),
+    Suite(
+        "generated files", "generate-check", "node", (*LISTED, ".ci", "backend", "docs/reference", "frontend", "infra")
+    ),
     Suite("stack", "test-stack", "clients", (*CONTROL_PLANE, "frontend/dist")),
     Suite("house", "test-house", "clients"),
     Suite("faults", "test-faults", "faults", (*BACKEND, "backend/faults")),
