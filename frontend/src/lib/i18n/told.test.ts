@@ -40,6 +40,7 @@ function enumOf(name: string): string[] {
 
 function listOf(text: string, start: string): string[] {
   const from = text.indexOf(start);
+  if (from < 0) throw new Error(`${start} is not where it was.`);
   return named(text.slice(from, text.indexOf(']', from + start.length)), /"(\w+)"/g);
 }
 
@@ -81,7 +82,7 @@ const NAMES: Record<string, () => string[]> = {
   column: () =>
     [
       ...listOf(source('queries.rs'), '= ['),
-      ...listOf(source('report.rs'), 'FqcTopic::Reasons => (&['),
+      ...listOf(source('report.rs'), 'FqcTopic::Reasons => &['),
     ].sort(),
 };
 
