@@ -50,7 +50,6 @@ class Managed:
 
     def kill(self) -> None:
         self.server.stop(force=True)
-        self.proxy.note_restart()
 
     def start(self) -> None:
         await_that(self._is_started, "the server starts")
@@ -69,11 +68,9 @@ class Managed:
 @dataclass
 class House:
     folder: Path
-    logs: Path
     disk: Disk
     cluster: Any  # None on SQLite
     broker: Any  # None where the broker is a folder
-    environment: dict[str, str]
     processes: dict[str, Process]
     servers: list[Managed]
     url: str
@@ -141,16 +138,12 @@ def house(*, database: str, broker: str, server_count: int, logs: Path) -> Itera
         django.setup()
         servers = _servers(server_count, stack)
         port, processes = _processes(logs)
-        made = House(disk.folder, logs, disk, cluster, queue, dict(os.environ), processes, servers, _address(port))
+        made = House(disk.folder, disk, cluster, queue, processes, servers, f"http://127.0.0.1:{port}")
         for process in processes.values():
             stack.callback(process.kill)
             process.start()
         await_that(made.is_ready, "the web process is ready")
         yield made
-
-
-def _address(port: int) -> str:
-    return f"http://127.0.0.1:{port}"
 
 
 def _cluster(database: str, stack: ExitStack) -> Any:

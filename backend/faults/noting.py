@@ -11,12 +11,11 @@ from threading import Event, Thread
 from testing.wire import Proxy
 
 SET = re.compile(rb"SET GLOBAL `(\w+)` = '?([0-9.]+)")
-RESTARTED = "restarted"
 
 
 @dataclass(frozen=True)
 class Noted:
-    """One variable that was set; or, without a name, a server that lost what it was told."""
+    """One variable that was set."""
 
     name: str
     value: str
@@ -31,9 +30,6 @@ class NotingProxy(Proxy):
     def ask(self, server: socket.socket, data: bytes) -> None:
         server.sendall(data)
         self.noted += [Noted(name.decode(), value.decode()) for name, value in SET.findall(data)]
-
-    def note_restart(self) -> None:
-        self.noted.append(Noted("", RESTARTED))
 
     def cut(self) -> None:
         """Every connection that is open now."""

@@ -48,8 +48,8 @@ class Replay(Exception):
     def __init__(self, kept: KeptAnswer) -> None:
         if kept.status == ANSWER_LOST:
             raise Conflict(
-                f"The first request with this Idempotency-Key made {kept.made}, then its answer was lost. Look at what "
-                "was made; if more is wanted, ask with a new key.",
+                f"The first request with this Idempotency-Key acted on {kept.made}, then its answer was lost. Look at "
+                "what it did; to do more, ask with a new key.",
                 code="answer_lost",
             )
         answer = _opened(kept)
