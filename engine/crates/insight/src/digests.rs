@@ -1,9 +1,9 @@
-//! What is known of each shape of statement: counters in a bounded number of slots, found by the shape's digest.
+//! What is known of each shape of statement: counters for a bounded number of shapes, found by the shape's digest.
 //!
-//! A hit adds to counters through the slot's number, which the stored result carries: no search, no lock, and no cache line that
-//! other threads write. When a shape is rarely asked for, its slot is given to another one; stored results that still carry the
-//! number then count for the new shape, which does no harm. Slot 0 stands for every shape without a slot of its own, also while new
-//! shapes arrive faster than `judge` makes room for them.
+//! A hit adds to counters through the shape's number, which the stored result carries: no search, no lock, and no cache line that
+//! other threads write. When a shape is rarely asked for, its number is given to another one; stored results that still carry the
+//! number then count for the new shape, which does no harm. Number 0 stands for every shape without a number of its own, also while
+//! new shapes arrive faster than `judge` makes room for them.
 
 mod index;
 mod missed;
@@ -21,17 +21,17 @@ use stripes::{Stripe, Stripes};
 pub const TABLES: usize = 4;
 /// Reasons of not storing, which the caller numbers.
 pub const REASONS: usize = 64;
-const SLOTS: usize = 2048;
+const SHAPES: usize = 2048;
 const TEXT_BYTES: usize = 1024;
 /// Kept free for new shapes.
-const GIVEN_UP: usize = SLOTS / 16;
+const GIVEN_UP: usize = SHAPES / 16;
 
 /// The number of a shape's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ShapeSlot(pub u16);
+pub struct ShapeId(pub u16);
 
 /// Every shape without counters of its own.
-pub const NOBODY: ShapeSlot = ShapeSlot(0);
+pub const NOBODY: ShapeId = ShapeId(0);
 
 /// How a request ended that the server answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Default for Reasons {
 /// What is known of one shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    pub slot: ShapeSlot,
+    pub shape: ShapeId,
     /// 0: all shapes without counters of their own.
     pub id: u128,
     /// The statement with `?` in place of its literals.
@@ -113,24 +113,24 @@ pub struct Digests {
     stripes: Stripes,
     missed: Missed,
     index: Index,
-    /// No slot is free.
+    /// No number is free.
     is_full: AtomicBool,
     /// For more results.
     has_room: AtomicBool,
     book: Mutex<Book>,
 }
 
-/// Who has which slot.
+/// Who has which number.
 struct Book {
     owners: Vec<Option<Owner>>,
-    free: Vec<ShapeSlot>,
+    free: Vec<ShapeId>,
 }
 
 #[derive(Clone, Default)]
 struct Owner {
     id: u128,
     text: Vec<u8>,
-    /// Executions when slots were last given up.
+    /// Executions when numbers were last given up.
     executions: u64,
     /// Counters at the last judgement.
     judged: Option<Evidence>,
@@ -138,11 +138,11 @@ struct Owner {
 
 impl Default for Digests {
     fn default() -> Self {
-        let free = (1..SLOTS as u16).rev().map(ShapeSlot).collect();
-        let mut owners = vec![None; SLOTS];
+        let free = (1..SHAPES as u16).rev().map(ShapeId).collect();
+        let mut owners = vec![None; SHAPES];
         owners[0] = Some(Owner { text: b"(other statements)".to_vec(), ..Owner::default() });
         Digests {
-            counters: (0..SLOTS).map(|_| Counters::default()).collect(),
+            counters: (0..SHAPES).map(|_| Counters::default()).collect(),
             stripes: Stripes::default(),
             missed: Missed::default(),
             index: Index::default(),
@@ -155,50 +155,50 @@ impl Default for Digests {
 
 // Counts order nothing: all of them are Relaxed.
 impl Digests {
-    /// The shape's slot, without a lock if it has one. `text` is asked for if it is new.
-    pub fn find(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> ShapeSlot {
+    /// The shape's number, without a lock if it has one. `text` is asked for if it is new.
+    pub fn find(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> ShapeId {
         self.index.find(id).unwrap_or_else(|| self.take(id, text))
     }
 
-    fn take(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> ShapeSlot {
+    fn take(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> ShapeId {
         if self.is_full.load(Ordering::Relaxed) {
             return NOBODY;
         }
         let Ok(mut book) = self.book.try_lock() else { return NOBODY };
-        if let Some(slot) = self.index.find(id) {
-            return slot;
+        if let Some(shape) = self.index.find(id) {
+            return shape;
         }
-        let Some(slot) = book.free.pop() else { return NOBODY };
+        let Some(shape) = book.free.pop() else { return NOBODY };
         self.is_full.store(book.free.is_empty(), Ordering::Relaxed);
         let mut text = text();
         text.truncate(TEXT_BYTES);
-        self.zero(slot);
-        self.of(slot).level.store(0, Ordering::Relaxed);
-        book.owners[usize::from(slot.0)] = Some(Owner { id, text, ..Owner::default() });
-        if let Some(other) = self.index.insert(id, slot) {
+        self.zero(shape);
+        self.of(shape).level.store(0, Ordering::Relaxed);
+        book.owners[usize::from(shape.0)] = Some(Owner { id, text, ..Owner::default() });
+        if let Some(other) = self.index.insert(id, shape) {
             book.owners[usize::from(other.0)] = None;
             book.free.push(other);
         }
-        slot
+        shape
     }
 
-    /// Frees the slots that were asked for least since the last time, and of those the ones that saved least.
+    /// Frees the numbers of shapes that were asked for least since the last time, and of those the ones that saved least.
     fn give_up(&self, book: &mut Book) {
-        let mut worth = Vec::with_capacity(SLOTS);
+        let mut worth = Vec::with_capacity(SHAPES);
         for (at, owner) in book.owners.iter_mut().enumerate().skip(1) {
             let Some(owner) = owner else { continue };
-            let slot = ShapeSlot(at as u16);
-            let executions = self.sum(slot, |stripe| &stripe.hits) + self.sum(slot, |stripe| &stripe.misses);
+            let shape = ShapeId(at as u16);
+            let executions = self.sum(shape, |stripe| &stripe.hits) + self.sum(shape, |stripe| &stripe.misses);
             let lately = executions.saturating_sub(std::mem::replace(&mut owner.executions, executions));
-            worth.push((lately, self.sum(slot, |stripe| &stripe.saved_us), at));
+            worth.push((lately, self.sum(shape, |stripe| &stripe.saved_us), at));
         }
         worth.sort_unstable();
         for (_, _, at) in worth.into_iter().take(GIVEN_UP) {
-            let slot = ShapeSlot(at as u16);
+            let shape = ShapeId(at as u16);
             if let Some(owner) = book.owners[at].take() {
                 self.index.remove(owner.id);
             }
-            book.free.push(slot);
+            book.free.push(shape);
         }
     }
 
@@ -206,31 +206,31 @@ impl Digests {
         self.book.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    fn of(&self, slot: ShapeSlot) -> &Counters {
-        &self.counters[usize::from(slot.0) % SLOTS]
+    fn of(&self, shape: ShapeId) -> &Counters {
+        &self.counters[usize::from(shape.0) % SHAPES]
     }
 
     #[inline]
-    pub fn hit(&self, slot: ShapeSlot, saved_us: u64, bytes: u64) {
-        let own = self.stripes.own(slot);
+    pub fn hit(&self, shape: ShapeId, saved_us: u64, bytes: u64) {
+        let own = self.stripes.own(shape);
         own.hits.fetch_add(1, Ordering::Relaxed);
         own.saved_us.fetch_add(saved_us, Ordering::Relaxed);
         own.saved_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// A hit was that of an outdated result.
-    pub fn stale(&self, slot: ShapeSlot) {
-        self.of(slot).stale_hits.fetch_add(1, Ordering::Relaxed);
+    pub fn stale(&self, shape: ShapeId) {
+        self.of(shape).stale_hits.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A result was found, but it no longer is true.
-    pub fn outdated(&self, slot: ShapeSlot) {
-        self.of(slot).outdated.fetch_add(1, Ordering::Relaxed);
+    pub fn outdated(&self, shape: ShapeId) {
+        self.of(shape).outdated.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The server has answered.
-    pub fn missed(&self, slot: ShapeSlot, outcome: Outcome) {
-        let own = self.stripes.own(slot);
+    pub fn missed(&self, shape: ShapeId, outcome: Outcome) {
+        let own = self.stripes.own(shape);
         own.misses.fetch_add(1, Ordering::Relaxed);
         match outcome {
             Outcome::Stored { bytes } => {
@@ -238,15 +238,15 @@ impl Digests {
                 own.stored_bytes.fetch_add(bytes, Ordering::Relaxed);
             }
             Outcome::Refused { reason } => {
-                self.of(slot).reasons.0.get(reason).map(|count| count.fetch_add(1, Ordering::Relaxed));
+                self.of(shape).reasons.0.get(reason).map(|count| count.fetch_add(1, Ordering::Relaxed));
             }
             Outcome::PassedOver => {}
         }
     }
 
     /// A result was read from these tables; numbers above zero.
-    pub fn reads(&self, slot: ShapeSlot, tables: impl Iterator<Item = u32>) {
-        for (known, table) in self.of(slot).tables.iter().zip(tables.chain(std::iter::repeat(0))) {
+    pub fn reads(&self, shape: ShapeId, tables: impl Iterator<Item = u32>) {
+        for (known, table) in self.of(shape).tables.iter().zip(tables.chain(std::iter::repeat(0))) {
             if known.load(Ordering::Relaxed) != table {
                 known.store(table, Ordering::Relaxed);
             }
@@ -254,25 +254,25 @@ impl Digests {
     }
 
     /// Whether all results of this shape are stored.
-    pub fn admits_all(&self, slot: ShapeSlot) -> bool {
-        self.of(slot).level.load(Ordering::Relaxed) == 0
+    pub fn admits_all(&self, shape: ShapeId) -> bool {
+        self.of(shape).level.load(Ordering::Relaxed) == 0
     }
 
     /// Whether the result of a statement of this shape, which was looked for in vain, is to be stored.
-    pub fn admits(&self, slot: ShapeSlot, hash: u64) -> bool {
-        let level = self.of(slot).level.load(Ordering::Relaxed);
+    pub fn admits(&self, shape: ShapeId, hash: u64) -> bool {
+        let level = self.of(shape).level.load(Ordering::Relaxed);
         if level == 0 {
             return true;
         }
-        let own = self.stripes.own(slot);
+        let own = self.stripes.own(shape);
         let returns = self.missed.again(hash);
         own.returns.fetch_add(u64::from(returns), Ordering::Relaxed);
         policy::admits(level, own.chances.fetch_add(1, Ordering::Relaxed), returns)
     }
 
     /// Whether the `n`th request of a session is to be looked up if it is of this shape.
-    pub fn looks_up(&self, slot: ShapeSlot, n: u32) -> bool {
-        policy::looks_up(self.of(slot).level.load(Ordering::Relaxed), n)
+    pub fn looks_up(&self, shape: ShapeId, n: u32) -> bool {
+        policy::looks_up(self.of(shape).level.load(Ordering::Relaxed), n)
     }
 
     /// How many results there are, how many were evicted so far, and whether the memory has room for more; to be called
@@ -282,9 +282,9 @@ impl Digests {
         self.missed.tick(entries, evictions);
     }
 
-    /// Judges all shapes anew; to be called several times a second. `ended` tells how many results of a slot have ended so
+    /// Judges all shapes anew; to be called several times a second. `ended` tells how many results of a shape have ended so
     /// far; it may wrap. What was refused for one of `passing`, reasons that pass, says nothing of its shape.
-    pub fn judge(&self, passing: &[usize], ended: impl Fn(ShapeSlot) -> u32) {
+    pub fn judge(&self, passing: &[usize], ended: impl Fn(ShapeId) -> u32) {
         let mut book = self.book();
         if book.free.len() < GIVEN_UP / 2 {
             self.give_up(&mut book);
@@ -292,8 +292,8 @@ impl Digests {
         }
         for (at, owner) in book.owners.iter_mut().enumerate() {
             let Some(owner) = owner else { continue };
-            let (slot, known) = (ShapeSlot(at as u16), &self.counters[at].level);
-            let now = self.evidence(slot, passing, ended(slot));
+            let (shape, known) = (ShapeId(at as u16), &self.counters[at].level);
+            let now = self.evidence(shape, passing, ended(shape));
             let then = *owner.judged.get_or_insert(now);
             if let Some(next) = policy::judge(known.load(Ordering::Relaxed), since(then, now)) {
                 known.store(next, Ordering::Relaxed);
@@ -303,9 +303,9 @@ impl Digests {
     }
 
     /// The digest and the text of a shape.
-    pub fn get(&self, slot: ShapeSlot) -> Option<(u128, Vec<u8>)> {
+    pub fn get(&self, shape: ShapeId) -> Option<(u128, Vec<u8>)> {
         let book = self.book();
-        let owner = book.owners.get(usize::from(slot.0))?.as_ref()?;
+        let owner = book.owners.get(usize::from(shape.0))?.as_ref()?;
         Some((owner.id, owner.text.clone()))
     }
 
@@ -314,7 +314,7 @@ impl Digests {
         let book = self.book();
         let numbered = book.owners.iter().enumerate();
         let known = numbered.filter_map(|(at, owner)| Some((at, owner.as_ref()?)));
-        let told = known.map(|(at, owner)| self.told(ShapeSlot(at as u16), owner));
+        let told = known.map(|(at, owner)| self.told(ShapeId(at as u16), owner));
         let mut list: Vec<_> = told.filter(|digest| digest.executions() > 0).collect();
         list.sort_by_key(|digest| std::cmp::Reverse((digest.saved_us, digest.executions())));
         list
@@ -324,52 +324,52 @@ impl Digests {
     pub fn flush(&self) {
         let mut book = self.book();
         for (at, owner) in book.owners.iter_mut().enumerate() {
-            self.zero(ShapeSlot(at as u16));
+            self.zero(ShapeId(at as u16));
             if let Some(owner) = owner {
                 (owner.executions, owner.judged) = (0, None);
             }
         }
     }
 
-    fn sum(&self, slot: ShapeSlot, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
-        self.stripes.sum(slot, count)
+    fn sum(&self, shape: ShapeId, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
+        self.stripes.sum(shape, count)
     }
 
-    fn evidence(&self, slot: ShapeSlot, passing: &[usize], ended: u32) -> Evidence {
-        let reasons = &self.of(slot).reasons.0;
+    fn evidence(&self, shape: ShapeId, passing: &[usize], ended: u32) -> Evidence {
+        let reasons = &self.of(shape).reasons.0;
         let passed = passing.iter().map(|reason| reasons[*reason].load(Ordering::Relaxed)).fold(0, u32::wrapping_add);
         Evidence {
-            misses: (self.sum(slot, |stripe| &stripe.misses) as u32).wrapping_sub(passed),
-            returns: self.sum(slot, |stripe| &stripe.returns) as u32,
-            stored: self.sum(slot, |stripe| &stripe.stored) as u32,
-            stored_bytes: self.sum(slot, |stripe| &stripe.stored_bytes),
-            hits: self.sum(slot, |stripe| &stripe.hits) as u32,
+            misses: (self.sum(shape, |stripe| &stripe.misses) as u32).wrapping_sub(passed),
+            returns: self.sum(shape, |stripe| &stripe.returns) as u32,
+            stored: self.sum(shape, |stripe| &stripe.stored) as u32,
+            stored_bytes: self.sum(shape, |stripe| &stripe.stored_bytes),
+            hits: self.sum(shape, |stripe| &stripe.hits) as u32,
             ended,
             has_room: self.has_room.load(Ordering::Relaxed),
         }
     }
 
-    fn zero(&self, slot: ShapeSlot) {
-        self.stripes.zero(slot);
-        self.of(slot).zero();
+    fn zero(&self, shape: ShapeId) {
+        self.stripes.zero(shape);
+        self.of(shape).zero();
     }
 
-    fn told(&self, slot: ShapeSlot, owner: &Owner) -> Digest {
-        let counters = self.of(slot);
+    fn told(&self, shape: ShapeId, owner: &Owner) -> Digest {
+        let counters = self.of(shape);
         let reasons = counters.reasons.0.iter().map(|count| count.load(Ordering::Relaxed)).enumerate();
         let tables = counters.tables.iter().map(|table| table.load(Ordering::Relaxed));
         Digest {
-            slot,
+            shape,
             id: owner.id,
             text: owner.text.clone(),
-            hits: self.sum(slot, |stripe| &stripe.hits),
+            hits: self.sum(shape, |stripe| &stripe.hits),
             stale_hits: counters.stale_hits.load(Ordering::Relaxed),
-            saved_us: self.sum(slot, |stripe| &stripe.saved_us),
-            saved_bytes: self.sum(slot, |stripe| &stripe.saved_bytes),
+            saved_us: self.sum(shape, |stripe| &stripe.saved_us),
+            saved_bytes: self.sum(shape, |stripe| &stripe.saved_bytes),
             outdated: counters.outdated.load(Ordering::Relaxed),
-            misses: self.sum(slot, |stripe| &stripe.misses),
-            stored: self.sum(slot, |stripe| &stripe.stored),
-            stored_bytes: self.sum(slot, |stripe| &stripe.stored_bytes),
+            misses: self.sum(shape, |stripe| &stripe.misses),
+            stored: self.sum(shape, |stripe| &stripe.stored),
+            stored_bytes: self.sum(shape, |stripe| &stripe.stored_bytes),
             level: counters.level.load(Ordering::Relaxed),
             tables: tables.filter(|table| *table > 0).collect(),
             reasons: reasons.filter(|(_, count)| *count > 0).collect(),

@@ -17,6 +17,6 @@ mod rules;
 mod timeline;
 
 pub use curve::{Curve, FACTORS, Moment, Point, Sample, Trial};
-pub use digests::{Digest, Digests, NOBODY, Outcome, REASONS, ShapeSlot};
+pub use digests::{Digest, Digests, NOBODY, Outcome, REASONS, ShapeId};
 pub use rules::{Caching, Rules, Subject};
 pub use timeline::Timeline;

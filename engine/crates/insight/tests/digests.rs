@@ -1,7 +1,7 @@
 //! Counters per shape, and how a shape's results come to be stored or not.
 
 use cache::{Cache, CellId, Key, Meta, Versions, pin};
-use insight::{Digests, NOBODY, Outcome, ShapeSlot, policy};
+use insight::{Digests, NOBODY, Outcome, ShapeId, policy};
 
 const STORED: Outcome = Outcome::Stored { bytes: 100 };
 
@@ -17,15 +17,15 @@ fn text(n: u64) -> Vec<u8> {
 #[test]
 fn what_happens_to_a_shape_is_listed_under_its_text() {
     let digests = Digests::default();
-    let slot = digests.find(id(1), || text(1));
-    assert_eq!(digests.find(id(1), || unreachable!("it is known")), slot);
-    digests.missed(slot, STORED);
-    digests.missed(slot, Outcome::Refused { reason: 7 });
-    digests.missed(slot, Outcome::Refused { reason: 7 });
-    digests.hit(slot, 250, 1000);
-    digests.outdated(slot);
-    digests.reads(slot, 1..9);
-    digests.reads(slot, [3, 9].into_iter());
+    let shape = digests.find(id(1), || text(1));
+    assert_eq!(digests.find(id(1), || unreachable!("it is known")), shape);
+    digests.missed(shape, STORED);
+    digests.missed(shape, Outcome::Refused { reason: 7 });
+    digests.missed(shape, Outcome::Refused { reason: 7 });
+    digests.hit(shape, 250, 1000);
+    digests.outdated(shape);
+    digests.reads(shape, 1..9);
+    digests.reads(shape, [3, 9].into_iter());
     digests.hit(digests.find(id(2), || text(2)), 900, 10);
     digests.find(id(3), || text(3));
     let list = digests.list();
@@ -37,7 +37,7 @@ fn what_happens_to_a_shape_is_listed_under_its_text() {
     assert_eq!((&digest.reasons[..], &digest.tables[..]), (&[(7, 2)][..], &[3, 9][..]));
     digests.flush();
     assert_eq!(digests.list(), []);
-    assert_eq!(digests.find(id(1), || unreachable!("it is known")), slot);
+    assert_eq!(digests.find(id(1), || unreachable!("it is known")), shape);
 }
 
 #[test]
@@ -54,17 +54,17 @@ fn what_is_asked_for_keeps_its_place_among_any_number_of_shapes() {
     let mut strangers = 0;
     for n in 1..50_000 {
         digests.hit(digests.find(id(0), || text(0)), 1, 1);
-        let slot = digests.find(id(n), || text(n));
-        strangers += u64::from(slot == NOBODY);
-        digests.missed(slot, STORED);
+        let shape = digests.find(id(n), || text(n));
+        strangers += u64::from(shape == NOBODY);
+        digests.missed(shape, STORED);
         if n % 64 == 0 {
             digests.judge(&[], |_| 0);
         }
     }
     let list = digests.list();
     assert!(list.len() <= 2048 && list.len() > 1500, "{}", list.len());
-    assert_eq!((list[0].slot, list[0].hits), (useful, 49_999));
-    let others = list.iter().find(|digest| digest.slot == NOBODY).map_or(0, |digest| digest.misses);
+    assert_eq!((list[0].shape, list[0].hits), (useful, 49_999));
+    let others = list.iter().find(|digest| digest.shape == NOBODY).map_or(0, |digest| digest.misses);
     assert_eq!(others, strangers);
     assert!(strangers < 1000, "room is made in time: {strangers}");
 }
@@ -77,7 +77,7 @@ fn without_judgement_new_shapes_are_counted_together() {
     }
     let list = digests.list();
     assert_eq!(list.iter().map(|digest| digest.misses).sum::<u64>(), 3000);
-    assert!(list[0].slot == NOBODY && list[0].misses > 900, "{:?}", list[0]);
+    assert!(list[0].shape == NOBODY && list[0].misses > 900, "{:?}", list[0]);
 }
 
 #[test]
@@ -106,7 +106,7 @@ struct Shape {
     versions: Versions,
     cell: CellId,
     digests: Digests,
-    slot: ShapeSlot,
+    shape: ShapeId,
     executions: u64,
     stored: u64,
 }
@@ -114,16 +114,16 @@ struct Shape {
 impl Shape {
     fn new() -> Shape {
         let (versions, digests) = (Versions::new(), Digests::default());
-        let (cell, slot) = (versions.allocate(), digests.find(id(1), || text(1)));
-        Shape { cache: Cache::new(1 << 20), versions, cell, digests, slot, executions: 0, stored: 0 }
+        let (cell, shape) = (versions.allocate(), digests.find(id(1), || text(1)));
+        Shape { cache: Cache::new(1 << 20), versions, cell, digests, shape, executions: 0, stored: 0 }
     }
 
     fn execute(&mut self, number: u64) -> bool {
         self.executions += 1;
         if self.executions.is_multiple_of(500) {
             self.cache.sweep(|entry| entry.is_fresh(&self.versions), usize::MAX);
-            self.digests.judge(&[PASSING], |slot| {
-                let fate = self.cache.fate(slot.0);
+            self.digests.judge(&[PASSING], |shape| {
+                let fate = self.cache.fate(shape.0);
                 fate.used.wrapping_add(fate.unused)
             });
         }
@@ -132,20 +132,20 @@ impl Shape {
         let hash = self.cache.hash(&key);
         let is_fresh = |entry: cache::Entry| self.versions.is_fresh(entry.cells(), entry.stamp());
         if self.cache.get(hash, &key, &pin()).is_some_and(is_fresh) {
-            self.digests.hit(self.slot, 100, 200);
+            self.digests.hit(self.shape, 100, 200);
             return true;
         }
-        if !self.digests.admits(self.slot, hash) {
-            self.digests.missed(self.slot, Outcome::PassedOver);
+        if !self.digests.admits(self.shape, hash) {
+            self.digests.missed(self.shape, Outcome::PassedOver);
             return false;
         }
-        let meta = Meta { stamp: self.versions.now(), rows: 1, cost_ns: 0, flags: 0, owner: self.slot.0 };
+        let meta = Meta { stamp: self.versions.now(), rows: 1, cost_ns: 0, flags: 0, owner: self.shape.0 };
         // Readers of other tests may be in the way for a moment.
         while self.cache.insert(hash, &key, meta, &[self.cell], &[1; 200]).is_err() {
             std::thread::yield_now();
         }
         self.stored += 1;
-        self.digests.missed(self.slot, STORED);
+        self.digests.missed(self.shape, STORED);
         false
     }
 
@@ -160,7 +160,7 @@ impl Shape {
 fn a_shape_is_not_judged_by_what_could_not_be_stored_yet() {
     let mut shape = Shape::new();
     for n in 0..5000 {
-        shape.digests.missed(shape.slot, Outcome::Refused { reason: PASSING });
+        shape.digests.missed(shape.shape, Outcome::Refused { reason: PASSING });
         if n % 500 == 0 {
             shape.digests.judge(&[PASSING], |_| 0);
         }
@@ -170,10 +170,10 @@ fn a_shape_is_not_judged_by_what_could_not_be_stored_yet() {
 
 #[test]
 fn what_is_passed_over_is_what_is_neither_stored_nor_refused() {
-    let (digests, slot) = (Digests::default(), NOBODY);
+    let (digests, shape) = (Digests::default(), NOBODY);
     [STORED, Outcome::PassedOver, Outcome::Refused { reason: 7 }, Outcome::PassedOver]
         .into_iter()
-        .for_each(|outcome| digests.missed(slot, outcome));
+        .for_each(|outcome| digests.missed(shape, outcome));
     let list = digests.list();
     assert_eq!((list[0].misses, list[0].stored, list[0].passed_over()), (4, 1, 2));
 }
@@ -315,14 +315,14 @@ fn of_large_results_a_few_in_vain_are_enough() {
 #[test]
 fn large_results_are_soon_stored_for_statements_that_come_back_alone() {
     let digests = Digests::default();
-    let slot = digests.find(id(1), || text(1));
+    let shape = digests.find(id(1), || text(1));
     digests.judge(&[], |_| 0);
     for _ in 0..20 {
-        assert!(digests.admits(slot, 0));
-        digests.missed(slot, Outcome::Stored { bytes: 20_000 });
+        assert!(digests.admits(shape, 0));
+        digests.missed(shape, Outcome::Stored { bytes: 20_000 });
     }
     digests.judge(&[], |_| 0);
-    let admitted = || (0..64).filter(|n| digests.admits(slot, id(*n) as u64)).count();
+    let admitted = || (0..64).filter(|n| digests.admits(shape, id(*n) as u64)).count();
     assert_eq!((admitted(), admitted()), (1, 64));
 }
 

@@ -11,9 +11,9 @@ use crate::log;
 use crate::settings;
 use crate::signal;
 use crate::sockets::connections;
+use crate::sockets::descriptors::{self, Descriptor};
 use crate::sockets::got::Import;
 use crate::sockets::io::{self, Plain, Tls};
-use crate::sockets::slots;
 use host::{Connection, Io};
 use locks::Mutex;
 use std::ffi::{CStr, c_int, c_void};
@@ -77,8 +77,8 @@ unsafe extern "C" fn on_ssl_write(ssl: *mut c_void, buffer: *const c_void, lengt
 
 fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     strangers::on_wait();
-    let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return read_strange(fd, io, buffer) };
-    slots::set_current(fd);
+    let Some(mut taken) = descriptors::get(fd).and_then(Descriptor::take) else { return read_strange(fd, io, buffer) };
+    descriptors::set_current(fd);
     if connections::lets_go(&mut taken) {
         return read_strange(fd, io, buffer);
     }
@@ -94,7 +94,7 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
             connection.read(engine(), io, buffer)
         }
     };
-    if !connections::is_of_this_load(taken.slot) {
+    if !connections::is_of_this_load(taken.descriptor) {
         note_strange(fd, buffer, count);
     }
     count
@@ -120,9 +120,9 @@ fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
 
 fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     settings::note_cluster();
-    let Some(mut taken) = slots::get(fd).and_then(slots::Slot::take) else { return write_strange(fd, io, bytes) };
-    slots::set_current(fd);
-    let is_strange = !connections::is_of_this_load(taken.slot);
+    let Some(mut taken) = descriptors::get(fd).and_then(Descriptor::take) else { return write_strange(fd, io, bytes) };
+    descriptors::set_current(fd);
+    let is_strange = !connections::is_of_this_load(taken.descriptor);
     let Some(connection) = taken.content() else { return write_strange(fd, io, bytes) };
     if is_strange {
         contain(Point::Send, (), || strangers::on_write(fd));
@@ -170,32 +170,34 @@ fn hooks() -> [Hook; 7] {
     ]
 }
 
-/// The slots of the server's table that hold our functions, with what they held before.
+/// The imports in the server's table that hold our functions, with what they held before.
 static INSTALLED: Mutex<Vec<(Import, usize)>> = Mutex::new(Vec::new());
 
 /// Puts the hooks in, or changes nothing. True if TLS connections are seen too.
 pub fn install() -> Result<bool, String> {
     let mut installed = INSTALLED.lock().unwrap_or_else(|e| e.into_inner());
     let found: Vec<_> = hooks().into_iter().map(|hook| (Import::find(hook.name), hook)).collect();
-    if let Some((_, hook)) = found.iter().find(|(slot, hook)| slot.is_none() && hook.is_required) {
+    if let Some((_, hook)) = found.iter().find(|(import, hook)| import.is_none() && hook.is_required) {
         return Err(format!("this server does not call {} through its table", hook.name.to_string_lossy()));
     }
-    if found.iter().filter(|(slot, hook)| slot.is_some() && hook.name.to_bytes().starts_with(b"accept")).count() == 0 {
+    if found.iter().filter(|(import, hook)| import.is_some() && hook.name.to_bytes().starts_with(b"accept")).count()
+        == 0
+    {
         return Err("this server does not accept connections through its table".into());
     }
     let sees_tls =
-        found.iter().filter(|(slot, hook)| slot.is_some() && hook.name.to_bytes().starts_with(b"SSL")).count() == 2;
+        found.iter().filter(|(import, hook)| import.is_some() && hook.name.to_bytes().starts_with(b"SSL")).count() == 2;
     if !installed.is_empty() {
         return Ok(sees_tls);
     }
-    for (slot, hook) in found {
-        let Some(slot) = slot else { continue };
+    for (import, hook) in found {
+        let Some(import) = import else { continue };
         if !sees_tls && hook.name.to_bytes().starts_with(b"SSL") {
             continue;
         }
-        hook.original.keep(slot.current());
-        match slot.swap(hook.function) {
-            Ok(old) => installed.push((slot, old as usize)),
+        hook.original.keep(import.current());
+        match import.swap(hook.function) {
+            Ok(old) => installed.push((import, old as usize)),
             Err(error) => {
                 put_back(&mut installed);
                 return Err(format!("{}: {error}", hook.name.to_string_lossy()));
@@ -211,8 +213,8 @@ pub fn remove() {
 }
 
 fn put_back(installed: &mut Vec<(Import, usize)>) {
-    for (slot, old) in installed.drain(..) {
-        if let Err(error) = slot.swap(old as *mut c_void) {
+    for (import, old) in installed.drain(..) {
+        if let Err(error) = import.swap(old as *mut c_void) {
             log::warning(&format!("a hook could not be removed and passes bytes through unchanged: {error}"));
         }
     }

@@ -8,7 +8,7 @@ use crate::log;
 use crate::mariadb;
 use crate::server;
 use crate::settings;
-use crate::sockets::{connections, slots};
+use crate::sockets::{connections, descriptors};
 use crate::version;
 use crate::worker;
 
@@ -21,7 +21,7 @@ pub fn start() -> Result<(), String> {
     engine().forget();
     settings::note_cluster();
     // What ran when the last load was over ended unseen: what is closed for it would stay so until its connection goes on.
-    slots::visit(|taken| _ = connections::lets_go(taken));
+    descriptors::visit(|taken| _ = connections::lets_go(taken));
     waking::sleep(engine());
     strangers::learn();
     connections::begin();
@@ -49,7 +49,7 @@ pub fn stop() {
     waking::sleep(engine());
     bystanders::stop();
     mariadb::product::end();
-    if slots::all_clean() {
+    if descriptors::all_clean() {
         hooks::remove();
         log::note("unloaded");
     } else {

@@ -1,6 +1,6 @@
 //! The server's sockets: its table of functions, the calls behind it, and the connections by their descriptors.
 
 pub mod connections;
+pub mod descriptors;
 pub mod got;
 pub mod io;
-pub mod slots;

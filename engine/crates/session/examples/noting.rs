@@ -34,7 +34,7 @@ fn main() {
         measure(1, HITS, || hits(engine));
         engine.tick();
     }
-    let slot = engine.insight().digests.find(1, || b"SELECT".to_vec());
+    let shape = engine.insight().digests.find(1, || b"SELECT".to_vec());
     for threads in [1, 2, 4] {
         let hit = measure(threads, HITS, || hits(engine));
         let counting = measure(threads, HITS, || {
@@ -42,7 +42,7 @@ fn main() {
                 engine.counts().hits.add(1);
                 engine.counts().saved_ns.add(20_000);
                 engine.counts().saved_bytes.add(200);
-                engine.insight().digests.hit(slot, 20, 200);
+                engine.insight().digests.hit(shape, 20, 200);
             }
         });
         println!("{threads} threads: a hit {hit:.1} ns, of which counting it {counting:.1} ns");

@@ -1,14 +1,14 @@
-//! Finds a shape's slot without a lock: words of `fingerprint (48 bits) | slot (16 bits)` in buckets of eight.
+//! Finds a shape's number without a lock: words of `fingerprint (48 bits) | number (16 bits)` in buckets of eight.
 //!
 //! A full bucket drops its first word. Two shapes with the same fingerprint would share their counters; that does no harm, and
 //! happens once in 2^48. Only the holder of the lock on the caller's book writes words.
 
-use super::ShapeSlot;
+use super::ShapeId;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const WAYS: usize = 8;
 const BUCKETS: usize = 1024;
-const SLOT_BITS: u32 = 16;
+const SHAPE_BITS: u32 = 16;
 
 pub struct Index(Box<[AtomicU64]>);
 
@@ -20,31 +20,31 @@ impl Default for Index {
 
 /// The bucket and the fingerprint.
 fn split(id: u128) -> (usize, u64) {
-    (id as usize % BUCKETS * WAYS, (id >> 64) as u64 >> SLOT_BITS)
+    (id as usize % BUCKETS * WAYS, (id >> 64) as u64 >> SHAPE_BITS)
 }
 
-// Relaxed throughout: a word stands for itself, and what its slot counts orders nothing.
+// Relaxed throughout: a word stands for itself, and what is counted under its number orders nothing.
 impl Index {
     #[inline]
-    pub fn find(&self, id: u128) -> Option<ShapeSlot> {
+    pub fn find(&self, id: u128) -> Option<ShapeId> {
         let (at, fingerprint) = split(id);
         let words = self.0[at..at + WAYS].iter().map(|word| word.load(Ordering::Relaxed));
-        words.filter(|word| *word != 0 && word >> SLOT_BITS == fingerprint).map(|word| ShapeSlot(word as u16)).next()
+        words.filter(|word| *word != 0 && word >> SHAPE_BITS == fingerprint).map(|word| ShapeId(word as u16)).next()
     }
 
-    /// The slot that lost its place, if one did.
-    pub fn insert(&self, id: u128, slot: ShapeSlot) -> Option<ShapeSlot> {
+    /// The number that lost its place, if one did.
+    pub fn insert(&self, id: u128, shape: ShapeId) -> Option<ShapeId> {
         let (at, fingerprint) = split(id);
         let bucket = &self.0[at..at + WAYS];
-        let word = fingerprint << SLOT_BITS | u64::from(slot.0);
+        let word = fingerprint << SHAPE_BITS | u64::from(shape.0);
         let free = bucket.iter().find(|word| word.load(Ordering::Relaxed) == 0);
         let old = free.unwrap_or(&bucket[0]).swap(word, Ordering::Relaxed);
-        (old != 0).then_some(ShapeSlot(old as u16))
+        (old != 0).then_some(ShapeId(old as u16))
     }
 
     pub fn remove(&self, id: u128) {
         let (at, fingerprint) = split(id);
-        let is_its = |word: &&AtomicU64| word.load(Ordering::Relaxed) >> SLOT_BITS == fingerprint;
+        let is_its = |word: &&AtomicU64| word.load(Ordering::Relaxed) >> SHAPE_BITS == fingerprint;
         self.0[at..at + WAYS].iter().filter(is_its).for_each(|word| word.store(0, Ordering::Relaxed));
     }
 }

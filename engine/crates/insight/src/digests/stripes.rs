@@ -1,10 +1,10 @@
 //! What threads count for every request, each in a stripe of its own, so that those that ask for one shape do not take turns
 //! at its counters.
 //!
-//! Stripe by stripe, not slot by slot: a processor that fetches lines in pairs then fetches its own. A sum is exact once the
+//! Stripe by stripe, not shape by shape: a processor that fetches lines in pairs then fetches its own. A sum is exact once the
 //! additions have ended.
 
-use super::{SLOTS, ShapeSlot};
+use super::{SHAPES, ShapeId};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 const STRIPES: usize = 16;
@@ -28,7 +28,7 @@ pub struct Stripes(Box<[Stripe]>);
 
 impl Default for Stripes {
     fn default() -> Self {
-        Stripes((0..STRIPES * SLOTS).map(|_| Stripe::default()).collect())
+        Stripes((0..STRIPES * SHAPES).map(|_| Stripe::default()).collect())
     }
 }
 
@@ -36,20 +36,20 @@ impl Default for Stripes {
 impl Stripes {
     /// Where this thread counts.
     #[inline]
-    pub fn own(&self, slot: ShapeSlot) -> &Stripe {
-        &self.0[own_stripe() * SLOTS + usize::from(slot.0) % SLOTS]
+    pub fn own(&self, shape: ShapeId) -> &Stripe {
+        &self.0[own_stripe() * SHAPES + usize::from(shape.0) % SHAPES]
     }
 
-    fn of(&self, slot: ShapeSlot) -> impl Iterator<Item = &Stripe> {
-        self.0.iter().skip(usize::from(slot.0) % SLOTS).step_by(SLOTS)
+    fn of(&self, shape: ShapeId) -> impl Iterator<Item = &Stripe> {
+        self.0.iter().skip(usize::from(shape.0) % SHAPES).step_by(SHAPES)
     }
 
-    pub fn sum(&self, slot: ShapeSlot, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
-        self.of(slot).map(|stripe| count(stripe).load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
+    pub fn sum(&self, shape: ShapeId, count: impl Fn(&Stripe) -> &AtomicU64) -> u64 {
+        self.of(shape).map(|stripe| count(stripe).load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
     }
 
-    pub fn zero(&self, slot: ShapeSlot) {
-        for stripe in self.of(slot) {
+    pub fn zero(&self, shape: ShapeId) {
+        for stripe in self.of(shape) {
             let counts = [&stripe.hits, &stripe.saved_us, &stripe.saved_bytes];
             let counts = counts.into_iter().chain([&stripe.misses, &stripe.stored, &stripe.stored_bytes]);
             counts.for_each(|count| count.store(0, Ordering::Relaxed));

@@ -9,8 +9,8 @@ use crate::engine::{engine, load};
 use crate::following::waking;
 use crate::log;
 use crate::server;
+use crate::sockets::descriptors;
 use crate::sockets::io;
-use crate::sockets::slots;
 use locks::Mutex;
 use session::Unheard;
 use std::cell::{Cell, RefCell};
@@ -80,9 +80,12 @@ fn is_client(fd: c_int) -> bool {
 /// Bytes of such a connection have come, and go to the server now.
 pub fn on_read(fd: c_int, bytes: &[u8]) {
     let Some(load) = load() else { return };
-    let Some(slot) = slots::made(fd).filter(|slot| slot.heard.load(Ordering::Relaxed) != load) else { return };
+    let Some(descriptor) = descriptors::made(fd).filter(|descriptor| descriptor.heard.load(Ordering::Relaxed) != load)
+    else {
+        return;
+    };
     if !is_client(fd) {
-        slot.heard.store(load, Ordering::Relaxed);
+        descriptor.heard.store(load, Ordering::Relaxed);
     } else if may_matter(fd, bytes) {
         // Asleep or not: the engine may wake before the command has ended.
         with_command(|command| *command = Some(Unreported::new(fd)));
@@ -134,8 +137,8 @@ pub fn on_write(fd: c_int) {
 /// This thread was reported of.
 pub fn on_report() {
     let Some(command) = take() else { return };
-    if let (Some(slot), Some(load)) = (slots::get(command.fd), load()) {
-        slot.heard.store(load, Ordering::Relaxed);
+    if let (Some(descriptor), Some(load)) = (descriptors::get(command.fd), load()) {
+        descriptor.heard.store(load, Ordering::Relaxed);
     }
 }
 
@@ -158,8 +161,8 @@ pub fn on_wait() {
 }
 
 pub fn on_close(fd: c_int) {
-    if let Some(slot) = slots::get(fd) {
-        slot.heard.store(0, Ordering::Relaxed);
+    if let Some(descriptor) = descriptors::get(fd) {
+        descriptor.heard.store(0, Ordering::Relaxed);
     }
     with_command(|command| command.take_if(|command| command.fd == fd));
 }

@@ -10,7 +10,7 @@ use crate::mariadb::symbols::ThdRef;
 use crate::mariadb::variables;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::{self, wake_if_wanted};
-use crate::sockets::{connections, slots};
+use crate::sockets::{connections, descriptors};
 use host::Connection;
 use session::{Account, Report, Session, SessionState};
 use std::ffi::{c_uint, c_void};
@@ -30,8 +30,9 @@ fn with_connection<T>(
     fits: impl FnOnce(&Session) -> bool,
     work: impl FnOnce(&mut Connection) -> T,
 ) -> Option<T> {
-    let slot = slots::current().filter(|slot| slot.thread_id.load(Ordering::Acquire) == thread_id)?;
-    let mut taken = slot.take()?;
+    let descriptor =
+        descriptors::current().filter(|descriptor| descriptor.thread_id.load(Ordering::Acquire) == thread_id)?;
+    let mut taken = descriptor.take()?;
     let connection = taken.content().as_mut().filter(|connection| connection.session.is_in_commands())?;
     fits(&connection.session).then(|| work(connection))
 }
@@ -189,12 +190,13 @@ fn account(thd: &ThdRef, event: &EventConnection) -> Account {
 }
 
 fn connect(thd: &ThdRef, event: &EventConnection) {
-    let Some(mut taken) = slots::current().and_then(slots::Slot::take) else { return };
-    let slot = taken.slot;
-    let Some(connection) = taken.content().as_mut().filter(|_| slot.thread_id.load(Ordering::Acquire) == 0) else {
+    let Some(mut taken) = descriptors::current().and_then(descriptors::Descriptor::take) else { return };
+    let descriptor = taken.descriptor;
+    let Some(connection) = taken.content().as_mut().filter(|_| descriptor.thread_id.load(Ordering::Acquire) == 0)
+    else {
         return;
     };
-    slot.thread_id.store(event.thread_id, Ordering::Release);
+    descriptor.thread_id.store(event.thread_id, Ordering::Release);
     if connection.is_readable() {
         let account = account(thd, event);
         connection.session.report(engine(), Report::Connected { account, state: session_state(thd, b"") });

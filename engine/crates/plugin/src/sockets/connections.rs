@@ -3,8 +3,8 @@
 use crate::engine::{engine, load_number};
 use crate::server;
 use crate::signal;
+use crate::sockets::descriptors::{self, Descriptor, Taken};
 use crate::sockets::io;
-use crate::sockets::slots::{self, Slot, Taken};
 use crate::turns;
 use host::Connection;
 use std::ffi::c_int;
@@ -35,7 +35,7 @@ pub fn number_before_accept() -> u64 {
 pub fn accepted(fd: c_int, number: u64) {
     let load = load_number();
     if fd >= 0 && load % 2 == 1 && ADMITS.load(Ordering::Acquire) {
-        slots::open(fd, load, Connection::accepted(engine().flavour(), number, server::get().has_thread_pool()));
+        descriptors::open(fd, load, Connection::accepted(engine().flavour(), number, server::get().has_thread_pool()));
     }
 }
 
@@ -47,20 +47,20 @@ pub fn note_end(fd: c_int) {
 }
 
 pub fn closing(fd: c_int) {
-    let Some(mut taken) = slots::get(fd).and_then(Slot::take) else { return };
-    taken.slot.thread_id.store(0, Ordering::Release);
+    let Some(mut taken) = descriptors::get(fd).and_then(Descriptor::take) else { return };
+    taken.descriptor.thread_id.store(0, Ordering::Release);
     if let Some(mut connection) = taken.content().take() {
         connection.session.close(engine());
     }
 }
 
-pub fn is_of_this_load(slot: &Slot) -> bool {
-    slot.load.load(Ordering::Relaxed) == load_number()
+pub fn is_of_this_load(descriptor: &Descriptor) -> bool {
+    descriptor.load.load(Ordering::Relaxed) == load_number()
 }
 
 /// A connection of an earlier load, once nothing of it is in our hands, is left alone for good.
 pub fn lets_go(taken: &mut Taken) -> bool {
-    if is_of_this_load(taken.slot) {
+    if is_of_this_load(taken.descriptor) {
         return false;
     }
     let is_clean = taken.content().as_ref().is_none_or(Connection::is_clean);

@@ -42,7 +42,7 @@ unsafe impl Send for Import {}
 unsafe impl Sync for Import {}
 
 impl Import {
-    /// The slot of `function` in the main executable, if it imports that function.
+    /// The entry of `function` in the main executable, if it imports that function.
     pub fn find(function: &CStr) -> Option<Import> {
         let mut search = Search { function, found: None };
         // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.

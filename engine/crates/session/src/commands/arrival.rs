@@ -93,8 +93,8 @@ impl Session {
         let context = if may_be_read(text) { self.cacheable_context(engine, false) } else { None };
         // A hit needs no reading; after a read that was passed over none is expected.
         let early = self.reuse.expects_none().then(|| self.read(engine, text));
-        let slot = early.as_ref().and_then(|reading| self.adaptive_slot(engine, reading));
-        self.reuse.ask(engine, slot);
+        let shape = early.as_ref().and_then(|reading| self.adaptive_shape(engine, reading));
+        self.reuse.ask(engine, shape);
         if let Some(context) = context {
             match self.serve(
                 engine,
@@ -134,8 +134,8 @@ impl Session {
         let keeps_metadata = self.identity.has(capability::MARIADB_CACHE_METADATA);
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
         let is_read = matches!(reading.statement.kind, Kind::Read(_));
-        let slot = self.adaptive_slot(engine, &reading).filter(|_| is_read);
-        self.reuse.ask(engine, slot);
+        let shape = self.adaptive_shape(engine, &reading).filter(|_| is_read);
+        self.reuse.ask(engine, shape);
         if let (true, Some(context), Some(parameters), None, true) =
             (is_read, context, &parameters, refusal, has_metadata)
         {

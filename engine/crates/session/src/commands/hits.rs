@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::statement::unseen::Unseen;
 use crate::statement::verification::Verification;
 use crate::transaction::admission::Admission;
-use ::insight::ShapeSlot;
+use ::insight::ShapeId;
 use cache::Key;
 use std::sync::atomic::Ordering;
 use wire::status;
@@ -100,7 +100,7 @@ impl Session {
         }
         let is_fresh = entry.is_fresh(engine.versions());
         if !is_fresh && !self.tells_outdated(engine, Basis::of(&entry)) {
-            engine.insight().digests.outdated(ShapeSlot(entry.owner()));
+            engine.insight().digests.outdated(ShapeId(entry.owner()));
             return Served::No;
         }
         let layout = Layout(entry.flags());
@@ -123,13 +123,13 @@ impl Session {
         self.own.hits += 1;
         if !is_fresh {
             engine.counts().stale_hits.add(1);
-            engine.insight().digests.stale(ShapeSlot(entry.owner()));
+            engine.insight().digests.stale(ShapeId(entry.owner()));
         } else if layout.is_by_rows() {
             note_outlived(engine, &entry);
         }
         engine.counts().saved_ns.add(entry.cost_ns());
         engine.counts().saved_bytes.add(entry.value().len() as u64);
-        engine.insight().digests.hit(ShapeSlot(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
+        engine.insight().digests.hit(ShapeId(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
         let replay = if layout.shows_found() { Vec::new() } else { wire::with_types(asked.packet, asked.types) };
         self.diagnostics.unseen = Some(Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay });
         self.deliver(entry.value(), layout, outlet);

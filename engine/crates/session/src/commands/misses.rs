@@ -8,7 +8,7 @@ use crate::statement::running::{Effect, Purpose, Running};
 use crate::text::kinds::{closing, may_be_anything, may_run_others};
 use crate::text::reading::Reading;
 use crate::transaction::state::Snapshot;
-use ::insight::ShapeSlot;
+use ::insight::ShapeId;
 use cache::Key;
 use sql::{DdlScope, Hint, Kind, Statement};
 use std::sync::Arc;
@@ -39,12 +39,12 @@ impl Session {
             Err(own) => (engine.versions().now(), Some(Reason::Own(own))),
         };
         let refusal = refusal.or(transaction_refusal);
-        let slot = reading.slot(&engine.insight().digests);
+        let shape = reading.shape(&engine.insight().digests);
         let key = Key { context: context.unwrap_or(0), parts: [text, parameters] };
         let may_pass_over = refusal.is_none() && verification.is_none() && !is_observed && engine.settings().adapts();
-        let is_passed_over = may_pass_over && self.reuse.passes_over(engine, slot, &key);
+        let is_passed_over = may_pass_over && self.reuse.passes_over(engine, shape, &key);
         if is_passed_over && !self.transaction.heeds_reads() {
-            engine.insight().missed(slot, Some(Own::NotReused.into()), 0);
+            engine.insight().missed(shape, Some(Own::NotReused.into()), 0);
             self.note_refusal(engine, Own::NotReused);
             self.told.is_uneventful = true;
             return None;
@@ -52,7 +52,7 @@ impl Session {
         let keeps = refusal.is_none() && !is_passed_over;
         Some(Recording {
             reading: reading.clone(),
-            slot,
+            shape,
             is_passed_over,
             is_observed,
             verification,
@@ -78,9 +78,9 @@ impl Session {
     }
 
     /// Where a read of this shape is counted, if it may be passed over for what is counted there.
-    pub(crate) fn adaptive_slot(&self, engine: &Engine, reading: &Reading) -> Option<ShapeSlot> {
+    pub(crate) fn adaptive_shape(&self, engine: &Engine, reading: &Reading) -> Option<ShapeId> {
         let may_pass_over = self.identity.cache_type() != 0 && engine.settings().adapts();
-        may_pass_over.then(|| reading.slot(&engine.insight().digests))
+        may_pass_over.then(|| reading.shape(&engine.insight().digests))
     }
 
     fn refusal(&self, read: &sql::Read, context: Option<u64>) -> Option<Reason> {

@@ -8,7 +8,7 @@ use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
 use crate::identity::account::Account;
 use crate::reason::{Own, PASSING, Reason};
-use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, ShapeSlot, Subject};
+use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, ShapeId, Subject};
 use cache::{Cache, CellId, Entry, Key, Meta, Stamp};
 use locks::{Mutex, RwLock};
 use std::sync::Arc;
@@ -82,8 +82,8 @@ impl Insight {
     }
 
     /// A result was stored.
-    pub(crate) fn read_from(&self, slot: ShapeSlot, tables: impl Iterator<Item = CellId>) {
-        self.digests.reads(slot, tables.map(|cell| cell.0));
+    pub(crate) fn read_from(&self, shape: ShapeId, tables: impl Iterator<Item = CellId>) {
+        self.digests.reads(shape, tables.map(|cell| cell.0));
     }
 
     /// A result will not be stored for want of reuse.
@@ -95,13 +95,13 @@ impl Insight {
     }
 
     /// The server has answered a read.
-    pub fn missed(&self, slot: ShapeSlot, refusal: Option<Reason>, bytes: usize) {
+    pub fn missed(&self, shape: ShapeId, refusal: Option<Reason>, bytes: usize) {
         let outcome = match refusal {
             Some(Reason::Own(Own::NotReused)) => Outcome::PassedOver,
             Some(reason) => Outcome::Refused { reason: reason.index() },
             None => Outcome::Stored { bytes: bytes as u64 },
         };
-        self.digests.missed(slot, outcome);
+        self.digests.missed(shape, outcome);
     }
 
     /// To be followed by something that outdates every result, such as the SET GLOBAL that brings new rules.
@@ -125,12 +125,12 @@ impl Insight {
     }
 
     /// What the rules say of a read by this account of these tables.
-    pub fn caching(&self, slot: ShapeSlot, account: &Account, tables: &[Arc<Table>]) -> Caching {
+    pub fn caching(&self, shape: ShapeId, account: &Account, tables: &[Arc<Table>]) -> Caching {
         let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let account = format!("{}@{}", word(&account.user), word(&account.host));
         let tables: Vec<_> = tables.iter().map(|table| (word(&table.db), word(&table.name))).collect();
         let tables: Vec<_> = tables.iter().map(|(schema, name)| (schema.as_str(), name.as_str())).collect();
-        let digest = self.digests.get(slot).map_or(0, |(id, _)| id);
+        let digest = self.digests.get(shape).map_or(0, |(id, _)| id);
         self.rules().of(&Subject { digest, account: &account, tables: &tables })
     }
 
@@ -145,11 +145,11 @@ impl Insight {
     }
 
     /// A stored result was not what the server says.
-    pub fn differs(&self, slot: ShapeSlot) {
+    pub fn differs(&self, shape: ShapeId) {
         self.differences.add(1);
         let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
         if untold.len() < UNTOLD {
-            untold.push(self.digests.get(slot).map_or_else(String::new, |(id, text)| {
+            untold.push(self.digests.get(shape).map_or_else(String::new, |(id, text)| {
                 format!("digest {id:032x}, {}", String::from_utf8_lossy(&text))
             }));
         }
@@ -177,8 +177,8 @@ impl Insight {
         let stats = cache.stats();
         let has_room = stats.used_bytes < cache.budget() / 8 * 7;
         self.digests.tick(stats.entries, stats.evictions, has_room);
-        self.digests.judge(&PASSING.map(|own| own as usize), |slot| {
-            let fate = cache.fate(slot.0);
+        self.digests.judge(&PASSING.map(|own| own as usize), |shape| {
+            let fate = cache.fate(shape.0);
             fate.used.wrapping_add(fate.unused)
         });
     }

@@ -100,7 +100,7 @@ impl Session {
 
     fn check_rules(&self, engine: &Engine, recording: &mut Recording) {
         let Some(account) = self.identity.account() else { return };
-        match engine.insight().caching(recording.slot, account, &recording.tables) {
+        match engine.insight().caching(recording.shape, account, &recording.tables) {
             Caching::Normal => {}
             Caching::Never => recording.refuse(Own::Rule),
             Caching::Always { ttl_seconds } => recording.lasts_seconds = u32::try_from(ttl_seconds).ok(),
@@ -134,7 +134,7 @@ fn keep(
         return None;
     }
     let stored = verdict.and_then(|layout| store(engine, recording, outcome, layout).map_err(Reason::Own));
-    engine.insight().missed(recording.slot, stored.err(), recording.bytes);
+    engine.insight().missed(recording.shape, stored.err(), recording.bytes);
     if recording.is_observed {
         engine.insight().observed.add(u64::from(stored.is_ok()));
         return None;
@@ -142,7 +142,7 @@ fn keep(
     match stored {
         Ok(()) => {
             engine.counts().inserts.add(1);
-            engine.insight().read_from(recording.slot, table_cells(&recording.cells, recording.is_by_rows));
+            engine.insight().read_from(recording.shape, table_cells(&recording.cells, recording.is_by_rows));
         }
         Err(reason) => engine.note_refusal(reason),
     }
@@ -158,7 +158,7 @@ fn is_verified(engine: &Engine, recording: &Recording, layout: Layout) -> bool {
     if !agrees {
         let key = recording.key();
         engine.cache().remove(engine.cache().hash(&key), &key);
-        engine.insight().differs(recording.slot);
+        engine.insight().differs(recording.shape);
     }
     agrees
 }
@@ -169,7 +169,7 @@ fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layo
         _ => 0,
     };
     let cost_ns = engine.now_ns().saturating_sub(recording.started_ns);
-    let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0, owner: recording.slot.0 };
+    let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0, owner: recording.shape.0 };
     let key = recording.key();
     let hash = engine.cache().hash(&key);
     engine.insight().stored(hash, &key, &meta, &recording.cells, recording.bytes);

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use cache::Key;
-use insight::ShapeSlot;
+use insight::ShapeId;
 
 #[derive(Default)]
 pub struct Reuse {
@@ -24,22 +24,22 @@ impl Reuse {
         self.is_hopeless
     }
 
-    /// A read is asked. `slot`: where its shape is counted; none if it is to be looked for whatever it is.
-    pub fn ask(&mut self, engine: &Engine, slot: Option<ShapeSlot>) {
-        self.is_hopeless = slot.is_some_and(|slot| {
+    /// A read is asked. `shape`: where it is counted; none if it is to be looked for whatever it is.
+    pub fn ask(&mut self, engine: &Engine, shape: Option<ShapeId>) {
+        self.is_hopeless = shape.is_some_and(|shape| {
             self.requests = self.requests.wrapping_add(1);
-            !engine.insight().digests.looks_up(slot, self.requests)
+            !engine.insight().digests.looks_up(shape, self.requests)
         });
     }
 
     /// Whether this one is not among the few that are stored nevertheless.
-    pub fn passes_over(&mut self, engine: &Engine, slot: ShapeSlot, key: &Key) -> bool {
+    pub fn passes_over(&mut self, engine: &Engine, shape: ShapeId, key: &Key) -> bool {
         let digests = &engine.insight().digests;
-        if digests.admits_all(slot) {
+        if digests.admits_all(shape) {
             return false;
         }
         let hash = engine.cache().hash(key);
-        let is_passed_over = self.is_hopeless || !digests.admits(slot, hash);
+        let is_passed_over = self.is_hopeless || !digests.admits(shape, hash);
         if is_passed_over {
             engine.insight().passed_over(hash);
             self.has_passed_over = true;

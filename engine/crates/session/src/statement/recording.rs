@@ -5,7 +5,7 @@ use crate::reason::{Own, Reason};
 use crate::statement::terms::Terms;
 use crate::statement::verification::Verification;
 use crate::text::reading::Reading;
-use ::insight::ShapeSlot;
+use ::insight::ShapeId;
 use cache::{CellId, Key, Stamp};
 use std::sync::Arc;
 use wire::{Outcome, OutcomeKind};
@@ -14,7 +14,7 @@ use wire::{Outcome, OutcomeKind};
 pub struct Recording {
     pub reading: Arc<Reading>,
     /// Where its shape is counted.
-    pub slot: ShapeSlot,
+    pub shape: ShapeId,
     /// Results of its shape are rarely reused: this one is not stored.
     pub is_passed_over: bool,
     /// The cache is off: nothing is kept but the size.

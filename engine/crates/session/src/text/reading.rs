@@ -2,7 +2,7 @@
 
 use crate::text::digest::Digest;
 use crate::text::views::ViewNames;
-use insight::{Digests, NOBODY, ShapeSlot};
+use insight::{Digests, NOBODY, ShapeId};
 use sql::{Kind, LexMode, Statement};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl Reading {
         matches!(self.statement.kind, Read(_) | Write | Begin(_) | Commit(_) | Rollback(_))
     }
 
-    pub fn slot(&self, digests: &Digests) -> ShapeSlot {
+    pub fn shape(&self, digests: &Digests) -> ShapeId {
         self.digest.as_ref().map_or(NOBODY, |digest| digests.find(digest.id, || digest.text.to_vec()))
     }
 

@@ -1,8 +1,8 @@
 //! The connections by their file descriptor.
 //!
-//! A slot is made once for each descriptor number and never freed, so a stale reference is never dangling. What is in it
+//! A `Descriptor` is made once for each number that a connection ever had, and never freed, so a stale reference is never dangling. What is in it
 //! belongs to the thread that has taken it: the server uses a connection from one thread at a time, and a second thread that
-//! comes all the same finds the slot taken and passes the bytes unseen. Who only looks in is waited for: a thread that went
+//! comes all the same finds the descriptor taken and passes the bytes unseen. Who only looks in is waited for: a thread that went
 //! past what it has read ahead would lose it.
 
 use host::Connection;
@@ -17,7 +17,7 @@ const NOBODY: u8 = 0;
 const OWNER: u8 = 1;
 const VISITOR: u8 = 2;
 
-pub struct Slot {
+pub struct Descriptor {
     holder: AtomicU8,
     /// The server's number of the session, 0 before it is authenticated.
     pub thread_id: AtomicU64,
@@ -29,36 +29,36 @@ pub struct Slot {
 }
 
 // SAFETY: `connection` is only reached through `Taken`, of which `holder` allows one at a time.
-unsafe impl Sync for Slot {}
+unsafe impl Sync for Descriptor {}
 
 const DESCRIPTORS: usize = 1 << 20;
 
-fn table() -> &'static [AtomicPtr<Slot>] {
-    static TABLE: OnceLock<Vec<AtomicPtr<Slot>>> = OnceLock::new();
+fn table() -> &'static [AtomicPtr<Descriptor>] {
+    static TABLE: OnceLock<Vec<AtomicPtr<Descriptor>>> = OnceLock::new();
     TABLE.get_or_init(|| (0..DESCRIPTORS).map(|_| AtomicPtr::default()).collect())
 }
 
-/// The slot of this descriptor, if a connection was ever accepted under it.
-pub fn get(fd: c_int) -> Option<&'static Slot> {
+/// What is known of this file descriptor, if a connection was ever accepted under it.
+pub fn get(fd: c_int) -> Option<&'static Descriptor> {
     let pointer = table().get(usize::try_from(fd).ok()?)?.load(Ordering::Acquire);
-    // SAFETY: null, or a leaked slot published with Release in `made`.
+    // SAFETY: null, or a leaked descriptor published with Release in `made`.
     unsafe { pointer.as_ref() }
 }
 
-/// The slot of this descriptor, made if there is none.
-pub fn made(fd: c_int) -> Option<&'static Slot> {
+/// The same, made if there is none.
+pub fn made(fd: c_int) -> Option<&'static Descriptor> {
     let place = usize::try_from(fd).ok().and_then(|fd| table().get(fd))?;
     if place.load(Ordering::Acquire).is_null() {
-        let slot = Box::into_raw(Box::new(Slot {
+        let descriptor = Box::into_raw(Box::new(Descriptor {
             holder: AtomicU8::new(NOBODY),
             thread_id: AtomicU64::new(0),
             load: AtomicU64::new(0),
             heard: AtomicU64::new(0),
             connection: UnsafeCell::new(None),
         }));
-        if place.compare_exchange(std::ptr::null_mut(), slot, Ordering::Release, Ordering::Relaxed).is_err() {
+        if place.compare_exchange(std::ptr::null_mut(), descriptor, Ordering::Release, Ordering::Relaxed).is_err() {
             // SAFETY: made above, and nobody else has seen it.
-            drop(unsafe { Box::from_raw(slot) });
+            drop(unsafe { Box::from_raw(descriptor) });
         }
     }
     get(fd)
@@ -66,9 +66,9 @@ pub fn made(fd: c_int) -> Option<&'static Slot> {
 
 /// A new connection under this descriptor.
 pub fn open(fd: c_int, load: u64, connection: Connection) {
-    if let Some(mut taken) = made(fd).and_then(Slot::take) {
-        taken.slot.thread_id.store(0, Ordering::Relaxed);
-        taken.slot.load.store(load, Ordering::Relaxed);
+    if let Some(mut taken) = made(fd).and_then(Descriptor::take) {
+        taken.descriptor.thread_id.store(0, Ordering::Relaxed);
+        taken.descriptor.load.store(load, Ordering::Relaxed);
         *taken.content() = Some(connection);
     }
 }
@@ -79,29 +79,29 @@ const BACK_AFTER: Duration = Duration::from_secs(1);
 /// Whether nothing of any connection is in our hands.
 pub fn all_clean() -> bool {
     let until = Instant::now() + BACK_AFTER;
-    all().all(|slot| slot.is_clean_by(until))
+    all().all(|descriptor| descriptor.is_clean_by(until))
 }
 
-/// Runs `work` on each slot that comes free soon.
+/// Runs `work` on each descriptor that comes free soon.
 pub fn visit(mut work: impl FnMut(&mut Taken)) {
     let until = Instant::now() + BACK_AFTER;
-    all().filter_map(|slot| slot.visited_by(until)).for_each(|mut taken| work(&mut taken));
+    all().filter_map(|descriptor| descriptor.visited_by(until)).for_each(|mut taken| work(&mut taken));
 }
 
-fn all() -> impl Iterator<Item = &'static Slot> {
+fn all() -> impl Iterator<Item = &'static Descriptor> {
     table().iter().filter_map(|place| {
         // SAFETY: as in `get`.
         unsafe { place.load(Ordering::Acquire).as_ref() }
     })
 }
 
-impl Slot {
+impl Descriptor {
     /// None if another thread, or an outer frame of this one, has it.
     pub fn take(&'static self) -> Option<Taken> {
         loop {
             // Acquire: pairs with the Release in `Taken::drop`, so that the last thread's changes are seen.
             match self.holder.compare_exchange(NOBODY, OWNER, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return Some(Taken { slot: self }),
+                Ok(_) => return Some(Taken { descriptor: self }),
                 Err(VISITOR) => thread::yield_now(),
                 Err(_) => return None,
             }
@@ -130,25 +130,25 @@ impl Slot {
             }
             thread::sleep(Duration::from_millis(1));
         }
-        Some(Taken { slot: self })
+        Some(Taken { descriptor: self })
     }
 }
 
-/// The right to use a slot's connection.
+/// The right to use a descriptor's connection.
 pub struct Taken {
-    pub slot: &'static Slot,
+    pub descriptor: &'static Descriptor,
 }
 
 impl Taken {
     pub fn content(&mut self) -> &mut Option<Connection> {
-        // SAFETY: nobody held the slot before this value did; `&mut self` excludes a second reference.
-        unsafe { &mut *self.slot.connection.get() }
+        // SAFETY: nobody held the descriptor before this value did; `&mut self` excludes a second reference.
+        unsafe { &mut *self.descriptor.connection.get() }
     }
 }
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        self.slot.holder.store(NOBODY, Ordering::Release);
+        self.descriptor.holder.store(NOBODY, Ordering::Release);
     }
 }
 
@@ -161,6 +161,6 @@ pub fn set_current(fd: c_int) {
     let _ = CURRENT.try_with(|current| current.set(fd));
 }
 
-pub fn current() -> Option<&'static Slot> {
+pub fn current() -> Option<&'static Descriptor> {
     get(CURRENT.try_with(Cell::get).unwrap_or(-1))
 }
