@@ -97,6 +97,11 @@ test-engine-miri: ## Engine: the cache's unsafe parts, interpreted by Miri (need
 test-engine-server: engine ## Engine: tests against real MariaDB servers
 	@$(CARGO) test --locked --no-fail-fast -p fqc-tests
 test-engine-server: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connectors
+test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is fetched; or FQC_MYSQLD=/path/to/mysqld
+	@scripts/fetch-mysql engine/target/mysql; case $$? in \
+	0) $(CARGO) test --locked --no-fail-fast -p fqc-tests --features mysql --test mysql ;; \
+	3) echo "SKIPPED: NO MYSQL SERVER COULD BE HAD; NOTHING WAS TESTED ON MYSQL" ;; \
+	*) exit 1 ;; esac
 test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
 test-backend: backend ## Backend on SQLite
@@ -122,7 +127,7 @@ test-house: build ## Compose file, documents and this summary
 lint: lint-engine lint-python lint-frontend lint-terraform lint-shell ## Every linter
 lint-engine:
 	@$(CARGO) fmt --all --check
-	@$(CARGO) clippy --locked --quiet --workspace --all-targets -- -D warnings
+	@$(CARGO) clippy --locked --quiet --workspace --all-targets --features fqc-tests/mysql -- -D warnings
 lint-python: backend
 	@cd backend && $(PYTHON) -m ruff check $(PYTHON_CODE) && $(PYTHON) -m ruff format --check $(PYTHON_CODE)
 	@cd backend && $(PYTHON) -m mypy && $(PYTHON) -m mypy --strict --ignore-missing-imports stack && .venv/bin/lint-imports
@@ -134,7 +139,7 @@ lint-terraform:
 audit: ## Ask the public databases about every locked dependency; says what could not be asked. COMPLETE=1: that fails, too
 	@python3 .ci/audit.py $(if $(COMPLETE),--complete)
 lint-shell:
-	@shellcheck scripts/bootstrap .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
+	@shellcheck scripts/bootstrap scripts/fetch-mysql .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd backend && $(PYTHON) -m controlplane.catalogue.reference > ../docs/reference/parameters.md
@@ -167,5 +172,5 @@ help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
 .PHONY: up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint audit generate bench help \
-	test-engine test-engine-models test-engine-miri test-engine-server test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
+	test-engine test-engine-models test-engine-miri test-engine-server test-engine-mysql test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
 	test-terraform test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend test-faults faults

@@ -71,6 +71,7 @@ SUITES = [
     Suite("backend on PostgreSQL", "test-backend-postgres", "postgresql", BACKEND),
     Suite("backend on SQLite", "test-backend", "sqlite", BACKEND),
     Suite("engine on real servers", "test-engine-server", "rust", ENGINE),
+    Suite("engine on MySQL", "test-engine-mysql", "rust", (*ENGINE, "scripts/fetch-mysql")),
     Suite("engine", "test-engine", "rust", ENGINE),
     Suite("engine lint", "lint-engine", "rust", ENGINE),
     Suite(
@@ -136,6 +137,9 @@ COUNTS = {
     ],
 }
 
+# A suite that cannot run here prints a line of this form.
+SKIPPED = re.compile(r"^SKIPPED: (.+)$", re.MULTILINE)
+
 
 @dataclass
 class Result:
@@ -147,6 +151,8 @@ class Result:
     skipped: int
     cpu_seconds: float = 0.0
     tries: int = 1
+    # Why all of it was skipped.
+    skipped_for: str | None = None
     # When an earlier run with the same inputs passed, in whose place this stands.
     passed_at: float | None = None
 
@@ -167,6 +173,8 @@ def count(text: str, kind: str) -> int:
 
 def judge(suite: Suite, exit_code: int, seconds: float, text: str) -> Result:
     passed, failed, skipped = (count(text, kind) for kind in ("passed", "failed", "skipped"))
+    if exit_code == 0 and (whole := SKIPPED.search(ESCAPES.sub("", text))):
+        return Result(suite, 0, seconds, 0, 0, skipped or 1, skipped_for=whole[1])
     if exit_code == 0:
         # The tool's own verdict: a failure it printed and then repeated with success is not one.
         return Result(suite, 0, seconds, passed or 1, 0, skipped)
@@ -295,6 +303,8 @@ def tail(log: Path, lines: int = 25) -> str:
 def state_of(result: Result) -> str:
     if result.passed_at is not None:
         return f"unchanged, passed at {moment(result.passed_at)}"
+    if result.skipped_for:
+        return "SKIPPED"
     return "FAILED" if result.exit_code else "ok" if result.tries == 1 else "ok, 2nd"
 
 
@@ -315,7 +325,8 @@ def total(results: list[Result]) -> str:
     passed, failed = sum(each.passed for each in results), sum(each.failed for each in results)
     spared = sum(each.passed for each in results if each.passed_at is not None)
     told = f"; {spared} of them earlier, with the same inputs, not in this run: FRESH=1 runs all" if spared else ""
-    return f"{passed} passed, {failed} failed{told}"
+    skipped = "".join(f"; {each.suite.name}: SKIPPED: {each.skipped_for}" for each in results if each.skipped_for)
+    return f"{passed} passed, {failed} failed{told}{skipped}"
 
 
 def heartbeat(board: Board, finished: threading.Event) -> None:
@@ -378,7 +389,7 @@ def keep(results: list[Result], before: inputs.Inputs, after: inputs.Inputs) -> 
         if result.passed_at is not None:
             continue
         moved = before.seen(sees).items() ^ after.seen(sees).items()
-        if result.exit_code or result.tries > 1 or moved:
+        if result.exit_code or result.skipped_for or result.tries > 1 or moved:
             file.unlink(missing_ok=True)
             if moved:
                 say(f"{result.suite.name}: will run again; while it ran somebody touched {min(moved)[0]}")

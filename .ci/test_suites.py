@@ -49,6 +49,13 @@ class Counting(unittest.TestCase):
     def test_an_exit_code_counts_as_a_failure_even_if_all_tests_passed(self):
         self.assertEqual(1, judge(SUITE, 1, 1.0, "5 passed in 0.1s").failed)
 
+    def test_a_suite_that_could_not_run_is_told_in_capitals(self):
+        skipped = judge(SUITE, 0, 1.0, "fetch: no mirror\nSKIPPED: NO SERVER COULD BE HAD\n")
+        self.assertEqual((0, 0, 1), (skipped.passed, skipped.failed, skipped.skipped))
+        self.assertIn("SKIPPED", suites.summary([skipped]))
+        self.assertIn("any: SKIPPED: NO SERVER COULD BE HAD", suites.total([skipped]))
+        self.assertEqual(1, judge(SUITE, 2, 1.0, "SKIPPED: AND THEN IT FAILED").failed)
+
 
 class Leftovers(unittest.TestCase):
     def test_what_outlives_its_suite_is_named_ended_and_counted(self):

@@ -1,4 +1,4 @@
-//! A private MariaDB server: own data directory, loopback port, unix socket; gone without a trace when dropped.
+//! A private MariaDB or MySQL server: own data directory, loopback port, unix socket; gone without a trace when dropped.
 //!
 //! Invariant: only processes started here are ever signalled.
 //! Deliberately absent: any setting that a stock server would need before it may load the plugin.
@@ -32,7 +32,6 @@ const SETTINGS: &[&str] = &[
     "--skip-log-bin",
     "--innodb-buffer-pool-size=32M",
     "--innodb-flush-log-at-trx-commit=2",
-    "--innodb-log-file-size=32M",
     "--innodb-doublewrite=0",
     "--max-connections=1200",
     "--max-allowed-packet=64M",
@@ -40,15 +39,30 @@ const SETTINGS: &[&str] = &[
     "--event-scheduler=OFF",
 ];
 
+const MARIADB_SETTINGS: &[&str] = &["--innodb-log-file-size=32M"];
+/// Its classic protocol alone, and no folder that its package would have made.
+const MYSQL_SETTINGS: &[&str] = &["--innodb-redo-log-capacity=64M", "--mysqlx=OFF", "--secure-file-priv=NULL"];
+/// What MariaDB's installer makes, too: a port of the loopback address is not `localhost`.
+const MYSQL_ACCOUNTS: &str = "CREATE USER root@'127.0.0.1';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n";
+
 /// The cache is off until it is given memory. What a test stores is stored, however little it is asked for.
 pub const SWITCH_ON: &str = "SET GLOBAL fqc_size = 67108864, GLOBAL fqc_type = ON, GLOBAL fqc_adaptation = OFF";
 /// The same for a server that finds the plugin installed when it starts.
 const SWITCHED_ON: &[&str] = &["--loose-fqc-size=67108864", "--loose-fqc-type=ON", "--loose-fqc-adaptation=OFF"];
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Product {
+    #[default]
+    MariaDb,
+    MySql,
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Default: `FQC_MARIADBD`, else the system's server.
-    pub mariadbd: Option<PathBuf>,
+    pub product: Product,
+    /// The server's program. Default for MariaDB: `FQC_MARIADBD`, else the system's; for MySQL: `FQC_MYSQLD`, else what
+    /// `scripts/fetch-mysql engine/target/mysql` has brought.
+    pub program: Option<PathBuf>,
     /// A copy of this library becomes the only content of the plugin directory.
     pub plugin: Option<PathBuf>,
     /// Further arguments such as `--thread-handling=pool-of-threads`.
@@ -64,12 +78,40 @@ pub struct Server {
     child: Option<Child>,
 }
 
+impl Product {
+    fn program(self) -> PathBuf {
+        let (name, default) = match self {
+            Product::MariaDb => ("FQC_MARIADBD", "/usr/sbin/mariadbd"),
+            Product::MySql => ("FQC_MYSQLD", concat!(env!("CARGO_MANIFEST_DIR"), "/../target/mysql/mysqld")),
+        };
+        std::env::var_os(name).map_or_else(|| default.into(), PathBuf::from)
+    }
+
+    fn settings(self) -> &'static [&'static str] {
+        match self {
+            Product::MariaDb => MARIADB_SETTINGS,
+            Product::MySql => MYSQL_SETTINGS,
+        }
+    }
+
+    fn installing(self) -> &'static [&'static str] {
+        match self {
+            Product::MariaDb => &["INSTALL SONAME 'fqc'"],
+            Product::MySql => &[
+                "INSTALL PLUGIN fqc SONAME 'fqc.so'",
+                "INSTALL PLUGIN fqc_events SONAME 'fqc.so'",
+                "INSTALL PLUGIN query SONAME 'fqc.so'",
+            ],
+        }
+    }
+}
+
 impl Server {
     /// Starts a server and, where a plugin is given, installs it the way a user would.
     pub fn start(options: Options) -> io::Result<Self> {
         let directory = fresh_directory()?;
         let mut server = Self { options, directory, port: 0, child: None };
-        copy_tree(&template(&server.mariadbd())?, &server.data())?;
+        copy_tree(&template(server.options.product, &server.program())?, &server.data())?;
         fs::create_dir(server.plugins())?;
         fs::create_dir(server.scratch())?;
         if let Some(plugin) = &server.options.plugin {
@@ -97,8 +139,10 @@ impl Server {
 
     /// Loads the plugin into the running server, and switches its cache on.
     pub fn install_plugin(&self) -> io::Result<()> {
-        let installed = self.admin()?.must("INSTALL SONAME 'fqc'");
-        installed.map_err(|error| io::Error::other(format!("{error}\n{}", self.error_log())))?;
+        for statement in self.options.product.installing() {
+            let installed = self.admin()?.must(statement);
+            installed.map_err(|error| io::Error::other(format!("{error}\n{}", self.error_log())))?;
+        }
         self.admin()?.must(SWITCH_ON).map(drop)
     }
 
@@ -199,9 +243,9 @@ impl Server {
     }
 
     fn launch(&mut self) -> io::Result<()> {
-        let mariadbd = self.mariadbd();
-        let mut command = Command::new(&mariadbd);
-        command.args(common_arguments(&mariadbd)).args(SETTINGS);
+        let (product, program) = (self.options.product, self.program());
+        let mut command = Command::new(&program);
+        command.args(common_arguments(product, &program)).args(SETTINGS).args(product.settings());
         if self.options.plugin.is_some() {
             command.args(SWITCHED_ON);
         }
@@ -238,9 +282,8 @@ impl Server {
         format!("the server died ({status}); its error log:\n{}", self.error_log())
     }
 
-    fn mariadbd(&self) -> PathBuf {
-        let from_environment = || std::env::var_os("FQC_MARIADBD").map(PathBuf::from);
-        self.options.mariadbd.clone().or_else(from_environment).unwrap_or_else(|| "/usr/sbin/mariadbd".into())
+    fn program(&self) -> PathBuf {
+        self.options.program.clone().unwrap_or_else(|| self.options.product.program())
     }
 
     fn data(&self) -> PathBuf {
@@ -272,12 +315,16 @@ fn path_argument(name: &str, path: &Path) -> String {
 }
 
 /// Options that the server and the installer share.
-fn common_arguments(mariadbd: &Path) -> Vec<String> {
-    let base = base_directory(mariadbd);
-    let mut arguments = vec!["--no-defaults".into(), path_argument("basedir", &base)];
-    let messages = ["share/mysql", "share/mariadb", "share"].map(|part| base.join(part));
-    if let Some(messages) = messages.iter().find(|path| path.join("english").is_dir()) {
-        arguments.push(path_argument("lc-messages-dir", messages));
+fn common_arguments(product: Product, program: &Path) -> Vec<String> {
+    let mut arguments = vec!["--no-defaults".into()];
+    // MySQL's program knows where its files are, or is a command that tells it.
+    if product == Product::MariaDb {
+        let base = base_directory(program);
+        arguments.push(path_argument("basedir", &base));
+        let messages = ["share/mysql", "share/mariadb", "share"].map(|part| base.join(part));
+        if let Some(messages) = messages.iter().find(|path| path.join("english").is_dir()) {
+            arguments.push(path_argument("lc-messages-dir", messages));
+        }
     }
     // SAFETY: geteuid has no preconditions.
     if unsafe { libc::geteuid() } == 0 {
@@ -286,15 +333,16 @@ fn common_arguments(mariadbd: &Path) -> Vec<String> {
     arguments
 }
 
-fn base_directory(mariadbd: &Path) -> PathBuf {
-    mariadbd.parent().and_then(Path::parent).unwrap_or(Path::new("/usr")).to_path_buf()
+fn base_directory(program: &Path) -> PathBuf {
+    program.parent().and_then(Path::parent).unwrap_or(Path::new("/usr")).to_path_buf()
 }
 
 /// A data directory as the installer leaves it, made once per server binary and kept.
-fn template(mariadbd: &Path) -> io::Result<PathBuf> {
-    let version = Command::new(mariadbd).arg("--version").output()?.stdout;
+fn template(product: Product, program: &Path) -> io::Result<PathBuf> {
+    let version = Command::new(program).args(["--no-defaults", "--version"]).output();
+    let version = version.map_err(|error| io::Error::other(format!("{}: {error}", program.display())))?.stdout;
     let mut hasher = DefaultHasher::new();
-    (mariadbd, version).hash(&mut hasher);
+    (program, version).hash(&mut hasher);
     let template = std::env::temp_dir().join(format!("fqc-tests-template-{:016x}", hasher.finish()));
     if template.is_dir() {
         return Ok(template);
@@ -304,35 +352,46 @@ fn template(mariadbd: &Path) -> io::Result<PathBuf> {
     turn.lock()?;
     if !template.is_dir() {
         let draft = fresh_directory()?;
-        install(mariadbd, &draft)?;
+        install(product, program, &draft)?;
         fs::rename(draft.join("data"), &template)?;
         fs::remove_dir_all(&draft)?;
     }
     Ok(template)
 }
 
-fn install(mariadbd: &Path, draft: &Path) -> io::Result<()> {
-    let base = base_directory(mariadbd);
-    let places = ["bin", "scripts", "sbin"].map(|place| base.join(place).join("mariadb-install-db"));
-    let installer = places.iter().find(|path| path.is_file());
-    let installer =
-        installer.ok_or_else(|| io::Error::other(format!("no mariadb-install-db below {}", base.display())))?;
+fn install(product: Product, program: &Path, draft: &Path) -> io::Result<()> {
     let log = File::create(draft.join("log"))?;
-    let status = Command::new(installer)
-        .args(common_arguments(mariadbd))
-        .arg(path_argument("datadir", &draft.join("data")))
-        .arg(path_argument("tmpdir", draft))
-        .args(["--auth-root-authentication-method=normal", "--skip-test-db", "--force"])
-        .stdin(Stdio::null())
-        .stdout(log.try_clone()?)
-        .stderr(log)
-        .status()?;
+    let mut command = match product {
+        Product::MariaDb => mariadb_installer(program)?,
+        Product::MySql => Command::new(program),
+    };
+    command.args(common_arguments(product, program)).arg(path_argument("datadir", &draft.join("data")));
+    command.arg(path_argument("tmpdir", draft));
+    match product {
+        Product::MariaDb => command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--force"]),
+        Product::MySql => {
+            fs::write(draft.join("accounts.sql"), MYSQL_ACCOUNTS)?;
+            command.arg("--initialize-insecure").args(MYSQL_SETTINGS);
+            command.arg(path_argument("init-file", &draft.join("accounts.sql")))
+        }
+    };
+    let status = command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).status()?;
     match status.success() {
         true => Ok(()),
         false => {
-            Err(io::Error::other(format!("{} failed: {}", installer.display(), fs::read_to_string(draft.join("log"))?)))
+            let log = fs::read_to_string(draft.join("log"))?;
+            Err(io::Error::other(format!("no data directory could be made with {}: {log}", program.display())))
         }
     }
+}
+
+fn mariadb_installer(mariadbd: &Path) -> io::Result<Command> {
+    let base = base_directory(mariadbd);
+    let places = ["bin", "scripts", "sbin"].map(|place| base.join(place).join("mariadb-install-db"));
+    let installer = places.iter().find(|path| path.is_file());
+    installer
+        .map(Command::new)
+        .ok_or_else(|| io::Error::other(format!("no mariadb-install-db below {}", base.display())))
 }
 
 fn fresh_directory() -> io::Result<PathBuf> {

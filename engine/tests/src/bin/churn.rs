@@ -25,7 +25,7 @@ fn watch() -> io::Result<()> {
     let arguments = Arguments::read(USAGE)?;
     let time = Duration::from_secs(arguments.number("seconds", 600)?);
     let mut options =
-        Options { mariadbd: arguments.path("mariadbd"), plugin: arguments.path("plugin"), ..Options::default() };
+        Options { program: arguments.path("mariadbd"), plugin: arguments.path("plugin"), ..Options::default() };
     options.arguments.extend(churn::ARGUMENTS.iter().map(|one| one.to_string()));
     options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));
     options.environment.push(churn::environment());

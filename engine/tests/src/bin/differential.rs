@@ -43,7 +43,7 @@ fn judge() -> io::Result<ExitCode> {
         shrink_time: Duration::from_secs(arguments.number("shrink-seconds", default.shrink_time.as_secs())?),
         cached_endpoint: None,
     };
-    let mut options = Options { mariadbd: arguments.path("mariadbd"), ..Options::default() };
+    let mut options = Options { program: arguments.path("mariadbd"), ..Options::default() };
     options.arguments.extend(differential::ARGUMENTS.iter().map(|one| one.to_string()));
     options.arguments.extend(plan.is_any_case.then(|| differential::IN_ANY_CASE.to_string()));
     options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));

@@ -35,7 +35,7 @@ fn judge() -> io::Result<ExitCode> {
     };
     let has_counter = !plan.reinstalls;
     let mut options =
-        Options { mariadbd: arguments.path("mariadbd"), plugin: arguments.path("plugin"), ..Options::default() };
+        Options { program: arguments.path("mariadbd"), plugin: arguments.path("plugin"), ..Options::default() };
     options.arguments.extend(histories::ARGUMENTS.iter().map(|one| one.to_string()));
     options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));
     let mut server = Server::start(options)?;

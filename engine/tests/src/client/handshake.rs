@@ -1,15 +1,19 @@
-//! Login with `mysql_native_password`, and the same again for `COM_CHANGE_USER`.
+//! Login with `mysql_native_password` or `caching_sha2_password`, and the same again for `COM_CHANGE_USER`.
 
 use std::io;
 
 use sha1::{Digest, Sha1};
+use sha2::Sha256;
 
 use super::decode::Cursor;
 use super::packets::Packets;
 use super::response::{self, Response};
 use super::{Client, capability, command};
 
-const PLUGIN: &str = "mysql_native_password";
+const NATIVE: &str = "mysql_native_password";
+const SHA2: &str = "caching_sha2_password";
+/// The server knows the password's digest, and asks for nothing more.
+const IS_KNOWN: u8 = 3;
 /// The server stands for MySQL's bit "long password" by clearing it when it speaks MariaDB's extended bits.
 const MARIADB: u64 = capability::LONG_PASSWORD;
 
@@ -57,6 +61,7 @@ struct Greeting {
     thread_id: u32,
     scramble: Vec<u8>,
     capabilities: u64,
+    plugin: &'static str,
 }
 
 pub fn perform(mut packets: Packets, login: &Login) -> io::Result<Client> {
@@ -72,6 +77,7 @@ pub fn perform(mut packets: Packets, login: &Login) -> io::Result<Client> {
         thread_id: greeting.thread_id,
         server_version: greeting.server_version,
         scramble: greeting.scramble,
+        plugin: greeting.plugin,
         local_file: Vec::new(),
     };
     let answer = answer(&client, login);
@@ -85,12 +91,12 @@ pub fn perform(mut packets: Packets, login: &Login) -> io::Result<Client> {
 pub fn change_user(client: &mut Client, login: &Login) -> io::Result<Response> {
     let mut body = Vec::new();
     zero_ended(&mut body, login.user.as_bytes());
-    let token = token(&login.password, &client.scramble);
+    let token = token(client.plugin, &login.password, &client.scramble);
     body.push(token.len() as u8);
     body.extend(token);
     zero_ended(&mut body, login.database.as_deref().unwrap_or("").as_bytes());
     body.extend(u16::from(login.collation).to_le_bytes());
-    zero_ended(&mut body, PLUGIN.as_bytes());
+    zero_ended(&mut body, client.plugin.as_bytes());
     client.send(command::CHANGE_USER, &body)?;
     finish(client, login)
 }
@@ -105,10 +111,18 @@ fn finish(client: &mut Client, login: &Login) -> io::Result<Response> {
             Some(0x00) => response::Part::Ok(response::ok(payload)),
             Some(0xfe) => {
                 let mut cursor = Cursor::new(&payload[1..]);
-                cursor.zero_ended();
+                client.plugin = known(cursor.zero_ended());
                 client.scramble = cursor.zero_ended().to_vec();
-                client.packets.write_payload(&token(&login.password, &client.scramble))?;
+                client.packets.write_payload(&token(client.plugin, &login.password, &client.scramble))?;
                 // The scramble differs by nature from one server to the next.
+                raw.clear();
+                continue;
+            }
+            Some(0x01) => {
+                if payload.get(1) != Some(&IS_KNOWN) {
+                    // As it is: the server takes it through a unix socket alone, and knows it from then on.
+                    client.packets.write_payload(&[login.password.as_bytes(), &[0]].concat())?;
+                }
                 raw.clear();
                 continue;
             }
@@ -131,7 +145,12 @@ fn greeting(payload: &[u8]) -> Greeting {
     let extended = cursor.int(4);
     scramble.extend(cursor.zero_ended());
     let extended = if low & MARIADB == 0 { extended << 32 } else { 0 };
-    Greeting { server_version, thread_id, scramble, capabilities: low | high << 16 | extended }
+    let plugin = known(cursor.zero_ended());
+    Greeting { server_version, thread_id, scramble, capabilities: low | high << 16 | extended, plugin }
+}
+
+fn known(plugin: &[u8]) -> &'static str {
+    if plugin == SHA2.as_bytes() { SHA2 } else { NATIVE }
 }
 
 fn agreed(login: &Login, offered: u64) -> u64 {
@@ -151,21 +170,34 @@ fn answer(client: &Client, login: &Login) -> Vec<u8> {
     body.extend([0; 19]);
     body.extend(((capabilities >> 32) as u32).to_le_bytes());
     zero_ended(&mut body, login.user.as_bytes());
-    let token = token(&login.password, &client.scramble);
+    let token = token(client.plugin, &login.password, &client.scramble);
     body.push(token.len() as u8);
     body.extend(token);
     if let Some(database) = &login.database {
         zero_ended(&mut body, database.as_bytes());
     }
-    zero_ended(&mut body, PLUGIN.as_bytes());
+    zero_ended(&mut body, client.plugin.as_bytes());
     body
 }
 
-/// SHA1(password) xor SHA1(scramble + SHA1(SHA1(password))); nothing for an empty password.
-fn token(password: &str, scramble: &[u8]) -> Vec<u8> {
-    if password.is_empty() {
-        return Vec::new();
+/// Nothing for an empty password.
+fn token(plugin: &str, password: &str, scramble: &[u8]) -> Vec<u8> {
+    match (password, plugin) {
+        ("", _) => Vec::new(),
+        (_, SHA2) => sha2_token(password, scramble),
+        _ => native_token(password, scramble),
     }
+}
+
+/// SHA256(password) xor SHA256(SHA256(SHA256(password)) + scramble).
+fn sha2_token(password: &str, scramble: &[u8]) -> Vec<u8> {
+    let once = Sha256::digest(password);
+    let mixed = Sha256::new().chain_update(Sha256::digest(once)).chain_update(scramble).finalize();
+    once.iter().zip(mixed).map(|(left, right)| left ^ right).collect()
+}
+
+/// SHA1(password) xor SHA1(scramble + SHA1(SHA1(password))).
+fn native_token(password: &str, scramble: &[u8]) -> Vec<u8> {
     let once = Sha1::digest(password);
     let twice = Sha1::digest(once);
     let mixed = Sha1::new().chain_update(scramble).chain_update(twice).finalize();

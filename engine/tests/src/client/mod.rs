@@ -47,6 +47,8 @@ pub struct Client {
     pub thread_id: u32,
     pub server_version: String,
     scramble: Vec<u8>,
+    /// How the account proves itself.
+    plugin: &'static str,
     /// Sent when the server asks for the file of `LOAD DATA LOCAL`.
     pub local_file: Vec<u8>,
 }

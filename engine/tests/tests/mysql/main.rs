@@ -1,0 +1,5 @@
+//! The engine on a stock MySQL server.
+//!
+//! Only built with the feature `mysql`: `make test-engine-mysql` brings a server first, and says so loudly where it cannot.
+
+mod itself;
