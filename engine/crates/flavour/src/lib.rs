@@ -28,6 +28,9 @@ pub struct Flavour {
     pub charsets: Charsets,
     pub schemas: Schemas,
     pub variables: Variables,
+    pub modes: Modes,
+    pub habits: Habits,
+    pub engines: Engines,
     pub errors: Errors,
     pub capabilities: Capabilities,
     pub catalogue: Catalogue,
@@ -74,6 +77,10 @@ pub struct Statements {
     pub has_query_cache: bool,
     /// The names of system variables that users and their tools know, and those that the engine registers for them.
     pub aliases: &'static [Alias],
+    /// What stands before a read, and what after its first SELECT, so that `max_join_size` is not in its way.
+    pub unlimited: [&'static str; 2],
+    /// Fails without the PROCESS privilege, and otherwise does nothing.
+    pub process_test: &'static str,
     /// What the names that users know have in common, in lower case.
     pub alias_prefix: &'static str,
 }
@@ -180,6 +187,79 @@ impl Variables {
     }
 }
 
+/// Names that `sql_mode` may list, besides those that every product reads alike.
+#[derive(Clone, Copy)]
+pub struct Modes {
+    /// They stand for ANSI_QUOTES and IGNORE_SPACE, among others.
+    pub ansi: &'static [&'static str],
+    /// Under them texts have a grammar of their own.
+    pub foreign: &'static [&'static str],
+}
+
+impl Modes {
+    pub fn is_ansi(&self, name: &[u8]) -> bool {
+        lists(self.ansi, name)
+    }
+
+    pub fn is_foreign(&self, name: &[u8]) -> bool {
+        lists(self.foreign, name)
+    }
+}
+
+fn lists(names: &[&str], name: &[u8]) -> bool {
+    names.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name))
+}
+
+/// What a session may expect of the server besides results, by how it is set.
+#[derive(Clone, Copy)]
+pub struct Habits {
+    /// Every statement leaves a trace of its plan behind, which the session can read.
+    pub traces: Habit,
+    /// The server ends a session that does nothing in a transaction, one that has written nothing included.
+    pub idleness: Habit,
+    /// Responses tell what each statement did to the transaction.
+    pub reports: Habit,
+    /// The server refuses what may look at many rows.
+    pub joins: Habit,
+}
+
+#[derive(Clone, Copy)]
+pub struct Habit {
+    /// The variables that it hangs on, in lower case. To set one may be to set another.
+    pub variables: &'static [&'static str],
+    /// An expression for its value in a session.
+    pub question: &'static str,
+    /// The values with which there is none.
+    pub none: &'static [&'static str],
+}
+
+impl Habit {
+    pub fn hangs_on(&self, name: &[u8]) -> bool {
+        self.variables.iter().any(|known| known.as_bytes() == name)
+    }
+
+    pub fn is_none(&self, value: &[u8]) -> bool {
+        lists(self.none, value)
+    }
+}
+
+impl Habits {
+    pub const fn all(&self) -> [Habit; 4] {
+        [self.traces, self.idleness, self.reports, self.joins]
+    }
+}
+
+/// Storage engines whose tables may be read from the cache.
+#[derive(Clone, Copy)]
+pub struct Engines {
+    /// A transaction reads a snapshot of them.
+    pub snapshot: &'static [&'static str],
+    /// They know no transactions.
+    pub plain: &'static [&'static str],
+    /// Without snapshots, but a transaction that reads them can have no savepoints.
+    pub joining: &'static [&'static str],
+}
+
 /// An error, in the words of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -230,6 +310,12 @@ pub struct Catalogue {
     /// a new one.
     pub other_unique_keys: &'static str,
     pub warnings: &'static str,
+    /// How this library stands in the server's table of plugins.
+    pub own_plugin: &'static str,
+    /// A row if another plugin hears of statements.
+    pub other_listeners: &'static str,
+    /// The number of the newest thread.
+    pub newest_thread: &'static str,
 }
 
 /// A question about one table.

@@ -4,7 +4,10 @@ mod catalogue;
 mod functions;
 
 use crate::capability::*;
-use crate::{Alias, Capabilities, Charsets, Comments, Error, Errors, Flavour, Schemas, Statements, Variables};
+use crate::{
+    Alias, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas,
+    Statements, Variables,
+};
 
 pub static MARIADB: Flavour = Flavour {
     product: "MariaDB",
@@ -17,6 +20,9 @@ pub static MARIADB: Flavour = Flavour {
         has_query_cache: true,
         aliases: &ALIASES,
         alias_prefix: "query_cache_",
+        unlimited: ["SET STATEMENT sql_big_selects = 1 FOR ", ""],
+        // This storage engine has no status to show.
+        process_test: "SHOW ENGINE MyISAM STATUS",
     },
     functions: functions::FUNCTIONS,
     charsets: CHARSETS,
@@ -27,6 +33,9 @@ pub static MARIADB: Flavour = Flavour {
         grants: &["db", "tables_priv", "columns_priv", "roles_mapping"],
     },
     variables: Variables { without_effect: WITHOUT_EFFECT, askable: ASKABLE },
+    modes: Modes { ansi: &["ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL"], foreign: &["ORACLE"] },
+    habits: HABITS,
+    engines: Engines { snapshot: &["InnoDB"], plain: &["MyISAM", "MEMORY"], joining: &["Aria"] },
     errors: ERRORS,
     capabilities: CAPABILITIES,
     catalogue: catalogue::CATALOGUE,
@@ -126,6 +135,25 @@ const ASKABLE: &[&str] = &[
     "max_sort_length",
     "optimizer_switch",
 ];
+
+const HABITS: Habits = Habits {
+    traces: Habit { variables: &["optimizer_trace"], question: "@@SESSION.optimizer_trace", none: &["enabled=off"] },
+    idleness: Habit {
+        variables: &["idle_transaction_timeout", "idle_readonly_transaction_timeout"],
+        question: "@@SESSION.idle_transaction_timeout + @@SESSION.idle_readonly_transaction_timeout",
+        none: &["0"],
+    },
+    reports: Habit {
+        variables: &["session_track_transaction_info"],
+        question: "@@SESSION.session_track_transaction_info",
+        none: &["OFF"],
+    },
+    joins: Habit {
+        variables: &["max_join_size", "sql_big_selects"],
+        question: "@@SESSION.sql_big_selects",
+        none: &["1"],
+    },
+};
 
 const ERRORS: Errors = Errors {
     unknown: 1105,

@@ -6,7 +6,7 @@ use crate::{Charset, Completion, Flush, Kind, LexMode, Read, Show, Statement, dd
 
 /// Classifies one command text.
 pub fn classify(text: &[u8], mode: LexMode) -> Statement {
-    if mode.oracle || mode.charset == Charset::Unreadable {
+    if mode.is_foreign || mode.charset == Charset::Unreadable {
         return opaque();
     }
     statement(Lexer::new(text, mode), true)

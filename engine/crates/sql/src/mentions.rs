@@ -7,7 +7,7 @@ use crate::{Charset, LexMode};
 /// A text that cannot be split into tokens with certainty mentions everything, and so does a name beyond ASCII that is not
 /// in UTF-8. In UTF-8 its letters keep their case.
 pub fn mentions(text: &[u8], mode: LexMode, is_in_set: impl Fn(&[u8]) -> bool) -> bool {
-    if mode.oracle || mode.charset == Charset::Unreadable {
+    if mode.is_foreign || mode.charset == Charset::Unreadable {
         return true;
     }
     let mut lexer = Lexer::new(text, mode);

@@ -10,8 +10,8 @@ pub struct LexMode {
     pub ansi_quotes: bool,
     pub no_backslash_escapes: bool,
     pub ignore_space: bool,
-    /// `sql_mode=ORACLE` has a grammar of its own: every text is opaque.
-    pub oracle: bool,
+    /// A mode is in force with a grammar of its own: every text is opaque.
+    pub is_foreign: bool,
     pub charset: Charset,
 }
 
@@ -23,7 +23,7 @@ impl LexMode {
             ansi_quotes: false,
             no_backslash_escapes: false,
             ignore_space: false,
-            oracle: false,
+            is_foreign: false,
             charset: Charset::default(),
         }
     }
@@ -34,16 +34,16 @@ impl LexMode {
             Value::Text(names) | Value::Word(names) => names,
             Value::Number(_) | Value::Default | Value::Complex => return None,
         };
-        let has = |flags: &[&str]| {
-            let listed = |name: &[u8]| flags.iter().any(|flag| flag.as_bytes().eq_ignore_ascii_case(name));
-            names.split(|byte| *byte == b',').any(|name| listed(name.trim_ascii()))
-        };
-        const ANSI: [&str; 6] = ["ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL"];
+        let any =
+            |is_it: &dyn Fn(&[u8]) -> bool| names.split(|byte| *byte == b',').any(|name| is_it(name.trim_ascii()));
+        let has = |flag: &str| any(&|name| name.eq_ignore_ascii_case(flag.as_bytes()));
+        let known = &self.flavour.modes;
+        let is_ansi = any(&|name| known.is_ansi(name));
         Some(LexMode {
-            ansi_quotes: has(&["ANSI_QUOTES"]) || has(&ANSI),
-            no_backslash_escapes: has(&["NO_BACKSLASH_ESCAPES"]),
-            ignore_space: has(&["IGNORE_SPACE"]) || has(&ANSI),
-            oracle: has(&["ORACLE"]),
+            ansi_quotes: has("ANSI_QUOTES") || is_ansi,
+            no_backslash_escapes: has("NO_BACKSLASH_ESCAPES"),
+            ignore_space: has("IGNORE_SPACE") || is_ansi,
+            is_foreign: any(&|name| known.is_foreign(name)),
             ..self
         })
     }

@@ -17,7 +17,7 @@ struct Spelling {
 /// Appends the shape to `shape`; false for texts whose literals cannot be found in one plain pass (comments, odd
 /// numbers, several statements).
 pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
-    if mode.oracle || mode.charset == Charset::Unreadable {
+    if mode.is_foreign || mode.charset == Charset::Unreadable {
         return false;
     }
     shape.reserve(text.len() + 1);

@@ -24,7 +24,7 @@ pub struct Renamed {
 /// Replaces the known names where they stand for system variables: `None` if there are none.
 pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
     let statements = &mode.flavour.statements;
-    if mode.oracle || mode.charset == Charset::Unreadable || !may_mention_alias(text, statements) {
+    if mode.is_foreign || mode.charset == Charset::Unreadable || !may_mention_alias(text, statements) {
         return None;
     }
     let mut out = Rewrite { text: Vec::new(), renamed: Vec::new() };

@@ -12,6 +12,8 @@ static BARE: Flavour = Flavour {
         has_query_cache: false,
         aliases: &[],
         alias_prefix: "",
+        unlimited: [""; 2],
+        process_test: "",
     },
     functions: Functions {
         syntax: Names::NONE,

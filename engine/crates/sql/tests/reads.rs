@@ -372,7 +372,7 @@ fn quotes_follow_the_mode() {
 #[test]
 fn charsets_that_cannot_be_read_make_every_text_opaque() {
     let gbk = LexMode { charset: Charset::of_name(b"gbk", &MARIADB.charsets), ..LexMode::new(&MARIADB) };
-    let oracle = LexMode { oracle: true, ..LexMode::new(&MARIADB) };
+    let oracle = LexMode { is_foreign: true, ..LexMode::new(&MARIADB) };
     for mode in [gbk, oracle] {
         assert_eq!(classify(b"SELECT a FROM t", mode).kind, Kind::Opaque);
     }

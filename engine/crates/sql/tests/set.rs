@@ -193,7 +193,7 @@ fn sql_modes_shape_the_lexer() {
         mode(text("STRICT_ALL_TABLES,ansi_quotes")),
         Some(LexMode { ansi_quotes: true, ..LexMode::new(&MARIADB) })
     );
-    assert_eq!(mode(text("ORACLE")), Some(LexMode { oracle: true, ..ansi }));
+    assert_eq!(mode(text("ORACLE")), Some(LexMode { is_foreign: true, ..ansi }));
     assert_eq!(mode(text("NO_BACKSLASH_ESCAPES")).map(|mode| mode.no_backslash_escapes), Some(true));
     assert_eq!(mode(number("4")), None);
     assert_eq!(mode(Value::Default), None);

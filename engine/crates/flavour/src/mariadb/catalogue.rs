@@ -34,4 +34,8 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
     other_unique_keys: "SELECT 1 FROM information_schema.STATISTICS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY' LIMIT 1",
     warnings: "SHOW WARNINGS",
+    own_plugin: "SELECT PLUGIN_STATUS FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'",
+    other_listeners: "SELECT 1 FROM information_schema.PLUGINS \
+         WHERE PLUGIN_TYPE = 'AUDIT' AND PLUGIN_NAME <> 'fqc' AND PLUGIN_STATUS <> 'DISABLED' LIMIT 1",
+    newest_thread: "SELECT MAX(ID) FROM information_schema.PROCESSLIST",
 };

@@ -10,15 +10,15 @@ use std::collections::HashSet;
 pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let inherited = engine.settings().inherited();
-    let of_habits = Habits::QUESTIONS.map(|question| question.replace("@@SESSION.", "@@GLOBAL.")).join(", ");
+    let of_habits = flavour.habits.all().map(|habit| habit.question.replace("@@SESSION.", "@@GLOBAL.")).join(", ");
     let rows = link.query(&format!("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect, {of_habits}"))?;
-    if let Some([Some(mode), Some(first), Some(trace), Some(idle), Some(transactions), Some(big_selects)]) =
+    if let Some([Some(mode), Some(first), Some(traces), Some(idleness), Some(reports), Some(joins)]) =
         rows.first().map(|row| row.as_slice())
     {
         engine.contexts().note_several_hosts(users_with_several_hosts(flavour, link));
         engine.settings().note_hosts(inherited);
         let as_usual = is_usual(flavour, mode) && is_plain(flavour, first) && !may_passwords_expire(flavour, link);
-        let (with_first, habits) = (!first.is_empty(), Habits::told([trace, idle, transactions, big_selects]));
+        let (with_first, habits) = (!first.is_empty(), Habits::told(flavour, [traces, idleness, reports, joins]));
         engine.settings().note_beginnings(inherited, Beginnings { as_usual, with_first, habits });
     }
     Ok(())
@@ -47,7 +47,7 @@ fn is_usual(flavour: &'static Flavour, mode: &[u8]) -> bool {
 
 /// Whether what sessions run at their beginning leaves `sql_mode` and their habits alone.
 fn is_plain(flavour: &'static Flavour, text: &[u8]) -> bool {
-    let counts = |assignment: &Assignment| matches!(&assignment.target, Target::Session(name) if name == b"sql_mode" || Habits::hang_on(name));
+    let counts = |assignment: &Assignment| matches!(&assignment.target, Target::Session(name) if name == b"sql_mode" || Habits::hang_on(flavour, name));
     match sql::classify(text, LexMode::new(flavour)).kind {
         Kind::Empty => true,
         Kind::Set(assignments) => !assignments.iter().any(counts),

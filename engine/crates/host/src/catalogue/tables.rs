@@ -29,12 +29,11 @@ fn judge(flavour: &'static Flavour, link: &mut dyn Link, db: &[u8], name: &[u8])
     let mut ask = |question| link.query(&flavour::ask(question, &schema, &table));
     let rows = ask(catalogue.table)?;
     let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Ok(Verdict::Unfit) };
-    let verdict = match engine.as_slice() {
-        b"InnoDB" => Verdict::Snapshot,
-        b"MyISAM" | b"MEMORY" => Verdict::Plain,
-        b"Aria" => Verdict::Joining,
-        _ => Verdict::Unfit,
-    };
+    let engines = &flavour.engines;
+    let is_in = |names: &[&str]| names.iter().any(|name| name.as_bytes() == engine);
+    let verdicts =
+        [(engines.snapshot, Verdict::Snapshot), (engines.plain, Verdict::Plain), (engines.joining, Verdict::Joining)];
+    let verdict = verdicts.into_iter().find(|(names, _)| is_in(names)).map_or(Verdict::Unfit, |(_, verdict)| verdict);
     if !matches!(kind.as_slice(), b"BASE TABLE" | b"SYSTEM VERSIONED") {
         return Ok(Verdict::Unfit);
     }

@@ -97,7 +97,7 @@ pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<
     if changes.is_none() && !is_unknown {
         return Ok(());
     }
-    let rows = link.query("SELECT PLUGIN_STATUS FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'")?;
+    let rows = link.query(engine.flavour().catalogue.own_plugin)?;
     match rows.first().and_then(|row| row.first()?.as_deref()) {
         // Unless the next change has begun meanwhile.
         Some(b"ACTIVE") => forget_doubt(engine, |doubt| Some(doubt.changes) == changes),
@@ -229,7 +229,7 @@ fn look_back(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 
 /// Which sessions may have begun before the engine woke.
 fn learn_sessions(link: &mut dyn Link) -> Result<(), String> {
-    let rows = link.query("SELECT MAX(ID) FROM information_schema.PROCESSLIST")?;
+    let rows = link.query(engine().flavour().catalogue.newest_thread)?;
     bystanders::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
     Ok(())
 }
@@ -261,9 +261,5 @@ fn quieten(link: &mut dyn Link) -> Result<(), String> {
 }
 
 fn has_other_listeners(link: &mut dyn Link) -> Result<bool, String> {
-    let rows = link.query(
-        "SELECT 1 FROM information_schema.PLUGINS \
-         WHERE PLUGIN_TYPE = 'AUDIT' AND PLUGIN_NAME <> 'fqc' AND PLUGIN_STATUS <> 'DISABLED' LIMIT 1",
-    )?;
-    Ok(!rows.is_empty())
+    Ok(!link.query(engine().flavour().catalogue.other_listeners)?.is_empty())
 }

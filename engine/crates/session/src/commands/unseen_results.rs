@@ -23,8 +23,11 @@ impl Session {
         let keeps_warnings = self.diagnostics.has_warnings && !pending.is_latest && pending.can_keep_warnings();
         let limits_joins = self.identity.habits().limits_joins;
         let replaced = Unseen { is_latest: false, ..pending.clone() };
-        let packet =
-            self.inject(engine, Purpose::Unseen { keeps_warnings }, pending.command(keeps_warnings, limits_joins));
+        let packet = self.inject(
+            engine,
+            Purpose::Unseen { keeps_warnings },
+            pending.command(engine.flavour(), keeps_warnings, limits_joins),
+        );
         if let Some(running) = &mut self.work.running {
             running.replaced = Some(replaced);
         }
@@ -62,7 +65,7 @@ impl Session {
         };
         // From then on what the server is told leaves a trace.
         let may_trace = || {
-            let is_habit = |one: &Assignment| matches!(&one.target, Target::Session(name) if Habits::hang_on(name));
+            let is_habit = |one: &Assignment| matches!(&one.target, Target::Session(name) if Habits::hang_on(engine.flavour(), name));
             matches!(&statement.kind, Kind::Set(assignments) if assignments.iter().any(is_habit))
         };
         pending.matters_to(statement, text)

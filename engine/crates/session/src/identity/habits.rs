@@ -1,5 +1,6 @@
 //! What a session expects of the server besides results. A read or a BEGIN that the server never sees would not do these things.
 
+use flavour::{Flavour, Habit};
 use sql::Value;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,98 +15,84 @@ pub struct Habits {
     pub limits_joins: bool,
 }
 
-const TRACE: &[u8] = b"optimizer_trace";
-/// Those of a transaction that has written nothing.
-const IDLE_TIMEOUTS: [&[u8]; 2] = [b"idle_transaction_timeout", b"idle_readonly_transaction_timeout"];
-const TRANSACTION_TRACKER: &[u8] = b"session_track_transaction_info";
-/// To set the first is to set the second.
-const JOIN_LIMITS: [&[u8]; 2] = [b"max_join_size", b"sql_big_selects"];
-
 impl Habits {
-    /// What `told` is told the values of.
-    pub const QUESTIONS: [&str; 4] = [
-        "@@SESSION.optimizer_trace",
-        "@@SESSION.idle_transaction_timeout + @@SESSION.idle_readonly_transaction_timeout",
-        "@@SESSION.session_track_transaction_info",
-        "@@SESSION.sql_big_selects",
-    ];
     /// As they are where nothing is known.
     pub const ALL: Habits = Habits { traces: true, limits_idleness: true, reports: true, limits_joins: true };
 
-    pub fn told([trace, idle, transactions, big_selects]: [&[u8]; 4]) -> Habits {
-        Habits {
-            traces: !is_off(trace),
-            limits_idleness: idle != b"0",
-            reports: !is_untold(transactions),
-            limits_joins: big_selects != b"1",
-        }
+    /// By the values that the flavour's questions ask for, in their order.
+    pub fn told(flavour: &Flavour, values: [&[u8]; 4]) -> Habits {
+        let all = flavour.habits.all();
+        let [traces, limits_idleness, reports, limits_joins] = std::array::from_fn(|n| !all[n].is_none(values[n]));
+        Habits { traces, limits_idleness, reports, limits_joins }
     }
 
-    pub fn hang_on(name: &[u8]) -> bool {
-        [TRACE, TRANSACTION_TRACKER].contains(&name) || IDLE_TIMEOUTS.contains(&name) || JOIN_LIMITS.contains(&name)
+    pub fn hang_on(flavour: &Flavour, name: &[u8]) -> bool {
+        flavour.habits.all().iter().any(|habit| habit.hangs_on(name))
     }
 
     /// A read may fail with one of these.
-    pub fn change_results(name: &[u8]) -> bool {
-        JOIN_LIMITS.contains(&name)
+    pub fn change_results(flavour: &Flavour, name: &[u8]) -> bool {
+        flavour.habits.joins.hangs_on(name)
     }
 
     /// A setting that habits hang on. `value`: none if it is not known whether it was set.
-    pub fn set(&mut self, name: &[u8], value: Option<&Value>) {
-        let plain = value.and_then(Value::plain);
-        if name == TRACE {
-            self.traces = !plain.is_some_and(is_off);
-        } else if IDLE_TIMEOUTS.contains(&name) {
-            self.limits_idleness |= plain != Some(b"0");
-        } else if name == TRANSACTION_TRACKER {
-            self.reports |= !plain.is_some_and(is_untold);
-        } else if JOIN_LIMITS.contains(&name) {
+    pub fn set(&mut self, flavour: &Flavour, name: &[u8], value: Option<&Value>) {
+        let known = &flavour.habits;
+        let has = |habit: &Habit| !value.and_then(Value::plain).is_some_and(|value| habit.is_none(value));
+        if known.traces.hangs_on(name) {
+            self.traces = has(&known.traces);
+        } else if known.idleness.hangs_on(name) {
+            // There are others that limit it.
+            self.limits_idleness |= has(&known.idleness);
+        } else if known.reports.hangs_on(name) {
+            self.reports |= has(&known.reports);
+        } else if known.joins.hangs_on(name) {
             self.limits_joins = true;
         }
     }
 
     /// A text may set whatever it says.
-    pub fn note_text(&mut self, text: &[u8]) {
-        self.traces |= sql::says(text, TRACE);
-        self.limits_idleness |= IDLE_TIMEOUTS.iter().any(|name| sql::says(text, name));
-        self.reports |= sql::says(text, TRANSACTION_TRACKER);
-        self.limits_joins |= JOIN_LIMITS.iter().any(|name| sql::says(text, name));
+    pub fn note_text(&mut self, flavour: &Flavour, text: &[u8]) {
+        let says = |habit: &Habit| habit.variables.iter().any(|name| sql::says(text, name.as_bytes()));
+        let [traces, limits_idleness, reports, limits_joins] = flavour.habits.all().map(|habit| says(&habit));
+        self.traces |= traces;
+        self.limits_idleness |= limits_idleness;
+        self.reports |= reports;
+        self.limits_joins |= limits_joins;
     }
-}
-
-fn is_untold(transactions: &[u8]) -> bool {
-    transactions.eq_ignore_ascii_case(b"off")
-}
-
-fn is_off(trace: &[u8]) -> bool {
-    trace.eq_ignore_ascii_case(b"enabled=off")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flavour::MARIADB;
 
     #[test]
     fn what_is_not_known_to_be_off_is_on() {
         let mut habits = Habits::default();
-        habits.set(TRACE, Some(&Value::Text(b"enabled=on".to_vec())));
-        habits.set(b"sql_mode", Some(&Value::Default));
-        assert_eq!(habits, Habits { traces: true, ..Habits::default() });
-        habits.set(TRACE, Some(&Value::Text(b"Enabled=OFF".to_vec())));
-        assert_eq!(habits, Habits::default());
-        habits.set(TRANSACTION_TRACKER, Some(&Value::Word(b"OFF".to_vec())));
-        assert_eq!(habits, Habits::default());
-        let names = [TRACE, IDLE_TIMEOUTS[1], TRANSACTION_TRACKER, JOIN_LIMITS[0]];
-        names.into_iter().for_each(|name| habits.set(name, Some(&Value::Complex)));
+        let mut set = |name: &str, value: Value| {
+            habits.set(&MARIADB, name.as_bytes(), Some(&value));
+            habits
+        };
+        assert!(set("optimizer_trace", Value::Text(b"enabled=on".to_vec())).traces);
+        assert!(set("sql_mode", Value::Default).traces);
+        assert!(!set("optimizer_trace", Value::Text(b"Enabled=OFF".to_vec())).traces);
+        assert!(!set("session_track_transaction_info", Value::Word(b"OFF".to_vec())).reports);
+        for name in
+            ["optimizer_trace", "idle_readonly_transaction_timeout", "session_track_transaction_info", "max_join_size"]
+        {
+            set(name, Value::Complex);
+        }
         assert_eq!(habits, Habits::ALL);
-        assert_eq!(Habits::told([b"enabled=off", b"0", b"OFF", b"1"]), Habits::default());
-        assert_eq!(Habits::told([b"enabled=on", b"30", b"STATE", b"0"]), Habits::ALL);
+        let told = |values: [&str; 4]| Habits::told(&MARIADB, values.map(str::as_bytes));
+        assert_eq!(told(["enabled=off", "0", "OFF", "1"]), Habits::default());
+        assert_eq!(told(["enabled=on", "30", "STATE", "0"]), Habits::ALL);
     }
 
     #[test]
     fn a_text_that_is_not_followed_may_set_what_it_says() {
         let mut habits = Habits::default();
-        habits.note_text(b"BEGIN NOT ATOMIC SET @@Idle_Transaction_Timeout = 1; END");
+        habits.note_text(&MARIADB, b"BEGIN NOT ATOMIC SET @@Idle_Transaction_Timeout = 1; END");
         assert_eq!(habits, Habits { limits_idleness: true, ..Habits::default() });
     }
 }

@@ -109,9 +109,10 @@ impl Variables {
         if self.known().has_no_effect(name) {
             return Understanding::Nothing;
         }
-        if Habits::hang_on(name) {
-            self.habits.set(name, Some(value));
-            if !Habits::change_results(name) {
+        let flavour = self.mode.flavour;
+        if Habits::hang_on(flavour, name) {
+            self.habits.set(flavour, name, Some(value));
+            if !Habits::change_results(flavour, name) {
                 return Understanding::Changed;
             }
         }
@@ -159,15 +160,15 @@ impl Variables {
 
     /// Assignments of which nobody knows whether they were made. False if the server cannot be asked for what they set.
     pub fn doubt_all(&mut self, assignments: &[Assignment]) -> bool {
-        let known = self.known();
+        let flavour = self.mode.flavour;
         let is_askable = |assignment: &Assignment| match &assignment.target {
-            Target::Session(name) => known.is_askable(name),
+            Target::Session(name) => flavour.variables.is_askable(name),
             Target::Names { .. } => true,
             _ => false,
         };
         for assignment in assignments {
             if let Target::Session(name) = &assignment.target {
-                self.habits.set(name, None);
+                self.habits.set(flavour, name, None);
             }
         }
         self.doubt();
@@ -192,8 +193,8 @@ impl Variables {
     /// The server has told the values of the askable ones and those that habits hang on, in that order.
     pub fn learn(&mut self, values: &[Vec<u8>]) {
         self.is_uncertain = false;
-        if let Some([trace, idle, transactions, big_selects]) = values.get(self.known().askable.len()..) {
-            self.habits = Habits::told([trace, idle, transactions, big_selects]);
+        if let Some([traces, idleness, reports, joins]) = values.get(self.known().askable.len()..) {
+            self.habits = Habits::told(self.mode.flavour, [traces, idleness, reports, joins]);
         }
         if let Some(mode) = values.first() {
             self.mode = self.mode.with_sql_mode(&Value::Text(mode.clone())).unwrap_or(self.mode);

@@ -208,7 +208,8 @@ impl Identity {
 
     /// A text may set whatever it says.
     pub fn note_habits(&mut self, text: &[u8]) {
-        self.variables.habits.note_text(text);
+        let flavour = self.flavour();
+        self.variables.habits.note_text(flavour, text);
     }
 
     /// It may have any of them.

@@ -1,6 +1,5 @@
 //! The query that asks the server for settings that are not certain, and how its result is read.
 
-use crate::identity::habits::Habits;
 use crate::packets::query_packet;
 use flavour::Flavour;
 
@@ -8,7 +7,8 @@ use flavour::Flavour;
 /// which the question itself replaces, and for what sessions run at their beginning.
 pub fn question(flavour: &Flavour) -> Vec<u8> {
     let askable = flavour.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
-    let names: Vec<String> = askable.chain(Habits::QUESTIONS.map(str::to_owned)).collect();
+    let of_habits = flavour.habits.all().map(|habit| habit.question.to_owned());
+    let names: Vec<String> = askable.chain(of_habits).collect();
     query_packet(format!("SELECT FOUND_ROWS(), @@GLOBAL.init_connect, {}", names.join(", ")).as_bytes())
 }
 

@@ -2,6 +2,7 @@
 
 use crate::packets::query_packet;
 use crate::statement::prepared::LAST;
+use flavour::Flavour;
 use sql::Statement;
 use wire::Expect;
 
@@ -50,32 +51,32 @@ impl Unseen {
 
     /// What the server must run, and what it will answer. What is set for a statement is in the way of max_join_size; where that is
     /// not needed nothing is set, because the server may report it to the client.
-    pub fn command(self, keeps_warnings: bool, limits_joins: bool) -> (Vec<u8>, Expect) {
-        let free: &[u8] = if limits_joins { b"SET STATEMENT sql_big_selects = 1 FOR " } else { b"" };
+    pub fn command(self, flavour: &Flavour, keeps_warnings: bool, limits_joins: bool) -> (Vec<u8>, Expect) {
+        let free = if limits_joins { flavour.statements.unlimited } else { [""; 2] };
         match self.replay.get(4) {
-            None if keeps_warnings => (query_packet(&[free, &self.statement_without_table()].concat()), Expect::Query),
-            None => (query_packet(&[free, &self.statement()].concat()), Expect::Query),
+            None if keeps_warnings => (query_packet(&self.statement_without_table(free)), Expect::Query),
+            None => (query_packet(&self.statement(free)), Expect::Query),
             Some(&command) if command == wire::Command::Query as u8 => (self.replay, Expect::Query),
             Some(_) => (self.replay, Expect::Execute),
         }
     }
 
     /// A statement that leaves so many rows found, and the warnings as they are.
-    fn statement_without_table(&self) -> Vec<u8> {
+    fn statement_without_table(&self, [before, after]: [&str; 2]) -> Vec<u8> {
         let others = vec!["(1)"; self.rows.saturating_sub(1) as usize].join(",");
         let union = if others.is_empty() { String::new() } else { format!("VALUES {others} UNION ALL ") };
-        format!("{union}SELECT 1 LIMIT {}", self.rows).into_bytes()
+        format!("{before}{union}SELECT{after} 1 LIMIT {}", self.rows).into_bytes()
     }
 
     /// A statement that leaves the server as the served one would have: so many rows found, no warnings. It reads derived
     /// tables, because only a statement with a table clears the warnings of the last one, and which no character set or
     /// length of packets is in the way of; its LIMIT is in the way of sql_select_limit.
-    fn statement(&self) -> Vec<u8> {
+    fn statement(&self, [before, after]: [&str; 2]) -> Vec<u8> {
         const ROWS: u64 = 16;
         let values = vec!["(1)"; ROWS as usize].join(",");
         let table = |number: u32| format!("(VALUES {values}) AS t{number}");
         let enough = (1..=u64::BITS).find(|tables| ROWS.checked_pow(*tables).is_none_or(|rows| rows >= self.rows));
         let tables: Vec<_> = (0..enough.unwrap_or(1)).map(table).collect();
-        format!("SELECT 1 FROM {} LIMIT {}", tables.join(", "), self.rows).into_bytes()
+        format!("{before}SELECT{after} 1 FROM {} LIMIT {}", tables.join(", "), self.rows).into_bytes()
     }
 }

@@ -10,9 +10,6 @@ use sql::{Kind, Show, ShowScope, Statement};
 use std::sync::Arc;
 use wire::Expect;
 
-/// Fails without the PROCESS privilege, and otherwise does nothing: this storage engine has no status to show.
-const PROCESS_TEST: &[u8] = b"SHOW ENGINE MyISAM STATUS";
-
 pub(crate) fn intercept(
     session: &mut Session,
     engine: &Engine,
@@ -23,7 +20,10 @@ pub(crate) fn intercept(
         Kind::Show(Show::Fqc { topic, rows }) => {
             let selection = rows.as_ref().map_err(|misuse| misuse::statement(engine.flavour(), misuse, text));
             match selection.and_then(|selection| report::build(session, engine, *topic, selection)) {
-                Ok(report) => (Some(query_packet(PROCESS_TEST)), Some(Rendering::Report(report))),
+                Ok(report) => (
+                    Some(query_packet(engine.flavour().statements.process_test.as_bytes())),
+                    Some(Rendering::Report(report)),
+                ),
                 Err(failing) => (Some(query_packet(&failing)), None),
             }
         }

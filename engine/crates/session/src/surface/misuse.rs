@@ -6,7 +6,7 @@ use sql::Misuse;
 /// In place of a report whose rows cannot be chosen.
 pub fn statement(flavour: &Flavour, misuse: &Misuse, text: &[u8]) -> Vec<u8> {
     match misuse {
-        Misuse::Syntax(at) => syntax_error(text, *at),
+        Misuse::Syntax(at) => syntax_error(flavour, text, *at),
         Misuse::Unsupported(what) => unsupported(flavour, what),
     }
 }
@@ -18,12 +18,15 @@ pub fn unknown_column(name: &str) -> Vec<u8> {
     format!("SELECT 1 FROM (SELECT 1 AS `{name}_`) AS report WHERE `{name}` = 1").into_bytes()
 }
 
-/// What follows a report's name is nonsense after this statement, too, and stands in the same line.
-fn syntax_error(text: &[u8], at: Option<usize>) -> Vec<u8> {
+/// What follows a report's name is nonsense after this statement, too, and stands in the same line. Without its last word that
+/// ends too early as well.
+fn syntax_error(flavour: &Flavour, text: &[u8], at: Option<usize>) -> Vec<u8> {
     let (before, rest) = text.split_at(at.unwrap_or(text.len()));
-    let statement: &[u8] = if rest.is_empty() { b"SHOW ENGINE MyISAM" } else { b"SHOW ENGINE MyISAM STATUS " };
+    let whole = flavour.statements.process_test;
+    let (start, _) = whole.rsplit_once(' ').unwrap_or_default();
+    let statement = if rest.is_empty() { start.to_owned() } else { format!("{whole} ") };
     let lines = vec![b'\n'; before.iter().filter(|byte| **byte == b'\n').count()];
-    [statement, &lines, rest].concat()
+    [statement.as_bytes(), &lines, rest].concat()
 }
 
 /// The message is written so that no setting can change what it means.
