@@ -10,4 +10,5 @@ pub mod differential;
 pub mod histories;
 pub mod ideal;
 pub mod random;
+pub mod replication;
 pub mod server;

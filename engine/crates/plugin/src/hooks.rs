@@ -8,11 +8,12 @@ use crate::engine::engine;
 use crate::faults::{self, Point};
 use crate::following::strangers;
 use crate::log;
+use crate::pointers::Pointer;
 use crate::settings;
 use crate::signal;
 use crate::sockets::connections;
 use crate::sockets::descriptors::{self, Descriptor};
-use crate::sockets::got::Import;
+use crate::sockets::got;
 use crate::sockets::io::{self, Plain, Tls};
 use host::{Connection, Io};
 use locks::Mutex;
@@ -171,12 +172,12 @@ fn hooks() -> [Hook; 7] {
 }
 
 /// The imports in the server's table that hold our functions, with what they held before.
-static INSTALLED: Mutex<Vec<(Import, usize)>> = Mutex::new(Vec::new());
+static INSTALLED: Mutex<Vec<(Pointer, usize)>> = Mutex::new(Vec::new());
 
 /// Puts the hooks in, or changes nothing. True if TLS connections are seen too.
 pub fn install() -> Result<bool, String> {
     let mut installed = INSTALLED.lock().unwrap_or_else(|e| e.into_inner());
-    let found: Vec<_> = hooks().into_iter().map(|hook| (Import::find(hook.name), hook)).collect();
+    let found: Vec<_> = hooks().into_iter().map(|hook| (got::find(hook.name), hook)).collect();
     if let Some((_, hook)) = found.iter().find(|(import, hook)| import.is_none() && hook.is_required) {
         return Err(format!("this server does not call {} through its table", hook.name.to_string_lossy()));
     }
@@ -212,7 +213,7 @@ pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(|e| e.into_inner()));
 }
 
-fn put_back(installed: &mut Vec<(Import, usize)>) {
+fn put_back(installed: &mut Vec<(Pointer, usize)>) {
     for (import, old) in installed.drain(..) {
         if let Err(error) = import.swap(old as *mut c_void) {
             log::warning(&format!("a hook could not be removed and passes bytes through unchanged: {error}"));

@@ -16,6 +16,7 @@ mod lifecycle;
 mod log;
 mod mariadb;
 mod numbers;
+mod pointers;
 mod server;
 mod settings;
 mod signal;

@@ -28,6 +28,7 @@ pub fn start() -> Result<(), String> {
     let sees_tls = hooks::install().inspect_err(|_| mariadb::product::end())?;
     begin_load();
     bystanders::start();
+    mariadb::product::follow_appliers();
     mariadb::rules::adopt();
     mariadb::variables::publish_wishes(engine().settings());
     waking::attend(engine());

@@ -1,6 +1,7 @@
 //! Everything specific to MariaDB: what the plugin declares to it, what it exports and reports, and how it is queried.
 
 pub mod abi;
+pub mod appliers;
 pub mod checks;
 pub mod classes;
 pub mod events;
@@ -13,3 +14,4 @@ pub mod rules;
 pub mod status;
 pub mod symbols;
 pub mod variables;
+pub mod vtables;

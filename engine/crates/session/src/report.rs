@@ -19,6 +19,10 @@ pub enum Report<'a> {
     Defined { db: &'a [u8], name: &'a [u8] },
     /// A statement is about to run, also one inside a routine.
     Statement { text: &'a [u8] },
+    /// An applier is about to run a statement, which is told of only after it has run.
+    Applies { state: SessionState<'a> },
+    /// An applier has prepared a transaction for whoever ends it later.
+    Prepared,
     /// A statement has ended. `executed`: the text of what it has done, empty if it failed or did something else.
     Ended { state: SessionState<'a>, executed: &'a [u8] },
     /// The thread has ended, or the connection.

@@ -5,6 +5,7 @@ use crate::engine::{engine, is_loaded};
 use crate::faults::Point;
 use crate::following::{bystanders, strangers, waking};
 use crate::mariadb::abi::*;
+use crate::mariadb::appliers;
 use crate::mariadb::native;
 use crate::mariadb::symbols::ThdRef;
 use crate::mariadb::variables;
@@ -55,7 +56,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
         unsafe {
             let thd = ThdRef::of(thd);
             match class {
-                TABLE_CLASS => on_table(&*data.cast::<EventTable>()),
+                TABLE_CLASS => on_table(&thd, &*data.cast::<EventTable>()),
                 GENERAL_CLASS => on_general(&thd, &*data.cast::<EventGeneral>()),
                 CONNECTION_CLASS => on_connection(&thd, &*data.cast::<EventConnection>()),
                 _ => {}
@@ -84,7 +85,7 @@ fn note_native(query: &[u8]) {
     }
 }
 
-fn on_table(event: &EventTable) {
+fn on_table(thd: &ThdRef, event: &EventTable) {
     let (db, name) = (text(&event.database), text(&event.table));
     let is_read_only = event.read_only != 0;
     let engine = engine();
@@ -103,6 +104,9 @@ fn on_table(event: &EventTable) {
     let found = with_session(event.thread_id, |connection| {
         tell(&mut |report| connection.session.report(engine, report));
     });
+    if found.is_none() {
+        appliers::note(thd);
+    }
     if found.is_none() && !(is_lock && is_read_only) {
         bystanders::with(event.thread_id, |bystander| tell(&mut |report| bystander.report(engine, report)));
     }
@@ -142,6 +146,7 @@ fn on_general(thd: &ThdRef, event: &EventGeneral) {
     if found.is_some() {
         return;
     }
+    appliers::note(thd);
     bystanders::with(event.thread_id, |bystander| match event.subclass {
         GENERAL_LOG => bystander.report(engine, Report::Statement { text: query }),
         GENERAL_STATUS => {
@@ -209,7 +214,7 @@ fn connect(thd: &ThdRef, event: &EventConnection) {
 }
 
 /// What matters of a thread that nothing is served to.
-fn transaction_state(thd: &ThdRef) -> SessionState<'static> {
+pub fn transaction_state(thd: &ThdRef) -> SessionState<'static> {
     SessionState {
         in_lock_tables: thd.in_lock_tables(),
         has_begun: thd.option(OPTION_BEGIN),

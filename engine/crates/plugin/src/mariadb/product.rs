@@ -1,6 +1,7 @@
 //! MariaDB as the server that the plugin runs in.
 
 use crate::mariadb::abi::{GENERAL_CLASS, ME_ERROR_LOG_ONLY, ME_NOTE, ME_WARNING, TABLE_CLASS};
+use crate::mariadb::appliers;
 use crate::mariadb::classes;
 use crate::mariadb::local::{self, Local};
 use crate::mariadb::native;
@@ -32,7 +33,13 @@ pub fn begin() -> Result<(), String> {
     Ok(())
 }
 
+/// Once the load can fail no more.
+pub fn follow_appliers() {
+    appliers::install();
+}
+
 pub fn end() {
+    appliers::remove();
     status::restore();
 }
 

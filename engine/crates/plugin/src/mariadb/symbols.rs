@@ -28,6 +28,7 @@ pub struct Symbols {
     pub status_variables: *mut DynamicArray,
     pub print: unsafe extern "C" fn(c_uint, *const c_char, c_ulong, ...),
     test_options: unsafe extern "C" fn(*const Thd, c_longlong) -> c_longlong,
+    is_applier: Option<unsafe extern "C" fn(*const Thd) -> u8>,
 }
 
 // SAFETY: the pointers are to functions and statics of the main executable, which outlives every thread.
@@ -74,6 +75,7 @@ impl Symbols {
                 status_variables: symbol(c"all_status_vars")?.cast(),
                 print: function(c"my_printf_error")?,
                 test_options: function(c"thd_test_options")?,
+                is_applier: function(c"thd_is_slave").ok(),
             })
         }
     }
@@ -153,6 +155,16 @@ impl ThdRef {
     pub fn is_read_only(&self) -> bool {
         // SAFETY: `ThdRef::of`.
         unsafe { (get().is_read_only)(self.0) != 0 }
+    }
+
+    pub fn knows_appliers() -> bool {
+        get().is_applier.is_some()
+    }
+
+    /// It applies what another server has done.
+    pub fn is_applier(&self) -> bool {
+        // SAFETY: `ThdRef::of`.
+        get().is_applier.is_some_and(|is_applier| unsafe { is_applier(self.0) } != 0)
     }
 
     /// LOCK TABLES is in force. The exported `thd_in_lock_tables` only tells of the moment of locking.

@@ -1,10 +1,9 @@
 //! The server's global offset table: where it looks up the functions that it imports.
 //!
-//! `Import::find` walks the relocations of the main executable; `Import::swap` makes the page writable, exchanges the
-//! pointer and puts the protection back. Nothing in the server's code is overwritten. x86-64 and aarch64.
+//! x86-64 and aarch64.
 
+use crate::pointers::Pointer;
 use std::ffi::{CStr, c_int, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 #[cfg(target_arch = "x86_64")]
 const FUNCTION_RELOCATIONS: [u32; 2] = [6, 7]; // R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT
@@ -32,72 +31,17 @@ struct Dynamic {
     value: u64,
 }
 
-/// One entry of the table: the address of an imported function.
-#[derive(Clone, Copy, Debug)]
-pub struct Import(*mut *mut c_void);
-
-// SAFETY: the table lives as long as the process; accesses go through an atomic.
-unsafe impl Send for Import {}
-// SAFETY: as above.
-unsafe impl Sync for Import {}
-
-impl Import {
-    /// The entry of `function` in the main executable, if it imports that function.
-    pub fn find(function: &CStr) -> Option<Import> {
-        let mut search = Search { function, found: None };
-        // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
-        unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
-        search.found
-    }
-
-    pub fn current(&self) -> *mut c_void {
-        // SAFETY: `find` took the address from the loader's own tables.
-        unsafe { AtomicPtr::from_ptr(self.0) }.load(Ordering::Acquire)
-    }
-
-    /// Exchanges the pointer; the error is the system's.
-    pub fn swap(&self, function: *mut c_void) -> std::io::Result<*mut c_void> {
-        let was_writable = is_writable(self.0 as usize)?;
-        let page = page_of(self.0.cast());
-        if !was_writable {
-            protect(page, libc::PROT_READ | libc::PROT_WRITE)?;
-        }
-        // SAFETY: the page is writable now; every call of the server reads one whole pointer.
-        let old = unsafe { AtomicPtr::from_ptr(self.0) }.swap(function, Ordering::AcqRel);
-        if !was_writable {
-            protect(page, libc::PROT_READ)?;
-        }
-        Ok(old)
-    }
-}
-
-/// A server linked with BIND_NOW has its table read-only; one with lazy binding must keep it writable.
-fn is_writable(address: usize) -> std::io::Result<bool> {
-    let maps = std::fs::read_to_string("/proc/self/maps")?;
-    let covers = |line: &&str| {
-        let (start, end) = line.split(' ').next().and_then(|range| range.split_once('-')).unwrap_or(("0", "0"));
-        let hex = |text| usize::from_str_radix(text, 16).unwrap_or(0);
-        (hex(start)..hex(end)).contains(&address)
-    };
-    let line = maps.lines().find(covers).ok_or_else(|| std::io::Error::other("the table is not mapped"))?;
-    Ok(line.split(' ').nth(1).is_some_and(|rights| rights.starts_with("rw")))
-}
-
-fn page_of(address: *mut c_void) -> *mut c_void {
-    // SAFETY: no memory is involved.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-    (address as usize & !(size - 1)) as *mut c_void
-}
-
-fn protect(page: *mut c_void, protection: c_int) -> std::io::Result<()> {
-    // SAFETY: the page holds a mapped table of the main executable; one page covers an aligned pointer.
-    let failed = unsafe { libc::mprotect(page, size_of::<*mut c_void>(), protection) } != 0;
-    if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+/// The entry of `function` in the main executable, if it imports that function.
+pub fn find(function: &CStr) -> Option<Pointer> {
+    let mut search = Search { function, found: None };
+    // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
+    search.found
 }
 
 struct Search<'a> {
     function: &'a CStr,
-    found: Option<Import>,
+    found: Option<Pointer>,
 }
 
 /// Called for every loaded object; the first is the main executable, and the only one looked at.
@@ -151,7 +95,7 @@ impl Tables {
 
     /// # Safety
     /// The tables are those of a loaded object at `base`.
-    unsafe fn find(&self, base: u64, function: &CStr) -> Option<Import> {
+    unsafe fn find(&self, base: u64, function: &CStr) -> Option<Pointer> {
         [(self.plt, self.plt_bytes), (self.rela, self.rela_bytes)]
             .into_iter()
             .filter(|(start, _)| *start != 0)
@@ -164,7 +108,8 @@ impl Tables {
             .filter(|rela| FUNCTION_RELOCATIONS.contains(&(rela.info as u32)))
             // SAFETY: the caller's promise.
             .find(|rela| unsafe { self.name(rela) } == function)
-            .map(|rela| Import((base + rela.offset) as *mut *mut c_void))
+            // SAFETY: the loader's own table, which lives as long as the process.
+            .map(|rela| unsafe { Pointer::at((base + rela.offset) as *mut *mut c_void) })
     }
 
     /// # Safety

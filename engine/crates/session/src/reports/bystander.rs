@@ -7,17 +7,20 @@ use crate::engine::Engine;
 use crate::report::{Report, SessionState};
 use crate::text::kinds::closing;
 use crate::transaction::writes::Writes;
+use cache::Versions;
 use sql::{Kind, LexMode};
 
 pub struct Bystander {
     writes: Writes,
+    /// What it has left to whoever ends a prepared transaction: closed for as long as it lives.
+    prepared: Writes,
     is_past_unknown: bool,
 }
 
 impl Bystander {
     /// `is_new`: everything that it ever did has been reported here.
     pub fn new(is_new: bool) -> Bystander {
-        Bystander { writes: Writes::default(), is_past_unknown: !is_new }
+        Bystander { writes: Writes::default(), prepared: Writes::default(), is_past_unknown: !is_new }
     }
 
     pub fn report(&mut self, engine: &Engine, report: Report) {
@@ -29,10 +32,13 @@ impl Bystander {
                 self.writes(engine, db, name);
             }
             Report::Statement { text } => self.runs(engine, text),
+            Report::Applies { state } => self.applies(engine, &state),
+            Report::Prepared => self.prepares(engine),
             Report::Ended { state, executed } => self.ends(engine, &state, executed),
             Report::Gone => {
                 self.writes.is_locked = false;
                 self.writes.open(engine);
+                self.prepared.open(engine);
             }
             Report::Connected { .. } | Report::UserChanged { .. } | Report::CacheType(_) => {}
         }
@@ -56,10 +62,25 @@ impl Bystander {
         }
     }
 
+    /// Alone, it may be a definition, or the end of a prepared transaction: of most of these nothing is told before they show. In
+    /// a transaction, it writes tables, and locks them before.
+    fn applies(&mut self, engine: &Engine, state: &SessionState) {
+        if self.is_past_unknown || is_outside(state) {
+            self.writes.close_everything(engine, true);
+        }
+    }
+
+    fn prepares(&mut self, engine: &Engine) {
+        for cell in self.writes.cells().iter().filter(|cell| **cell != Versions::EVERYTHING) {
+            self.prepared.close(engine, *cell);
+        }
+        self.writes.open(engine);
+    }
+
     /// Its client may have been told already.
     fn ends(&mut self, engine: &Engine, state: &SessionState, executed: &[u8]) {
         self.writes.is_locked = state.in_lock_tables;
-        let ended = state.autocommit && !state.has_begun
+        let ended = is_outside(state)
             || matches!(
                 sql::classify(executed, LexMode::new(engine.flavour())).kind,
                 Kind::Commit(_) | Kind::Rollback(_)
@@ -72,4 +93,8 @@ impl Bystander {
             self.writes.open_everything(engine);
         }
     }
+}
+
+fn is_outside(state: &SessionState) -> bool {
+    state.autocommit && !state.has_begun
 }

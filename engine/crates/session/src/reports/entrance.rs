@@ -14,6 +14,7 @@ impl Session {
             Report::Locked { db, name, is_read_only } => self.locks(engine, db, name, is_read_only),
             Report::Defined { db, name } => self.defines(engine, db, name),
             Report::Statement { text } => self.runs_inside(engine, text),
+            Report::Applies { .. } | Report::Prepared => {}
             Report::Ended { state, .. } => self.ends(engine, &state),
             Report::Gone => self.close(engine),
         }

@@ -1,0 +1,176 @@
+//! Where the server's replication appliers run what they apply. Of the end of a transaction they report nothing, of a statement
+//! only after it has run; so the plugin puts functions of its own in the tables of the events that do it.
+//!
+//! Invariants:
+//! - what an applier has closed is opened only after the server's own function has ended the transaction, without an error;
+//! - all of these functions are in place, or none: then it stays closed until the applier ends.
+
+use crate::containment::contain;
+use crate::engine::{engine, is_loaded};
+use crate::faults::Point;
+use crate::following::bystanders;
+use crate::log;
+use crate::mariadb::abi::Thd;
+use crate::mariadb::events::transaction_state;
+use crate::mariadb::symbols::ThdRef;
+use crate::mariadb::vtables;
+use crate::pointers::Pointer;
+use locks::Mutex;
+use session::{Report, Unheard};
+use std::cell::Cell;
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// `int do_apply_event(rpl_group_info *)` of an event: 0 if it was applied.
+type Apply = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
+
+/// A function of the server that ours calls.
+struct Original(AtomicPtr<c_void>);
+
+impl Original {
+    fn call(&self, event: *mut c_void, group: *mut c_void) -> c_int {
+        // SAFETY: `install` stored the function that stood in the event's table, before ours was reachable.
+        let function = unsafe { std::mem::transmute::<*mut c_void, Apply>(self.0.load(Ordering::Acquire)) };
+        // SAFETY: the arguments are those of the server.
+        unsafe { function(event, group) }
+    }
+}
+
+static COMMIT: Original = Original(AtomicPtr::new(null_mut()));
+static PREPARE: Original = Original(AtomicPtr::new(null_mut()));
+static STATEMENT: Original = Original(AtomicPtr::new(null_mut()));
+static LOAD: Original = Original(AtomicPtr::new(null_mut()));
+
+unsafe extern "C" fn on_commit(event: *mut c_void, group: *mut c_void) -> c_int {
+    let failed = COMMIT.call(event, group);
+    if failed == 0 {
+        tell(|thd| Report::Ended { state: transaction_state(thd), executed: b"COMMIT" });
+    }
+    failed
+}
+
+unsafe extern "C" fn on_prepare(event: *mut c_void, group: *mut c_void) -> c_int {
+    let failed = PREPARE.call(event, group);
+    if failed == 0 {
+        tell(|_| Report::Prepared);
+    }
+    failed
+}
+
+unsafe extern "C" fn on_statement(event: *mut c_void, group: *mut c_void) -> c_int {
+    around(&STATEMENT, event, group)
+}
+
+unsafe extern "C" fn on_load(event: *mut c_void, group: *mut c_void) -> c_int {
+    around(&LOAD, event, group)
+}
+
+fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int {
+    let is_told = tell(|thd| Report::Applies { state: transaction_state(thd) });
+    let unheard = if is_told { None } else { contain(Point::Event, None, || Some(Unheard::new(engine()))) };
+    let failed = original.call(event, group);
+    if let Some(mut unheard) = unheard {
+        contain(Point::Event, (), || unheard.ends(engine()));
+    }
+    if failed == 0 {
+        tell(|thd| Report::Ended { state: transaction_state(thd), executed: b"" });
+    }
+    failed
+}
+
+thread_local! {
+    /// Of the applier that this thread is, as soon as the server has reported anything of it.
+    static APPLIER: Cell<*mut Thd> = const { Cell::new(null_mut()) };
+}
+
+/// The server reports something of a session on its own thread.
+pub fn note(thd: &ThdRef) {
+    let applier = if thd.is_applier() { thd.pointer() } else { null_mut() };
+    let _ = APPLIER.try_with(|present| present.set(applier));
+}
+
+/// Tells of the applier that this thread is; false if it is not known to be one.
+fn tell<'a>(report: impl FnOnce(&ThdRef) -> Report<'a>) -> bool {
+    contain(Point::Event, false, || {
+        if !is_loaded() || !engine().vigil().is_awake() {
+            return true;
+        }
+        let Some(thd) = APPLIER.try_with(Cell::get).ok().filter(|thd| !thd.is_null()) else { return false };
+        // SAFETY: the session of an applier lives as long as its thread, which is this one.
+        let thd = unsafe { ThdRef::of(thd) };
+        bystanders::with(thd.thread_id(), |bystander| bystander.report(engine(), report(&thd)));
+        true
+    })
+}
+
+struct Seam {
+    table: &'static CStr,
+    method: &'static CStr,
+    function: Apply,
+    original: &'static Original,
+}
+
+const SEAMS: [Seam; 5] = [
+    seam(c"_ZTV13Xid_log_event", c"_ZN19Xid_apply_log_event14do_apply_eventEP14rpl_group_info", on_commit, &COMMIT),
+    seam(
+        c"_ZTV20XA_prepare_log_event",
+        c"_ZN19Xid_apply_log_event14do_apply_eventEP14rpl_group_info",
+        on_prepare,
+        &PREPARE,
+    ),
+    seam(c"_ZTV15Query_log_event", c"_ZN15Query_log_event14do_apply_eventEP14rpl_group_info", on_statement, &STATEMENT),
+    seam(
+        c"_ZTV26Query_compressed_log_event",
+        c"_ZN15Query_log_event14do_apply_eventEP14rpl_group_info",
+        on_statement,
+        &STATEMENT,
+    ),
+    seam(
+        c"_ZTV28Execute_load_query_log_event",
+        c"_ZN28Execute_load_query_log_event14do_apply_eventEP14rpl_group_info",
+        on_load,
+        &LOAD,
+    ),
+];
+
+const fn seam(table: &'static CStr, method: &'static CStr, function: Apply, original: &'static Original) -> Seam {
+    Seam { table, method, function, original }
+}
+
+/// The places that hold our functions, with what they held before.
+static INSTALLED: Mutex<Vec<(Pointer, usize)>> = Mutex::new(Vec::new());
+
+pub fn install() {
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !installed.is_empty() {
+        return;
+    }
+    let places = SEAMS.iter().map(|seam| vtables::find(seam.table, seam.method)).collect::<Option<Vec<_>>>();
+    let Some(places) = places.filter(|_| ThdRef::knows_appliers()) else {
+        return log::note("this server does not show what its appliers do: tables that they write are not cached");
+    };
+    for (place, seam) in places.into_iter().zip(&SEAMS) {
+        seam.original.0.store(place.current(), Ordering::Release);
+        match place.swap(seam.function as *mut c_void) {
+            Ok(old) => installed.push((place, old as usize)),
+            Err(error) => {
+                log::warning(&format!("tables that appliers write are not cached: {error}"));
+                return put_back(&mut installed);
+            }
+        }
+    }
+}
+
+pub fn remove() {
+    put_back(&mut INSTALLED.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+fn put_back(installed: &mut Vec<(Pointer, usize)>) {
+    for (place, old) in installed.drain(..) {
+        if let Err(error) = place.swap(old as *mut c_void) {
+            log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Servers that apply what others do.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::client::Endpoint;
+use crate::server::{Options, Server};
+
+/// A server that others can follow.
+pub fn source(id: u32, arguments: &[&str]) -> io::Result<Server> {
+    Server::start(Options { arguments: with_log(id, arguments), ..Options::default() })
+}
+
+/// A server with the plugin that may follow others, and itself be followed.
+pub fn replica(plugin: PathBuf, id: u32, arguments: &[&str]) -> io::Result<Server> {
+    Server::start(Options { plugin: Some(plugin), arguments: with_log(id, arguments), ..Options::default() })
+}
+
+fn with_log(id: u32, arguments: &[&str]) -> Vec<String> {
+    let own = [format!("--server-id={id}"), format!("--gtid-domain-id={id}"), "--log-bin=log".into()];
+    own.into_iter().chain(arguments.iter().map(|one| one.to_string())).collect()
+}
+
+/// The replica applies what this source does, from the beginning on. `name`: of the connection, among several.
+pub fn follow(replica: &Server, source: &Server, name: &str) -> io::Result<()> {
+    let Endpoint::Tcp(port) = source.endpoint() else { unreachable!("servers listen on TCP") };
+    let mut admin = replica.admin()?;
+    admin.must(&format!(
+        "CHANGE MASTER '{name}' TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {port}, MASTER_USER = 'root', \
+         MASTER_USE_GTID = slave_pos"
+    ))?;
+    admin.must(&format!("START SLAVE '{name}'")).map(drop)
+}
+
+/// Waits until the replica has applied all that the source has done.
+pub fn catch_up(replica: &Server, source: &Server) -> io::Result<()> {
+    let position = source.admin()?.scalar("SELECT @@GLOBAL.gtid_binlog_pos")?.unwrap_or_default();
+    let waited = replica.admin()?.scalar(&format!("SELECT MASTER_GTID_WAIT('{position}', 120)"))?;
+    if waited.as_deref() == Some("0") {
+        return Ok(());
+    }
+    let status = replica.admin()?.must("SHOW ALL SLAVES STATUS")?;
+    Err(io::Error::other(format!("the replica does not reach {position}: {:?}", status.rows(false))))
+}

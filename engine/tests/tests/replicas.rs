@@ -1,0 +1,317 @@
+//! Replicas: what an applier writes is never served from before, and is kept again as soon as its transaction has ended.
+
+mod traps;
+
+use fqc_tests::client::{Client, Login};
+use fqc_tests::replication::{catch_up, follow, replica, source};
+use fqc_tests::server::Server;
+use std::sync::Arc;
+use traps::{Arena, all, plugin, said, small_table, until};
+
+const READ: &str = "SELECT v FROM d.t WHERE id = 1";
+const WAITS: &str = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'";
+
+fn client(server: &Server) -> Client {
+    let mut client = Client::connect(&server.endpoint(), &Login::default()).unwrap();
+    client.set_timeout(Some(traps::PATIENCE)).unwrap();
+    client
+}
+
+/// A source and its replica with the plugin, both with the table `d.t`.
+struct Pair {
+    source: Server,
+    replica: Arc<Server>,
+    arena: Arena,
+    writer: Client,
+    reader: Client,
+}
+
+impl Pair {
+    fn start(of_source: &[&str], of_replica: &[&str]) -> Pair {
+        let source = source(1, of_source).unwrap();
+        let replica = Arc::new(replica(plugin::path(), 2, of_replica).unwrap());
+        follow(&replica, &source, "").unwrap();
+        let mut writer = client(&source);
+        all(&mut writer, &["CREATE DATABASE d", "USE d"]);
+        small_table(&mut writer, "t", "InnoDB");
+        catch_up(&replica, &source).unwrap();
+        let arena = Arena::on(replica.clone(), "a");
+        let reader = client(&replica);
+        Pair { source, replica, arena, writer, reader }
+    }
+
+    fn catch_up(&self) {
+        catch_up(&self.replica, &self.source).unwrap();
+    }
+
+    /// What the source does shows on the replica at once, and is kept there again.
+    #[track_caller]
+    fn follows(&mut self, read: &str, statements: &[&str], expected: &str) {
+        let (writer, source, replica) = (&mut self.writer, &self.source, &self.replica);
+        let write = || {
+            all(writer, statements);
+            catch_up(replica, source).unwrap();
+        };
+        self.arena.follows(&mut self.reader, read, write, expected);
+    }
+
+    /// What the source does leaves results of other tables in memory.
+    #[track_caller]
+    fn spares(&mut self, read: &str, statements: &[&str]) {
+        let known = self.arena.warm(&mut self.reader, read);
+        all(&mut self.writer, statements);
+        self.catch_up();
+        self.arena.hit(&mut self.reader, read, &known);
+    }
+}
+
+#[test]
+fn what_an_applier_writes_is_kept_once_its_transaction_has_ended() {
+    for format in ["ROW", "MIXED", "STATEMENT"] {
+        let mut pair = Pair::start(&[&format!("--binlog-format={format}")], &[]);
+        small_table(&mut pair.writer, "other", "InnoDB");
+        pair.catch_up();
+        pair.follows(READ, &["UPDATE t SET v = 11 WHERE id = 1"], "11");
+        pair.follows(
+            READ,
+            &["BEGIN", "UPDATE t SET v = 12 WHERE id = 1", "DELETE FROM t WHERE id = 5", "COMMIT"],
+            "12",
+        );
+        let rolled_back = ["BEGIN", "UPDATE t SET v = 13 WHERE id = 1", "ROLLBACK", "UPDATE t SET v = 14 WHERE id = 1"];
+        pair.follows(READ, &rolled_back, "14");
+        pair.spares("SELECT v FROM d.other WHERE id = 1", &["UPDATE t SET v = 15 WHERE id = 1"]);
+    }
+}
+
+#[test]
+fn what_an_applier_defines_is_followed_and_forgotten_again() {
+    for format in ["ROW", "MIXED"] {
+        let mut pair = Pair::start(&[&format!("--binlog-format={format}")], &[]);
+        pair.follows(READ, &["ALTER TABLE t MODIFY v VARCHAR(9)", "UPDATE t SET v = 'a' WHERE id = 1"], "a");
+        pair.follows(READ, &["TRUNCATE t", "INSERT INTO t VALUES (1, 'b')"], "b");
+        pair.follows(
+            READ,
+            &["CREATE TABLE s LIKE t", "INSERT INTO s VALUES (1, 'c')", "RENAME TABLE t TO u, s TO t"],
+            "c",
+        );
+        pair.follows(READ, &["CREATE OR REPLACE TABLE t (id INT PRIMARY KEY, v INT) SELECT 1 AS id, 5 AS v"], "5");
+        pair.follows(
+            READ,
+            &["DROP DATABASE d", "CREATE DATABASE d", "USE d", "CREATE TABLE t SELECT 1 AS id, 6 AS v"],
+            "6",
+        );
+        let routine = ["CREATE PROCEDURE raise() UPDATE t SET v = v + 1", "CALL raise()"];
+        pair.follows(READ, &routine, "7");
+        let trigger =
+            ["CREATE TABLE log (id INT)", "CREATE TRIGGER x AFTER INSERT ON log FOR EACH ROW UPDATE t SET v = 8"];
+        pair.follows(READ, &[&trigger[..], &["INSERT INTO log VALUES (1)"]].concat(), "8");
+        let user = ["CREATE USER u@localhost", "GRANT SELECT ON d.t TO u@localhost", "DROP USER u@localhost"];
+        pair.follows(READ, &[&user[..], &["UPDATE t SET v = 9"]].concat(), "9");
+    }
+}
+
+#[test]
+fn an_applier_writes_tables_of_any_engine() {
+    for format in ["ROW", "STATEMENT"] {
+        let mut pair = Pair::start(&[&format!("--binlog-format={format}")], &[]);
+        for engine in ["MyISAM", "Aria", "MEMORY"] {
+            small_table(&mut pair.writer, engine, engine);
+            pair.catch_up();
+            let read = format!("SELECT v FROM d.{engine} WHERE id = 1");
+            pair.follows(&read, &[&format!("UPDATE {engine} SET v = 11 WHERE id = 1")], "11");
+            let both =
+                ["BEGIN", "UPDATE t SET v = v + 1", &format!("UPDATE {engine} SET v = 12 WHERE id = 1"), "COMMIT"];
+            pair.follows(&read, &both, "12");
+        }
+    }
+}
+
+/// Rows that a server without the row's parent deletes itself: no event names their table.
+#[test]
+fn an_applier_deletes_what_hangs_on_a_row() {
+    for format in ["ROW", "STATEMENT"] {
+        let mut pair = Pair::start(&[&format!("--binlog-format={format}")], &[]);
+        let family = [
+            "CREATE TABLE parent (id INT PRIMARY KEY)",
+            "CREATE TABLE child (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES parent (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+            "CREATE TABLE grandchild (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES child (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+            "INSERT INTO parent VALUES (1), (2)",
+            "INSERT INTO child VALUES (1), (2)",
+            "INSERT INTO grandchild VALUES (1), (2)",
+        ];
+        all(&mut pair.writer, &family);
+        pair.catch_up();
+        for (statement, left) in
+            [("DELETE FROM parent WHERE id = 1", "2"), ("UPDATE parent SET id = 7 WHERE id = 2", "7")]
+        {
+            pair.arena.warm(&mut pair.reader, "SELECT id FROM d.child");
+            pair.follows("SELECT id FROM d.grandchild", &[statement], left);
+            assert_eq!(said(&pair.reader.query("SELECT id FROM d.child").unwrap()), left);
+        }
+    }
+}
+
+/// Until a transaction has ended, what it has written is not kept; what it has not written is.
+#[test]
+fn an_applier_waits_in_the_middle_of_a_transaction() {
+    for format in ["ROW", "STATEMENT"] {
+        let mut pair = Pair::start(&[&format!("--binlog-format={format}")], &[]);
+        small_table(&mut pair.writer, "gate", "InnoDB");
+        small_table(&mut pair.writer, "other", "InnoDB");
+        pair.catch_up();
+        let other = "SELECT v FROM d.other WHERE id = 1";
+        pair.arena.warm(&mut pair.reader, other);
+        pair.arena.warm(&mut pair.reader, READ);
+        let mut holder = client(&pair.replica);
+        all(&mut holder, &["BEGIN", "UPDATE d.gate SET v = 0"]);
+        all(&mut pair.writer, &["BEGIN", "UPDATE t SET v = 11 WHERE id = 1", "UPDATE gate SET v = 1", "COMMIT"]);
+        until("the applier at the gate", || said(&holder.must(WAITS).unwrap()) == "Innodb_row_lock_current_waits,1");
+        for _ in 0..3 {
+            pair.arena.miss(&mut pair.reader, READ, "10");
+        }
+        pair.arena.hit(&mut pair.reader, other, "10");
+        holder.must("ROLLBACK").unwrap();
+        pair.catch_up();
+        pair.arena.miss(&mut pair.reader, READ, "11");
+        assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
+        pair.arena.hit(&mut pair.reader, other, "10");
+    }
+}
+
+#[test]
+fn an_applier_gives_up_in_the_middle_of_a_transaction() {
+    let mut pair =
+        Pair::start(&["--binlog-format=ROW"], &["--innodb-lock-wait-timeout=1", "--slave-transaction-retries=0"]);
+    small_table(&mut pair.writer, "gate", "InnoDB");
+    pair.catch_up();
+    pair.arena.warm(&mut pair.reader, READ);
+    let mut holder = client(&pair.replica);
+    all(&mut holder, &["BEGIN", "UPDATE d.gate SET v = 0"]);
+    all(&mut pair.writer, &["BEGIN", "UPDATE t SET v = 11 WHERE id = 1", "UPDATE gate SET v = 1", "COMMIT"]);
+    until("the end of the applier", || {
+        let status = holder.must("SHOW SLAVE STATUS").unwrap();
+        said(&status).contains("Lock wait timeout exceeded")
+    });
+    // Rolled back: as it was, and kept again.
+    assert_eq!(pair.arena.warm(&mut pair.reader, READ), "10");
+    all(&mut holder, &["ROLLBACK", "STOP SLAVE", "START SLAVE"]);
+    pair.catch_up();
+    assert_eq!(said(&pair.reader.query(READ).unwrap()), "11");
+    assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
+}
+
+/// Nobody knows who will end what is prepared: what it has written is not kept while its applier lives.
+#[test]
+fn what_an_applier_has_prepared_shows_when_it_is_committed() {
+    let mut pair = Pair::start(&["--binlog-format=ROW"], &[]);
+    small_table(&mut pair.writer, "other", "InnoDB");
+    pair.catch_up();
+    let other = "SELECT v FROM d.other WHERE id = 1";
+    pair.arena.warm(&mut pair.reader, READ);
+    all(&mut pair.writer, &["XA START 'x'", "UPDATE t SET v = 11 WHERE id = 1", "XA END 'x'", "XA PREPARE 'x'"]);
+    pair.catch_up();
+    for _ in 0..3 {
+        pair.arena.miss(&mut pair.reader, READ, "10");
+    }
+    // Others go on meanwhile, on the same thread.
+    all(&mut client(&pair.source), &["UPDATE d.other SET v = 12 WHERE id = 1"]);
+    pair.catch_up();
+    assert_eq!(pair.arena.warm(&mut pair.reader, other), "12");
+    pair.arena.miss(&mut pair.reader, READ, "10");
+    all(&mut pair.writer, &["XA COMMIT 'x'"]);
+    pair.catch_up();
+    pair.arena.miss(&mut pair.reader, READ, "11");
+    all(&mut client(&pair.replica), &["STOP SLAVE", "START SLAVE"]);
+    assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
+}
+
+#[test]
+fn appliers_in_parallel_try_again_where_they_collide() {
+    let parallel =
+        ["--slave-parallel-threads=4", "--slave-parallel-mode=aggressive", "--slave-transaction-retries=100"];
+    let mut pair = Pair::start(&["--binlog-format=ROW"], &parallel);
+    for value in 0..300 {
+        all(
+            &mut pair.writer,
+            &["BEGIN", &format!("UPDATE t SET v = {value}"), "UPDATE t SET v = v + 1 WHERE id = 1", "COMMIT"],
+        );
+    }
+    pair.catch_up();
+    let retried = "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'Slave_retried_transactions'";
+    assert_ne!(client(&pair.replica).scalar(retried).unwrap().as_deref(), Some("0"), "none has collided");
+    pair.follows(READ, &["UPDATE t SET v = 1000 WHERE id = 1"], "1000");
+}
+
+#[test]
+fn a_replica_of_two_sources_follows_both() {
+    let mut pair = Pair::start(&[], &[]);
+    let second = source(3, &["--binlog-format=ROW"]).unwrap();
+    all(&mut client(&second), &["CREATE DATABASE e", "CREATE TABLE e.t SELECT 1 AS id, 10 AS v"]);
+    follow(&pair.replica, &second, "second").unwrap();
+    catch_up(&pair.replica, &second).unwrap();
+    for value in ["11", "12", "13"] {
+        pair.follows(READ, &[&format!("UPDATE t SET v = {value} WHERE id = 1")], value);
+        let (replica, read) = (pair.replica.clone(), "SELECT v FROM e.t WHERE id = 1");
+        let write = || {
+            all(&mut client(&second), &[&format!("UPDATE e.t SET v = {value}")]);
+            catch_up(&replica, &second).unwrap();
+        };
+        pair.arena.follows(&mut pair.reader, read, write, value);
+    }
+}
+
+#[test]
+fn what_a_filter_keeps_out_changes_nothing() {
+    for format in ["ROW", "STATEMENT"] {
+        let mut pair = Pair::start(&[&format!("--binlog-format={format}")], &["--replicate-ignore-table=d.hidden"]);
+        all(&mut client(&pair.replica), &["CREATE TABLE d.hidden (id INT)"]);
+        all(&mut pair.writer, &["CREATE TABLE hidden (id INT)"]);
+        pair.spares(READ, &["INSERT INTO hidden VALUES (1)", "INSERT INTO hidden VALUES (2)"]);
+        pair.follows(READ, &["BEGIN", "INSERT INTO hidden VALUES (3)", "UPDATE t SET v = 11", "COMMIT"], "11");
+    }
+}
+
+#[test]
+fn a_source_that_waits_for_its_replica() {
+    let mut pair = Pair::start(&["--rpl-semi-sync-master-enabled=ON"], &["--rpl-semi-sync-slave-enabled=ON"]);
+    for value in ["11", "12"] {
+        pair.follows(READ, &[&format!("UPDATE t SET v = {value} WHERE id = 1")], value);
+    }
+}
+
+#[test]
+fn a_replica_that_dies_and_comes_back() {
+    let Pair { source, replica, arena, mut writer, reader } = Pair::start(&["--binlog-format=ROW"], &[]);
+    drop((arena, reader));
+    let mut replica = Arc::into_inner(replica).expect("nobody else has it");
+    replica.kill9().unwrap();
+    all(&mut writer, &["UPDATE t SET v = 11 WHERE id = 1"]);
+    replica.restart().unwrap();
+    catch_up(&replica, &source).unwrap();
+    let replica = Arc::new(replica);
+    let (arena, reader) = (Arena::on(replica.clone(), "b"), client(&replica));
+    let mut pair = Pair { source, replica, arena, writer, reader };
+    assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
+    pair.follows(READ, &["UPDATE t SET v = 12 WHERE id = 1"], "12");
+}
+
+/// Its applier was at work before.
+#[test]
+fn a_plugin_that_comes_to_a_replica_at_work() {
+    for format in ["ROW", "STATEMENT"] {
+        let source = source(1, &[&format!("--binlog-format={format}")]).unwrap();
+        let replica = Arc::new(fqc_tests::replication::source(2, &[]).unwrap());
+        follow(&replica, &source, "").unwrap();
+        let mut writer = client(&source);
+        all(&mut writer, &["CREATE DATABASE d", "USE d"]);
+        small_table(&mut writer, "t", "InnoDB");
+        catch_up(&replica, &source).unwrap();
+        std::fs::copy(plugin::path(), replica.plugins().join("fqc.so")).unwrap();
+        replica.install_plugin().unwrap();
+        let (arena, reader) = (Arena::on(replica.clone(), "a"), client(&replica));
+        let mut pair = Pair { source, replica, arena, writer, reader };
+        for value in ["11", "12", "13"] {
+            pair.follows(READ, &[&format!("UPDATE t SET v = {value} WHERE id = 1")], value);
+        }
+    }
+}
