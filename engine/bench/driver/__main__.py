@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import os
+import shutil
 import signal
 import sys
 import time
 from pathlib import Path
 
-from driver import bench, ideal, machine, plots, summary, traces
+from driver import bench, ideal, instructions, machine, plots, summary, traces
 from driver.configuration import PLUGIN
 from driver.kept import read_folder
 from driver.workload import FOLDER, BadWorkload, read_profile, read_workload
@@ -27,6 +28,8 @@ def main() -> int:
     if arguments.what == "traces":
         traces.record(arguments.folder)
         return 0
+    if arguments.what == "instructions":
+        return count(arguments.only or list(instructions.SCRIPTS))
     for path, target in {PLUGIN: "engine", ideal.PROGRAM: "ideal"}.items():
         if not path.exists():
             print(f"{path} is not there; run `make {target}` first", file=sys.stderr)
@@ -57,7 +60,22 @@ def parse() -> argparse.Namespace:
     again.add_argument("folder", type=Path)
     recording = commands.add_parser("traces", help="record which reads the published workloads ask for")
     recording.add_argument("folder", type=Path)
+    counting = commands.add_parser("instructions", help="count instead of timing: instructions, kernel calls, locks")
+    scripts = ", ".join(instructions.SCRIPTS)
+    counting.add_argument("--only", type=lambda text: text.split(","), help=f"of these, separated by commas: {scripts}")
     return parser.parse_args()
+
+
+def count(scripts: list[str]) -> int:
+    missing = [tool for tool in instructions.TOOLS if not shutil.which(tool)]
+    if missing or not PLUGIN.exists():
+        print(f"not there: {', '.join(missing) or PLUGIN}; run `make ready-bench engine` first", file=sys.stderr)
+        return 2
+    if unknown := set(scripts) - set(instructions.SCRIPTS):
+        print(f"no such script: {', '.join(unknown)}", file=sys.stderr)
+        return 2
+    print(instructions.measure(scripts, lambda line: print(line, file=sys.stderr, flush=True)))
+    return 0
 
 
 def measure(arguments: argparse.Namespace) -> int:

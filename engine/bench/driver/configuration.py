@@ -9,7 +9,7 @@ LOADED  the plugin in memory, but query_cache_type = 0
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,14 +34,20 @@ class NotAsAsked(RuntimeError):
     """A server does not report the settings that it was given."""
 
 
-def start(configuration: str, server: Server, arguments: Sequence[str]) -> None:
+def start(
+    configuration: str,
+    server: Server,
+    arguments: Sequence[str],
+    under: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> None:
     places: list[str] = []
     if configuration in HAS_PLUGIN:
         folder = server.folder / "plugins"
         folder.mkdir(exist_ok=True)
         shutil.copy(PLUGIN, folder / "fqc.so")
         places = [f"--plugin-dir={folder}"]
-    server.start([*ARGUMENTS[configuration], *places, *arguments])
+    server.start([*ARGUMENTS[configuration], *places, *arguments], under, environment)
     if configuration in HAS_PLUGIN and not server.rows("SELECT 1 FROM mysql.plugin WHERE dl LIKE 'fqc%'"):
         server.rows("INSTALL SONAME 'fqc'")
 

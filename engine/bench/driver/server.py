@@ -12,14 +12,14 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pymysql
 
 MARIADBD = os.environ.get("FQC_MARIADBD", "/usr/sbin/mariadbd")
-START_SECONDS = 60
+START_SECONDS = 600
 STOP_SECONDS = 120
 SCHEMA = "sbtest"
 USER = "bench"
@@ -70,11 +70,20 @@ class Server:
         shutil.copytree(self.data, folder / "data")
         return Server(folder, self._certificates)
 
-    def start(self, arguments: Sequence[str]) -> None:
+    def start(
+        self, arguments: Sequence[str], under: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    ) -> None:
+        """`under`: the program that runs the server, if it is not to run by itself."""
         (self.folder / "tmp").mkdir(exist_ok=True)
-        command = [MARIADBD, "--no-defaults", *SETTINGS, *self._places(), *arguments]
+        command = [*under, MARIADBD, "--no-defaults", *SETTINGS, *self._places(), *arguments]
         with (self.folder / "output").open("ab") as output:
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env={**os.environ, **(environment or {})},
+            )
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
