@@ -17,7 +17,7 @@ WHY_NOT_CACHED = "Why its last read was not cached"
 
 REASON, MEANING = "Reason", "Meaning"
 # Reasons that time alone takes away.
-PASSING_REASONS = {"table_unknown", "changed", "no_memory", "session_settings", "not_reused"}
+PASSING_REASONS = {"table_unknown", "view_unknown", "changed", "no_memory", "session_settings", "not_reused"}
 
 TABLE_SCHEMA, TABLE_NAME = "Table_schema", "Table_name"
 TABLE_NUMBERS = {

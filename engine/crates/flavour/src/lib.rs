@@ -295,6 +295,8 @@ pub struct Catalogue {
     pub schemas: &'static str,
     /// The views of a schema; `{schema}` is a quoted name here.
     pub views: &'static str,
+    /// Schema, name and definition of a view.
+    pub view: &'static str,
     /// Storage engine and type of a table.
     pub table: &'static str,
     /// A row if a column holds a TIME, which the server completes with today's date where it compares it with a date.

@@ -22,8 +22,9 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
-/// The tables that sessions have asked about. What a result needs comes first; without a key its rows are not told apart yet.
+/// The views and tables that sessions have asked about. What a result needs comes first; without a key its rows are not told apart yet.
 pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
+    views::settle_asked(engine, link)?;
     let asked = engine.tables().take_asked();
     for table in &asked {
         tables::settle(engine, link, table)?;
@@ -32,4 +33,10 @@ pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String
         tables::settle_key(engine, link, table).inspect_err(|_| engine.tables().ask(table))?;
     }
     Ok(())
+}
+
+/// A name as a literal that no setting can change the meaning of.
+fn literal(name: &[u8]) -> String {
+    let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("_utf8mb3 x'{digits}'")
 }

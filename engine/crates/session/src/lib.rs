@@ -42,4 +42,4 @@ pub use reports::bystander::Bystander;
 pub use reports::past::{Older, Past};
 pub use reports::unheard::Unheard;
 pub use session::Session;
-pub use text::views::ViewNames;
+pub use text::views::{Definition, ViewName, Views};

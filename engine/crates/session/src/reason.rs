@@ -36,12 +36,15 @@ impl Reason {
 
 reasons! {
     Demand "demand" "query_cache_type is DEMAND and the statement does not say SQL_CACHE";
-    NoCacheHint "sql_no_cache" "the statement says SQL_NO_CACHE";
+    NoCacheHint "sql_no_cache" "the statement, or a view that it reads, says SQL_NO_CACHE";
     NoTable "no_table_read" "the statement read no table";
     TableUnknown "table_unknown" "a table was seen for the first time; its engine is being looked up";
     TableEngine "table_engine" "a table's engine or type does not qualify, or it has a TIME or an undetermined generated column";
     SystemTable "system_table" "a table of a system schema was read, or the statement's database is one";
-    View "view" "the statement names a view";
+    View "view" "the statement reads a view whose definition may not be kept or is too long, or a name in it may be any view's";
+    ViewUnknown "view_unknown" "a view was read for the first time; its definition is being looked up";
+    ViewFunction "view_function" "a view that the statement reads calls a function whose result may not be kept, such as NOW(), CURRENT_USER() or a stored function";
+    ViewSystemSchema "view_system_schema" "a view that the statement reads is of a schema that the server maintains itself";
     WroteTable "wrote_table" "the statement locked a table for writing";
     OwnWrites "own_writes" "the transaction itself has written a table of the statement";
     Snapshot "snapshot" "the moment of the transaction's snapshot is not known";
@@ -67,8 +70,9 @@ reasons! {
 }
 
 /// What stood in the way for a moment, or in one session: it says nothing of what results of this shape are worth.
-pub(crate) const PASSING: [Own; 10] = [
+pub(crate) const PASSING: [Own; 11] = [
     Own::TableUnknown,
+    Own::ViewUnknown,
     Own::OwnWrites,
     Own::Snapshot,
     Own::Isolation,

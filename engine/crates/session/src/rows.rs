@@ -117,7 +117,8 @@ impl Session {
     }
 
     fn read_cells(&self, engine: &Engine, recording: &Recording) -> Option<Vec<CellId>> {
-        let table = recording.first_table.as_ref().filter(|_| recording.cells.len() == 1)?;
+        let is_alone = recording.cells.len() == 1 && !recording.may_read_views;
+        let table = recording.first_table.as_ref().filter(|_| is_alone)?;
         let terms = &recording.terms;
         let key = engine.key_of(table).filter(|_| terms.is_certain)?;
         let (named, keys) = touched::read(terms.text(&recording.text), &key)?;

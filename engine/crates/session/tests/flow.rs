@@ -2,7 +2,7 @@
 
 mod talk;
 
-use session::{Decision, Reply, ViewNames};
+use session::{Decision, Definition, Own, Reply, ViewName, Views};
 use talk::*;
 use wire::ok_packet;
 
@@ -176,7 +176,7 @@ fn a_connection_that_ends_in_mid_commit_lets_go_of_its_tables() {
 }
 
 #[test]
-fn results_with_warnings_and_of_views_are_not_stored() {
+fn results_with_warnings_are_not_stored() {
     let engine = engine();
     let mut a = connect(&engine);
     assert_eq!(a.ask(READ), Decision::Forward);
@@ -186,14 +186,33 @@ fn results_with_warnings_and_of_views_are_not_stored() {
     response[warnings_at] = 1;
     a.reply(&response);
     assert!(!a.is_served(READ));
-    let names = [b"v".to_vec()].into_iter().collect();
-    engine.catalogue().publish(ViewNames {
-        generation: engine.catalogue().generation(),
-        names,
-        ..ViewNames::default()
-    });
-    a.reply(&rows("one", AUTOCOMMIT));
-    assert!(!a.is_served(READ), "its column has the name of a view");
+}
+
+#[test]
+fn results_of_views_are_stored_once_their_definitions_are_known() {
+    let engine = engine();
+    let mut a = connect(&engine);
+    let publish = |name: &[u8]| {
+        let name = ViewName { db: b"d".to_vec(), name: name.to_vec() };
+        engine.catalogue().publish(Views::new(engine.catalogue().generation(), false, [name]));
+        engine.catalogue().views().unwrap()
+    };
+    publish(b"v");
+    a.read(READ, "one", AUTOCOMMIT);
+    assert!(a.is_served(READ), "its column has the name of a view");
+    for against in [None, Some(Own::ViewFunction)] {
+        let (read, mut b) = ("SELECT v FROM t AS x", connect(&engine));
+        let views = publish(b"t");
+        b.read(read, "one", AUTOCOMMIT);
+        assert!(!b.is_served(read), "the view is unknown");
+        let asked = views.take_asked();
+        assert_eq!(asked.len(), 1);
+        views.settle(&asked[0], Definition { against, views: Vec::new() });
+        b.reply(&rows("one", AUTOCOMMIT));
+        b.read(read, "one", AUTOCOMMIT);
+        assert_eq!(b.is_served(read), against.is_none());
+        engine.cache().clear();
+    }
 }
 
 #[test]

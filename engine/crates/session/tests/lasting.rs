@@ -106,7 +106,7 @@ fn definitions_and_privileges_end_it() {
     let engine = ruled();
     for change in ["ALTER TABLE t ADD x INT", "TRUNCATE t", "GRANT SELECT ON d.* TO a", "SET GLOBAL fqc_rules = ''"] {
         let generation = engine.catalogue().generation();
-        engine.catalogue().publish(session::ViewNames { generation, ..Default::default() });
+        engine.catalogue().publish(session::Views::new(generation, false, []));
         let table = engine.tables().find(engine.versions(), b"d", b"t");
         table.settle(table.era(generation), session::Verdict::Snapshot);
         let (mut reader, mut definer) = (connect(&engine), connect(&engine));

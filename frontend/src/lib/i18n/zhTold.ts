@@ -53,12 +53,15 @@ const UNITS: ToldWords = {
 /** Why a statement was not cached: names of `SHOW FQC REASONS`. */
 const REASONS: ToldWords = {
   demand: 'query_cache_type 为 DEMAND，且语句未使用 SQL_CACHE',
-  sql_no_cache: '语句使用了 SQL_NO_CACHE',
+  sql_no_cache: '语句或其读取的视图使用了 SQL_NO_CACHE',
   no_table_read: '语句没有读取任何表',
   table_unknown: '首次访问该表，正在查询其存储引擎',
   table_engine: '表的存储引擎或类型不符合条件，或含有 TIME 列、不确定的生成列',
   system_table: '读取了系统库中的表',
-  view: '语句引用了视图',
+  view: '语句读取的视图，其定义不允许缓存或过长，或其中的名称可能是任何视图',
+  view_unknown: '首次读取该视图，正在查询其定义',
+  view_function: '语句读取的视图调用了结果不可缓存的函数，例如 NOW()、CURRENT_USER() 或存储函数',
+  view_system_schema: '语句读取的视图引用了服务器自身维护的库',
   wrote_table: '语句对表加了写锁',
   own_writes: '当前事务已写过语句涉及的表',
   snapshot: '事务的快照时间点未知',

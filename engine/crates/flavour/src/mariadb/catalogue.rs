@@ -14,6 +14,9 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
     schemas: "SHOW DATABASES",
     // Unlike the tables of information_schema, this only looks at the beginning of each definition.
     views: "SHOW FULL TABLES FROM {schema} WHERE Table_type LIKE '%VIEW'",
+    // These columns are read from the definition alone: nothing behind the view is opened.
+    view: "SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}",
     table: "SELECT ENGINE, TABLE_TYPE FROM information_schema.TABLES \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}",
     times: "SELECT 1 FROM information_schema.COLUMNS \

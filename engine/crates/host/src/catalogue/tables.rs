@@ -1,6 +1,6 @@
 //! Whether results of a table may be stored, and by which column its rows are told apart.
 
-use crate::catalogue::keys;
+use crate::catalogue::{keys, literal};
 use crate::link::Link;
 use flavour::Flavour;
 use session::{Engine, Table, Verdict};
@@ -50,10 +50,4 @@ fn judge(flavour: &'static Flavour, link: &mut dyn Link, db: &[u8], name: &[u8])
 fn is_deterministic(flavour: &'static Flavour, expression: Option<&[u8]>) -> bool {
     let text = [b"SELECT ", expression.unwrap_or_default(), b" FROM t"].concat();
     matches!(sql::classify(&text, LexMode::new(flavour)).kind, Kind::Read(read) if read.refusal.is_none())
-}
-
-/// A name as a literal that no setting can change the meaning of.
-fn literal(name: &[u8]) -> String {
-    let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("_utf8mb3 x'{digits}'")
 }

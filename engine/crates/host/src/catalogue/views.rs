@@ -1,25 +1,30 @@
-//! The names of all views.
+//! The names of all views, and the definitions of those that are read.
 
+use crate::catalogue::literal;
 use crate::link::{Link, first_column};
-use session::{Engine, ViewNames};
-use std::collections::HashSet;
+use flavour::Flavour;
+use session::{Definition, Engine, Own, ViewName, Views};
+use sql::{Hint, Kind, LexMode, Refusal};
+
+/// Longer definitions are not looked at. The server may cut them off, somewhere beyond.
+const LONGEST: usize = 16 * 1024;
 
 pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let generation = engine.catalogue().generation();
-    let mut names = HashSet::new();
+    let mut views = Vec::new();
     // A text that names a view of theirs names its schema, too, or is not kept for where it is read.
     let schemas =
         first_column(link.query(flavour.catalogue.schemas)?).filter(|schema| !flavour.schemas.is_system(schema));
     for schema in schemas {
         let name = format!("`{}`", String::from_utf8_lossy(&schema).replace('`', "``"));
         match link.query(&flavour::ask(flavour.catalogue.views, &name, "")) {
-            Ok(rows) => names.extend(first_column(rows).map(|name| name.to_ascii_lowercase())),
+            Ok(rows) => views.extend(first_column(rows).map(|name| ViewName { db: schema.clone(), name })),
             Err(error) if has_no_views(&error) => {}
             Err(error) => return Err(error),
         }
     }
-    engine.catalogue().publish(ViewNames { generation, names, folds_case: !engine.settings().tells_case() });
+    engine.catalogue().publish(Views::new(generation, !engine.settings().tells_case(), views));
     Ok(())
 }
 
@@ -29,14 +34,104 @@ fn has_no_views(error: &str) -> bool {
     error.contains("Unknown database") || error.contains("(errno: 13 ")
 }
 
+/// Looks up the definitions that were asked for, and of the views inside them.
+pub fn settle_asked(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
+    let Some(views) = engine.catalogue().views() else { return Ok(()) };
+    let mut left = views.take_asked();
+    while let Some(name) = left.pop() {
+        if !views.is_settled(&name) {
+            let definition = look_up(engine.flavour(), link, &views, &name)?;
+            left.extend_from_slice(&definition.views);
+            views.settle(&name, definition);
+        }
+    }
+    Ok(())
+}
+
+fn look_up(
+    flavour: &'static Flavour,
+    link: &mut dyn Link,
+    views: &Views,
+    name: &ViewName,
+) -> Result<Definition, String> {
+    let rows = link.query(&flavour::ask(flavour.catalogue.view, &literal(&name.db), &literal(&name.name)))?;
+    let unknown = Definition { against: Some(Own::View), views: Vec::new() };
+    let [row] = rows.as_slice() else { return Ok(unknown) };
+    let [Some(db), Some(found), Some(text)] = row.as_slice() else { return Ok(unknown) };
+    // The catalogue finds names in another case, too.
+    let is_it = *db == name.db && *found == name.name;
+    Ok(if is_it && text.len() <= LONGEST { read(flavour, views, name, text) } else { unknown })
+}
+
+/// The server has printed the text: names in backticks with their schemas, functions by their names, in UTF-8.
+fn read(flavour: &'static Flavour, views: &Views, name: &ViewName, text: &[u8]) -> Definition {
+    let mode = LexMode::new(flavour);
+    let inner = sql::sources(text, mode).and_then(|sources| views.among(&sources, &name.db));
+    let against = match (sql::classify(text, mode).kind, inner.is_some()) {
+        (Kind::Read(read), true) => against(read),
+        _ => Some(Own::View),
+    };
+    Definition { against, views: inner.unwrap_or_default() }
+}
+
+fn against(read: sql::Read) -> Option<Own> {
+    match read.refusal {
+        // A view of constants alone; a result needs some table besides.
+        None | Some(Refusal::NoTable) => (read.hint == Hint::SqlNoCache).then_some(Own::NoCacheHint),
+        Some(
+            Refusal::UnknownFunction
+            | Refusal::Nondeterministic
+            | Refusal::SessionState
+            | Refusal::SideEffect
+            | Refusal::CurrentDate
+            | Refusal::SequenceValue
+            | Refusal::SystemVariable,
+        ) => Some(Own::ViewFunction),
+        Some(Refusal::SystemSchema) => Some(Own::ViewSystemSchema),
+        Some(_) => Some(Own::View),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flavour::MARIADB;
 
     #[test]
     fn a_directory_that_the_server_may_not_read_has_no_views() {
         assert!(has_no_views("Can't read dir of './lost+found/' (errno: 13 \"Permission denied\")"));
         assert!(has_no_views("Unknown database 'gone'"));
         assert!(!has_no_views("Can't read dir of './shop/' (errno: 24 \"Too many open files\")"));
+    }
+
+    fn view(name: &str) -> ViewName {
+        ViewName { db: b"d".to_vec(), name: name.into() }
+    }
+
+    #[test]
+    fn a_definition_tells_what_speaks_against_it_and_the_views_inside() {
+        let views = Views::new(1, false, [view("v"), view("w")]);
+        for (text, against, inner) in [
+            ("select `d`.`t`.`a` AS `a`,`d`.`t`.`v` AS `v` from `d`.`t`", None, &[][..]),
+            ("select `v`.`a` AS `a` from (`d`.`v` join `e`.`w`)", None, &["v"]),
+            ("with recursive c as (select 1 AS `n` union select `c`.`n` + 1 from `c`) select `n` from `c`", None, &[]),
+            ("select 1 AS `1`", None, &[]),
+            ("select sql_no_cache `d`.`t`.`a` AS `a` from `d`.`t`", Some(Own::NoCacheHint), &[]),
+            ("select current_timestamp() AS `a` from `d`.`w`", Some(Own::ViewFunction), &["w"]),
+            ("select `d`.`f`(1) AS `a` from `d`.`t`", Some(Own::ViewFunction), &[]),
+            ("select cast(`d`.`t`.`a` as time) AS `a` from `d`.`t`", Some(Own::ViewFunction), &[]),
+            ("select @@sql_mode AS `a` from `d`.`t`", Some(Own::ViewFunction), &[]),
+            (
+                "select `TABLES`.`TABLE_NAME` AS `n` from `information_schema`.`TABLES`",
+                Some(Own::ViewSystemSchema),
+                &[],
+            ),
+            ("select `d`.`t`.`a` AS `a` from `d`.`t` FOR SYSTEM_TIME ALL", Some(Own::View), &[]),
+            ("delete from `d`.`t`", Some(Own::View), &[]),
+        ] {
+            let definition = read(&MARIADB, &views, &view("x"), text.as_bytes());
+            let expected: Vec<_> = inner.iter().map(|name| view(name)).collect();
+            assert_eq!((definition.against, definition.views), (against, expected), "{text}");
+        }
     }
 }

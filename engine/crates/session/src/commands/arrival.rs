@@ -113,7 +113,7 @@ impl Session {
         if let Some(decision) = intercept(self, engine, &reading.statement, text) {
             return decision;
         }
-        let recording = self.recording(engine, &reading, context, text, &[]);
+        let recording = self.recording(engine, &reading, context, text, &[], self.own_terms());
         self.note_temporary(&reading.statement.kind, text);
         self.forward(engine, &reading.statement, Expect::Query, recording);
         self.note_wording(engine, &reading.statement.kind, text, self.own_terms());
@@ -154,9 +154,9 @@ impl Session {
         if terms.as_ref().is_some_and(|terms| terms.database.as_deref() != Some(self.identity.database())) {
             self.identity.go_elsewhere();
         }
-        let mut recording = self.recording(engine, &reading, context, &text, &parameters);
+        let own = terms.clone().unwrap_or_else(|| self.own_terms());
+        let mut recording = self.recording(engine, &reading, context, &text, &parameters, own);
         if let Some(recording) = &mut recording {
-            recording.terms = terms.clone().unwrap_or_else(|| self.own_terms());
             recording.omits_metadata = keeps_metadata;
             refusal.into_iter().for_each(|refusal| recording.refuse(refusal));
         }

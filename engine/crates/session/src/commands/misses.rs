@@ -5,8 +5,10 @@ use crate::reason::{Own, Reason};
 use crate::session::Session;
 use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Purpose, Running};
+use crate::statement::terms::Terms;
 use crate::text::kinds::{closing, may_be_anything, may_run_others};
 use crate::text::reading::Reading;
+use crate::text::views::Reads;
 use crate::transaction::state::Snapshot;
 use ::insight::ShapeId;
 use cache::Key;
@@ -24,6 +26,7 @@ impl Session {
         context: Option<u64>,
         text: &[u8],
         parameters: &[u8],
+        terms: Terms,
     ) -> Option<Recording> {
         let Kind::Read(read) = &reading.statement.kind else { return None };
         if !self.is_cached(engine) {
@@ -50,6 +53,7 @@ impl Session {
             return None;
         }
         let keeps = refusal.is_none() && !is_passed_over;
+        let may_read_views = self.reads(engine, reading, &terms) != Some(Reads::Tables);
         Some(Recording {
             reading: reading.clone(),
             shape,
@@ -59,7 +63,7 @@ impl Session {
             bytes: 0,
             context: context.unwrap_or(0),
             text: if keeps { text.to_vec() } else { Vec::new() },
-            terms: self.own_terms(),
+            terms,
             parameters: if keeps { parameters.to_vec() } else { Vec::new() },
             stamp,
             generation: engine.catalogue().generation(),
@@ -70,11 +74,23 @@ impl Session {
             is_by_rows: false,
             all_snapshot: true,
             joins: false,
+            may_read_views,
             refusal,
             lasts_seconds: None,
             omits_metadata: false,
             response: std::mem::take(&mut self.work.scratch),
         })
+    }
+
+    /// Whether views are behind a read, as far as the catalogue is known. What is not known of them is asked for.
+    pub(crate) fn reads(&self, engine: &Engine, reading: &Reading, terms: &Terms) -> Option<Reads> {
+        let views = engine.catalogue().views()?;
+        let database = terms.database.as_deref().unwrap_or(self.identity.database());
+        let reads = views.read_by(reading.sources(), database);
+        if reads == Reads::Refused(Own::ViewUnknown) {
+            engine.want_catalogue();
+        }
+        Some(reads)
     }
 
     /// Where a read of this shape is counted, if it may be passed over for what is counted there.

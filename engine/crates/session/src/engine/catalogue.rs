@@ -3,7 +3,7 @@
 //! A generation begins when anything is defined, altered or dropped. Results are stored only while the published names
 //! are those of the present generation.
 
-use crate::text::views::ViewNames;
+use crate::text::views::Views;
 use locks::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ pub struct Catalogue {
     generation: AtomicU64,
     /// How often anything, a single table included, has been defined anew.
     definitions: AtomicU64,
-    views: RwLock<Arc<ViewNames>>,
+    views: RwLock<Arc<Views>>,
 }
 
 impl Default for Catalogue {
@@ -43,12 +43,12 @@ impl Catalogue {
         self.definitions.load(Ordering::Acquire)
     }
 
-    pub fn publish(&self, views: ViewNames) {
+    pub fn publish(&self, views: Views) {
         *self.views.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(views);
     }
 
     /// The names, if they are those of the present.
-    pub fn views(&self) -> Option<Arc<ViewNames>> {
+    pub fn views(&self) -> Option<Arc<Views>> {
         let views = self.views.read().unwrap_or_else(|e| e.into_inner()).clone();
         (views.generation == self.generation()).then_some(views)
     }

@@ -4,6 +4,7 @@ use crate::engine::{Engine, OF_ONE};
 use crate::reports::resting::keeps_track;
 use crate::session::Session;
 use crate::statement::question;
+use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Running};
 use crate::statement::unseen::Unseen;
 use crate::text::kinds::may_be_anything;
@@ -154,9 +155,8 @@ impl Session {
         if !self.identity.goes_elsewhere() || is_as_then || running.is_hidden() {
             return;
         }
-        let is_read_of_tables = running.read.as_ref().is_some_and(|recording| {
-            recording.refusal.is_none() && !self.may_name_view(engine, &recording.reading, &recording.text)
-        });
+        let is_of_tables = |read: &Recording| read.refusal.is_none() && !read.may_read_views;
+        let is_read_of_tables = running.read.as_ref().is_some_and(is_of_tables);
         let runs_nothing = matches!(running.effect, Effect::Statement(_)) && !running.may_run_others;
         if !is_read_of_tables && !runs_nothing {
             self.identity.set_granted_for_database(OF_ONE | engine.contexts().private());

@@ -8,6 +8,7 @@ use crate::reason::{Own, Reason};
 use crate::session::Session;
 use crate::statement::recording::{Finished, Recording};
 use crate::statement::verification::Verification;
+use crate::text::views::Reads;
 use ::insight::Caching;
 use cache::{Meta, NotStored};
 use wire::{Outcome, OutcomeKind, status};
@@ -32,7 +33,8 @@ impl Session {
             outcome.status_offsets.as_slice(),
             recording.bytes,
             recording.has_read_rows(&outcome),
-            matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if reading.shows_found(rows)),
+            !recording.may_read_views
+                && matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if reading.shows_found(rows)),
         );
         let verdict = match (recording.refusal, layout) {
             (Some(reason), _) => Err(reason),
@@ -108,12 +110,13 @@ impl Session {
     }
 
     fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
-        let views = engine.catalogue().views().filter(|views| views.generation == recording.generation);
-        let Some(views) = views else { return recording.refuse(Own::Changed) };
+        let is_as_then = engine.catalogue().generation() == recording.generation;
+        let reads = self.reads(engine, &recording.reading, &recording.terms).filter(|_| is_as_then);
+        let Some(reads) = reads else { return recording.refuse(Own::Changed) };
         if engine.flavour().schemas.is_system(recording.terms.database.as_deref().unwrap_or(self.identity.database())) {
             recording.refuse(Own::SystemTable);
-        } else if recording.reading.names_view(&views, &recording.text, self.identity.mode()) {
-            recording.refuse(Own::View);
+        } else if let Reads::Refused(own) = reads {
+            recording.refuse(own);
         } else if !self.may_still_store(engine, recording) {
             recording.refuse(Own::Changed);
         }

@@ -38,6 +38,8 @@ pub struct Recording {
     pub all_snapshot: bool,
     /// Reads a table whose engine takes part in transactions without snapshots or savepoints.
     pub joins: bool,
+    /// It reads a view, or may: what it returns need not be what it has read.
+    pub may_read_views: bool,
     /// Set by the first thing that speaks against storing; the rest is not recorded.
     pub refusal: Option<Reason>,
     /// For how long a rule lets the result outlive writes.
@@ -91,6 +93,7 @@ impl Recording {
     pub fn has_read_rows(&self, outcome: &Outcome) -> bool {
         let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
         has_rows
+            && !self.may_read_views
             && self.reading.returns_what_it_reads()
             && self.refusal.is_none()
             && self.all_snapshot

@@ -1,9 +1,9 @@
 //! What is known of a statement from its text, and holds for every statement of the same shape.
 
 use crate::text::digest::Digest;
-use crate::text::views::ViewNames;
+use crate::text::views::Views;
 use insight::{Digests, NOBODY, ShapeId};
-use sql::{Kind, LexMode, Statement};
+use sql::{Kind, LexMode, Statement, TableName};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +28,8 @@ pub struct Reading {
     may_skip_rows: bool,
     /// It may set the number of rows found without a result that shows them.
     searches: bool,
+    /// Of a read: where its rows come from, as far as that can be told.
+    sources: Option<Arc<[TableName]>>,
     /// The catalogue's generation + 1 << 1 | whether a view of it is named; 0 before it was asked.
     names_view: AtomicU64,
 }
@@ -40,6 +42,7 @@ impl Reading {
             scan: if is_read { scan_of(text, mode) } else { Scan::Other },
             may_skip_rows: is_read && may_skip_rows(text),
             searches: !is_read && sql::may_search(text, mode),
+            sources: if is_read { sql::sources(text, mode).map(Arc::from) } else { None },
             ..Reading::of(statement)
         }
     }
@@ -58,13 +61,21 @@ impl Reading {
     fn of(statement: Statement) -> Reading {
         let names_view = AtomicU64::new(0);
         let statement = Arc::new(statement);
-        Reading { statement, digest: None, scan: Scan::Other, may_skip_rows: false, searches: true, names_view }
+        Reading {
+            statement,
+            digest: None,
+            scan: Scan::Other,
+            may_skip_rows: false,
+            searches: true,
+            sources: None,
+            names_view,
+        }
     }
 
     pub(crate) fn copy(&self) -> Reading {
         let (statement, digest) = (Arc::new((*self.statement).clone()), self.digest.clone());
         let names_view = AtomicU64::new(self.names_view.load(Ordering::Relaxed));
-        Reading { statement, digest, names_view, ..*self }
+        Reading { statement, digest, names_view, sources: self.sources.clone(), ..*self }
     }
 
     pub fn is_single_scan(&self) -> bool {
@@ -99,8 +110,13 @@ impl Reading {
         self.digest.as_ref().map_or(NOBODY, |digest| digests.find(digest.id, || digest.text.to_vec()))
     }
 
-    /// `text`: one of this shape.
-    pub fn names_view(&self, views: &ViewNames, text: &[u8], mode: LexMode) -> bool {
+    /// The tables and views that a read may name; none if they cannot be told.
+    pub fn sources(&self) -> Option<&[TableName]> {
+        self.sources.as_deref()
+    }
+
+    /// Whether any word of it is the name of a view. `text`: one of this shape.
+    pub fn names_view(&self, views: &Views, text: &[u8], mode: LexMode) -> bool {
         let asked = (views.generation + 1) << 1;
         // Relaxed: the answer is in the same word as what it holds for.
         let known = self.names_view.load(Ordering::Relaxed);

@@ -1,19 +1,229 @@
-//! The names of all views, to tell whether a statement may name one.
+//! The views of the server, and what their definitions say against keeping what is read from them.
+//!
+//! A view is known by its name as soon as the names are published; its definition is looked up when it is read for the first time.
+//! All of this holds for one generation of the catalogue: whatever defines a view begins another.
 
-use std::collections::HashSet;
+use crate::reason::Own;
+use locks::Mutex;
+use sql::TableName;
+use std::collections::{HashMap, HashSet};
+use std::sync::{OnceLock, PoisonError};
 
-#[derive(Default)]
-pub struct ViewNames {
-    pub generation: u64,
-    /// Names of all views but those of system schemas, in ASCII lower case, without their schemas.
-    pub names: HashSet<Vec<u8>>,
-    /// The server finds them by names in another case, too, as it folds letters beyond ASCII.
-    pub folds_case: bool,
+/// With its schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewName {
+    pub db: Vec<u8>,
+    pub name: Vec<u8>,
 }
 
-impl ViewNames {
-    /// `name`: in ASCII lower case.
+/// What the definition of a view says.
+#[derive(Debug)]
+pub struct Definition {
+    /// Against keeping what is read from it.
+    pub against: Option<Own>,
+    /// The views that it reads itself.
+    pub views: Vec<ViewName>,
+}
+
+#[derive(Default)]
+pub struct Views {
+    pub generation: u64,
+    /// The server finds them by names in another case, too, as it folds letters beyond ASCII.
+    folds_case: bool,
+    known: HashMap<Vec<u8>, View>,
+    /// The names without their schemas, in ASCII lower case.
+    names: HashSet<Vec<u8>>,
+    asked: Mutex<Vec<ViewName>>,
+}
+
+struct View {
+    name: ViewName,
+    definition: OnceLock<Definition>,
+}
+
+/// What a read has to do with views.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    Tables,
+    /// Views too, and nothing speaks against them.
+    Views,
+    /// Views too, or perhaps, and this speaks against keeping its result.
+    Refused(Own),
+}
+
+impl Views {
+    /// `views`: all but those of system schemas.
+    pub fn new(generation: u64, folds_case: bool, views: impl IntoIterator<Item = ViewName>) -> Views {
+        let mut all = Views { generation, folds_case, ..Views::default() };
+        for name in views {
+            all.names.insert(name.name.to_ascii_lowercase());
+            all.known.insert(all.key(&name.db, &name.name), View { name, definition: OnceLock::new() });
+        }
+        all
+    }
+
+    /// `name`: without its schema, in ASCII lower case.
     pub fn may_be_view(&self, name: &[u8]) -> bool {
         self.names.contains(name) || self.folds_case && !name.is_ascii()
+    }
+
+    /// What a read of these names does; none: names that could not be told.
+    pub fn read_by(&self, sources: Option<&[TableName]>, database: &[u8]) -> Reads {
+        if self.known.is_empty() {
+            return Reads::Tables;
+        }
+        let Some(sources) = sources else { return Reads::Refused(Own::View) };
+        let mut met = Vec::new();
+        for source in sources {
+            let db = source.db.as_deref().unwrap_or(database);
+            if !self.is_told(db) || !self.is_told(&source.name) {
+                return Reads::Refused(Own::View);
+            }
+            self.meet(db, &source.name, &mut met);
+        }
+        self.judge(met)
+    }
+
+    /// The views among names in the definition of one of this schema; none if that cannot be told.
+    pub fn among(&self, sources: &[TableName], schema: &[u8]) -> Option<Vec<ViewName>> {
+        let mut met = Vec::new();
+        for source in sources {
+            let db = source.db.as_deref().unwrap_or(schema);
+            (self.is_told(db) && self.is_told(&source.name)).then_some(())?;
+            self.meet(db, &source.name, &mut met);
+        }
+        Some(met.into_iter().map(|view| view.name.clone()).collect())
+    }
+
+    /// With those inside them.
+    fn judge<'a>(&'a self, mut met: Vec<&'a View>) -> Reads {
+        if met.is_empty() {
+            return Reads::Tables;
+        }
+        let mut judged = 0;
+        while let Some(view) = met.get(judged) {
+            let Some(definition) = view.definition.get() else {
+                self.ask(&view.name);
+                return Reads::Refused(Own::ViewUnknown);
+            };
+            if let Some(own) = definition.against {
+                return Reads::Refused(own);
+            }
+            for inner in &definition.views {
+                self.meet(&inner.db, &inner.name, &mut met);
+            }
+            judged += 1;
+        }
+        Reads::Views
+    }
+
+    fn meet<'a>(&'a self, db: &[u8], name: &[u8], met: &mut Vec<&'a View>) {
+        if let Some(view) = self.known.get(&self.key(db, name))
+            && !met.iter().any(|other| std::ptr::eq(*other, view))
+        {
+            met.push(view);
+        }
+    }
+
+    /// Whether it is certain which views the name could be.
+    fn is_told(&self, name: &[u8]) -> bool {
+        !self.folds_case || name.is_ascii()
+    }
+
+    fn key(&self, db: &[u8], name: &[u8]) -> Vec<u8> {
+        let mut key = [db, b"\0", name].concat();
+        if self.folds_case {
+            key.make_ascii_lowercase();
+        }
+        key
+    }
+
+    fn ask(&self, name: &ViewName) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if !asked.contains(name) {
+            asked.push(name.clone());
+        }
+    }
+
+    /// The views whose definitions have been asked for.
+    pub fn take_asked(&self) -> Vec<ViewName> {
+        std::mem::take(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn is_settled(&self, name: &ViewName) -> bool {
+        self.known.get(&self.key(&name.db, &name.name)).is_none_or(|view| view.definition.get().is_some())
+    }
+
+    pub fn settle(&self, name: &ViewName, definition: Definition) {
+        if let Some(view) = self.known.get(&self.key(&name.db, &name.name)) {
+            let _ = view.definition.set(definition);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(name: &str) -> ViewName {
+        let (db, name) = name.split_once('.').unwrap();
+        ViewName { db: db.into(), name: name.into() }
+    }
+
+    fn table(name: &str) -> TableName {
+        match name.split_once('.') {
+            Some((db, name)) => TableName { db: Some(db.into()), name: name.into() },
+            None => TableName { db: None, name: name.into() },
+        }
+    }
+
+    fn views(folds_case: bool, names: &[&str]) -> Views {
+        Views::new(1, folds_case, names.iter().map(|name| view(name)))
+    }
+
+    fn read(views: &Views, names: &[&str]) -> Reads {
+        let names: Vec<_> = names.iter().map(|name| table(name)).collect();
+        views.read_by(Some(&names), b"d")
+    }
+
+    fn settle(views: &Views, name: &str, against: Option<Own>, inner: &[&str]) {
+        let inner = inner.iter().map(|name| view(name)).collect();
+        views.settle(&view(name), Definition { against, views: inner });
+    }
+
+    #[test]
+    fn a_view_is_what_its_schema_and_its_name_say() {
+        let views = views(false, &["d.v", "e.w"]);
+        assert_eq!(read(&views, &["t", "e.v", "w", "d.w", "V", "D.v"]), Reads::Tables);
+        assert_eq!(read(&views, &["t", "v"]), Reads::Refused(Own::ViewUnknown));
+        assert_eq!(read(&views, &["e.w"]), Reads::Refused(Own::ViewUnknown));
+        assert_eq!(views.take_asked(), [view("d.v"), view("e.w")]);
+        assert!(views.take_asked().is_empty());
+        assert_eq!(views.read_by(None, b"d"), Reads::Refused(Own::View));
+        assert_eq!(self::views(false, &[]).read_by(None, b"d"), Reads::Tables);
+    }
+
+    #[test]
+    fn what_speaks_against_a_view_speaks_against_those_around_it() {
+        let views = views(false, &["d.v", "d.w", "e.x", "e.y"]);
+        settle(&views, "d.v", None, &["d.w", "e.x"]);
+        settle(&views, "d.w", None, &["d.v"]);
+        assert_eq!(read(&views, &["v"]), Reads::Refused(Own::ViewUnknown));
+        assert_eq!(views.take_asked(), [view("e.x")]);
+        settle(&views, "e.x", None, &[]);
+        assert_eq!(read(&views, &["v", "t"]), Reads::Views);
+        settle(&views, "e.y", Some(Own::ViewFunction), &[]);
+        assert_eq!(read(&views, &["v", "e.y"]), Reads::Refused(Own::ViewFunction));
+    }
+
+    #[test]
+    fn where_case_is_folded_names_beyond_ascii_may_be_any() {
+        let views = views(true, &["D.V"]);
+        settle(&views, "d.v", None, &[]);
+        assert_eq!(read(&views, &["v"]), Reads::Views);
+        assert_eq!(read(&views, &["d.V"]), Reads::Views);
+        assert_eq!(read(&views, &["\u{212a}"]), Reads::Refused(Own::View));
+        assert_eq!(views.among(&[table("\u{e4}.v")], b"d"), None);
+        assert_eq!(views.among(&[table("v"), table("t")], b"d"), Some(vec![view("D.V")]));
     }
 }

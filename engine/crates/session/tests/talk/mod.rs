@@ -6,7 +6,7 @@
 use flavour::MARIADB;
 use footprint::KeyColumn;
 use session::{
-    Account, Beginnings, Decision, Engine, Outlet, Past, Reply, Report, Session, SessionState, Verdict, ViewNames,
+    Account, Beginnings, Decision, Engine, Outlet, Past, Reply, Report, Session, SessionState, Verdict, Views,
 };
 use wire::{ok_packet, status, surface::text_result};
 
@@ -46,7 +46,7 @@ pub fn engine_at(clock: fn() -> u64) -> Engine {
     engine.settings().set_tells_case(true);
     engine.settings().set_tells_rows(true);
     let generation = engine.catalogue().generation();
-    engine.catalogue().publish(ViewNames { generation, ..ViewNames::default() });
+    engine.catalogue().publish(Views::new(generation, false, []));
     for name in [b"t", b"u"] {
         let table = engine.tables().find(engine.versions(), b"d", name);
         table.settle(table.era(generation), Verdict::Snapshot);

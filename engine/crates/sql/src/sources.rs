@@ -1,0 +1,186 @@
+//! Which tables and views a read may name where rows come from.
+//!
+//! Invariant: a name that the server would look for as a table or view is in the answer, or there is no answer. Names that are
+//! none (columns in a GROUP BY, tables of a WITH) may be in it, too: it is for asking what a name could stand for, and no grammar.
+//!
+//! The server's grammar has a table's name directly after FROM, JOIN or TABLE, or after a comma or a parenthesis in the list that
+//! these begin.
+
+use crate::lex::{Lexer, Token, TokenKind, unquoted};
+use crate::{Charset, LexMode, TableName};
+
+/// With this before it a name is that of a file, and finds the table in it by another name.
+const OF_A_FILE: &[u8] = b"#mysql50#";
+
+/// Parentheses that are followed.
+const DEEPEST: u32 = 63;
+
+/// The names in a text that is a read; none where they cannot be told. A name that has no schema is one of the database where the
+/// text is read.
+pub fn sources(text: &[u8], mode: LexMode) -> Option<Vec<TableName>> {
+    if mode.is_foreign || mode.charset == Charset::Unreadable {
+        return None;
+    }
+    let mut search =
+        Search { lexer: Lexer::new(text, mode), is_after_for: false, depth: 0, lists: 0, found: Vec::new() };
+    search.run()?;
+    Some(search.found)
+}
+
+struct Search<'a> {
+    lexer: Lexer<'a>,
+    /// As in the hint `USE INDEX FOR ORDER BY`.
+    is_after_for: bool,
+    depth: u32,
+    /// One bit for each open parenthesis: a list of tables has begun in it.
+    lists: u64,
+    found: Vec<TableName>,
+}
+
+impl Search<'_> {
+    fn run(&mut self) -> Option<()> {
+        // Whether a name that comes now may be a table's.
+        let mut may_follow = false;
+        loop {
+            let token = self.lexer.next();
+            may_follow = match token.kind {
+                TokenKind::End => return Some(()),
+                TokenKind::Broken | TokenKind::ExecutableComment => return None,
+                // `{ OJ ... }`
+                TokenKind::Operator if token.text == b"{" => return None,
+                TokenKind::Open => self.open()?,
+                TokenKind::Close => self.close(),
+                TokenKind::Comma => self.is_in_list(),
+                TokenKind::Dot if may_follow => true,
+                _ if token.is_name() => self.name(&token, may_follow)?,
+                _ => false,
+            };
+            self.is_after_for = token.is("for");
+        }
+    }
+
+    fn bit(&self) -> u64 {
+        1 << self.depth
+    }
+
+    fn is_in_list(&self) -> bool {
+        self.lists & self.bit() != 0
+    }
+
+    /// What is in a parenthesis inside a list may be a part of the list.
+    fn open(&mut self) -> Option<bool> {
+        let is_in_list = self.is_in_list();
+        (self.depth < DEEPEST).then(|| self.depth += 1)?;
+        self.lists = self.lists & !self.bit() | if is_in_list { self.bit() } else { 0 };
+        Some(is_in_list)
+    }
+
+    fn close(&mut self) -> bool {
+        self.depth = self.depth.saturating_sub(1);
+        false
+    }
+
+    /// Whether a table's name may follow.
+    fn name(&mut self, token: &Token, may_follow: bool) -> Option<bool> {
+        if token.is_any(&["from", "join", "straight_join", "table"]) {
+            self.lists |= self.bit();
+            return Some(true);
+        }
+        if token.is_any(&["select", "where"]) || self.begins_clause(token) {
+            self.lists &= !self.bit();
+            return Some(false);
+        }
+        if may_follow {
+            let name = self.table(token)?;
+            self.found.push(name);
+        }
+        Some(false)
+    }
+
+    /// ORDER BY and GROUP BY, but not the hint that has these words.
+    fn begins_clause(&self, token: &Token) -> bool {
+        token.is_any(&["order", "group"]) && self.lexer.peek().is("by") && !self.is_after_for
+    }
+
+    fn table(&mut self, first: &Token) -> Option<TableName> {
+        let first = self.told(first)?;
+        if self.lexer.peek().kind == TokenKind::Number {
+            // `schema.1name`
+            return None;
+        }
+        if !self.lexer.accept_kind(TokenKind::Dot) {
+            return Some(TableName { db: None, name: first });
+        }
+        let second = self.lexer.next();
+        if !second.is_name() {
+            return None;
+        }
+        Some(TableName { db: Some(first), name: self.told(&second)? })
+    }
+
+    fn told(&self, token: &Token) -> Option<Vec<u8>> {
+        let name = unquoted(token, false).into_owned();
+        let is_readable = self.lexer.mode().charset == Charset::Utf8 || name.is_ascii();
+        let is_of_file = name.len() >= OF_A_FILE.len() && name[..OF_A_FILE.len()].eq_ignore_ascii_case(OF_A_FILE);
+        (is_readable && !is_of_file).then_some(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flavour::MARIADB;
+
+    fn of(text: &str) -> Option<String> {
+        let word = |name: &TableName| {
+            let db = name.db.as_ref().map(|db| format!("{}.", String::from_utf8_lossy(db)));
+            format!("{}{}", db.unwrap_or_default(), String::from_utf8_lossy(&name.name))
+        };
+        Some(sources(text.as_bytes(), LexMode::new(&MARIADB))?.iter().map(word).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn names_stand_where_rows_come_from() {
+        for (text, names) in [
+            ("SELECT a, v FROM t", "t"),
+            ("SELECT v, t.v FROM t x WHERE v = 1 AND x.v IN (v, 2)", "t"),
+            ("SELECT 1 FROM d.t AS a, `d`.`u``x` JOIN w ON a.x = w.y, z WHERE q", "d.t d.u`x w z"),
+            ("SELECT 1 FROM ((t, u) LEFT JOIN (v, w) ON (a = b))", "t u v w a"),
+            ("SELECT 1 FROM (SELECT a, b FROM t WHERE c) d, e", "t e"),
+            ("SELECT (SELECT 1 FROM v WHERE x), y FROM t", "v t"),
+            ("WITH c AS (SELECT a FROM v) SELECT a, b FROM c", "v c"),
+            ("SELECT 1 FROM t USE INDEX FOR ORDER BY (i), v", "t i v"),
+            ("SELECT 1 FROM t IGNORE KEY FOR GROUP BY (i), v USE INDEX FOR JOIN (j), w", "t i v j w"),
+            ("SELECT a FROM t GROUP BY v, w HAVING x ORDER BY y, z", "t"),
+            ("SELECT a FROM t ORDER BY v, w UNION SELECT b, c FROM u", "t u"),
+            ("SELECT EXTRACT(YEAR FROM v), w FROM t", "v t"),
+            ("SELECT a FROM .t, .`u`", "t u"),
+            ("SELECT a FROM t /* , v */ , w -- , x\n", "t w"),
+            ("SELECT 'FROM v' FROM t PARTITION (p, q) AS u STRAIGHT_JOIN v", "t p q v"),
+            ("SELECT a FROM t NATURAL JOIN v ORDER BY 1 LIMIT 2, 3", "t v"),
+            ("SELECT a.from, b FROM `a`", "a"),
+            ("SELECT a FROM d . t", "d.t"),
+            ("TABLE v", "v"),
+        ] {
+            assert_eq!(of(text).as_deref(), Some(names), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_has_no_answer() {
+        for text in [
+            "SELECT a FROM { OJ t LEFT JOIN v ON 1 }",
+            "SELECT a FROM t /*! , v */",
+            "SELECT a FROM `#mysql50#v`",
+            "SELECT a FROM d.`#MySQL50#v`",
+            "SELECT a FROM 'v",
+            "SELECT a FROM d.1t",
+        ] {
+            assert_eq!(of(text), None, "{text}");
+        }
+        let latin = LexMode { charset: Charset::AsciiSuperset, ..LexMode::new(&MARIADB) };
+        assert_eq!(sources(b"SELECT a FROM `v\xE4`", latin), None);
+        assert!(sources(b"SELECT '\xE4' FROM v", latin).is_some_and(|names| names.len() == 1));
+        assert_eq!(sources(b"SELECT a FROM v", LexMode { is_foreign: true, ..latin }), None);
+    }
+}
