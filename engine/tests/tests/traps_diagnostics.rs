@@ -598,6 +598,37 @@ fn inherited_session_tracking_is_left_alone() {
     }
 }
 
+/// In a transaction such a client would be told of the engine's question.
+#[test]
+fn tracking_is_left_alone_before_it_is_known_how_sessions_begin() {
+    let mut arena = Arena::enter("g_unmet");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut maker, read);
+    let mut login = arena.login();
+    login.capabilities |= capability::SESSION_TRACK;
+    // Nobody can look up how they begin.
+    let mut holder = arena.client_with(&["LOCK TABLES mysql.global_priv WRITE"]);
+    all(
+        &mut maker,
+        &[
+            "SET GLOBAL session_track_transaction_info = 'STATE'",
+            "SET GLOBAL log_output = 'TABLE', GLOBAL general_log = ON",
+        ],
+    );
+    let (mut served, mut plain) = (arena.client_as(&login), arena.client_as(&login));
+    plain.must("SET SESSION fqc_type = OFF").unwrap();
+    for statement in ["BEGIN", read, read, "COMMIT", read, "SET time_zone = DEFAULT", "BEGIN", read, "COMMIT", read] {
+        assert_eq!(served.query(statement).unwrap(), plain.query(statement).unwrap(), "`{statement}`");
+    }
+    let asked = "SELECT COUNT(*) FROM mysql.general_log WHERE argument LIKE 'SELECT FOUND\\_ROWS(), %'";
+    assert_eq!(said(&maker.query(asked).unwrap()), "1", "outside of a transaction it is asked, and once");
+    let defaults = "SET GLOBAL session_track_transaction_info = DEFAULT, GLOBAL general_log = DEFAULT, GLOBAL log_output = DEFAULT";
+    all(&mut maker, &[defaults, "TRUNCATE mysql.general_log"]);
+    all(&mut holder, &["UNLOCK TABLES"]);
+}
+
 #[test]
 fn session_tracking_is_left_alone() {
     let mut arena = Arena::enter("g_tracking");

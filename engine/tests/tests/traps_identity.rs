@@ -755,3 +755,17 @@ fn switches_of_the_optimizer_add_up() {
     arena.warm(&mut one, read);
     arena.miss(&mut both, read, "10");
 }
+
+/// A setting that says nothing of how texts are read leaves the next definition understood.
+#[test]
+fn a_definition_after_a_setting_by_an_expression() {
+    let mut arena = Arena::enter("i_defined");
+    let mut maker = arena.client();
+    for (number, engine) in ["MyISAM", "Aria", "MEMORY", "InnoDB"].into_iter().enumerate() {
+        small_table(&mut maker, &format!("t{number}"), engine);
+        for set in ["SET optimizer_switch = 'mrr=on'", "SET time_zone = DEFAULT", "SET sql_select_limit = 50 + 50"] {
+            let mut client = arena.client_with(&[set, "CREATE OR REPLACE TABLE u (a INT)"]);
+            arena.warm(&mut client, &format!("SELECT v FROM t{number} WHERE id = 1"));
+        }
+    }
+}

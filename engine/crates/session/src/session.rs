@@ -150,6 +150,9 @@ impl Session {
 
     /// The identity's number for the text (false) or binary (true) protocol; none if the session must not be cached.
     pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
+        let was_reset = self.identity.was_reset();
+        let known = |inherited| engine.settings().usual_beginnings(inherited, was_reset).map(|known| known.habits);
+        self.identity.begin_late(|inherited| known(inherited).filter(|_| engine.vigil().is_awake()));
         self.identity.number(engine.contexts(), engine.settings().known_hosts(), is_binary)
     }
 }

@@ -2,7 +2,7 @@
 
 mod talk;
 
-use session::{Decision, Definition, Own, Reply, ViewName, Views};
+use session::{Beginnings, Decision, Definition, Own, Reply, ViewName, Views};
 use talk::*;
 use wire::ok_packet;
 
@@ -279,4 +279,16 @@ fn a_read_that_is_passed_over_changes_no_facts_unless_something_ran_inside() {
     let plain = (0..200).filter(|_| told(&[])).count();
     assert!((1..20).contains(&plain), "only those that are stored: {plain}");
     assert_eq!((0..200).filter(|_| told(&["SET @a = 1"])).count(), 200);
+}
+
+#[test]
+fn what_is_learned_of_beginnings_holds_for_those_that_began_before() {
+    let engine = engine();
+    let mut a = connect_unmet(&engine);
+    assert!(matches!(a.ask(READ), Decision::Inject(_)), "it would have to be asked");
+    let mut b = connect_unmet(&engine);
+    let beginnings = Beginnings { as_usual: true, ..Beginnings::default() };
+    engine.settings().note_beginnings(engine.settings().inherited(), beginnings);
+    b.read(READ, "one", AUTOCOMMIT);
+    assert!(b.is_served(READ));
 }

@@ -10,21 +10,27 @@ use wire::Expect;
 impl Session {
     /// Before a read that could be stored or a write of rows, the server is asked for the settings that are not certain.
     pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement) -> Option<Vec<u8>> {
-        let is_worth_it = self.identity.variables().is_uncertain
-            && !self.identity.must_run()
-            // The question would be in the place of the last statement's trace.
-            && !self.identity.wants_all()
-            && self.transaction.deferred_begin.is_none()
-            && (matches!(&statement.kind, Kind::Read(read) if read.refusal.is_none())
-                || self.may_tell_rows(engine, statement))
-            && !statement.reads_diagnostics;
-        if !is_worth_it {
+        let matters = match &statement.kind {
+            Kind::Read(read) => read.refusal.is_none() && self.is_cached(engine),
+            _ => self.may_tell_rows(engine, statement),
+        };
+        let is_uncertain = self.identity.variables().is_uncertain;
+        if !is_uncertain || !matters || statement.reads_diagnostics || !self.may_be_asked() {
             return None;
         }
         // The question is about the number of rows found, too.
         let unseen = self.tell_unseen(engine, |_| true);
         unseen
             .or_else(|| Some(self.inject(engine, Purpose::Ask, (question::question(engine.flavour()), Expect::Query))))
+    }
+
+    fn may_be_asked(&self) -> bool {
+        let is_unseen = !self.identity.may_report() || self.transaction.is_outside();
+        is_unseen
+            && !self.identity.must_run()
+            // The question would be in the place of the last statement's trace.
+            && !self.identity.wants_all()
+            && self.transaction.deferred_begin.is_none()
     }
 
     fn may_tell_rows(&self, engine: &Engine, statement: &Statement) -> bool {

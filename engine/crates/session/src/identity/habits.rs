@@ -26,6 +26,16 @@ impl Habits {
         Habits { traces, limits_idleness, reports, limits_joins }
     }
 
+    /// Those of either.
+    pub fn or(self, other: Habits) -> Habits {
+        Habits {
+            traces: self.traces || other.traces,
+            limits_idleness: self.limits_idleness || other.limits_idleness,
+            reports: self.reports || other.reports,
+            limits_joins: self.limits_joins || other.limits_joins,
+        }
+    }
+
     pub fn hang_on(flavour: &Flavour, name: &[u8]) -> bool {
         flavour.habits.all().iter().any(|habit| habit.hangs_on(name))
     }

@@ -22,6 +22,10 @@ fn bases(name: &[u8]) -> &'static [&'static [u8]] {
     }
 }
 
+fn says_how_texts_are_read(name: &[u8]) -> bool {
+    matches!(name, b"sql_mode" | b"character_set_client")
+}
+
 /// What is replaced along with it.
 fn replaced(name: &[u8]) -> Option<&'static [u8]> {
     match name {
@@ -50,6 +54,10 @@ pub struct Variables {
     pub is_uncertain: bool,
     /// Nothing was set that way, but it is not known how texts are read from the beginning on.
     pub is_unread: bool,
+    /// Of those that were set by an expression, one says how texts are read.
+    is_doubtful: bool,
+    /// Those below are known.
+    pub knows_habits: bool,
     /// Those that it may have, too.
     pub habits: Habits,
 }
@@ -66,8 +74,16 @@ pub enum Understanding {
 impl Variables {
     pub fn new(mode: LexMode) -> Variables {
         let knowledge = Knowledge::Shared;
-        let (is_uncertain, is_unread) = (false, false);
-        Variables { set: BTreeMap::new(), mode, knowledge, is_uncertain, is_unread, habits: Habits::default() }
+        Variables {
+            set: BTreeMap::new(),
+            mode,
+            knowledge,
+            is_uncertain: false,
+            is_unread: false,
+            is_doubtful: false,
+            knows_habits: true,
+            habits: Habits::default(),
+        }
     }
 
     fn known(&self) -> &'static flavour::Variables {
@@ -123,13 +139,13 @@ impl Variables {
         // Of the switches of the optimizer it changes those that it names.
         let is_part = name == b"optimizer_switch";
         if self.known().is_askable(name) && (is_part || matches!(value, Value::Complex | Value::Default)) {
-            self.doubt();
+            self.doubt(says_how_texts_are_read(name));
             return Understanding::Changed;
         }
         if name == b"sql_mode" {
             match self.mode.with_sql_mode(value) {
                 Some(mode) => self.mode = mode,
-                None => self.doubt(),
+                None => self.doubt(true),
             }
         }
         if name == b"character_set_client" {
@@ -145,7 +161,8 @@ impl Variables {
             _ => return Understanding::NotUnderstood,
         };
         let bases = bases(name);
-        if self.is_doubtful() && bases.iter().any(|base| self.known().is_askable(base)) {
+        let are_known = !self.is_uncertain || self.is_unread;
+        if !are_known && bases.iter().any(|base| self.known().is_askable(base)) {
             return Understanding::NotUnderstood;
         }
         let own = Some(&value).into_iter();
@@ -171,7 +188,11 @@ impl Variables {
                 self.habits.set(flavour, name, None);
             }
         }
-        self.doubt();
+        let may_change_reading = |assignment: &Assignment| match &assignment.target {
+            Target::Session(name) => says_how_texts_are_read(name),
+            _ => true,
+        };
+        self.doubt(assignments.iter().any(may_change_reading));
         assignments.iter().all(is_askable)
     }
 
@@ -180,19 +201,28 @@ impl Variables {
         !self.is_uncertain && self.knowledge != Knowledge::Lost
     }
 
-    /// An askable one was set by an expression, and the server has not told its value yet.
+    /// One that says how texts are read was set by an expression, and the server has not told its value yet.
     pub fn is_doubtful(&self) -> bool {
-        self.is_uncertain && !self.is_unread
+        self.is_uncertain && self.is_doubtful
     }
 
     /// What was set is to be asked for.
-    pub fn doubt(&mut self) {
+    pub fn doubt(&mut self, may_change_reading: bool) {
         (self.is_uncertain, self.is_unread) = (true, false);
+        self.is_doubtful |= may_change_reading;
+        // Until it is known that this grammar is in force still, texts are read in the usual one, as far as they are believed.
+        self.mode.oracle &= !may_change_reading;
+    }
+
+    /// It was learned late how sessions begin that began when this one did. It has set nothing by an expression.
+    pub fn begin_late(&mut self, habits: Habits) {
+        (self.is_uncertain, self.is_unread, self.knows_habits) = (false, false, true);
+        self.habits = self.habits.or(habits);
     }
 
     /// The server has told the values of the askable ones and those that habits hang on, in that order.
     pub fn learn(&mut self, values: &[Vec<u8>]) {
-        self.is_uncertain = false;
+        (self.is_uncertain, self.is_doubtful, self.knows_habits) = (false, false, true);
         if let Some([traces, idleness, reports, joins]) = values.get(self.known().askable.len()..) {
             self.habits = Habits::told(self.mode.flavour, [traces, idleness, reports, joins]);
         }

@@ -267,7 +267,21 @@ impl Identity {
         self.variables = Variables::new(LexMode { ignore_space, charset, ..LexMode::new(self.flavour()) });
         self.variables.habits = habits.unwrap_or_default();
         (self.variables.is_uncertain, self.variables.is_unread) = (habits.is_none(), habits.is_none());
+        self.variables.knows_habits = habits.is_some();
         self.forget_numbers();
+    }
+
+    /// The same for a session that has begun already, if it has set nothing by an expression since.
+    pub fn begin_late(&mut self, beginnings: impl FnOnce(u64) -> Option<Habits>) {
+        if let Some(habits) = self.variables.is_unread.then(|| beginnings(self.inherited)).flatten() {
+            self.variables.begin_late(habits);
+            self.forget_numbers();
+        }
+    }
+
+    /// Its client may be told of every statement in a transaction, a question of ours included.
+    pub fn may_report(&self) -> bool {
+        self.has(capability::SESSION_TRACK) && !self.variables.knows_habits
     }
 
     pub fn set_charset(&mut self, charset: u16) {

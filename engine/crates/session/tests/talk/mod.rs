@@ -98,10 +98,19 @@ pub fn connect_from<'a>(engine: &'a Engine, address: &[u8]) -> Talk<'a> {
     begin(engine, REPEATABLE_READ, address)
 }
 
+/// While it is not known how sessions begin.
+pub fn connect_unmet(engine: &Engine) -> Talk<'_> {
+    enter(engine, REPEATABLE_READ, b"10.0.0.1")
+}
+
 fn begin<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
     engine
         .settings()
         .note_beginnings(engine.settings().inherited(), Beginnings { as_usual: true, ..Beginnings::default() });
+    enter(engine, isolation, address)
+}
+
+fn enter<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
     let mut session = Session::accepted(&MARIADB, engine.settings().inherited());
     let state = SessionState { isolation, ..state() };
     let account = Account { user: b"u".to_vec(), host: b"%".to_vec(), address: address.to_vec() };
