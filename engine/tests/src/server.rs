@@ -217,6 +217,11 @@ impl Server {
         self.launch()
     }
 
+    /// From its next start on.
+    pub fn add_argument(&mut self, argument: &str) {
+        self.options.arguments.push(argument.into());
+    }
+
     pub fn error_log(&self) -> String {
         let bytes = fs::read(self.directory.join("error.log")).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()

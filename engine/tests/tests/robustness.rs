@@ -441,3 +441,15 @@ fn a_panic_in_any_hook_leaves_the_server_serving() {
         server.restart().unwrap();
     }
 }
+
+#[test]
+fn a_plugin_that_was_told_not_to_start_is_taken_out_like_any_other() {
+    let mut server = server(&[]);
+    server.shutdown().unwrap();
+    server.add_argument("--skip-plugin-fqc");
+    server.restart().unwrap();
+    server.admin().unwrap().must("UNINSTALL SONAME 'fqc'").unwrap();
+    let log = server.error_log();
+    assert!(!log.contains("panicked"), "{log}");
+    server.shutdown().unwrap();
+}

@@ -43,6 +43,10 @@ pub fn start() -> Result<(), String> {
 }
 
 pub fn stop() {
+    // The server also ends what it was told not to start.
+    if server::find().is_none() {
+        return;
+    }
     end_load();
     worker::stop();
     engine().settings().switch(false);
