@@ -61,6 +61,21 @@ fn names_of_the_query_cache_read_and_set() {
 }
 
 #[test]
+fn the_names_are_the_caches_in_the_grammar_of_oracle_too() {
+    let mut arena = Arena::enter("u_oracle");
+    let mut client = arena.client();
+    small_table(&mut client, "t", "InnoDB");
+    for mode in ["'ORACLE'", "CONCAT('ORA', 'CLE')"] {
+        client.must(&format!("SET sql_mode = {mode}, GLOBAL query_cache_type = OFF")).unwrap();
+        assert_eq!(said(&client.query("SELECT @@GLOBAL.query_cache_type, @@GLOBAL.fqc_type").unwrap()), "OFF,OFF");
+        let show = "SHOW GLOBAL VARIABLES LIKE 'query_cache_type'";
+        assert_eq!(said(&client.query(show).unwrap()), "query_cache_type,OFF");
+        all(&mut client, &["SET GLOBAL query_cache_type = ON", "SET sql_mode = DEFAULT", "SET query_cache_type = ON"]);
+        arena.warm(&mut client, "SELECT v FROM t WHERE id = 1");
+    }
+}
+
+#[test]
 fn names_that_are_accepted_for_compatibility() {
     let arena = Arena::enter("u_compatible");
     let mut client = arena.client();
@@ -74,6 +89,10 @@ fn names_that_are_accepted_for_compatibility() {
     );
     let read = "SELECT @@query_cache_min_res_unit, @@query_cache_wlock_invalidate, @@query_cache_strip_comments";
     assert_eq!(said(&client.query(read).unwrap()), "2048,1,1");
+    for (name, value) in [("min_res_unit", "2048"), ("wlock_invalidate", "ON"), ("strip_comments", "ON")] {
+        let name = format!("query_cache_{name}");
+        assert_eq!(said(&client.query(format!("SHOW VARIABLES LIKE '{name}'")).unwrap()), format!("{name},{value}"));
+    }
     client.must("SET GLOBAL query_cache_min_res_unit = DEFAULT").unwrap();
     assert_eq!(said(&client.query("SELECT @@query_cache_min_res_unit").unwrap()), "4096");
 }
@@ -103,6 +122,12 @@ fn wrong_values_and_scopes_are_refused() {
     let wrong = [
         ("SET SESSION query_cache_type = 3", "error 1231"),
         ("SET query_cache_type = 'maybe'", "error 1231"),
+        ("SET query_cache_type = NULL", "error 1231"),
+        ("SET GLOBAL query_cache_size = NULL", "error 1232"),
+        ("SET query_cache_wlock_invalidate = OF", "error 1231"),
+        ("SET STATEMENT query_cache_wlock_invalidate = OF FOR SELECT 1", "error 1231"),
+        ("SET STATEMENT query_cache_type = 0 FOR SELECT 1", "error 1971"),
+        ("SET STATEMENT query_cache_size = 0 FOR SELECT 1", "error 1229"),
         ("SET query_cache_type = 1.5", "error 1232"),
         ("SET GLOBAL query_cache_size = 'many'", "error 1232"),
         ("SET GLOBAL query_cache_limit = 0.5", "error 1232"),

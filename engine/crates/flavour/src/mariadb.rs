@@ -19,6 +19,7 @@ pub static MARIADB: Flavour = Flavour {
         has_analyze: true,
         has_query_cache: true,
         aliases: &ALIASES,
+        not_in_set_statement: &["fqc_type"],
         alias_prefix: "query_cache_",
         unlimited: ["SET STATEMENT sql_big_selects = 1 FOR ", ""],
         // This storage engine has no status to show.
@@ -61,13 +62,11 @@ const CAPABILITIES: Capabilities = Capabilities {
         | MARIADB_CACHE_METADATA,
 };
 
-const ALIASES: [Alias; 6] = [
+/// The other three `query_cache_` variables have no effect here. They stay the server's own, so that all that shows them agrees.
+const ALIASES: [Alias; 3] = [
     Alias { theirs: "query_cache_limit", ours: "fqc_limit" },
-    Alias { theirs: "query_cache_min_res_unit", ours: "fqc_min_res_unit" },
     Alias { theirs: "query_cache_size", ours: "fqc_size" },
-    Alias { theirs: "query_cache_strip_comments", ours: "fqc_strip_comments" },
     Alias { theirs: "query_cache_type", ours: "fqc_type" },
-    Alias { theirs: "query_cache_wlock_invalidate", ours: "fqc_wlock_invalidate" },
 ];
 
 /// Not listed are big5, sjis, swe7, gbk and cp932: a trail byte may equal a quote or a backslash there, or ASCII itself is

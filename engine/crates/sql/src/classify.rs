@@ -6,10 +6,13 @@ use crate::{Charset, Completion, Flush, Kind, LexMode, Read, Show, Statement, dd
 
 /// Classifies one command text.
 pub fn classify(text: &[u8], mode: LexMode) -> Statement {
-    if mode.is_foreign || mode.charset == Charset::Unreadable {
+    if mode.charset == Charset::Unreadable {
         return opaque();
     }
-    statement(Lexer::new(text, mode), true)
+    let statement = statement(Lexer::new(text, mode), true);
+    // These are written as everywhere.
+    let is_common = matches!(statement.kind, Kind::Set(_) | Kind::Show(_));
+    if mode.is_foreign && !is_common { opaque() } else { statement }
 }
 
 fn opaque() -> Statement {

@@ -10,7 +10,7 @@ pub struct LexMode {
     pub ansi_quotes: bool,
     pub no_backslash_escapes: bool,
     pub ignore_space: bool,
-    /// A mode is in force with a grammar of its own: every text is opaque.
+    /// A mode is in force with a grammar of its own: every text is opaque but SET and SHOW.
     pub is_foreign: bool,
     pub charset: Charset,
 }

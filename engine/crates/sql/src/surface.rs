@@ -24,12 +24,14 @@ pub struct Renamed {
 /// Replaces the known names where they stand for system variables: `None` if there are none.
 pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
     let statements = &mode.flavour.statements;
-    if mode.is_foreign || mode.charset == Charset::Unreadable || !may_mention_alias(text, statements) {
+    if mode.charset == Charset::Unreadable || !may_mention_alias(text, statements) {
         return None;
     }
     let mut out = Rewrite { text: Vec::new(), renamed: Vec::new() };
     let mut copied = 0;
     let mut position = Position::StatementStart;
+    // Among the settings of SET STATEMENT.
+    let mut is_for_statement = false;
     let mut lexer = Lexer::new(text, mode);
     loop {
         let token = lexer.next();
@@ -38,13 +40,17 @@ pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
             TokenKind::Broken => return None,
             _ => {}
         }
-        if let Some(ours) = alias(&token, statements).filter(|_| position.is_variable(&lexer)) {
+        let is_refused = |ours: &str| is_for_statement && statements.not_in_set_statement.contains(&ours);
+        if let Some(ours) = alias(&token, statements).filter(|ours| position.is_variable(&lexer) && !is_refused(ours)) {
             out.text.extend_from_slice(&text[copied..token.start]);
             out.text.extend_from_slice(ours.as_bytes());
             copied = token.end();
             out.note(&token, ours);
         }
-        position = position.after(&token);
+        let next = position.after(&token);
+        is_for_statement |= position == Position::Target && token.is("statement");
+        is_for_statement &= next != Position::StatementStart;
+        position = next;
     }
     if out.renamed.is_empty() {
         return None;

@@ -11,6 +11,7 @@ static BARE: Flavour = Flavour {
         has_analyze: false,
         has_query_cache: false,
         aliases: &[],
+        not_in_set_statement: &[],
         alias_prefix: "",
         unlimited: [""; 2],
         process_test: "",

@@ -376,6 +376,8 @@ fn charsets_that_cannot_be_read_make_every_text_opaque() {
     for mode in [gbk, oracle] {
         assert_eq!(classify(b"SELECT a FROM t", mode).kind, Kind::Opaque);
     }
+    assert!(matches!(classify(b"SET query_cache_type = 0", oracle).kind, Kind::Set(_)));
+    assert!(matches!(classify(b"SHOW VARIABLES", oracle).kind, Kind::Show(_)));
     let latin1 = LexMode { charset: Charset::of_name(b"LATIN1", &MARIADB.charsets), ..LexMode::new(&MARIADB) };
     assert_eq!(read_in("SELECT a FROM t WHERE b = 'é'", latin1).refusal, None);
     // 0xA0 is a space to the server.

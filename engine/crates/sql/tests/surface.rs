@@ -24,15 +24,15 @@ fn system_variables_are_translated() {
         ("SET a=(SELECT 1, 2), query_cache_type=0", "SET a=(SELECT 1, 2), fqc_type=0"),
         ("SET NAMES utf8, query_cache_type=0", "SET NAMES utf8, fqc_type=0"),
         ("SET query_cache_type=@@global.query_cache_type", "SET fqc_type=@@global.fqc_type"),
-        ("SET STATEMENT query_cache_type=0 FOR SELECT 1", "SET STATEMENT fqc_type=0 FOR SELECT 1"),
+        ("SET STATEMENT query_cache_size=0 FOR SELECT 1", "SET STATEMENT fqc_size=0 FOR SELECT 1"),
+        (
+            "SET STATEMENT query_cache_type=0 FOR SET query_cache_type=1",
+            "SET STATEMENT query_cache_type=0 FOR SET fqc_type=1",
+        ),
         ("SELECT @@query_cache_size", "SELECT @@fqc_size"),
         ("SELECT @@global.query_cache_size / 1024 FROM t", "SELECT @@global.fqc_size / 1024 FROM t"),
         ("SELECT @@`query_cache_type`", "SELECT @@fqc_type"),
-        (
-            "SELECT @@query_cache_min_res_unit, @@query_cache_wlock_invalidate",
-            "SELECT @@fqc_min_res_unit, @@fqc_wlock_invalidate",
-        ),
-        ("INSERT INTO t VALUES (@@query_cache_strip_comments)", "INSERT INTO t VALUES (@@fqc_strip_comments)"),
+        ("INSERT INTO t VALUES (@@query_cache_limit)", "INSERT INTO t VALUES (@@fqc_limit)"),
         ("SELECT 1; SET query_cache_type=1", "SELECT 1; SET fqc_type=1"),
         (
             "SELECT /* query_cache_size */ 'query_cache_size', @@query_cache_size",
@@ -47,6 +47,8 @@ fn system_variables_are_translated() {
 fn everything_else_stays() {
     for text in [
         "SELECT query_cache_size FROM t",
+        "SELECT @@query_cache_min_res_unit, @@query_cache_wlock_invalidate, @@query_cache_strip_comments",
+        "SET STATEMENT max_statement_time=1, query_cache_type=0 FOR SELECT 1",
         "SELECT '@@query_cache_size'",
         "SELECT 1 -- @@query_cache_size",
         "SELECT @query_cache_size",

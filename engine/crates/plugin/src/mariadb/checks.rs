@@ -15,6 +15,7 @@ pub const MILLION: u64 = 1_000_000;
 enum Given {
     Number(i64, bool),
     Text(String),
+    Null,
     Other,
 }
 
@@ -27,7 +28,7 @@ unsafe fn given(value: *mut GivenValue) -> Given {
             VALUE_TYPE_INT => {
                 let mut number: c_longlong = 0;
                 if ((*value).val_int)(value, &mut number) != 0 {
-                    return Given::Other;
+                    return Given::Null;
                 }
                 Given::Number(number, ((*value).is_unsigned)(value) != 0)
             }
@@ -36,7 +37,7 @@ unsafe fn given(value: *mut GivenValue) -> Given {
                 let mut length = buffer.len() as c_int;
                 let text = ((*value).val_str)(value, buffer.as_mut_ptr(), &mut length);
                 if text.is_null() {
-                    return Given::Other;
+                    return Given::Null;
                 }
                 let bytes = std::slice::from_raw_parts(text.cast::<u8>(), length.max(0) as usize);
                 Given::Text(String::from_utf8_lossy(bytes).into_owned())
@@ -91,6 +92,7 @@ unsafe fn type_given(save: *mut c_void, value: *mut GivenValue) -> c_int {
                 _ => return wrong_value("query_cache_type", &text),
             },
         },
+        Given::Null => return wrong_value("query_cache_type", "NULL"),
         Given::Other => return wrong_type("query_cache_type"),
     };
     // SAFETY: the server gives room for a value of the variable's type.
@@ -158,5 +160,5 @@ pub unsafe extern "C" fn check_min_res_unit(
     value: *mut GivenValue,
 ) -> c_int {
     // SAFETY: called by the server.
-    checked(|| unsafe { check_number("query_cache_min_res_unit", u64::MAX, 8, save, value) })
+    checked(|| unsafe { check_number("fqc_min_res_unit", u64::MAX, 8, save, value) })
 }

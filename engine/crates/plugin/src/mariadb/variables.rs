@@ -69,7 +69,7 @@ static VAR_LIMIT: Shared<GlobalNumber> = bytes(
 );
 static VAR_MIN_RES_UNIT: Shared<GlobalNumber> = bytes(
     c"min_res_unit",
-    c"Accepted for compatibility; memory is allocated on demand. Also known as query_cache_min_res_unit",
+    c"Accepted for compatibility; memory is allocated on demand",
     check_min_res_unit,
     &MIN_RES_UNIT,
     4096,
@@ -145,12 +145,10 @@ const fn session_bool(name: &'static CStr, comment: &'static CStr) -> Shared<Ses
 }
 static VAR_WLOCK: Shared<SessionBool> = session_bool(
     c"wlock_invalidate",
-    c"Accepted for compatibility; tables that are locked for writing are never served. Also known as query_cache_wlock_invalidate",
+    c"Accepted for compatibility; tables that are locked for writing are never served",
 );
-static VAR_STRIP: Shared<SessionBool> = session_bool(
-    c"strip_comments",
-    c"Accepted for compatibility; comments are part of a statement's identity. Also known as query_cache_strip_comments",
-);
+static VAR_STRIP: Shared<SessionBool> =
+    session_bool(c"strip_comments", c"Accepted for compatibility; comments are part of a statement's identity");
 
 static VAR_TRIAL: Shared<SessionBool> = Shared::new(SessionBool {
     header: VarHeader {

@@ -211,7 +211,7 @@ impl Variables {
         (self.is_uncertain, self.is_unread) = (true, false);
         self.is_doubtful |= may_change_reading;
         // Until it is known that this grammar is in force still, texts are read in the usual one, as far as they are believed.
-        self.mode.oracle &= !may_change_reading;
+        self.mode.is_foreign &= !may_change_reading;
     }
 
     /// It was learned late how sessions begin that began when this one did. It has set nothing by an expression.
