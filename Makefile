@@ -104,8 +104,9 @@ test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is
 	*) exit 1 ;; esac
 test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
-test-backend: backend ## Backend on SQLite
-	@cd backend && $(PYTHON) -m pytest -q $(WORKERS) config controlplane
+test-backend: backend ## Backend on SQLite, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD
+	@scripts/fetch-mysql "$(RUN_DIR)/mysql" >/dev/null || [ $$? -eq 3 ]
+	@cd backend && FQC_MYSQLD="$${FQC_MYSQLD:-$(RUN_DIR)/mysql/mysqld}" $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-backend-postgres: backend ## Backend on a private PostgreSQL
 	@cd backend && FQC_TEST_DATABASE_URL=private FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-faults: backend ## A small fleet under random faults for a short time, and its books compared

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+FETCHED_MYSQLD = REPOSITORY / "engine" / "target" / "mysql" / "mysqld"  # by scripts/fetch-mysql
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
 
@@ -110,6 +111,7 @@ class Environment:
     endpoint_networks: list[str]
     mail_networks: list[str]
     engine_library: Path
+    mysqld: str  # empty: the machine's own
     frontend_dist: Path
     hashes_at_once: int
     least_free_mib: int
@@ -155,6 +157,7 @@ def read() -> Environment:
         endpoint_networks=_networks("FQC_ENDPOINT_NETWORKS", "127.0.0.0/8,::1/128"),
         mail_networks=_networks("FQC_MAIL_NETWORKS", ""),
         engine_library=_path("FQC_ENGINE_LIBRARY", REPOSITORY / "engine" / "dist" / "fqc.so"),
+        mysqld=_text("FQC_MYSQLD", str(FETCHED_MYSQLD) if FETCHED_MYSQLD.exists() else ""),
         frontend_dist=_path("FQC_FRONTEND_DIST", REPOSITORY / "frontend" / "dist"),
         least_free_mib=_number("FQC_LEAST_FREE_MIB", 64, 0, 1024 * 1024),
         hashes_at_once=_number("FQC_HASHES_AT_ONCE", 2, 1, 64),

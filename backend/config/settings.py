@@ -179,6 +179,7 @@ SPECTACULAR_SETTINGS = {
 ENDPOINT_NETWORKS = ENV.endpoint_networks
 MAIL_NETWORKS = ENV.mail_networks
 ENGINE_LIBRARY = ENV.engine_library
+LOCAL_PROGRAMS = {"MySQL": ENV.mysqld}  # of the products of local servers
 LOCAL_ROOT = RUN_DIR / "local"
 LOCAL_PORT_BASE = ENV.local_port_base
 CONNECT_TIMEOUT_SECONDS = ENV.connect_timeout_seconds

@@ -40,7 +40,7 @@ def guarded(prefix: str) -> Iterator[str]:
 def servers_left() -> list[str]:
     """The command lines of database servers that this run has not ended."""
     lines = (_command_line(left) for left in process.marked(os.environ[MARK], MARK))
-    return [line for line in lines if "mariadbd" in line]
+    return [line for line in lines if "mariadbd" in line or "mysqld" in line]
 
 
 def _command_line(identity: process.Identity) -> str:

@@ -1,6 +1,8 @@
-"""Real MariaDB servers of the `local` provider, in the run directory of the test run.
+"""Real servers of the `local` provider, in the run directory of the test run.
 
-One is shared by the tests of a session, each of which leaves it as it was; tests that restart or kill make their own.
+One MariaDB server and one MySQL server are shared by the tests of a session, each of which leaves them as they were;
+tests that restart or kill make their own. MySQL is `FQC_MYSQLD`, or what `scripts/fetch-mysql` has brought; where
+there is neither, tests that need it are skipped, and the summary says so.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -19,12 +22,14 @@ from django.conf import settings
 
 from controlplane.core.ids import new_id
 from controlplane.gateway.local import LocalServer
+from controlplane.gateway.product import MARIADB, MYSQL, LocalProduct
 from controlplane.gateway.server import Limits, Server, open_server
 from testing.guard import servers_left
 from testing.ports import free_port
 
 LIMITS = Limits(networks=("127.0.0.0/8",), connect_seconds=60, statement_seconds=120)
 CONFIGURATION = {"innodb_buffer_pool_size": "268435456", "innodb_log_file_size": "8388608"}
+NO_MYSQL = "NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-mysql engine/target/mysql"
 
 
 class TestServer(LocalServer):
@@ -43,7 +48,7 @@ class TestServer(LocalServer):
     def everything(self) -> SimpleNamespace:
         return SimpleNamespace(
             host=self.host, port=self.port, username="tester", password="may-do-everything", is_tls_required=False,
-            tls_ca="",
+            tls_ca="", public_key=self.public_key,
         )  # fmt: skip
 
     def connect(self) -> Server:
@@ -57,10 +62,11 @@ class TestServer(LocalServer):
             cursor.execute(f"GRANT ALL PRIVILEGES ON *.* TO {name} WITH GRANT OPTION")
 
     def _install_databases(self) -> None:
-        template = settings.RUN_DIR / "empty-databases"
+        template = settings.RUN_DIR / f"empty-databases-{self.product.name}"
         if not template.exists():
             super()._install_databases()
-            shutil.copytree(self.folder / "data", template)
+            # A server's own number and keys are not for copies of it.
+            shutil.copytree(self.folder / "data", template, ignore=shutil.ignore_patterns("auto.cnf", "*.pem"))
             return
         shutil.copytree(template, self.folder / "data")
 
@@ -70,8 +76,10 @@ def servers() -> Iterator[Callable[..., TestServer]]:
     """Makes servers, and ends them all: those whose making failed, too."""
     made: list[TestServer] = []
 
-    def make(*, has_engine: bool = False) -> TestServer:
-        server = TestServer(settings.LOCAL_ROOT / new_id("rm"), free_port(), "fqc", "a-password_for-tests")
+    def make(*, has_engine: bool = False, product: LocalProduct = MARIADB) -> TestServer:
+        program = mysqld() if product is MYSQL else ""
+        folder = settings.LOCAL_ROOT / new_id("rm")
+        server = TestServer(folder, free_port(), "fqc", "a-password_for-tests", product, program)
         made.append(server)
         server.make(CONFIGURATION)
         server.start()
@@ -84,6 +92,19 @@ def servers() -> Iterator[Callable[..., TestServer]]:
     finally:
         for server in made:
             server.stop(force=True)
+
+
+def mysqld() -> str:
+    found: str = settings.LOCAL_PROGRAMS[MYSQL.name]
+    if not Path(found).is_file():
+        pytest.skip(NO_MYSQL)
+    return found
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    skipped = [each for each in terminalreporter.stats.get("skipped", []) if NO_MYSQL in str(each.longrepr)]
+    if skipped:
+        terminalreporter.write_line(f"{len(skipped)} TESTS WERE SKIPPED. {NO_MYSQL}", yellow=True)
 
 
 def _install_engine(server: TestServer) -> None:
@@ -115,6 +136,12 @@ def shared_server() -> Iterator[TestServer]:
         yield make(has_engine=True)
 
 
+@pytest.fixture(scope="session")
+def shared_mysql() -> Iterator[TestServer]:
+    with servers() as make:
+        yield make(product=MYSQL)
+
+
 @pytest.fixture
 def own_server() -> Iterator[Callable[..., TestServer]]:
     with servers() as make:
@@ -129,6 +156,7 @@ def row_for(server: TestServer, **facts: Any) -> Any:
     from controlplane.fleet.selectors import class_get
 
     usual = {"provider": "local", "state": "running", "instance_class": class_get("local.medium")}
+    usual |= {"product": server.product.name}
     instance = Instance(id=server.folder.name, name=f"test-{server.port}", host="127.0.0.1", port=server.port)
     instance.username, instance.password = server.username, server.password
     for name, value in {**usual, **facts}.items():
@@ -149,14 +177,17 @@ _taught: dict[str, tuple[list[tuple[Any, ...]], datetime]] = {}
 def _learn_line(connection: Server, version: str) -> None:
     """As the product does, but the server is read once in a run, and what it taught is of one time and parsed once."""
     from controlplane.catalogue.models import EngineLine
-    from controlplane.fleet.observation import learn_line
-    from controlplane.gateway.product import MARIADB
+    from controlplane.catalogue.server_variables import line_id
+    from controlplane.catalogue.services import engine_line_store
+    from controlplane.gateway.product import product_of
+    from controlplane.gateway.variables import variable_rows
 
     if version not in _taught:
-        _taught[version] = connection.rows(MARIADB.variables_query), datetime.now(UTC)
+        _taught[version] = variable_rows(connection, product_of(version)), datetime.now(UTC)
     rows, read_at = _taught[version]
-    learn_line(cast("Server", SimpleNamespace(rows=lambda _: rows)), version)
-    EngineLine.objects.filter(server_version=version).update(read_at=read_at)
+    if not EngineLine.objects.filter(id=line_id(version)[0]).exists():
+        engine_line_store(server_version=version, rows=rows)
+        EngineLine.objects.filter(server_version=version).update(read_at=read_at)
 
 
 @pytest.fixture

@@ -1,19 +1,25 @@
-"""Rows of a product's `variables_query` to a line's definitions. Pure.
+"""Rows of `gateway.variables` to a line's definitions. Pure.
 
 The server itself states type, bounds, block size, choices, default and whether a variable is read-only, so no variable
-is missing. Units it does not state: they come from the shipped definition of the same name, or stay empty.
+is missing. Units it does not state: they come from the shipped definition of the same name, or stay empty. MySQL does
+not state choices: they come from `choices.yaml`. Without them any text is taken, and the server may refuse it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from controlplane.gateway.product import product_of
 
 from .line import shipped_lines
 
+CHOICES = Path(__file__).with_name("choices.yaml")
 _TYPES = {
     "BOOLEAN": "boolean",
     "ENUM": "enum",
@@ -55,6 +61,8 @@ def _entry(
     block: str | None, choices: str | None, read_only: str, argument: str | None,
 ) -> dict[str, Any]:  # fmt: skip
     type_ = _TYPES.get(kind, "integer")
+    if choices is None and name in _choices():
+        type_, choices = _choices()[name]
     is_static = read_only == "YES"
     return {
         "name": name,
@@ -68,6 +76,13 @@ def _entry(
         "readonly": scope == "SESSION ONLY" or (is_static and argument is None) or name in _ENGINE_FACTS | _OF_SESSIONS,
         "about": comment,
     }
+
+
+@cache
+def _choices() -> Mapping[str, tuple[str, str]]:
+    """Name to type and choices, of what MySQL calls an enumeration or a set, or just a text."""
+    table = yaml.safe_load(CHOICES.read_text(encoding="utf-8"))
+    return {name: (type_, choices) for type_, names in table.items() for name, choices in names.items()}
 
 
 def _unit(name: str) -> str:

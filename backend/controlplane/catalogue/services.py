@@ -15,7 +15,7 @@ from controlplane.catalogue.server_variables import entries_from, line_id
 
 @transaction.atomic
 def engine_line_store(*, server_version: str, rows: Iterable[tuple[Any, ...]]) -> EngineLine:
-    """`server_version` is `@@version`, `rows` the answer to its `variables_query`."""
+    """`server_version` is `@@version`, `rows` of `gateway.variables`."""
     id, product, version = line_id(server_version)
     line, is_new = EngineLine.objects.update_or_create(
         id=id,

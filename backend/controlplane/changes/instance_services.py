@@ -18,6 +18,7 @@ from controlplane.fleet import services as fleet
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import class_get
 from controlplane.fleet.states import Provider
+from controlplane.prerequisites.gate import engine_obstacle
 
 # What a new local server is configured with; what it is not told, it takes from its own defaults.
 LOCAL_PARAMETERS = {
@@ -40,7 +41,8 @@ def instance_create(*, instance_class: str, **facts: Any) -> Instance:
 def _preview_create(instance: Instance) -> Preview:
     if instance.provider == Provider.EXTERNAL:
         return planning.build(instance, [Step("connect")], is_live=False)
-    steps = [Step("provision"), Step("install_engine"), Step("connect")]
+    engine = [] if engine_obstacle(instance) else [Step("install_engine")]
+    steps = [Step("provision"), *engine, Step("connect")]
     found = plan(planning.situation_of(instance), LOCAL_PARAMETERS, allow_restart=False, by_admin=False)
     return planning.build(instance, steps, is_live=False, lines=found.lines)
 

@@ -31,7 +31,7 @@ from controlplane.fleet.selectors import class_get
 from controlplane.fleet.states import Provider, State
 from controlplane.parameters.models import TemplateVersion
 from controlplane.parameters.selectors import template_get, template_version_get
-from controlplane.prerequisites.gate import INSTALL
+from controlplane.prerequisites.gate import ELSEWHERE, engine_obstacle, install_statements
 from controlplane.settings.selectors import settings_get
 
 AT_ONCE: dict[str, Any] = {"apply": True, "when": When.NOW, "at": None}
@@ -270,7 +270,9 @@ def change_restart(instance: Instance, *, note: str, **timing: Any) -> ChangeSet
 
 
 def change_upgrade(instance: Instance, *, note: str, **timing: Any) -> ChangeSet:
-    _refuse_unless_local(instance, "\n".join(["Run on the server, then check again:", *INSTALL]))
+    if obstacle := engine_obstacle(instance):
+        raise Conflict(f"{obstacle[0].upper()}{obstacle[1:]}. {ELSEWHERE}", code="no_engine_there")
+    _refuse_unless_local(instance, "\n".join(["Run on the server, then check again:", *install_statements(instance)]))
     # A loaded library stays in memory until the server restarts.
     replaces = instance.minor_version is not None
     steps = [Step("install_engine", old=str(instance.minor_version or "") or None)]

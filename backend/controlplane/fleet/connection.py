@@ -11,7 +11,7 @@ from django.conf import settings as process_settings
 
 from controlplane.core.connections import connection_give_back
 from controlplane.core.sealing import CannotOpen
-from controlplane.fleet.local import accounts_ensure
+from controlplane.fleet.local import accounts_ensure, public_key_of
 from controlplane.fleet.models import Instance
 from controlplane.fleet.states import Provider
 from controlplane.gateway.errors import PasswordNotOpened
@@ -32,6 +32,7 @@ class Address:
     password: str = field(repr=False)
     is_tls_required: bool = False
     tls_ca: str = ""
+    public_key: str = ""
 
 
 def address_of(instance: Instance, use: Use = Use.WATCH) -> Address:
@@ -43,7 +44,8 @@ def address_of(instance: Instance, use: Use = Use.WATCH) -> Address:
         raise PasswordNotOpened(error.detail) from error
     if use is not Use.WATCH and instance.provider == Provider.LOCAL:
         username, password = account(use, username, password)
-    return Address(instance.host, instance.port, username, password, instance.is_tls_required, instance.tls_ca)
+    place = (instance.host, instance.port, username, password, instance.is_tls_required, instance.tls_ca)
+    return Address(*place, public_key_of(instance))
 
 
 def opened(instance: Instance, use: Use = Use.WATCH) -> Server:

@@ -22,7 +22,7 @@ from controlplane.gateway.errors import GatewayError, RefusedStatement
 from controlplane.gateway.name_values import Values
 from controlplane.gateway.server import Limits, Server, open_server
 
-Key = tuple[str, int, str, str, bool, str]
+Key = tuple[str, int, str, str, bool, str, str]
 Outcome = bulk.Answer | GatewayError
 MOST_THREADS = 256  # they wait, for servers that say nothing above all
 ANSWER_BYTES = 4 * 1024**2  # in memory, of names and values; so many servers may answer at once
@@ -122,4 +122,5 @@ def _key(instance: Instance) -> Key:
         instance.password_sealed,
         instance.is_tls_required,
         instance.tls_ca,
+        instance.public_key,
     )

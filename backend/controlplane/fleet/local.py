@@ -11,10 +11,18 @@ from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance
 from controlplane.fleet.states import Provider
 from controlplane.gateway.local import LocalServer
+from controlplane.gateway.product import local_product
 
 
 def local_server(instance: Instance) -> LocalServer:
-    return LocalServer(settings.LOCAL_ROOT / instance.pk, instance.port, instance.username, instance.password)
+    product = local_product(instance.product)
+    folder, program = settings.LOCAL_ROOT / instance.pk, settings.LOCAL_PROGRAMS.get(product.name, "")
+    return LocalServer(folder, instance.port, instance.username, instance.password, product, program)
+
+
+def public_key_of(instance: Instance) -> str:
+    """A local server's is in its own folder."""
+    return local_server(instance).public_key if instance.provider == Provider.LOCAL else instance.public_key
 
 
 def accounts_ensure(instance: Instance) -> None:

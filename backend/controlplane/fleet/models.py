@@ -14,6 +14,8 @@ from django.db import models
 from controlplane.core.ids import ID_LENGTH, new_id
 from controlplane.core.sealing import open_sealed, seal
 from controlplane.fleet.states import Provider, State
+from controlplane.gateway.engine import is_loaded_by
+from controlplane.gateway.product import local_product
 from controlplane.parameters.models import Template
 
 
@@ -53,8 +55,13 @@ class Instance(models.Model):
     trial_password_sealed = models.TextField(blank=True)
     is_tls_required = models.BooleanField(default=False, help_text="Connect with TLS and verify the server.")
     tls_ca = models.TextField(blank=True, help_text="PEM; empty means the system's authorities.")
+    public_key = models.TextField(
+        blank=True, help_text="PEM; of the server, to encrypt the password with, without TLS."
+    )
     instance_class = models.ForeignKey(InstanceClass, on_delete=models.PROTECT, related_name="instances")
     engine_line = models.CharField(max_length=16, default="5.7")  # catalogue to check against
+    product = models.CharField(max_length=16, blank=True)  # by its version; of a local one, what is to be made
+    edition = models.CharField(max_length=32, blank=True)  # empty: none that is known
     engine_version = models.CharField(max_length=100, blank=True)  # as the server says it
     compatibility = models.CharField(max_length=16, blank=True)  # @@fqc_compatibility; empty without the engine
     minor_version = models.PositiveIntegerField(null=True)  # @@fqc_minor_version; none without the engine
@@ -81,6 +88,11 @@ class Instance(models.Model):
             models.Index(fields=["state"], name="instance_state"),
             models.Index(fields=["-created_at", "-id"], name="instance_newest"),
         ]
+
+    @property
+    def takes_engine(self) -> bool:
+        """Whether the engine that there is to install can be loaded into servers of its product."""
+        return is_loaded_by(local_product(self.product), settings.ENGINE_LIBRARY)
 
     @property
     def secret_context(self) -> str:

@@ -19,17 +19,22 @@ from controlplane.catalogue.selectors import line_list
 from controlplane.catalogue.server_variables import line_id
 from controlplane.catalogue.services import engine_line_store
 from controlplane.fleet.models import Instance, InstanceParameter
-from controlplane.gateway.product import product_of
+from controlplane.gateway.product import EDITIONS, edition_of, product_of
 from controlplane.gateway.server import Server
+from controlplane.gateway.variables import variable_rows
 
 START_SLACK = timedelta(seconds=10)  # clock and uptime are whole seconds, read one after the other
-IDENTITY_NAMES = ("version", "fqc_minor_version", "fqc_compatibility")
+IDENTITY_NAMES = (
+    "version", "fqc_minor_version", "fqc_compatibility", *sorted({each.variable for each in EDITIONS} - {"version"}),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Identity:
     """What the server is, and since when it runs."""
 
+    product: str
+    edition: str
     engine_version: str
     compatibility: str
     minor_version: int | None
@@ -38,6 +43,8 @@ class Identity:
     @property
     def facts(self) -> dict[str, Any]:
         return {
+            "product": self.product,
+            "edition": self.edition,
             "engine_version": self.engine_version,
             "compatibility": self.compatibility,
             "minor_version": self.minor_version,
@@ -45,7 +52,7 @@ class Identity:
 
 
 def read_identity(server: Server) -> Identity:
-    rows = server.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s, %s)", IDENTITY_NAMES)
+    rows = server.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", [IDENTITY_NAMES])
     clock = server.value("SELECT UNIX_TIMESTAMP()")
     return identity_of(dict(rows), int(server.status("Uptime").get("Uptime", "0")), int(clock))
 
@@ -53,8 +60,11 @@ def read_identity(server: Server) -> Identity:
 def identity_of(variables: Mapping[str, str], uptime_seconds: int, clock: int) -> Identity:
     """`clock`: epoch seconds by the server's clock."""
     minor_version = variables.get("fqc_minor_version", "")
+    version = variables.get("version", "")
     return Identity(
-        engine_version=variables.get("version", "")[:100],
+        product=product_of(version).name,
+        edition=edition_of(variables),
+        engine_version=version[:100],
         compatibility=variables.get("fqc_compatibility", ""),
         minor_version=int(minor_version) if minor_version.isdigit() else None,
         started_at=datetime.fromtimestamp(clock - uptime_seconds, UTC),
@@ -81,11 +91,10 @@ def note_identity(instance: Instance, identity: Identity, *, is_new_start: bool 
 
 
 def learn_line(server: Server, version: str) -> None:
-    """The first server of a line teaches the catalogue all of its variables."""
+    """The first server of a line teaches the catalogue all of its variables, if it can describe them."""
     known = {line.id for line in line_list()}
-    query = product_of(version).variables_query
-    if query and line_id(version)[0] not in known:
-        engine_line_store(server_version=version, rows=server.rows(query))
+    if line_id(version)[0] not in known and (rows := variable_rows(server, product_of(version))):
+        engine_line_store(server_version=version, rows=rows)
 
 
 def moved_parameters(

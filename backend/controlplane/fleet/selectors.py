@@ -9,7 +9,10 @@ from controlplane.core.errors import NotFound
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.states import State
 
-CONNECTED_BY = ("id", "host", "port", "username", "password_sealed", "is_tls_required", "tls_ca")
+CONNECTED_BY = (
+    "id", "provider", "product", "host", "port", "username", "password_sealed", "is_tls_required", "tls_ca",
+    "public_key",
+)  # fmt: skip
 ANSWERING = (State.RUNNING, State.CHANGING)
 POLLED = (*ANSWERING, State.UNREACHABLE)
 

@@ -11,7 +11,8 @@ from controlplane.fleet.models import Instance, InstanceClass, TemplateUse
 from controlplane.fleet.states import Provider
 from controlplane.fleet.template_uses import use_differences
 from controlplane.gateway.endpoint import HOST_SYNTAX
-from controlplane.gateway.server import authorities
+from controlplane.gateway.product import DEFAULT_PRODUCT, LOCAL_PRODUCTS
+from controlplane.gateway.server import authorities, public_key_check
 from controlplane.parameters.difference import Difference
 
 NAME = RegexValidator(r"\A[A-Za-z][A-Za-z0-9_.-]{1,63}\Z", "a letter, then 1 to 63 letters, digits or _ . -")
@@ -20,7 +21,23 @@ HOST = RegexValidator(HOST_SYNTAX, "a host name or an address")
 GIB = 1024**3
 TRIAL_ACCOUNT = "Who runs trials: an account that may only SELECT. Empty: none of its own."
 
+PUBLIC_KEY = (
+    "The server's own RSA key in PEM: with it, an account of caching_sha2_password or sha256_password logs in without "
+    "TLS. Copy it from the server's machine (public_key.pem)."
+)
+
+PRODUCT_NAMES = " or ".join(each.name for each in LOCAL_PRODUCTS)
+
 MAX_BYTES = 2**53 - 1  # what every JSON reader keeps exactly
+
+
+def rsa_key(pem: str) -> None:
+    if not pem:
+        return
+    try:
+        public_key_check(pem)
+    except ValueError as error:
+        raise serializers.ValidationError(f"no public key of RSA in PEM: {error}") from error
 
 
 def certificates(pem: str) -> None:
@@ -85,6 +102,10 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
     endpoint = EndpointSerializer(source="*")
     maintenance_window = WindowSerializer(source="*")
     tags = serializers.DictField(child=serializers.CharField())
+    product = serializers.CharField(help_text=f"{PRODUCT_NAMES}; empty until it was reached.")
+    edition = serializers.CharField(
+        help_text="Who built the server or runs it, such as Debian or Amazon RDS, if known."
+    )
     has_engine = serializers.SerializerMethodField()
     minor_version = serializers.IntegerField(allow_null=True, help_text="@@fqc_minor_version; null without the engine.")
     drifted_count = serializers.IntegerField(default=0)
@@ -93,10 +114,10 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
     class Meta:
         model = Instance
         fields = (
-            "id", "name", "provider", "endpoint", "instance_class", "engine_line", "engine_version", "compatibility",
-            "minor_version", "has_engine", "proxy_enabled", "tags", "state", "state_reason", "maintenance_window",
-            "drifted_count", "pending_restart_count", "version", "server_started_at", "last_seen_at",
-            "created_at", "updated_at",
+            "id", "name", "provider", "endpoint", "instance_class", "engine_line", "product", "edition",
+            "engine_version", "compatibility", "minor_version", "has_engine", "proxy_enabled", "tags", "state",
+            "state_reason", "maintenance_window", "drifted_count", "pending_restart_count", "version",
+            "server_started_at", "last_seen_at", "created_at", "updated_at",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -136,6 +157,14 @@ class InstanceCreateSerializer(serializers.Serializer[Instance]):
     tls_ca = serializers.CharField(
         max_length=100_000, required=False, allow_blank=True, validators=[certificates], default=""
     )
+    public_key = serializers.CharField(
+        max_length=20_000, required=False, allow_blank=True, validators=[rsa_key], default="", help_text=PUBLIC_KEY
+    )
+    product = serializers.ChoiceField(
+        choices=[each.name for each in LOCAL_PRODUCTS],
+        required=False,
+        help_text=f"Of a local instance; {DEFAULT_PRODUCT.name} if not given.",
+    )
     engine_line = serializers.CharField(max_length=16, default="5.7")
     proxy_enabled = serializers.BooleanField(default=False)
     tags = TagsField(default=dict)
@@ -145,17 +174,20 @@ class InstanceCreateSerializer(serializers.Serializer[Instance]):
         endpoint = ("host", "port", "username", "password")
         if given["provider"] == Provider.EXTERNAL:
             missing = {name: "an external instance needs it" for name in endpoint if name not in given}
+            missing |= {"product": "of an external instance, the server says it"} if "product" in given else {}
         else:
             own = (*endpoint, "trial_username", "trial_password")
             missing = {name: "a local instance gets its own" for name in own if name in given}
         if missing:
             raise serializers.ValidationError(missing)
+        if given["provider"] == Provider.LOCAL:
+            given.setdefault("product", DEFAULT_PRODUCT.name)
         return given
 
 
 class InstanceUpdateSerializer(serializers.Serializer[Instance]):
     """What may be altered without touching the server. The password is given again with a new host, port, username,
-    is_tls_required or tls_ca; without it, that is refused as `password_required`."""
+    is_tls_required, tls_ca or public_key; without it, that is refused as `password_required`."""
 
     name = serializers.CharField(max_length=64, validators=[NAME], required=False)
     host = serializers.CharField(max_length=253, required=False, validators=[HOST])
@@ -170,6 +202,9 @@ class InstanceUpdateSerializer(serializers.Serializer[Instance]):
     )
     is_tls_required = serializers.BooleanField(required=False)
     tls_ca = serializers.CharField(max_length=100_000, required=False, allow_blank=True, validators=[certificates])
+    public_key = serializers.CharField(
+        max_length=20_000, required=False, allow_blank=True, validators=[rsa_key], help_text=PUBLIC_KEY
+    )
     tags = TagsField(required=False)
     maintenance_window = WindowSerializer(required=False)
 

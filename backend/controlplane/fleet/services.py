@@ -30,7 +30,8 @@ INSTANCE_FACTS = (
     "tags", "state", "window_weekday", "window_minutes",
 )  # fmt: skip
 OWN_OF_LOCAL = {"password", "trial_username", "trial_password"}
-RECEIVER = ("host", "port", "username", "is_tls_required", "tls_ca")  # who gets the stored password, and how
+# Who gets the stored password, and how.
+RECEIVER = ("host", "port", "username", "is_tls_required", "tls_ca", "public_key")
 
 
 def instance_facts(instance: Instance) -> dict[str, Any]:

@@ -9,7 +9,7 @@ the limit that whoever asks has set the connection is closed.
 
 Which way the account is authenticated is the server's choice, and whoever listens in its place chooses too. The
 password itself, or something that its receiver can turn into it, goes to a server that has proved by TLS who it is,
-and to no other.
+or to whoever holds the private key of a public key that was given with the instance, and to nobody else.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ CHUNK_BYTES = 65536
 MOST_COLUMNS = 4096  # of a table, on every server there is
 PACKET_COST, ROW_COST, VALUE_COST, COLUMN_COST = 64, 64, 128, 2048  # bytes in memory, beside what arrived
 HASHED = {b"mysql_native_password", b"client_ed25519", b"caching_sha2_password"}
-IN_CLEAR = {b"mysql_clear_password", b"dialog", b"sha256_password"}
+RSA = b"sha256_password"  # encrypted, where there is a key
+IN_CLEAR = {b"mysql_clear_password", b"dialog", RSA}
 
 
 class Withheld(OperationalError):
@@ -45,6 +46,7 @@ class NotUnderstood(InternalError):
 class BoundedConnection(Connection):
     until = 0.0  # by the clock that only counts
     most_bytes = bytes_left = 0
+    trusted_key = b""  # PEM; given with the instance, and not by whoever answers
 
     def end_by(self, until: float, most_bytes: int) -> None:
         """Nothing that is asked from here on is waited for longer, and no more is read of the answer."""
@@ -115,7 +117,7 @@ class BoundedConnection(Connection):
 
     def _process_auth(self, plugin_name: bytes, auth_packet: Any, handler: Any = None) -> Any:
         name = plugin_name.decode(errors="replace")[:64]
-        if plugin_name in IN_CLEAR and not self._secure:
+        if plugin_name in IN_CLEAR and not self._secure and not (plugin_name == RSA and self.trusted_key):
             raise Withheld(CR.CR_AUTH_PLUGIN_ERR, _needs_tls(name))
         if plugin_name not in HASHED | IN_CLEAR:
             raise Withheld(CR.CR_AUTH_PLUGIN_ERR, f"the server asks for {name}. Give the account another plugin.")
@@ -123,7 +125,9 @@ class BoundedConnection(Connection):
 
     @property
     def server_public_key(self) -> bytes:
-        """PyMySQL asks for it when it is about to encrypt the password for whoever sent a key."""
+        """PyMySQL asks for it when it is about to encrypt the password, and without it takes one from who answers."""
+        if self.trusted_key:
+            return self.trusted_key
         raise Withheld(
             CR.CR_AUTH_PLUGIN_ERR, _needs_tls("the password, encrypted with a key that anybody may have made")
         )
@@ -147,4 +151,7 @@ class _Answer(MySQLResult):
 
 
 def _needs_tls(asked: str) -> str:
-    return f"without TLS the server asks for {asked}. Give it a certificate, and require TLS for this instance."
+    return (
+        f"without TLS the server asks for {asked}. Give it a certificate, and require TLS for this instance; or give "
+        "the instance the server's public key."
+    )

@@ -1,4 +1,7 @@
-"""The engine in a local server: which one there is to install, its library in place, and loaded."""
+"""The engine in a local server: which one there is to install, its library in place, and loaded.
+
+Into which products it can be loaded, the library says itself, by the symbols that their servers look for.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 
 from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.local import LocalServer, LocalServerError, server_program
+from controlplane.gateway.product import DEFAULT_PRODUCT, PRODUCTS, Product
 from controlplane.gateway.server import Server
 
 MINOR_VERSION = re.compile(r"^fqc-minor-version +(\d+)$", re.MULTILINE)
@@ -18,12 +22,27 @@ HELP_SECONDS = 30
 def install_engine(local: LocalServer, server: Server, library: Path) -> None:
     """A server that has loaded an older library keeps it until its next start."""
     local.install_engine_file(library)
-    try:
-        server.run(local.product.install_engine)
-    except RefusedStatement as error:
-        if error.number not in local.product.engine_installed_errors:
-            raise
+    for statement in local.product.install_engine:
+        try:
+            server.run(statement)
+        except RefusedStatement as error:
+            if error.number not in local.product.engine_installed_errors:
+                raise
     server.__dict__.pop("has_engine", None)  # it was asked before there was one
+
+
+def is_loaded_by(product: Product, library: Path) -> bool:
+    """No library is taken for the first one, that of the default product."""
+    try:
+        return product.engine_symbol in _symbols(library, library.stat().st_mtime_ns)
+    except OSError:
+        return product is DEFAULT_PRODUCT
+
+
+@lru_cache(maxsize=4)
+def _symbols(library: Path, changed_at: int) -> frozenset[bytes]:
+    content = library.read_bytes()
+    return frozenset(each.engine_symbol for each in PRODUCTS if each.engine_symbol in content)
 
 
 def library_minor_version(library: Path) -> int | None:

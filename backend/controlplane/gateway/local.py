@@ -5,8 +5,8 @@
               accounts        which accounts the server has been given
               data/ plugins/ tmp/ files/ error.log server.pid server.sock
 
-All of it is its owner's alone, whom the server lets in through its socket with every right. `files` stays empty: it is
-the one place where a statement could read or write a file.
+All of it is its owner's alone, whom the server lets in through its socket with every right (`LocalProduct.owner`).
+`files` stays empty: it is the one place where a statement could read or write a file.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from pymysql.cursors import Cursor
 
 from controlplane.gateway import process
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.local_accounts import statements
+from controlplane.gateway.local_accounts import owner_password, owner_statement, statements
 from controlplane.gateway.names import ENGINE_NAMES
-from controlplane.gateway.product import ENGINE_PRODUCT, LocalProduct
+from controlplane.gateway.product import DEFAULT_PRODUCT, LocalProduct
 
 READY_SECONDS = 120  # less than the lease of a change
 LOOK_EVERY_SECONDS = 0.05
@@ -64,8 +64,9 @@ def _program(name: str, package: str) -> str:
     return found
 
 
-def server_program(product: LocalProduct = ENGINE_PRODUCT) -> str:
-    return _program(product.program, product.package)
+def server_program(product: LocalProduct = DEFAULT_PRODUCT, program: str = "") -> str:
+    """`program`: where it is, if it is not among the programs of the machine."""
+    return program or _program(product.program, product.package)
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,14 @@ class LocalServer:
     port: int
     username: str
     password: str
-    product: LocalProduct = ENGINE_PRODUCT
+    product: LocalProduct = DEFAULT_PRODUCT
+    program: str = ""
+
+    @property
+    def public_key(self) -> str:
+        """With which passwords are encrypted for this server, read from its own folder."""
+        file = self.folder / "data" / self.product.public_key_file
+        return file.read_text() if self.product.public_key_file and file.is_file() else ""
 
     @property
     def defaults(self) -> Path:
@@ -124,13 +132,10 @@ class LocalServer:
                     path.chmod(path.stat().st_mode & ~OTHERS)
 
     def _base_configuration(self) -> str:
-        machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         lines = [
             f"[{self.product.section}]",
             *self.product.options,
-            # Address space only: without it the pool cannot grow beyond its size at the start. The server asks for up
-            # to 8 MiB more, to align it, and Linux refuses what is more than the machine's memory.
-            f"{self.product.pool_limit_option}={machine_bytes * 3 // 4 // 1024**2}M",
+            *self._pool_limit(),
             f"!include {self.folder / 'configured.cnf'}",
             # After what people configured: the last one counts.
             f"[{self.product.section}]",
@@ -148,6 +153,15 @@ class LocalServer:
         ]
         return "\n".join(lines) + "\n"
 
+    def _pool_limit(self) -> list[str]:
+        """Address space only: without it the pool cannot grow beyond its size at the start.
+
+        The server asks for up to 8 MiB more, to align it, and Linux refuses what is more than the machine's memory.
+        """
+        machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        option = self.product.pool_limit_option
+        return [f"{option}={machine_bytes * 3 // 4 // 1024**2}M"] if option else []
+
     def configure(self, configured: Mapping[str, str]) -> None:
         """What people configured, for the next start. Replaced in one move: a reader sees the old file or the new."""
         lines = [f"[{self.product.section}]"]
@@ -161,16 +175,23 @@ class LocalServer:
     def _install_databases(self) -> None:
         shutil.rmtree(self.folder / "data", ignore_errors=True)
         name, *arguments = self.product.make_databases
-        facts = {"data": self.folder / "data", "tmp": self.folder / "tmp", "user": _user()}
-        done = subprocess.run(
-            [_program(name, self.product.package), *(argument.format(**facts) for argument in arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            umask=OTHERS,
-            env=os.environ | process.PRIVATE,
-        )
+        program = self._server_program if name == self.product.program else _program(name, self.product.package)
+        init = self.folder / "owner.sql"
+        facts = {"data": self.folder / "data", "tmp": self.folder / "tmp", "user": _user(), "init": init}
+        if self.product.owner:
+            _write(init, owner_statement(self.product, self.password) + "\n")
+        try:
+            done = subprocess.run(
+                [program, *(argument.format(**facts) for argument in arguments)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=300,
+                umask=OTHERS,
+                env=os.environ | process.PRIVATE,
+            )
+        finally:
+            init.unlink(missing_ok=True)
         if done.returncode:
             raise LocalServerError(f"{name} failed in {self.folder}: {done.stdout.strip()[-1000:]}")
 
@@ -194,7 +215,11 @@ class LocalServer:
         self._make_private()
         _write(self.defaults, self._base_configuration())
         self._given.unlink(missing_ok=True)  # a restart mends accounts that somebody altered
-        return process.start_detached([server_program(self.product), self._marked], self.log)
+        return process.start_detached([self._server_program, self._marked], self.log)
+
+    @property
+    def _server_program(self) -> str:
+        return server_program(self.product, self.program)
 
     def _answers(self) -> bool:
         try:
@@ -204,9 +229,10 @@ class LocalServer:
         return True
 
     def as_owner(self) -> pymysql.Connection[Cursor]:
-        """Every right, for who owns the server's process: through its socket, without a password."""
+        """Every right, for who owns the server's process: through its socket, which lets nobody else in."""
         return pymysql.connect(
-            unix_socket=str(self.folder / "server.sock"), user=_user(), autocommit=True, ssl_disabled=True,
+            unix_socket=str(self.folder / "server.sock"), user=self.product.owner or _user(),
+            password=owner_password(self.password) if self.product.owner else "", autocommit=True, ssl_disabled=True,
             connect_timeout=ANSWER_SECONDS, read_timeout=ANSWER_SECONDS, write_timeout=ANSWER_SECONDS,
         )  # fmt: skip
 
@@ -216,7 +242,7 @@ class LocalServer:
 
     def accounts_ensure(self) -> None:
         """A server that runs since before its accounts were what they are is given them now; else a look at a file."""
-        wanted = list(statements(self.username, self.password))
+        wanted = list(statements(self.username, self.password, self.product))
         mark = hashlib.sha256("\n".join(wanted).encode()).hexdigest()
         if not self.is_made or (self._given.exists() and self._given.read_text() == mark) or self.pid is None:
             return

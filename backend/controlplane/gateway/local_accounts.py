@@ -1,4 +1,4 @@
-"""The accounts of a local MariaDB server: one for each use, with the least that the use takes. Pure.
+"""The accounts of a local server: one for each use, with the least that the use takes. Pure.
 
 `watch` looks, `change` sets and installs, `trial` runs what operators write. None has FILE. The latter two follow from
 the first one's name and password: what they keep apart is what a statement may do, not who knows a secret.
@@ -13,6 +13,8 @@ import hashlib
 import hmac
 from collections.abc import Iterator
 from enum import StrEnum
+
+from controlplane.gateway.product import MARIADB, MYSQL, LocalProduct
 
 HOST = "127.0.0.1"
 # What a trial's session is lent while it counts its hits, and not while it runs the statement.
@@ -31,11 +33,11 @@ class Use(StrEnum):
     TRIAL = "trial"
 
 
-GRANTS = {
-    # Reads per table are counted by the server for those alone who may read the table.
-    Use.WATCH: [("PROCESS", "*.*"), *READ_USER_SCHEMAS],
-    # Variables take SUPER, and some a right of their own, which SUPER does not include any more.
-    Use.CHANGE: [
+Grants = list[tuple[str, str]]
+
+# Variables take SUPER, and some a right of their own, which SUPER does not include any more.
+CHANGE_GRANTS: dict[str, Grants] = {
+    MARIADB.name: [
         (
             "PROCESS, SUPER, BINLOG ADMIN, CONNECTION ADMIN, FEDERATED ADMIN, READ_ONLY ADMIN, SET USER, "
             "REPLICATION MASTER ADMIN, REPLICATION SLAVE ADMIN",
@@ -44,8 +46,27 @@ GRANTS = {
         ("INSERT, DELETE", "`mysql`.`plugin`"),
         ("INSERT, DELETE", "`mysql`.`func`"),
     ],
-    Use.TRIAL: READ_USER_SCHEMAS,
+    MYSQL.name: [
+        ("PROCESS", "*.*"),
+        ("SYSTEM_VARIABLES_ADMIN, BINLOG_ADMIN, CONNECTION_ADMIN, REPLICATION_SLAVE_ADMIN", "*.*"),
+        ("INSERT, DELETE", "`mysql`.`plugin`"),
+    ],
 }
+# Reads per table are counted for those alone who may read the table, or in a table that must be named.
+COUNTS_GRANTS: dict[str, Grants] = {
+    MARIADB.name: [],
+    MYSQL.name: [("SELECT", "`performance_schema`.`table_io_waits_summary_by_table`")],
+}
+
+
+def grants(use: Use, product: LocalProduct) -> Grants:
+    if use is Use.CHANGE:
+        return CHANGE_GRANTS[product.name]
+    return (
+        READ_USER_SCHEMAS
+        if use is Use.TRIAL
+        else [("PROCESS", "*.*"), *READ_USER_SCHEMAS, *COUNTS_GRANTS[product.name]]
+    )
 
 
 def account(use: Use, username: str, password: str) -> tuple[str, str]:
@@ -56,14 +77,31 @@ def account(use: Use, username: str, password: str) -> tuple[str, str]:
     return name, hmac.new(password.encode(), name.encode(), hashlib.sha256).hexdigest()
 
 
-def statements(username: str, password: str) -> Iterator[str]:
+def owner_statement(product: LocalProduct, password: str) -> str:
+    """What a server that is made runs, before anybody can reach it."""
+    return f"ALTER USER '{product.owner}'@'localhost' IDENTIFIED BY '{owner_password(password)}';"
+
+
+def owner_password(password: str) -> str:
+    return hmac.new(password.encode(), b"owner", hashlib.sha256).hexdigest()
+
+
+def statements(username: str, password: str, product: LocalProduct) -> Iterator[str]:
     """They make every account what it is to be, whatever it was."""
-    yield f"CREATE OR REPLACE ROLE `{COUNTING_ROLE}`"
+    yield from _made_anew(product, "ROLE", f"`{COUNTING_ROLE}`")
     yield f"GRANT PROCESS ON *.* TO `{COUNTING_ROLE}`"
-    for use, grants in GRANTS.items():
+    for use in Use:
         name, secret = account(use, username, password)
-        yield f"CREATE OR REPLACE USER '{name}'@'{HOST}' IDENTIFIED BY '{secret}'"
-        for rights, place in grants:
+        yield from _made_anew(product, "USER", f"'{name}'@'{HOST}'", f" IDENTIFIED BY '{secret}'")
+        for rights, place in grants(use, product):
             yield f"GRANT {rights} ON {place} TO '{name}'@'{HOST}'"
     trial, _ = account(Use.TRIAL, username, password)
     yield f"GRANT `{COUNTING_ROLE}` TO '{trial}'@'{HOST}'"
+
+
+def _made_anew(product: LocalProduct, what: str, name: str, how: str = "") -> Iterator[str]:
+    if product is MARIADB:
+        yield f"CREATE OR REPLACE {what} {name}{how}"
+    else:
+        yield f"DROP {what} IF EXISTS {name}"
+        yield f"CREATE {what} {name}{how}"

@@ -1,11 +1,13 @@
 """What differs from one server product to another, as data: a `Product` says it once, and its users ask it. Pure.
 
 An instance may be a server of any of them. Servers of a `LocalProduct` can also be made on this machine, and the engine
-can be loaded into them. The accounts of local servers are in `local_accounts`.
+can be loaded into those whose door its library has (`engine`). The accounts of local servers are in `local_accounts`.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -26,11 +28,29 @@ class TableStatistics:
 
 
 @dataclass(frozen=True)
+class Edition:
+    """Who built a server, or runs it: the first whose pattern is found in what one of its variables says."""
+
+    name: str
+    variable: str
+    pattern: str
+    is_managed: bool = False  # nobody but its provider reaches its machine
+
+
+@dataclass(frozen=True)
 class Product:
     name: str  # of its lines in the catalogue, too: MariaDB, mariadb-10.11
     version_mark: str  # in lower case, what every version text of it has
-    # The rows that `catalogue.server_variables` reads; empty: the product does not describe its variables.
-    variables_query: str
+    # Each gives the rows that `catalogue.server_variables` reads; the first that a server understands counts. One that
+    # understands none does not describe its variables.
+    variables_queries: tuple[str, ...]
+    # A variable that no server of it lets anybody set. With it, a server that does not list which of its variables can
+    # be set is asked, see `variables`. Empty: it lists them.
+    never_set: str
+    # Keeps values itself, beyond its next start, where this variable is ON. Empty: it cannot.
+    keeping_switch: str
+    engine_symbol: bytes  # which a library has that can be loaded into it
+    install_engine: tuple[str, ...]
     statistics: TableStatistics
     not_tables: str  # a pattern of tables that hold nothing, though they are counted like others; empty: there are none
     account_tables: tuple[str, ...]  # where it keeps what its accounts log in with
@@ -44,29 +64,34 @@ class Product:
 class LocalProduct(Product):
     program: str
     package: str  # that brings its programs
-    make_databases: tuple[str, ...]  # a command, where {data}, {tmp} and {user} stand for what they are
+    # A command, where {data}, {tmp}, {user} and {init} stand for what they are; {init} is a file of statements.
+    make_databases: tuple[str, ...]
     section: str  # of an option file
     options: tuple[str, ...]  # that people may configure otherwise
-    pool_limit_option: str  # how far the buffer pool may grow while the server runs
-    install_engine: str
+    pool_limit_option: str  # how far the buffer pool may grow while the server runs; empty: it is not limited
+    public_key_file: str  # in its databases: the key that passwords are encrypted with; empty: it has none
+    # As whom the owner of the server's process has every right, through its socket: by a password that the server is
+    # given when it is made. Empty: by the name of the process's own account.
+    owner: str
     engine_installed_errors: frozenset[int]  # it is already there
 
-
-# Percona's MySQL has them as well.
-USER_STATISTICS = TableStatistics(
-    switch="userstat",
-    query="SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"
-    " WHERE TABLE_SCHEMA NOT IN %s AND TABLE_NAME NOT REGEXP %s"
-    " ORDER BY ROWS_READ + ROWS_CHANGED DESC LIMIT 200",
-)
 
 MARIADB = LocalProduct(
     name="MariaDB",
     version_mark="mariadb",
-    variables_query="SELECT LOWER(VARIABLE_NAME), VARIABLE_TYPE, DEFAULT_VALUE, VARIABLE_SCOPE, VARIABLE_COMMENT,"
-    " NUMERIC_MIN_VALUE, NUMERIC_MAX_VALUE, NUMERIC_BLOCK_SIZE, ENUM_VALUE_LIST, READ_ONLY, COMMAND_LINE_ARGUMENT"
-    " FROM information_schema.SYSTEM_VARIABLES",
-    statistics=USER_STATISTICS,
+    variables_queries=(
+        "SELECT LOWER(VARIABLE_NAME), VARIABLE_TYPE, DEFAULT_VALUE, VARIABLE_SCOPE, VARIABLE_COMMENT,"
+        " NUMERIC_MIN_VALUE, NUMERIC_MAX_VALUE, NUMERIC_BLOCK_SIZE, ENUM_VALUE_LIST, READ_ONLY, COMMAND_LINE_ARGUMENT"
+        " FROM information_schema.SYSTEM_VARIABLES",
+    ),
+    never_set="",
+    keeping_switch="",
+    statistics=TableStatistics(
+        switch="userstat",
+        query="SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"
+        " WHERE TABLE_SCHEMA NOT IN %s AND TABLE_NAME NOT REGEXP %s"
+        " ORDER BY ROWS_READ + ROWS_CHANGED DESC LIMIT 200",
+    ),
     not_tables="^seq_[0-9]+_to_[0-9]+(_step_[0-9]+)?$",  # of the SEQUENCE engine
     account_tables=("mysql.global_priv", "mysql.user"),
     time_limit=TimeLimit("max_statement_time", is_in_milliseconds=False),
@@ -99,25 +124,121 @@ MARIADB = LocalProduct(
         "query-cache-size=0",
     ),
     pool_limit_option="loose-innodb-buffer-pool-size-max",
-    install_engine="INSTALL SONAME 'fqc'",
+    public_key_file="",
+    owner="",
+    engine_symbol=b"_maria_plugin_declarations_",
+    install_engine=("INSTALL SONAME 'fqc'",),
     engine_installed_errors=frozenset({1968, 1125}),  # the plugin, or its function
 )
 
-MYSQL = Product(
+# What the two tables have that every version since 8.0 has. A value that nobody gave is the default.
+_MYSQL_VALUES = (
+    " FROM performance_schema.variables_info i"
+    " LEFT JOIN performance_schema.global_variables g ON g.VARIABLE_NAME = i.VARIABLE_NAME"
+)
+_MYSQL_DEFAULT = "IF(i.VARIABLE_SOURCE = 'COMPILED', g.VARIABLE_VALUE, NULL)"
+_MYSQL_FLAGS = "g.VARIABLE_VALUE REGEXP '=o(n|ff)(,|$)'"
+_MYSQL_RANGE = "NULLIF(%s.MIN_VALUE, ''), NULLIF(%s.MAX_VALUE, ''), NULL, NULL, NULL, NULL"
+
+MYSQL = LocalProduct(
     name="MySQL",
     version_mark="",
-    variables_query="",
-    statistics=USER_STATISTICS,
+    variables_queries=(
+        # Since 9.1 a server describes them.
+        "SELECT LOWER(m.VARIABLE_NAME), CASE m.DATA_TYPE WHEN 'Boolean' THEN 'BOOLEAN' WHEN 'Enumeration' THEN 'ENUM'"
+        f" WHEN 'Set' THEN IF({_MYSQL_FLAGS}, 'FLAGSET', 'SET') WHEN 'Numeric' THEN 'DOUBLE'"
+        f" WHEN 'Integer' THEN 'BIGINT' ELSE 'VARCHAR' END, {_MYSQL_DEFAULT},"
+        " REPLACE(m.VARIABLE_SCOPE, '_', ' '), m.DOCUMENTATION, " + _MYSQL_RANGE.replace("%s", "m") + _MYSQL_VALUES + ""
+        " JOIN performance_schema.variables_metadata m ON m.VARIABLE_NAME = i.VARIABLE_NAME",
+        # 8.0 and 8.4 do not. What a value looks like tells its type; where it can be a text, it is one.
+        f"SELECT LOWER(i.VARIABLE_NAME), CASE WHEN g.VARIABLE_VALUE IN ('ON', 'OFF') THEN 'BOOLEAN'"
+        f" WHEN {_MYSQL_FLAGS} THEN 'FLAGSET' WHEN g.VARIABLE_VALUE REGEXP '^-?[0-9]+$' THEN 'BIGINT'"
+        " WHEN g.VARIABLE_VALUE REGEXP '^-?[0-9]+[.][0-9]+$' THEN 'DOUBLE' ELSE 'VARCHAR' END,"
+        f" {_MYSQL_DEFAULT}, IF(g.VARIABLE_NAME IS NULL, 'SESSION ONLY', 'GLOBAL'), '',"
+        " IF(i.MAX_VALUE = '0', NULL, i.MIN_VALUE), IF(i.MAX_VALUE = '0', NULL, i.MAX_VALUE), NULL, NULL, NULL, NULL"
+        + _MYSQL_VALUES,
+    ),
+    never_set="datadir",
+    keeping_switch="persisted_globals_load",
+    statistics=TableStatistics(
+        switch="performance_schema",
+        query="SELECT OBJECT_SCHEMA, OBJECT_NAME, COUNT_READ, COUNT_WRITE"
+        " FROM performance_schema.table_io_waits_summary_by_table"
+        " WHERE OBJECT_TYPE = 'TABLE' AND COUNT_STAR > 0 AND OBJECT_SCHEMA NOT IN %s AND OBJECT_NAME NOT REGEXP %s"
+        " ORDER BY COUNT_READ + COUNT_WRITE DESC LIMIT 200",
+    ),
     not_tables="",
     account_tables=("mysql.user",),
     time_limit=TimeLimit("max_execution_time", is_in_milliseconds=True),
     killed_errors=frozenset(),
     timeout_errors=frozenset({3024}),
+    program="mysqld",
+    package="mysql-server-core",
+    make_databases=(
+        "mysqld",
+        "--no-defaults",
+        "--initialize-insecure",  # its account is given a password before the server can be reached
+        "--init-file={init}",
+        "--datadir={data}",
+        "--tmpdir={tmp}",
+        "--user={user}",
+        "--skip-name-resolve",
+        "--innodb-redo-log-capacity=32M",
+    ),
+    section="mysqld",
+    options=(
+        "skip-name-resolve",
+        "skip-log-bin",
+        "mysqlx=OFF",  # it would listen on a port of its own
+        "innodb-redo-log-capacity=32M",
+        "key-buffer-size=16M",
+        # What is configured is in one place, which people see.
+        "persisted-globals-load=OFF",
+    ),
+    pool_limit_option="",
+    public_key_file="public_key.pem",
+    owner="root",
+    engine_symbol=b"_mysql_plugin_declarations_",
+    install_engine=tuple(f"INSTALL PLUGIN {name} SONAME 'fqc.so'" for name in ("fqc", "fqc_events", "query")),
+    engine_installed_errors=frozenset({1125}),
+)
+
+# Of a version's text the first part says the product; these are known by what else the server says.
+EDITIONS: tuple[Edition, ...] = (
+    Edition("Amazon Aurora", "aurora_version", ".", is_managed=True),
+    Edition("Amazon RDS", "basedir", "^/rdsdbbin/", is_managed=True),
+    Edition("Google Cloud SQL", "version", "-google", is_managed=True),
+    Edition("Google Cloud SQL", "version_comment", r"\(Google\)", is_managed=True),
+    Edition("Azure Database", "version", "-azure", is_managed=True),
+    Edition("Azure Database", "version_comment", "azure", is_managed=True),
+    Edition("Percona Server", "version_comment", "percona"),
+    Edition("Enterprise", "version_comment", "enterprise"),
+    Edition("Community", "version_comment", r"community|mariadb\.org|mariadb server"),
+    Edition("Debian", "version_comment", "debian"),
+    Edition("Ubuntu", "version_comment", "ubuntu"),
 )
 
 NO_PRIVILEGE_ERRORS = frozenset({1142, 1143})  # of every product: on the table, on a column of it
-PRODUCTS: tuple[Product, ...] = (MARIADB, MYSQL)  # the last one is whatever no other is
-ENGINE_PRODUCT = MARIADB  # the engine is built for it alone
+DEFAULT_PRODUCT = MARIADB  # of a local server for which none was named, and of the first engine
+LOCAL_PRODUCTS: tuple[LocalProduct, ...] = (MARIADB, MYSQL)
+PRODUCTS: tuple[Product, ...] = LOCAL_PRODUCTS  # the last one is whatever no other is
+
+
+def edition_of(variables: Mapping[str, str]) -> str:
+    """By what a server's variables say, as far as it has them; empty: none that is known."""
+    found = (
+        each.name for each in EDITIONS if re.search(each.pattern, variables.get(each.variable) or "", re.IGNORECASE)
+    )
+    return next(found, "")
+
+
+def is_managed(edition: str) -> bool:
+    return any(each.name == edition and each.is_managed for each in EDITIONS)
+
+
+def local_product(name: str) -> LocalProduct:
+    """By its name; empty: of a server from before there were several."""
+    return next((each for each in LOCAL_PRODUCTS if each.name == name), DEFAULT_PRODUCT)
 
 
 def product_of(version: str) -> Product:

@@ -20,6 +20,8 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import pymysql
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from pymysql.constants import CR, ER
 
 from controlplane.gateway.bounded import BoundedConnection, NotUnderstood, TooMuch, Withheld
@@ -61,6 +63,8 @@ class Endpoint(Protocol):
     def is_tls_required(self) -> bool: ...
     @property
     def tls_ca(self) -> str: ...
+    @property
+    def public_key(self) -> str: ...
     @property
     def password(self) -> str: ...
 
@@ -221,6 +225,12 @@ def authorities(pem: str) -> ssl.SSLContext:
         raise ssl.SSLError(f"certificates are ASCII: {error}") from error
 
 
+def public_key_check(pem: str) -> None:
+    """Raises ValueError for what is no RSA key of a server."""
+    if not isinstance(load_pem_public_key(pem.encode()), RSAPublicKey):
+        raise ValueError("it is no RSA key")
+
+
 def open_server(endpoint: Endpoint, limits: Limits) -> Server:
     """A connection that the caller closes; the poller keeps its own open."""
     place = f"{endpoint.host}:{endpoint.port}"
@@ -250,6 +260,7 @@ def _connection(endpoint: Endpoint, addresses: list[str], until: float) -> Bound
     sock = dial(addresses, endpoint.port, until)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.trusted_key = endpoint.public_key.encode()
     connection.end_by(until, CONNECT_BYTES)
     connection.connect(sock)
     return connection

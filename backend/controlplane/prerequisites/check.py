@@ -17,13 +17,15 @@ from controlplane.prerequisites.readings import Readings, read
 from controlplane.prerequisites.rules import advice_findings
 from controlplane.prerequisites.unset import no_longer_set
 
+OF_ENGINE = ("minor_version", "no_engine_there")  # what is said of an instance's engine, once it was seen
+
 
 def instance_check(instance: Instance) -> dict[str, Any]:
     try:
         readings = observe(instance)
         findings = gate_findings(instance) + advice_findings(readings) + no_longer_set(instance)
     except GatewayError as error:
-        known = [each for each in gate_findings(instance) if each.code != "minor_version" or instance.last_seen_at]
+        known = [each for each in gate_findings(instance) if each.code not in OF_ENGINE or instance.last_seen_at]
         findings = [*known, _unreachable(error)]
     return {
         "is_ready": not any(finding.is_blocking for finding in findings),

@@ -1,20 +1,21 @@
-"""The three conditions of the fast query cache: engine line, minor version, no dedicated proxy. Pure."""
+"""The three conditions of the fast query cache: engine line, minor version, no dedicated proxy. Pure.
+
+Where no engine can be loaded, they say what works without it.
+"""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from controlplane.gateway.product import ENGINE_PRODUCT
+from controlplane.gateway.product import DEFAULT_PRODUCT, is_managed, local_product
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.findings import Action, InstanceFinding
 
 LEAST_MINOR_VERSION = 20200331
 LINE = "5.7"
-INSTALL = (
-    "-- copy fqc.so into the folder that this names:",
-    "SELECT @@plugin_dir;",
-    f"{ENGINE_PRODUCT.install_engine};",
-    "SELECT @@fqc_minor_version;",
+WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without it."
+ELSEWHERE = (
+    f"For the cache, let a {DEFAULT_PRODUCT.name} server of your own replicate the data, and load the engine there."
 )
 
 
@@ -24,6 +25,9 @@ class Gated(Protocol):
     minor_version: int | None
     proxy_enabled: bool
     provider: str
+    product: str
+    edition: str
+    takes_engine: bool
 
 
 def gate_findings(instance: Gated) -> list[InstanceFinding]:
@@ -46,16 +50,39 @@ def _engine_line(instance: Gated) -> InstanceFinding:
 def _minor_version(instance: Gated) -> InstanceFinding:
     version = instance.minor_version
     is_met = version is not None and version >= LEAST_MINOR_VERSION
+    needed = f"minor version {LEAST_MINOR_VERSION} or later"
+    obstacle = "" if is_met else engine_obstacle(instance)
+    if obstacle:
+        seen, remedy = f"no engine is installed, and {obstacle}", f"{WITHOUT_ENGINE} {ELSEWHERE}"
+        return InstanceFinding(Severity.BLOCKING, "no_engine_there", "", seen, needed, remedy)
     is_local = instance.provider == "local"
     remedy = "Upgrade the minor version." if is_local else "Install the engine on the server, then check again."
+    install = Action(route="upgrade") if is_local else Action(statements=install_statements(instance))
     return InstanceFinding(
         Severity.NOTICE if is_met else Severity.BLOCKING,
         "minor_version",
         "",
         seen=f"minor version {version}" if version else "no engine is installed",
-        needed=f"minor version {LEAST_MINOR_VERSION} or later",
+        needed=needed,
         remedy="" if is_met else remedy,
-        action=None if is_met else Action(route="upgrade") if is_local else Action(statements=INSTALL),
+        action=None if is_met else install,
+    )
+
+
+def engine_obstacle(instance: Gated) -> str:
+    """Why no engine can be loaded there; empty: it can be."""
+    if is_managed(instance.edition):
+        return f"{instance.edition} loads no plugins of its customers"
+    product = local_product(instance.product)
+    return "" if instance.takes_engine else f"this engine cannot be loaded into {product.name}"
+
+
+def install_statements(instance: Gated) -> tuple[str, ...]:
+    return (
+        "-- copy fqc.so into the folder that this names:",
+        "SELECT @@plugin_dir;",
+        *(f"{statement};" for statement in local_product(instance.product).install_engine),
+        "SELECT @@fqc_minor_version;",
     )
 
 

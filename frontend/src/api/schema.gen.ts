@@ -2146,6 +2146,10 @@ export interface components {
             endpoint: components["schemas"]["Endpoint"];
             instance_class: string;
             readonly engine_line: string;
+            /** @description MariaDB or MySQL; empty until it was reached. */
+            product: string;
+            /** @description Who built the server or runs it, such as Debian or Amazon RDS, if known. */
+            edition: string;
             readonly engine_version: string;
             readonly compatibility: string;
             /** @description @@fqc_minor_version; null without the engine. */
@@ -2218,6 +2222,18 @@ export interface components {
             is_tls_required: boolean;
             /** @default  */
             tls_ca: string;
+            /**
+             * @description The server's own RSA key in PEM: with it, an account of caching_sha2_password or sha256_password logs in without TLS. Copy it from the server's machine (public_key.pem).
+             * @default
+             */
+            public_key: string;
+            /**
+             * @description Of a local instance; MariaDB if not given.
+             *
+             *     * `MariaDB` - MariaDB
+             *     * `MySQL` - MySQL
+             */
+            product?: components["schemas"]["ProductEnum"];
             /** @default 5.7 */
             engine_line: string;
             /** @default false */
@@ -2595,7 +2611,7 @@ export interface components {
         };
         /**
          * @description What may be altered without touching the server. The password is given again with a new host, port, username,
-         *     is_tls_required or tls_ca; without it, that is refused as `password_required`.
+         *     is_tls_required, tls_ca or public_key; without it, that is refused as `password_required`.
          */
         PatchedInstanceUpdateRequest: {
             name?: string;
@@ -2608,6 +2624,8 @@ export interface components {
             trial_password?: string;
             is_tls_required?: boolean;
             tls_ca?: string;
+            /** @description The server's own RSA key in PEM: with it, an account of caching_sha2_password or sha256_password logs in without TLS. Copy it from the server's machine (public_key.pem). */
+            public_key?: string;
             tags?: {
                 [key: string]: string;
             };
@@ -2692,6 +2710,12 @@ export interface components {
             replace: boolean;
             instance: string;
         };
+        /**
+         * @description * `MariaDB` - MariaDB
+         *     * `MySQL` - MySQL
+         * @enum {string}
+         */
+        ProductEnum: "MariaDB" | "MySQL";
         Progress: {
             done: number;
             total: number;

@@ -1,4 +1,4 @@
-import { Group, NumberInput, PasswordInput, Switch, TextInput } from '@mantine/core';
+import { Group, NumberInput, PasswordInput, Switch, Textarea, TextInput } from '@mantine/core';
 import { useFieldMessage } from '@/components/useFieldMessage';
 import { useT } from '@/lib/i18n/context';
 
@@ -10,6 +10,8 @@ export interface Endpoint {
   trialUsername: string;
   trialPassword: string;
   isTlsRequired: boolean;
+  /** Of the server; empty keeps the one that is stored. */
+  publicKey: string;
 }
 
 interface EndpointFieldsProps {
@@ -85,6 +87,18 @@ export function EndpointFields({ endpoint, stored, error, onChange }: EndpointFi
         checked={endpoint.isTlsRequired}
         onChange={(event) => onChange({ isTlsRequired: event.currentTarget.checked })}
       />
+      {!endpoint.isTlsRequired && (
+        <Textarea
+          label={t('addInstance.publicKey')}
+          description={t(stored ? 'addInstance.publicKeyKept' : 'addInstance.publicKeyHint')}
+          autosize
+          minRows={2}
+          maxRows={6}
+          value={endpoint.publicKey}
+          error={said(error, 'public_key')}
+          onChange={(event) => onChange({ publicKey: event.currentTarget.value })}
+        />
+      )}
     </>
   );
 }

@@ -11,12 +11,18 @@ from controlplane.catalogue.line import shipped_lines
 from controlplane.catalogue.reference import page
 from controlplane.catalogue.selectors import line_get
 from controlplane.catalogue.services import engine_line_store
-from controlplane.gateway.product import MARIADB
+from controlplane.gateway.product import LOCAL_PRODUCTS, MARIADB
+from controlplane.gateway.variables import variable_rows
 
-# Texts that operators may set: names of engines, tables, counters, variables and zones, formats, operators, rules.
+# Texts that operators may set: names of engines, tables, counters, variables, zones, languages and character sets,
+# formats, operators, rules.
 TEXTS = {
-    "collation_server", "date_format", "datetime_format", "default_storage_engine", "default_time_zone",
-    "default_tmp_storage_engine", "enforce_storage_engine", "fqc_rules", "ft_boolean_syntax", "innodb_ft_aux_table",
+    "character_set_client", "character_set_connection", "character_set_database", "character_set_filesystem",
+    "character_set_results", "character_set_server", "collation_connection", "collation_database", "collation_server",
+    "default_collation_for_utf8mb4", "lc_messages", "lc_time_names",
+    "date_format", "datetime_format", "default_storage_engine", "default_time_zone",
+    "default_tmp_storage_engine", "enforce_storage_engine", "external_table_secondary_storage_engine",
+    "external_table_storage_engine", "fqc_rules", "ft_boolean_syntax", "innodb_ft_aux_table",
     "innodb_ft_server_stopword_table", "innodb_ft_user_stopword_table", "innodb_monitor_disable",
     "innodb_monitor_enable", "session_track_system_variables", "system_versioning_asof", "time_format", "time_zone",
 }  # fmt: skip
@@ -37,10 +43,11 @@ def _looks_like_a_door(name: str) -> bool:
 
 
 @pytest.mark.django_db
-def test_every_variable_of_a_real_server_has_a_class_and_no_door_is_an_operators(own_server) -> None:  # type: ignore[no-untyped-def]
-    server = own_server(has_engine=True).connect()
-    rows = server.rows(MARIADB.variables_query)
-    values = dict(server.rows("SELECT LOWER(VARIABLE_NAME), GLOBAL_VALUE FROM information_schema.SYSTEM_VARIABLES"))
+@pytest.mark.parametrize("product", LOCAL_PRODUCTS, ids=lambda product: product.name)
+def test_every_variable_of_a_real_server_has_a_class_and_no_door_is_an_operators(own_server, product) -> None:  # type: ignore[no-untyped-def]
+    server = own_server(has_engine=product is MARIADB, product=product).connect()
+    rows = variable_rows(server, product)
+    values = server.variables()
     row = engine_line_store(server_version=server.value("SELECT @@version"), rows=rows)
     server.close()
     line = line_get(row.pk).definitions.values()
@@ -49,7 +56,7 @@ def test_every_variable_of_a_real_server_has_a_class_and_no_door_is_an_operators
     assert [each.name for each in line if each.name not in listed() and each.access.code != "fixed"] == []
     operators = [each for each in line if each.access.who == OPERATOR]
     assert [each.name for each in operators if _looks_like_a_door(each.name)] == []
-    assert [each.name for each in operators if is_path(values[each.name]) or is_path(each.default)] == []
+    assert [each.name for each in operators if is_path(values.get(each.name)) or is_path(each.default)] == []
     assert {each.name for each in operators if each.type == "string"} <= TEXTS
 
 

@@ -1,6 +1,8 @@
-"""A line read from a real MariaDB server: all of its variables, and values that compare without drifting."""
+"""A line read from a real server: all of its variables, and values that compare without drifting."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +13,8 @@ from controlplane.catalogue.selectors import line_get
 from controlplane.catalogue.server_variables import line_id
 from controlplane.catalogue.services import engine_line_store
 from controlplane.core.errors import NotFound
-from controlplane.gateway.product import MARIADB
+from controlplane.gateway.product import MARIADB, MYSQL
+from controlplane.gateway.variables import variable_rows
 
 
 @pytest.mark.parametrize(
@@ -31,7 +34,7 @@ def test_a_version_without_a_release_is_refused() -> None:
 def test_a_running_server_teaches_all_of_its_variables(shared_server) -> None:  # type: ignore[no-untyped-def]
     server = shared_server.connect()
     version = server.value("SELECT @@version")
-    row = engine_line_store(server_version=version, rows=server.rows(MARIADB.variables_query))
+    row = engine_line_store(server_version=version, rows=variable_rows(server, MARIADB))
     variables = dict(server.rows("SELECT LOWER(VARIABLE_NAME), GLOBAL_VALUE FROM information_schema.SYSTEM_VARIABLES"))
     server.close()
     line = line_get(row.pk)
@@ -55,9 +58,65 @@ def test_a_running_server_teaches_all_of_its_variables(shared_server) -> None:  
 
 
 @pytest.mark.django_db
+def test_a_running_mysql_teaches_all_of_its_variables(shared_mysql) -> None:  # type: ignore[no-untyped-def]
+    server = shared_mysql.connect()
+    row = engine_line_store(server_version=server.value("SELECT @@version"), rows=variable_rows(server, MYSQL))
+    variables = server.variables()
+    server.close()
+    line = line_get(row.pk)
+    assert row.pk.startswith("mysql-")
+    assert set(line.definitions) >= set(variables)
+    assert len(line.definitions) > 600
+    assert [each.name for each in line.definitions.values() if not each.description] == []
+    pool = line.definitions["innodb_buffer_pool_size"]
+    assert (pool.type, pool.unit, pool.is_modifiable, pool.needs_restart) == ("integer", "bytes", True, False)
+    assert pool.allowed.minimum == "5242880"
+    assert line.definitions["back_log"].needs_restart and line.definitions["back_log"].is_modifiable
+    assert line.definitions["transaction_isolation"].allowed.choices[-1] == "SERIALIZABLE"
+    assert line.definitions["sort_buffer_size"].default == "262144"
+    for name in ("version", "insert_id", "hostname", "have_geometry"):
+        assert not line.definitions[name].is_modifiable
+    assert {
+        name: value
+        for name, value in variables.items()
+        if not is_same(line.definitions[name], value, value, variables) or not _readable(line, name, value)
+    } == {}
+    enumerations = [each for each in line.definitions.values() if each.type in ("enum", "set")]
+    assert [each.name for each in enumerations if each.is_modifiable and not each.allowed.choices] == []
+
+
+@pytest.mark.django_db
+def test_asking_a_mysql_what_can_be_set_sets_nothing(shared_mysql) -> None:  # type: ignore[no-untyped-def]
+    server = shared_mysql.connect()
+    told = "SELECT * FROM performance_schema.variables_info ORDER BY VARIABLE_NAME"
+    before, kept = server.rows(told), server.rows("SELECT * FROM performance_schema.persisted_variables")
+    variable_rows(server, MYSQL)
+    assert server.rows(told) == before
+    assert server.rows("SELECT * FROM performance_schema.persisted_variables") == kept == []
+    server.close()
+
+
+@pytest.mark.django_db
+def test_a_mysql_that_describes_no_variable_as_8_0_does_simulated_by_a_newer_one_teaches_them_too(shared_mysql) -> None:  # type: ignore[no-untyped-def]
+    """No server of 8.0 or 8.4 can be had: this is what they are asked, answered by another version."""
+    server = shared_mysql.connect()
+    older = replace(MYSQL, variables_queries=MYSQL.variables_queries[1:])
+    row = engine_line_store(server_version="8.0.39", rows=variable_rows(server, older))
+    variables = server.variables()
+    server.close()
+    line = line_get("mysql-8.0")
+    assert row.pk == line.id
+    assert set(line.definitions) >= set(variables)
+    pool = line.definitions["innodb_buffer_pool_size"]
+    assert (pool.type, pool.unit, pool.allowed.minimum) == ("integer", "bytes", "5242880")
+    assert line.definitions["sql_mode"].type == "set"
+    assert [name for name, value in variables.items() if not is_same(line.definitions[name], value, value)] == []
+
+
+@pytest.mark.django_db
 def test_settings_of_the_engine_have_units_and_what_it_tells_of_itself_is_none(own_server) -> None:  # type: ignore[no-untyped-def]
     server = own_server(has_engine=True).connect()
-    row = engine_line_store(server_version=server.value("SELECT @@version"), rows=server.rows(MARIADB.variables_query))
+    row = engine_line_store(server_version=server.value("SELECT @@version"), rows=variable_rows(server, MARIADB))
     server.close()
     engine = {name: each for name, each in line_get(row.pk).definitions.items() if name.startswith("fqc_")}
     units = {name: each.unit for name, each in engine.items() if each.type == "integer" and each.is_modifiable}

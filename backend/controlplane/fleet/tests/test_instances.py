@@ -140,11 +140,12 @@ MOVES = [
     pytest.param("username", "root", id="another account"),
     pytest.param("is_tls_required", False, id="without TLS"),
     pytest.param("tls_ca", "", id="other authorities"),
+    pytest.param("public_key", "", id="another key"),
 ]
 
 
 def verified(authority):
-    return row(1, is_tls_required=True, tls_ca=authority)
+    return row(1, is_tls_required=True, tls_ca=authority, public_key="a key")
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +199,18 @@ def test_what_are_no_certificates_is_refused_by_name(operator, text):
     body = {"name": "new", "provider": "external", "instance_class": "local.small", "host": "127.0.0.1", "port": 1}
     answer = operator.post("/api/v1/instances", {**body, "username": "x", "password": "x", "tls_ca": text})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "tls_ca")
+
+
+def test_what_is_no_public_key_is_refused_by_name(operator):
+    body = {"name": "new", "provider": "external", "instance_class": "local.small", "host": "127.0.0.1", "port": 1}
+    answer = operator.post("/api/v1/instances", {**body, "username": "x", "password": "x", "public_key": "x"})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "public_key")
+
+
+def test_the_product_of_an_external_instance_is_not_given(operator):
+    body = {"name": "new", "provider": "external", "instance_class": "local.small", "host": "127.0.0.1", "port": 1}
+    answer = operator.post("/api/v1/instances", {**body, "username": "x", "password": "x", "product": "MySQL"})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "product")
 
 
 def test_a_class_in_use_stays(admin):

@@ -93,10 +93,10 @@ class Listener:
     def heard(self) -> bytes:
         return b"|".join(piece for talk in self.talks for piece in talk.heard)
 
-    def account(self, *, tls_ca: str | None = None) -> Any:
+    def account(self, *, tls_ca: str | None = None, public_key: str = "") -> Any:
         return SimpleNamespace(
             host="127.0.0.1", port=self.port, username="fqc", password=PASSWORD,
-            is_tls_required=tls_ca is not None, tls_ca=tls_ca or "",
+            is_tls_required=tls_ca is not None, tls_ca=tls_ca or "", public_key=public_key,
         )  # fmt: skip
 
 

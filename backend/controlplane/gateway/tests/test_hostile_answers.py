@@ -88,7 +88,7 @@ def measure(way: str, port: int) -> None:
     """In the process of its own: what asking costs, and how it ends."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES_BYTES, MOST_ADDRESSES_BYTES))
     account = SimpleNamespace(
-        host="127.0.0.1", port=port, username="fqc", password=PASSWORD, is_tls_required=False, tls_ca=""
+        host="127.0.0.1", port=port, username="fqc", password=PASSWORD, is_tls_required=False, tls_ca="", public_key=""
     )
     before, said = _peak_bytes(), {"code": "", "detail": "", "is_permanent": True}
     try:

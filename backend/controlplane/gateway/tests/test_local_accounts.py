@@ -42,7 +42,13 @@ FOR_EVERYBODY = {
 def opened_as(server, use):
     username, password = account(use, server.username, server.password)
     endpoint = SimpleNamespace(
-        host="127.0.0.1", port=server.port, username=username, password=password, is_tls_required=False, tls_ca=""
+        host="127.0.0.1",
+        port=server.port,
+        username=username,
+        password=password,
+        is_tls_required=False,
+        tls_ca="",
+        public_key="",
     )
     return open_server(endpoint, LIMITS)
 

@@ -47,7 +47,7 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("silent_resolver")
 def test_a_server_is_given_up() -> None:
-    account = {"username": "fqc", "password": "any", "is_tls_required": False, "tls_ca": ""}
+    account = {"username": "fqc", "password": "any", "is_tls_required": False, "tls_ca": "", "public_key": ""}
     with pytest.raises(Unreachable, match="no answer within 1 s"):
         open_server(SimpleNamespace(host="db.example", port=3306, **account), Limits(ANYWHERE, connect_seconds=1))
 
@@ -97,7 +97,7 @@ def test_of_several_addresses_the_one_that_answers_is_taken(
 ) -> None:
     """As `localhost` on a machine whose server listens on one of its two addresses alone."""
     monkeypatch.setattr("controlplane.gateway.endpoint.look_up", lambda *_: ["127.0.0.99", "127.0.0.1"])
-    names = ("port", "username", "password", "is_tls_required", "tls_ca")
+    names = ("port", "username", "password", "is_tls_required", "tls_ca", "public_key")
     facts = {name: getattr(shared_server, name) for name in names}
     server = open_server(SimpleNamespace(host="localhost", **facts), LIMITS)
     assert server.value("SELECT 1") == 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import controlplane
-from controlplane.gateway.product import MARIADB, MYSQL, PRODUCTS, Product, product_of
+from controlplane.gateway.product import MARIADB, MYSQL, PRODUCTS, Product, edition_of, is_managed, product_of
 
 MARIADBS = re.compile(
     r"mariadb|sequence engine|information_schema\.(system_variables|table_statistics)|userstat|global_priv"
@@ -36,9 +36,33 @@ def test_a_server_is_recognised_by_its_version(version: str, product: Product) -
     assert product_of(version) is product
 
 
+@pytest.mark.parametrize(
+    ("variables", "edition"),
+    [
+        ({"version_comment": "Debian 12"}, "Debian"),
+        ({"version_comment": "(Ubuntu)"}, "Ubuntu"),
+        ({"version_comment": "MySQL Community Server - GPL"}, "Community"),
+        ({"version_comment": "mariadb.org binary distribution"}, "Community"),
+        ({"version_comment": "MySQL Enterprise Server - Commercial"}, "Enterprise"),
+        ({"version_comment": "Percona Server (GPL), Release 30, Revision 41ebc5d9"}, "Percona Server"),
+        ({"version_comment": "Source distribution", "basedir": "/rdsdbbin/mysql/"}, "Amazon RDS"),
+        ({"version_comment": "MySQL Community Server (GPL)", "aurora_version": "3.04.0"}, "Amazon Aurora"),
+        ({"version": "8.0.37-azure", "version_comment": "MySQL Community Server (GPL)"}, "Azure Database"),
+        ({"version": "8.0.31-google", "version_comment": "(Google)"}, "Google Cloud SQL"),
+        ({"version": "9.7.4", "version_comment": "Source distribution", "basedir": "/usr/"}, ""),
+        ({}, ""),
+    ],
+)
+def test_an_edition_is_recognised_by_what_servers_of_it_say_simulated_where_none_can_be_had(
+    variables: dict[str, str], edition: str
+) -> None:
+    assert edition_of(variables) == edition
+    assert is_managed(edition) is (edition.split(" ")[0] in ("Amazon", "Azure", "Google"))
+
+
 def test_no_number_means_two_things() -> None:
     meanings = [numbers for each in PRODUCTS for numbers in (each.killed_errors, each.timeout_errors)]
-    meanings.append(MARIADB.engine_installed_errors)
+    meanings.append(MARIADB.engine_installed_errors | MYSQL.engine_installed_errors)
     assert sum(map(len, meanings)) == len(frozenset().union(*meanings))
 
 

@@ -68,7 +68,7 @@ def test_the_caches_names_reach_the_engine_and_not_the_servers_own_cache(server)
 def test_a_wrong_password_is_a_permanent_error(shared_server):
     class Stranger:
         host, port, username, password = "127.0.0.1", shared_server.port, "fqc", "wrong"
-        is_tls_required, tls_ca = False, ""
+        is_tls_required, tls_ca, public_key = False, "", ""
 
     with pytest.raises(AccessDenied) as caught:
         open_server(Stranger, LIMITS)
@@ -76,7 +76,7 @@ def test_a_wrong_password_is_a_permanent_error(shared_server):
 
 
 class Nobody:
-    host, username, password, is_tls_required, tls_ca = "127.0.0.1", "x", "x", False, ""
+    host, username, password, is_tls_required, tls_ca, public_key = "127.0.0.1", "x", "x", False, "", ""
 
     def __init__(self, port):
         self.port = port
@@ -129,6 +129,7 @@ def at(port, server):
         password=server.password,
         is_tls_required=False,
         tls_ca="",
+        public_key="",
     )
 
 
@@ -191,6 +192,7 @@ def named(server, host):
         password=server.password,
         is_tls_required=False,
         tls_ca="",
+        public_key="",
     )
 
 

@@ -56,7 +56,7 @@ def certified(folder: Path) -> dict[str, str]:
 def at(server: TestServer) -> Callable[..., Any]:
     def make(port: int, ca: str = server.tls_ca) -> Any:
         account = {"username": server.username, "password": server.password}
-        return SimpleNamespace(host=str(ADDRESS), port=port, is_tls_required=True, tls_ca=ca, **account)
+        return SimpleNamespace(host=str(ADDRESS), port=port, is_tls_required=True, tls_ca=ca, public_key="", **account)
 
     return make
 

@@ -22,6 +22,9 @@ def instance(**facts):
         "minor_version": 20261120,
         "proxy_enabled": False,
         "provider": "local",
+        "product": "MariaDB",
+        "edition": "",
+        "takes_engine": True,
     }
     return SimpleNamespace(**usual | facts)
 
@@ -47,6 +50,22 @@ def test_what_blocks_names_what_mends_it():
         for finding in gate_findings(instance(**facts)):
             if finding.is_blocking:
                 assert finding.remedy and (finding.action.route or finding.action.statements)
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"product": "MySQL", "edition": "Amazon RDS"}, "Amazon RDS loads no plugins of its customers"),
+        ({"product": "MariaDB", "edition": "Amazon RDS"}, "Amazon RDS loads no plugins of its customers"),
+        ({"product": "MySQL", "takes_engine": False}, "this engine cannot be loaded into MySQL"),
+    ],
+)
+def test_where_no_engine_can_be_loaded_the_gate_says_what_works_instead(facts, why):
+    facts = {"provider": "external", "minor_version": None, "compatibility": "", **facts}
+    finding = next(each for each in gate_findings(instance(**facts)) if each.code == "no_engine_there")
+    assert finding.seen == f"no engine is installed, and {why}"
+    assert "metrics and alerts work" in finding.remedy and "MariaDB server of your own" in finding.remedy
+    assert finding.action is None
 
 
 def readings(variables=None, status=None, tables=()):

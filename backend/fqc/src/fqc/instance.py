@@ -49,7 +49,7 @@ _FACTS: dict[str, Cell] = {
     "Endpoint": lambda it: f"{it['endpoint']['username']}@{_address(it)}",
     "Trials as": lambda it: it["endpoint"]["trial_username"] or None,
     "Class": "instance_class",
-    "Server": "engine_version",
+    "Server": lambda it: _server(it),
     "Compatible with": "compatibility",
     "Cache engine": "minor_version",
     "Dedicated proxy": "proxy_enabled",
@@ -60,6 +60,11 @@ _FACTS: dict[str, Cell] = {
     "Last seen": lambda it: human_time(it["last_seen_at"]),
 }
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def _server(found: dict[str, Any]) -> str | None:
+    known = [found["product"], found["engine_version"], f"({found['edition']})" if found["edition"] else ""]
+    return " ".join(filter(None, known)) or None
 
 
 def _address(found: dict[str, Any]) -> str:
@@ -121,6 +126,10 @@ def add(
     tls_ca: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="Who signed its certificate.")
     ] = None,
+    public_key: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Its RSA key, to log in without TLS (MySQL).")
+    ] = None,
+    product: Annotated[str | None, typer.Option(help="Of a local one: MariaDB or MySQL.")] = None,
     has_proxy: Annotated[bool, typer.Option("--proxy", help="Clients reach it through a dedicated proxy.")] = False,
     tag: Annotated[list[str] | None, typer.Option(help="May be repeated.")] = None,
 ) -> None:
@@ -130,7 +139,9 @@ def add(
     if host:
         body |= {"host": host, "port": port, "username": username, "is_tls_required": tls}
         body |= {"tls_ca": tls_ca.read_text() if tls_ca else ""}
+        body |= {"public_key": public_key.read_text()} if public_key else {}
         body |= {"trial_username": trial_username} if trial_username else {}
+    body |= {"product": product} if product else {}
     if call.is_dry_run:
         call.would("POST", "instances", body)
         return

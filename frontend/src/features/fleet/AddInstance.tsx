@@ -59,6 +59,16 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
         error={said(add.error, 'name')}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
+      {draft.provider === 'local' && (
+        <Select
+          label={t('addInstance.product')}
+          allowDeselect={false}
+          data={['MariaDB', 'MySQL']}
+          value={draft.product}
+          error={said(add.error, 'product')}
+          onChange={(product) => set({ product: product ?? draft.product })}
+        />
+      )}
       <Select
         label={t('addInstance.class')}
         required

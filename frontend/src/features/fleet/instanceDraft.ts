@@ -9,6 +9,8 @@ export interface InstanceDraft extends Endpoint {
   provider: string;
   name: string;
   instanceClass: string | null;
+  /** Of a local one. */
+  product: string;
   tags: string;
 }
 
@@ -16,6 +18,7 @@ export const emptyDraft: InstanceDraft = {
   provider: 'external',
   name: '',
   instanceClass: null,
+  product: 'MariaDB',
   host: '127.0.0.1',
   port: 3306,
   username: '',
@@ -23,6 +26,7 @@ export const emptyDraft: InstanceDraft = {
   trialUsername: '',
   trialPassword: '',
   isTlsRequired: false,
+  publicKey: '',
   tags: '',
 };
 
@@ -32,7 +36,9 @@ export function requestOf(draft: InstanceDraft): InstanceRequest {
     instance_class: draft.instanceClass ?? '',
     tags: readTags(draft.tags) ?? {},
   };
-  if (draft.provider === 'local') return { ...shared, provider: 'local' } as InstanceRequest;
+  if (draft.provider === 'local') {
+    return { ...shared, provider: 'local', product: draft.product } as InstanceRequest;
+  }
   return {
     ...shared,
     provider: 'external',
@@ -45,5 +51,6 @@ export function requestOf(draft: InstanceDraft): InstanceRequest {
       trial_password: draft.trialPassword,
     }),
     is_tls_required: draft.isTlsRequired,
+    ...(draft.publicKey && { public_key: draft.publicKey }),
   } as InstanceRequest;
 }

@@ -35,13 +35,17 @@ export function OverviewPage() {
   );
 }
 
+function serverText({ product, engine_version: version, edition }: Instance) {
+  return [product, version, edition && `(${edition})`].filter(Boolean).join(' ');
+}
+
 function factsOf(instance: Instance, t: Translate) {
   return [
     { label: t('instance.id'), value: <code>{instance.id}</code> },
     { label: t('instance.endpoint'), value: `${instance.endpoint.host}:${instance.endpoint.port}` },
     { label: t('instance.account'), value: instance.endpoint.username || '–' },
     { label: t('instance.provider'), value: t(`instance.provider.${instance.provider}`) },
-    { label: t('instance.server'), value: instance.engine_version || '–' },
+    { label: t('instance.server'), value: serverText(instance) || '–' },
     { label: t('instance.compatibility'), value: instance.compatibility || instance.engine_line },
     { label: t('instance.minorVersion'), value: instance.minor_version ?? t('fleet.noEngine') },
     { label: t('instance.proxy'), value: t(instance.proxy_enabled ? 'state.on' : 'state.off') },

@@ -30,13 +30,16 @@ export function editOf(instance: Instance): InstanceEdit {
     trialUsername: endpoint.trial_username,
     trialPassword: '',
     isTlsRequired: endpoint.is_tls_required,
+    publicKey: '',
   };
 }
 
 /** Whether the stored password would go to another server, or another way: it is given again then. */
 export function isMoved(edit: InstanceEdit, instance: Instance): boolean {
   const before = editOf(instance);
-  return (['host', 'port', 'username', 'isTlsRequired'] as const).some((name) => edit[name] !== before[name]);
+  return (['host', 'port', 'username', 'isTlsRequired', 'publicKey'] as const).some(
+    (name) => edit[name] !== before[name],
+  );
 }
 
 /** Only what differs; an empty password keeps the present one. */
@@ -58,5 +61,6 @@ export function patchOf(edit: InstanceEdit, instance: Instance): InstancePatch {
     ...(isChanged('trialUsername') && { trial_username: trialUsername }),
     ...(trialPassword && { trial_username: trialUsername, trial_password: trialPassword }),
     ...(isChanged('isTlsRequired') && { is_tls_required: edit.isTlsRequired }),
+    ...(isChanged('publicKey') && { public_key: edit.publicKey }),
   };
 }

@@ -224,6 +224,11 @@ export const en = {
   'addInstance.trialUsernameHint': 'Optional: an account that may only SELECT.',
   'addInstance.trialPassword': 'Password for trials',
   'addInstance.tls': 'Require TLS and verify the server',
+  'addInstance.product': 'Product',
+  'addInstance.publicKey': 'Public key of the server',
+  'addInstance.publicKeyHint':
+    'MySQL without TLS: the text of its public_key.pem. The password is encrypted with it.',
+  'addInstance.publicKeyKept': 'Leave empty to keep the present one.',
   'addInstance.submit': 'Add instance',
   'addInstance.classText': '{name}: {cpu} CPU, {memory}',
   'finding.blocking': 'blocks',

@@ -182,6 +182,7 @@ const PROBLEMS: ToldWords = {
   local_endpoint: '本机实例的地址与账号不可修改',
   locked_out: '登录失败次数过多，请稍后再试',
   minor_version: '实例未安装引擎',
+  no_engine_there: '该服务器无法加载引擎',
   name_taken: '名称已被使用',
   no_mail_server: '尚未配置邮件服务器',
   not_local: '该实例不由此控制面运行',
@@ -208,6 +209,7 @@ const PROBLEMS: ToldWords = {
 const FINDINGS: ToldWords = {
   engine_line: '引擎系列不符合要求',
   minor_version: '未安装引擎，或小版本过低',
+  no_engine_there: '该服务器无法加载引擎',
   dedicated_proxy: '须先关闭专属代理',
   buffer_pool_hit_ratio: '缓冲池命中率偏低',
   memory_tight: '内存预算超出规格内存',
@@ -252,6 +254,7 @@ const MET: ToldWords = {
 const REMEDIES: ToldWords = {
   engine_line: '请将数据迁移到 5.7 系列的实例。',
   minor_version: '请升级小版本；外部实例请在服务器上安装引擎后重新检查。',
+  no_engine_there: '参数、模板、监控与告警在此照常可用；如需缓存，请用自建的 MariaDB 服务器复制数据，并在其上加载引擎。',
   dedicated_proxy: '请关闭专属代理。',
   buffer_pool_hit_ratio: '缓存会占用缓冲池的内存，请先为缓冲池增加内存。',
   memory_tight: '请缩小缓冲池或查询缓存，或变更为更大的规格。',

@@ -417,6 +417,24 @@ func (e ParameterTypeEnum) Valid() bool {
 	}
 }
 
+// Defines values for ProductEnum.
+const (
+	ProductEnumMariaDB ProductEnum = "MariaDB"
+	ProductEnumMySQL   ProductEnum = "MySQL"
+)
+
+// Valid indicates whether the value is a known member of the ProductEnum enum.
+func (e ProductEnum) Valid() bool {
+	switch e {
+	case ProductEnumMariaDB:
+		return true
+	case ProductEnumMySQL:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Provider.
 const (
 	ProviderExternal Provider = "external"
@@ -1137,9 +1155,12 @@ type FindingSeverity string
 
 // Instance defines model for Instance.
 type Instance struct {
-	Compatibility     string     `json:"compatibility"`
-	CreatedAt         time.Time  `json:"created_at"`
-	DriftedCount      *int       `json:"drifted_count,omitempty"`
+	Compatibility string    `json:"compatibility"`
+	CreatedAt     time.Time `json:"created_at"`
+	DriftedCount  *int      `json:"drifted_count,omitempty"`
+
+	// Edition Who built the server or runs it, such as Debian or Amazon RDS, if known.
+	Edition           string     `json:"edition"`
 	Endpoint          Endpoint   `json:"endpoint"`
 	EngineLine        string     `json:"engine_line"`
 	EngineVersion     string     `json:"engine_version"`
@@ -1150,17 +1171,20 @@ type Instance struct {
 	MaintenanceWindow Window     `json:"maintenance_window"`
 
 	// MinorVersion @@fqc_minor_version; null without the engine.
-	MinorVersion        *int              `json:"minor_version"`
-	Name                string            `json:"name"`
-	PendingRestartCount *int              `json:"pending_restart_count,omitempty"`
-	Provider            Provider          `json:"provider"`
-	ProxyEnabled        bool              `json:"proxy_enabled"`
-	ServerStartedAt     *time.Time        `json:"server_started_at"`
-	State               InstanceState     `json:"state"`
-	StateReason         string            `json:"state_reason"`
-	Tags                map[string]string `json:"tags"`
-	UpdatedAt           time.Time         `json:"updated_at"`
-	Version             int               `json:"version"`
+	MinorVersion        *int   `json:"minor_version"`
+	Name                string `json:"name"`
+	PendingRestartCount *int   `json:"pending_restart_count,omitempty"`
+
+	// Product MariaDB or MySQL; empty until it was reached.
+	Product         string            `json:"product"`
+	Provider        Provider          `json:"provider"`
+	ProxyEnabled    bool              `json:"proxy_enabled"`
+	ServerStartedAt *time.Time        `json:"server_started_at"`
+	State           InstanceState     `json:"state"`
+	StateReason     string            `json:"state_reason"`
+	Tags            map[string]string `json:"tags"`
+	UpdatedAt       time.Time         `json:"updated_at"`
+	Version         int               `json:"version"`
 }
 
 // InstanceClass defines model for InstanceClass.
@@ -1190,10 +1214,19 @@ type InstanceCreateRequest struct {
 	Password          *string        `json:"password,omitempty"`
 	Port              *int           `json:"port,omitempty"`
 
+	// Product Of a local instance; MariaDB if not given.
+	//
+	// * `MariaDB` - MariaDB
+	// * `MySQL` - MySQL
+	Product *ProductEnum `json:"product,omitempty"`
+
 	// Provider * `external` - external
 	// * `local` - local
-	Provider      Provider           `json:"provider"`
-	ProxyEnabled  *bool              `json:"proxy_enabled,omitempty"`
+	Provider     Provider `json:"provider"`
+	ProxyEnabled *bool    `json:"proxy_enabled,omitempty"`
+
+	// PublicKey The server's own RSA key in PEM: with it, an account of caching_sha2_password or sha256_password logs in without TLS. Copy it from the server's machine (public_key.pem).
+	PublicKey     *string            `json:"public_key,omitempty"`
 	Tags          *map[string]string `json:"tags,omitempty"`
 	TlsCa         *string            `json:"tls_ca,omitempty"`
 	TrialPassword *string            `json:"trial_password,omitempty"`
@@ -1447,17 +1480,20 @@ type ParameterList struct {
 type ParameterTypeEnum string
 
 // PatchedInstanceUpdateRequest What may be altered without touching the server. The password is given again with a new host, port, username,
-// is_tls_required or tls_ca; without it, that is refused as `password_required`.
+// is_tls_required, tls_ca or public_key; without it, that is refused as `password_required`.
 type PatchedInstanceUpdateRequest struct {
-	Host              *string            `json:"host,omitempty"`
-	IsTlsRequired     *bool              `json:"is_tls_required,omitempty"`
-	MaintenanceWindow *WindowRequest     `json:"maintenance_window,omitempty"`
-	Name              *string            `json:"name,omitempty"`
-	Password          *string            `json:"password,omitempty"`
-	Port              *int               `json:"port,omitempty"`
-	Tags              *map[string]string `json:"tags,omitempty"`
-	TlsCa             *string            `json:"tls_ca,omitempty"`
-	TrialPassword     *string            `json:"trial_password,omitempty"`
+	Host              *string        `json:"host,omitempty"`
+	IsTlsRequired     *bool          `json:"is_tls_required,omitempty"`
+	MaintenanceWindow *WindowRequest `json:"maintenance_window,omitempty"`
+	Name              *string        `json:"name,omitempty"`
+	Password          *string        `json:"password,omitempty"`
+	Port              *int           `json:"port,omitempty"`
+
+	// PublicKey The server's own RSA key in PEM: with it, an account of caching_sha2_password or sha256_password logs in without TLS. Copy it from the server's machine (public_key.pem).
+	PublicKey     *string            `json:"public_key,omitempty"`
+	Tags          *map[string]string `json:"tags,omitempty"`
+	TlsCa         *string            `json:"tls_ca,omitempty"`
+	TrialPassword *string            `json:"trial_password,omitempty"`
 
 	// TrialUsername Who runs trials: an account that may only SELECT. Empty: none of its own.
 	TrialUsername *string `json:"trial_username,omitempty"`
@@ -1523,6 +1559,10 @@ type Problem struct {
 	Title      string    `json:"title"`
 	Type       string    `json:"type"`
 }
+
+// ProductEnum * `MariaDB` - MariaDB
+// * `MySQL` - MySQL
+type ProductEnum string
 
 // Progress defines model for Progress.
 type Progress struct {

@@ -24,6 +24,9 @@ type instanceModel struct {
 	IsTLSRequired     types.Bool     `tfsdk:"is_tls_required"`
 	ProxyEnabled      types.Bool     `tfsdk:"proxy_enabled"`
 	EngineLine        types.String   `tfsdk:"engine_line"`
+	Product           types.String   `tfsdk:"product"`
+	Edition           types.String   `tfsdk:"edition"`
+	PublicKey         types.String   `tfsdk:"public_key"`
 	Tags              types.Map      `tfsdk:"tags"`
 	MaintenanceWindow types.Object   `tfsdk:"maintenance_window"`
 	MinorVersion      types.Int64    `tfsdk:"minor_version"`
@@ -37,6 +40,7 @@ var windowTypes = map[string]attr.Type{"weekday": types.Int64Type, "start": type
 func (m *instanceModel) take(found api.Instance) diag.Diagnostics {
 	m.ID, m.Name = types.StringValue(found.Id), types.StringValue(found.Name)
 	m.InstanceClass, m.EngineLine = types.StringValue(found.InstanceClass), types.StringValue(found.EngineLine)
+	m.Product, m.Edition = types.StringValue(found.Product), types.StringValue(found.Edition)
 	m.Host, m.Port, m.Username = types.StringNull(), types.Int64Null(), types.StringNull()
 	if found.Provider == api.ProviderExternal {
 		m.Host, m.Username = types.StringValue(found.Endpoint.Host), types.StringValue(found.Endpoint.Username)
@@ -61,6 +65,9 @@ func (m *instanceModel) take(found api.Instance) diag.Diagnostics {
 func createRequest(ctx context.Context, plan, config instanceModel) map[string]any {
 	body := recorded(ctx, plan)
 	body["instance_class"], body["engine_line"] = plan.InstanceClass.ValueString(), plan.EngineLine.ValueString()
+	if !plan.Product.IsUnknown() && !plan.Product.IsNull() {
+		body["product"] = plan.Product.ValueString()
+	}
 	body["provider"], body["proxy_enabled"] = api.ProviderLocal, plan.ProxyEnabled.ValueBool()
 	if !plan.Host.IsUnknown() && !plan.Host.IsNull() {
 		body["provider"], body["password"] = api.ProviderExternal, config.Password.ValueString()
@@ -79,7 +86,8 @@ func updateRequest(ctx context.Context, plan, state, config instanceModel, now a
 	if !state.Host.IsNull() {
 		endpoint(body, plan)
 	}
-	if (!plan.PasswordVersion.Equal(state.PasswordVersion) || moves(body, now)) && !config.Password.IsNull() {
+	isMoved := moves(body, now) || !plan.PublicKey.Equal(state.PublicKey)
+	if (!plan.PasswordVersion.Equal(state.PasswordVersion) || isMoved) && !config.Password.IsNull() {
 		body["password"] = config.Password.ValueString()
 	}
 	return body
@@ -113,6 +121,7 @@ func recorded(ctx context.Context, plan instanceModel) map[string]any {
 
 func endpoint(body map[string]any, plan instanceModel) {
 	body["host"], body["username"] = plan.Host.ValueString(), plan.Username.ValueString()
+	body["public_key"] = plan.PublicKey.ValueString()
 	if !plan.Port.IsUnknown() && !plan.Port.IsNull() {
 		body["port"] = plan.Port.ValueInt64()
 	}

@@ -52,7 +52,7 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			"username": schema.StringAttribute{Optional: true, Computed: true, PlanModifiers: kept, MarkdownDescription: "The control plane's account there."},
 			"password": schema.StringAttribute{
 				Optional: true, Sensitive: true, WriteOnly: true,
-				MarkdownDescription: "Of that account. Write-only: it is never in state. It is sent again when `password_version`, `host`, `port`, `username` or `is_tls_required` changes: the control plane gives the stored one to no other server.",
+				MarkdownDescription: "Of that account. Write-only: it is never in state. It is sent again when `password_version`, `host`, `port`, `username`, `is_tls_required` or `public_key` changes: the control plane gives the stored one to no other server.",
 			},
 			"password_version": schema.Int64Attribute{Optional: true, MarkdownDescription: "Raise it to send `password` again."},
 			"is_tls_required":  schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false)},
@@ -60,6 +60,18 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			"engine_line": schema.StringAttribute{
 				Optional: true, Computed: true, Default: stringdefault.StaticString("5.7"),
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+			},
+			"product": schema.StringAttribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: "`MariaDB` or `MySQL`. Of a local server it may be chosen, `MariaDB` if it is not; of any other, the server says it.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIfConfigured()},
+				Validators:          []validator.String{stringvalidator.OneOf("MariaDB", "MySQL"), stringvalidator.ConflictsWith(path.MatchRoot("host"))},
+			},
+			"edition": schema.StringAttribute{Computed: true, MarkdownDescription: "Who built the server or runs it, such as `Debian` or `Amazon RDS`, if known."},
+			"public_key": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "The server's own RSA key in PEM: with it, an account of `caching_sha2_password` logs in without TLS.",
+				Validators:          []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("host"))},
 			},
 			"tags": schema.MapAttribute{
 				Optional: true, Computed: true, ElementType: types.StringType,
@@ -85,7 +97,7 @@ func changesKind(_ context.Context, req planmodifier.StringRequest, resp *string
 	resp.RequiresReplace = before.IsNull() != req.ConfigValue.IsNull()
 }
 
-var instanceFields = roots("name", "instance_class", "host", "port", "username", "password", "tags", "maintenance_window", "engine_line", "is_tls_required", "proxy_enabled")
+var instanceFields = roots("name", "instance_class", "host", "port", "username", "password", "tags", "maintenance_window", "engine_line", "product", "public_key", "is_tls_required", "proxy_enabled")
 
 func (r *instanceResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan, config instanceModel
