@@ -2,12 +2,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::{Execute, with_types};
+use wire::{Execute, capability, with_types};
 
-fuzz_target!(|input: (u16, &[u8], &[u8])| {
-    let (count, types, payload) = input;
-    let _ = with_types(payload, types);
-    let Some(execute) = Execute::parse(payload) else { return };
+fuzz_target!(|input: (u16, bool, &[u8], &[u8])| {
+    let (count, has_attributes, types, payload) = input;
+    let capabilities = if has_attributes { capability::QUERY_ATTRIBUTES } else { 0 };
+    let _ = with_types(payload, types, capabilities);
+    let Some(execute) = Execute::parse(payload, capabilities) else { return };
     let new_types = execute.new_types(count);
     let Some(params) = execute.params(count, types) else { return };
     assert_eq!(params.iter().count(), usize::from(count));

@@ -41,7 +41,7 @@ pub const EXPIRED_PASSWORDS: u64 = 1 << 22;
 pub const SESSION_TRACK: u64 = 1 << 23;
 /// Rows end with an OK packet, and definitions without a packet of their own.
 pub const DEPRECATE_EOF: u64 = 1 << 24;
-/// MySQL 8: a byte before the column count, and one in the response to a prepare, say whether definitions follow.
+/// MySQL 8: a byte after the column count, and one in the response to a prepare, say whether definitions follow.
 pub const OPTIONAL_RESULTSET_METADATA: u64 = 1 << 25;
 /// MySQL 8: packets are inside compressed ones (zstd).
 pub const ZSTD_COMPRESS: u64 = 1 << 26;

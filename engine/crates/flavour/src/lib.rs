@@ -7,10 +7,12 @@
 
 pub mod capability;
 mod mariadb;
+mod mysql;
 mod names;
 
 pub use capability::Capabilities;
 pub use mariadb::MARIADB;
+pub use mysql::MYSQL;
 pub use names::{Names, Objections};
 
 use std::fmt;
@@ -62,6 +64,8 @@ impl Flavour {
 pub struct Comments {
     /// What follows `/*` where the server may run what the comment says.
     pub executable: &'static [&'static str],
+    /// What follows `/*` where the server reads words of its own, and quotes, in the comment.
+    pub hints: &'static [&'static str],
 }
 
 /// Statements that only some products have. Where one is missing, its text is a statement that nobody understands.
@@ -75,6 +79,16 @@ pub struct Statements {
     pub has_analyze: bool,
     /// `FLUSH QUERY CACHE` and `RESET QUERY CACHE`.
     pub has_query_cache: bool,
+    /// Does nothing, with the privileges that these two need: for a server that has lost them.
+    pub query_cache_test: Option<&'static str>,
+    /// SELECT SQL_CACHE: otherwise the word is taken out.
+    pub has_sql_cache: bool,
+    /// `$$` and `$name$` are quotes.
+    pub has_dollar_quotes: bool,
+    /// Words besides GLOBAL for settings that are not the session's own.
+    pub global_scopes: &'static [&'static str],
+    /// What stands before each row of VALUES as a statement.
+    pub row: &'static str,
     /// The names of system variables that users and their tools know, and those that the engine registers for them.
     pub aliases: &'static [Alias],
     /// What stands before a read, and what after its first SELECT, so that `max_join_size` is not in its way.
@@ -140,6 +154,8 @@ pub struct Charsets {
     /// The numbers of their collations, as the handshake tells them.
     pub utf8_collations: &'static [RangeInclusive<u16>],
     pub ascii_superset_collations: &'static [RangeInclusive<u16>],
+    /// That of the login outlives a reset of the session, which otherwise gets the server's.
+    pub outlives_reset: bool,
 }
 
 /// Schemas and tables that the server keeps for itself.
@@ -149,8 +165,8 @@ pub struct Schemas {
     pub system: &'static [&'static str],
     /// Tables of schema `mysql` that the server itself reads or writes along with other statements.
     pub servers_own: &'static [&'static str],
-    /// The one of them that it reads when a session first meets a stored routine.
-    pub routines: &'static str,
+    /// The one of them that it reads when a session first meets a stored routine; none if it then reads nothing.
+    pub routines: Option<&'static str>,
     /// Tables of schema `mysql` from which it reads what is granted for databases, tables and columns. Whatever changes
     /// that locks one of them.
     pub grants: &'static [&'static str],
@@ -196,6 +212,8 @@ pub struct Modes {
     pub ansi: &'static [&'static str],
     /// Under them texts have a grammar of their own.
     pub foreign: &'static [&'static str],
+    /// The flags of a response tell whether quotes are those of names.
+    pub tells_quotes: bool,
 }
 
 impl Modes {
@@ -289,6 +307,8 @@ pub struct Errors {
 /// Questions to the server's catalogue. `{schema}` and `{table}` stand for literals, [`ask`] puts them in.
 #[derive(Clone, Copy)]
 pub struct Catalogue {
+    /// Before a literal in UTF-8.
+    pub utf8: &'static str,
     /// Users to whom something is granted for several hosts: of the nameless user, whose grants all others have, if they are
     /// not the same for every host.
     pub users_with_several_hosts: &'static str,

@@ -12,12 +12,17 @@ use crate::{
 pub static MARIADB: Flavour = Flavour {
     product: "MariaDB",
     tested_lines: &["10.11.", "11.4."],
-    comments: Comments { executable: &["!", "M!"] },
+    comments: Comments { executable: &["!", "M!"], hints: &[] },
     statements: Statements {
         has_set_statement: true,
         has_compound: true,
         has_analyze: true,
         has_query_cache: true,
+        query_cache_test: None,
+        has_sql_cache: true,
+        has_dollar_quotes: false,
+        global_scopes: &[],
+        row: "",
         aliases: &ALIASES,
         not_in_set_statement: &["fqc_type"],
         alias_prefix: "query_cache_",
@@ -30,11 +35,15 @@ pub static MARIADB: Flavour = Flavour {
     schemas: Schemas {
         system: &["information_schema", "mysql", "performance_schema", "sys"],
         servers_own: SERVERS_OWN,
-        routines: "proc",
+        routines: Some("proc"),
         grants: &["db", "tables_priv", "columns_priv", "roles_mapping"],
     },
     variables: Variables { without_effect: WITHOUT_EFFECT, askable: ASKABLE },
-    modes: Modes { ansi: &["ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL"], foreign: &["ORACLE"] },
+    modes: Modes {
+        ansi: &["ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL"],
+        foreign: &["ORACLE"],
+        tells_quotes: true,
+    },
     habits: HABITS,
     engines: Engines { snapshot: &["InnoDB"], plain: &["MyISAM", "MEMORY"], joining: &["Aria"] },
     errors: ERRORS,
@@ -89,6 +98,7 @@ const CHARSETS: Charsets = Charsets {
         91..=94, 97..=99, 1026..=1033, 1035..=1036, 1038..=1051, 1053..=1056, 1058..=1058, 1060..=1068, 1071..=1077,
         1081..=1083, 1087..=1099, 1101..=1105, 1109..=1110, 1113..=1113, 1115..=1118, 1121..=1123,
     ],
+    outlives_reset: true,
 };
 
 const SERVERS_OWN: &[&str] = &[

@@ -8,6 +8,7 @@ mod tables;
 mod views;
 
 use crate::link::Link;
+use flavour::Flavour;
 use session::Engine;
 
 /// How new sessions begin, and which views there are, where that is not known.
@@ -36,7 +37,7 @@ pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String
 }
 
 /// A name as a literal that no setting can change the meaning of.
-fn literal(name: &[u8]) -> String {
+fn literal(flavour: &Flavour, name: &[u8]) -> String {
     let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("_utf8mb3 x'{digits}'")
+    format!("{} x'{digits}'", flavour.catalogue.utf8)
 }

@@ -2,14 +2,23 @@
 
 mod played;
 
+use flavour::{Flavour, MARIADB, MYSQL};
 use host::catalogue;
-use played::{Host, Played, engine};
+use played::{Host, Played, engine_of};
+use session::Engine;
+use wire::Command;
 
 const READ: &str = "SELECT v FROM t WHERE id = 7";
 
+const PRODUCTS: [&Flavour; 2] = [&MARIADB, &MYSQL];
+
 #[test]
 fn a_read_that_the_server_has_run_is_served_until_its_row_is_written() {
-    let engine = engine();
+    PRODUCTS.into_iter().for_each(serves_until_its_row_is_written);
+}
+
+fn serves_until_its_row_is_written(flavour: &'static Flavour) {
+    let engine = engine_of(flavour);
     let mut host = Host::connected(&engine);
     host.server_runs(READ, "one");
     catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
@@ -24,10 +33,77 @@ fn a_read_that_the_server_has_run_is_served_until_its_row_is_written() {
 
 #[test]
 fn connections_share_what_is_stored() {
-    let engine = engine();
+    PRODUCTS.into_iter().for_each(shares_what_is_stored);
+}
+
+fn shares_what_is_stored(flavour: &'static Flavour) {
+    let engine = engine_of(flavour);
     let (mut one, mut other) = (Host::connected(&engine), Host::connected(&engine));
     one.server_runs(READ, "one");
     catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
     one.server_runs(READ, "one");
     assert!(other.serves(READ, "one"));
+}
+
+/// A host whose server is MySQL, and which has stored the result of `READ`.
+fn stored(engine: &Engine) -> Host<'_> {
+    let mut host = Host::connected(engine);
+    host.server_runs(READ, "one");
+    catalogue::consult_tables(engine, &mut Played).expect("the table is known");
+    host.server_runs(READ, "one");
+    host
+}
+
+#[test]
+fn executions_with_attributes_agreed_on_are_served() {
+    let engine = engine_of(&MYSQL);
+    let mut host = stored(&engine);
+    host.server_prepares(1, "SELECT v FROM t WHERE id = ?");
+    host.server_executes(1, 7, "one");
+    assert!(host.serves_execution(1, 7, "one"));
+    assert!(!host.serves_execution(1, 8, "one"));
+}
+
+#[test]
+fn a_statement_with_attributes_runs_on_the_server() {
+    let engine = engine_of(&MYSQL);
+    let mut host = stored(&engine);
+    let attribute = [&[1, 1, 0, 1, 0xfe, 0, 1, b'n', 1, b'v'][..], READ.as_bytes()].concat();
+    host.send(Command::Query, &attribute);
+    assert_eq!(host.server_reads().as_deref(), Some(READ));
+    host.server_answers_read(READ, "two");
+    let refused = engine.reasons().list().into_iter().find(|(name, ..)| *name == "query_attributes");
+    assert_eq!(refused.map(|(_, count, _)| count), Some(1));
+    assert!(host.serves(READ, "one"), "what it said is not kept");
+}
+
+#[test]
+fn the_server_never_sees_what_it_has_lost() {
+    let engine = engine_of(&MYSQL);
+    let mut host = stored(&engine);
+    for text in ["FLUSH QUERY CACHE", "RESET QUERY CACHE"] {
+        host.ask(text);
+        assert_eq!(host.server_reads().as_deref(), MYSQL.statements.query_cache_test, "{text}");
+        host.server_agrees();
+    }
+    host.ask("SHOW FQC STATUS");
+    assert_eq!(host.server_reads().as_deref(), Some(MYSQL.statements.process_test));
+    host.server_agrees();
+    const HINTED: &str = "SELECT SQL_CACHE v FROM t WHERE id = 7";
+    host.ask(HINTED);
+    assert_eq!(host.server_reads().as_deref(), Some("SELECT           v FROM t WHERE id = 7"));
+    host.server_answers_read("", "one");
+    assert!(host.serves(HINTED, "one"));
+}
+
+#[test]
+fn after_a_reset_the_server_is_asked_before_anything_is_served() {
+    let engine = engine_of(&MYSQL);
+    let mut host = stored(&engine);
+    host.send(Command::ResetConnection, b"");
+    assert!(host.server_reads().is_some());
+    host.server_agrees();
+    host.ask(READ);
+    let question = host.server_reads().expect("a question");
+    assert!(question.starts_with("SELECT FOUND_ROWS(), @@GLOBAL.init_connect, @@SESSION.sql_mode"), "{question}");
 }

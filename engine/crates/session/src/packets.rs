@@ -2,10 +2,6 @@
 
 use wire::Command;
 
-pub fn query_packet(text: &[u8]) -> Vec<u8> {
-    command_packet(Command::Query, text)
-}
-
 pub fn command_packet(command: Command, body: &[u8]) -> Vec<u8> {
     let mut packet = Vec::with_capacity(body.len() + 5);
     let payload = [&[command as u8], body].concat();

@@ -61,6 +61,7 @@ reasons! {
     Response "response" "the response is not a single complete result";
     Cursor "cursor" "a cursor was asked for, or parameters were sent in pieces";
     StatementContext "statement_context" "the session's settings changed since the statement was prepared";
+    Attributes "query_attributes" "the client sent attributes with the statement, which functions may read";
     MetadataCached "metadata_cached" "the client keeps column metadata of prepared statements itself";
     NotReused "not_reused" "results of this shape of statement end before they are asked for again; a few are stored, to see when that changes";
     Rule "rule" "a rule of fqc_rules says never";

@@ -178,6 +178,7 @@ impl<'a> Lexer<'a> {
             b'.' if self.byte(1).is_some_and(|byte| byte.is_ascii_digit()) => self.fraction(),
             b'x' | b'X' | b'b' | b'B' if self.byte(1) == Some(b'\'') => self.digits_literal(),
             b'n' | b'N' if self.byte(1) == Some(b'\'') => self.national_text(),
+            b'$' if self.mode.flavour.statements.has_dollar_quotes => self.dollar_quoted(),
             _ if is_word_byte(first) => self.word(TokenKind::Word),
             b'\'' => self.quoted(b'\'', TokenKind::Text),
             b'"' if self.mode.ansi_quotes => self.quoted(b'"', TokenKind::Quoted),

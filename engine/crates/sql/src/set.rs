@@ -62,7 +62,7 @@ fn assignment(lexer: &mut Lexer, scope: Scope) -> Option<Assignment> {
 }
 
 fn scope(lexer: &mut Lexer) -> Option<Scope> {
-    if lexer.accept("global") {
+    if lexer.accept("global") || lexer.accept_any(lexer.mode().flavour.statements.global_scopes) {
         return Some(Scope::Global);
     }
     lexer.accept_any(&["session", "local"]).then_some(Scope::Session)

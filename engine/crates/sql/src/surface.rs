@@ -158,9 +158,101 @@ fn alias(token: &Token, statements: &Statements) -> Option<&'static str> {
     found.map(|alias| alias.ours)
 }
 
+/// The text without SQL_CACHE, for a server that does not know it: blanks stand in its place. `None` if there is none.
+///
+/// The word is the hint only where it cannot be the name of a column: as an option of SELECT that an expression follows.
+pub fn without_sql_cache(text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
+    let is_readable = !mode.is_foreign && mode.charset != Charset::Unreadable;
+    if mode.flavour.statements.has_sql_cache || !is_readable || !says(text, HINT.as_bytes()) {
+        return None;
+    }
+    let mut out = None;
+    let mut may_be_option = false;
+    let mut lexer = Lexer::new(text, mode);
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            TokenKind::End => return out,
+            TokenKind::Broken => return None,
+            _ if may_be_option && token.is(HINT) && begins_expression(&token, lexer) => {
+                out.get_or_insert_with(|| text.to_vec())[token.start..token.end()].fill(b' ');
+            }
+            _ => may_be_option = token.is("select") || may_be_option && token.is_any(&OPTIONS),
+        }
+    }
+}
+
+const HINT: &str = "sql_cache";
+
+/// Of SELECT.
+const OPTIONS: [&str; 9] = [
+    "all",
+    "distinct",
+    "distinctrow",
+    "high_priority",
+    "straight_join",
+    "sql_small_result",
+    "sql_big_result",
+    "sql_buffer_result",
+    "sql_calc_found_rows",
+];
+
+/// After the name of a column.
+const CONTINUATIONS: [&str; 29] = [
+    "and",
+    "as",
+    "between",
+    "collate",
+    "div",
+    "except",
+    "for",
+    "from",
+    "group",
+    "having",
+    "in",
+    "intersect",
+    "into",
+    "is",
+    "like",
+    "limit",
+    "lock",
+    "member",
+    "mod",
+    "not",
+    "or",
+    "order",
+    "qualify",
+    "regexp",
+    "rlike",
+    "sounds",
+    "union",
+    "where",
+    "xor",
+];
+
+/// Whether what follows the word cannot go on from the name of a column.
+fn begins_expression(word: &Token, mut lexer: Lexer) -> bool {
+    let next = lexer.next();
+    match next.kind {
+        TokenKind::Word => !next.is_any(&CONTINUATIONS),
+        TokenKind::Quoted | TokenKind::Text | TokenKind::Special => true,
+        TokenKind::Number | TokenKind::At | TokenKind::AtAt => true,
+        // Otherwise it is a call.
+        TokenKind::Open => word.end() < next.start,
+        TokenKind::Operator if next.text == b"*" => {
+            let after = lexer.next();
+            after.is("from") || matches!(after.kind, TokenKind::Comma | TokenKind::Close | TokenKind::End)
+        }
+        TokenKind::Operator => matches!(next.text, b"?" | b"~"),
+        _ => false,
+    }
+}
+
 /// Whether the text may concern the cache's surface, or asks the client for a local file.
 pub fn is_near(text: &[u8], mode: LexMode) -> bool {
-    may_mention_alias(text, &mode.flavour.statements) || says(text, b"infile")
+    let statements = &mode.flavour.statements;
+    let has_lost = || !statements.has_sql_cache && says(text, HINT.as_bytes());
+    may_mention_alias(text, statements) || has_lost() || says(text, b"infile")
 }
 
 /// Spares the lexer for nearly every text.

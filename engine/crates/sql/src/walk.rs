@@ -144,6 +144,8 @@ impl Walk<'_> {
             b"sql_calc_found_rows" => self.refuse(Refusal::CalcFoundRows),
             b"sql_no_cache" => self.found.hint = Hint::SqlNoCache,
             b"sql_cache" if self.found.hint == Hint::None => self.found.hint = Hint::SqlCache,
+            // A type of JSON_VALUE(), which more may follow.
+            b"time" if self.previous.is("returning") => self.refuse(Refusal::CurrentDate),
             // A type of CAST.
             b"interval" if self.previous.is("as") => self.refuse(Refusal::CurrentDate),
             b"for" if self.previous.is("value") && self.before.is_any(&["next", "previous"]) => {
@@ -230,9 +232,10 @@ impl Walk<'_> {
         self.refuse(refusal);
     }
 
-    /// `AS TIME`, and `CONVERT(..., TIME)`.
+    /// `AS TIME`, `RETURNING TIME`, and `CONVERT(..., TIME)`.
     fn time_type(&mut self) {
-        let is_type = self.before.is("as") || self.before.kind == TokenKind::Comma && self.is_in_convert();
+        let is_type =
+            self.before.is_any(&["as", "returning"]) || self.before.kind == TokenKind::Comma && self.is_in_convert();
         if self.previous.is("time") && is_type {
             self.refuse(Refusal::CurrentDate);
         }

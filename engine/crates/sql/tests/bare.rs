@@ -4,12 +4,17 @@ use flavour::{Charsets, Comments, Flavour, Functions, MARIADB, Names, Objections
 use sql::{Charset, Flush, Kind, LexMode, Refusal, classify, surface};
 
 static BARE: Flavour = Flavour {
-    comments: Comments { executable: &[] },
+    comments: Comments { executable: &[], hints: &[] },
     statements: Statements {
         has_set_statement: false,
         has_compound: false,
         has_analyze: false,
         has_query_cache: false,
+        query_cache_test: None,
+        has_sql_cache: false,
+        has_dollar_quotes: false,
+        global_scopes: &[],
+        row: "",
         aliases: &[],
         not_in_set_statement: &[],
         alias_prefix: "",
@@ -24,7 +29,13 @@ static BARE: Flavour = Flavour {
         refused: Objections::NONE,
         ..MARIADB.functions
     },
-    charsets: Charsets { utf8: &[], ascii_supersets: &[], utf8_collations: &[], ascii_superset_collations: &[] },
+    charsets: Charsets {
+        utf8: &[],
+        ascii_supersets: &[],
+        utf8_collations: &[],
+        ascii_superset_collations: &[],
+        ..MARIADB.charsets
+    },
     ..MARIADB
 };
 

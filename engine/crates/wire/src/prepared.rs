@@ -1,30 +1,56 @@
 //! The payload of COM_STMT_EXECUTE, split into the parts that make two executions the same.
 
 use crate::Command;
-use crate::lenenc::Reader;
+use crate::capability::QUERY_ATTRIBUTES;
+use crate::lenenc::{Reader, push_int};
 use crate::packet::{Header, push_packet};
+use std::borrow::Cow;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execute<'a> {
     pub id: u32,
     /// The cursor type; 0 asks for all rows at once.
     pub flags: u8,
     pub iterations: u32,
     /// Null bitmap, flag, types and values: meaningless without the parameter count.
-    pub parameters: &'a [u8],
+    pub parameters: Cow<'a, [u8]>,
+    /// As many as the packet says, where it says so.
+    told: Option<usize>,
+    /// Some have names, or what is there cannot be read.
+    is_named: bool,
 }
 
+/// Of the flags: the number of parameters is told even if the statement has none.
+const COUNTS_PARAMETERS: u8 = 8;
+
 impl<'a> Execute<'a> {
-    /// Reads the payload, command byte included.
-    pub fn parse(payload: &'a [u8]) -> Option<Execute<'a>> {
+    /// Reads the payload, command byte included. Where attributes are agreed on, the parameters are those of an execution without
+    /// them all the same.
+    pub fn parse(payload: &'a [u8], capabilities: u64) -> Option<Execute<'a>> {
         let mut reader = Reader::new(payload);
         reader.u8()?;
         let (id, flags, iterations) = (reader.u32()?, reader.u8()?, reader.u32()?);
-        Some(Execute { id, flags, iterations, parameters: reader.rest() })
+        let rest = reader.rest();
+        if capabilities & QUERY_ATTRIBUTES == 0 {
+            return Some(Execute { id, flags, iterations, parameters: rest.into(), told: None, is_named: false });
+        }
+        // Whoever binds anything tells how much, with or without the flag.
+        let counted = if rest.is_empty() { Some((0, Vec::new())) } else { counted(rest) };
+        let (flags, is_named) = (flags & !COUNTS_PARAMETERS, counted.is_none());
+        let (told, parameters) = counted.unwrap_or_default();
+        Some(Execute { id, flags, iterations, parameters: parameters.into(), told: Some(told), is_named })
+    }
+
+    /// More is bound than the `count` parameters of the statement: functions may read it.
+    pub fn has_attributes(&self, count: u16) -> bool {
+        self.is_named || self.told.is_some_and(|told| told != usize::from(count))
     }
 
     /// The types that it binds anew, as far as they are there; none if it goes by those of the execution before.
-    pub fn new_types(&self, count: u16) -> Option<&'a [u8]> {
+    pub fn new_types(&self, count: u16) -> Option<&[u8]> {
+        if self.has_attributes(count) {
+            return Some(&[]);
+        }
         let (flag, rest) = self.parameters.get(usize::from(count).div_ceil(8)..)?.split_first()?;
         (*flag != 0).then(|| rest.get(..2 * usize::from(count)).unwrap_or_default())
     }
@@ -32,9 +58,12 @@ impl<'a> Execute<'a> {
     /// `remembered_types`: those that the last execution bound, two bytes each. `None` if the payload does not
     /// fit the count exactly, binds no types while none are remembered, or has values of an unknown type.
     /// Parameters sent by COM_STMT_SEND_LONG_DATA are not in the payload: the caller must know of them.
-    pub fn params(&self, count: u16, remembered_types: &'a [u8]) -> Option<Params<'a>> {
+    pub fn params<'p>(&'p self, count: u16, remembered_types: &'p [u8]) -> Option<Params<'p>> {
+        if self.has_attributes(count) {
+            return None;
+        }
         let count = usize::from(count);
-        let mut reader = Reader::new(self.parameters);
+        let mut reader = Reader::new(&self.parameters);
         if count == 0 {
             return reader.is_empty().then_some(Params { nulls: &[], types: &[], values: &[], are_types_new: false });
         }
@@ -50,27 +79,90 @@ impl<'a> Execute<'a> {
     }
 }
 
+/// Parameters that tell their number first, and their names after their types: the number, and the parameters as they are without
+/// both. `None` if any has a name.
+fn counted(bytes: &[u8]) -> Option<(usize, Vec<u8>)> {
+    let mut reader = Reader::new(bytes);
+    let count = usize::try_from(reader.int()?).ok()?;
+    if count == 0 {
+        return reader.is_empty().then_some((0, vec![]));
+    }
+    let bindings = Bindings::read(&mut reader, count)?;
+    let flag = [u8::from(bindings.are_new)];
+    (!bindings.has_names).then(|| (count, [bindings.nulls, &flag, &bindings.types, reader.rest()].concat()))
+}
+
+/// What stands before the values of named parameters.
+pub(crate) struct Bindings<'a> {
+    nulls: &'a [u8],
+    are_new: bool,
+    /// Two bytes each; none if they are those of before.
+    types: Vec<u8>,
+    has_names: bool,
+}
+
+impl<'a> Bindings<'a> {
+    pub(crate) fn read(reader: &mut Reader<'a>, count: usize) -> Option<Bindings<'a>> {
+        let nulls = reader.take(count.div_ceil(8))?;
+        let mut bindings = Bindings { nulls, are_new: reader.u8()? == 1, types: Vec::new(), has_names: false };
+        for _ in 0..if bindings.are_new { count } else { 0 } {
+            bindings.types.extend_from_slice(reader.take(2)?);
+            bindings.has_names |= !reader.string()?.is_empty();
+        }
+        Some(bindings)
+    }
+
+    /// What follows the values of these types, whose first is the first of these bytes.
+    pub(crate) fn after_values<'v>(&'v self, bytes: &'v [u8]) -> Option<&'v [u8]> {
+        let mut params = ParamIter { nulls: self.nulls, types: &self.types, index: 0, values: Reader::new(bytes) };
+        let is_whole = self.are_new && params.by_ref().count() == self.types.len() / 2;
+        is_whole.then(|| params.values.rest())
+    }
+}
+
 /// The packet of an execution that binds these types itself, two bytes for each parameter, where it went by those of the
 /// execution before.
-pub fn with_types(packet: &[u8], types: &[u8]) -> Vec<u8> {
+pub fn with_types(packet: &[u8], types: &[u8], capabilities: u64) -> Vec<u8> {
     let count = types.len() / 2;
-    let flag = Header::SIZE + BEFORE_PARAMETERS + count.div_ceil(8);
+    let told = told_count(count, capabilities);
+    let flag = Header::SIZE + BEFORE_PARAMETERS + told.len() + count.div_ceil(8);
     if count == 0 || packet.get(flag) != Some(&0) {
         return packet.to_vec();
     }
-    let payload = [&packet[Header::SIZE..flag], &[1], types, &packet[flag + 1..]].concat();
+    let types = with_names(types, capabilities);
+    let payload = [&packet[Header::SIZE..flag], &[1], &types, &packet[flag + 1..]].concat();
     let mut out = Vec::with_capacity(payload.len() + Header::SIZE);
     push_packet(&mut out, &mut { packet[3] }, &payload);
     out
 }
 
 /// An execution that binds these types and comes to nothing: it says that a value follows, and none does.
-pub fn types_alone(id: u32, types: &[u8]) -> Vec<u8> {
-    let head = [&[Command::StmtExecute as u8][..], &id.to_le_bytes(), &[0, 1, 0, 0, 0]].concat();
-    let nulls = vec![0; (types.len() / 2).div_ceil(8)];
+pub fn types_alone(id: u32, types: &[u8], capabilities: u64) -> Vec<u8> {
+    let count = types.len() / 2;
+    let told = told_count(count, capabilities);
+    let flags = if told.is_empty() { 0 } else { COUNTS_PARAMETERS };
+    let head = [&[Command::StmtExecute as u8][..], &id.to_le_bytes(), &[flags, 1, 0, 0, 0]].concat();
+    let nulls = vec![0; count.div_ceil(8)];
     let mut out = Vec::new();
-    push_packet(&mut out, &mut 0, &[&head[..], &nulls, &[1], types].concat());
+    push_packet(&mut out, &mut 0, &[&head[..], &told, &nulls, &[1], &with_names(types, capabilities)].concat());
     out
+}
+
+/// How many parameters there are, where that is told.
+fn told_count(count: usize, capabilities: u64) -> Vec<u8> {
+    let mut told = Vec::new();
+    if capabilities & QUERY_ATTRIBUTES != 0 {
+        push_int(&mut told, count as u64);
+    }
+    told
+}
+
+fn with_names(types: &[u8], capabilities: u64) -> Vec<u8> {
+    const EMPTY: u8 = 0;
+    match capabilities & QUERY_ATTRIBUTES {
+        0 => types.to_vec(),
+        _ => types.chunks(2).flat_map(|kind| kind.iter().copied().chain([EMPTY])).collect(),
+    }
 }
 
 /// Command, statement, cursor type and iterations.
@@ -152,8 +244,8 @@ fn read_value<'a>(values: &mut Reader<'a>, type_code: u8, is_unsigned: bool) -> 
             let length = values.u8()?;
             values.take(usize::from(length)).map(Bound::Bytes)
         }
-        // Decimals, strings, blobs, bits, enums, sets, JSON, geometry.
-        0 | 15 | 16 | 245..=255 => values.string().map(Bound::Bytes),
+        // Decimals, strings, blobs, bits, enums, sets, vectors, JSON, geometry.
+        0 | 15 | 16 | 242 | 245..=255 => values.string().map(Bound::Bytes),
         _ => None,
     }
 }

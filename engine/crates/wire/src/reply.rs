@@ -1,6 +1,6 @@
 //! OK, ERR and EOF packets: payloads read, packets built and patched.
 
-use crate::capability::{DEPRECATE_EOF, SESSION_TRACK};
+use crate::capability::{DEPRECATE_EOF, MARIADB_CACHE_METADATA, OPTIONAL_RESULTSET_METADATA, SESSION_TRACK};
 use crate::lenenc::{Reader, push_int};
 use crate::packet::push_packet;
 use crate::{StatusOffsets, status};
@@ -71,6 +71,15 @@ impl<'a> ErrPacket<'a> {
         payload.extend_from_slice(message.as_bytes());
         framed(sequence, &payload)
     }
+}
+
+/// The first packet of a result: how many columns there are, and whether definitions follow. `None` for other payloads.
+pub fn column_count(payload: &[u8], capabilities: u64) -> Option<(u64, bool)> {
+    let mut reader = Reader::new(payload);
+    let columns = reader.int().filter(|count| *count > 0)?;
+    let says_so = capabilities & (MARIADB_CACHE_METADATA | OPTIONAL_RESULTSET_METADATA) != 0 && !reader.is_empty();
+    let follows = !says_so || reader.u8() != Some(0);
+    reader.is_empty().then_some((columns, follows))
 }
 
 /// An OK packet without session tracking.

@@ -9,16 +9,20 @@ fn captured() -> Vec<Vec<u8>> {
     clients().iter().filter(|captured| captured.what == "execute").map(support::Captured::bytes).collect()
 }
 
+fn new_types(payload: &[u8], count: u16) -> Option<Vec<u8>> {
+    Execute::parse(payload, 0)?.new_types(count).map(<[u8]>::to_vec)
+}
+
 #[test]
 fn executions_of_a_real_client_are_split() {
     let payloads = captured();
-    let begin = Execute::parse(&payloads[0]).expect("an execution");
+    let begin = Execute::parse(&payloads[0], 0).expect("an execution");
     assert_eq!(begin.params(0, &[]), Some(Params { nulls: &[], types: &[], values: &[], are_types_new: false }));
-    let first = Execute::parse(&payloads[1]).expect("an execution");
+    let first = Execute::parse(&payloads[1], 0).expect("an execution");
     assert_eq!((first.flags, first.iterations), (0, 1));
     let bound = first.params(1, &[]).expect("parameters");
     assert_eq!((bound.nulls, bound.types, bound.are_types_new), (&[0][..], &[8, 0][..], true));
-    let second = Execute::parse(&payloads[2]).expect("an execution");
+    let second = Execute::parse(&payloads[2], 0).expect("an execution");
     assert_eq!((second.id, second.params(1, &[])), (first.id, None), "no types are known");
     let remembered = second.params(1, bound.types).expect("parameters");
     assert_eq!((remembered.types, remembered.are_types_new), (bound.types, false));
@@ -34,19 +38,20 @@ fn an_execution_without_types_can_be_given_those_of_the_one_before() {
         packet
     };
     let (first, second) = (packet(&payloads[1]), packet(&payloads[2]));
-    let types = Execute::parse(&payloads[1]).and_then(|execute| execute.new_types(1)).expect("types");
-    assert_eq!(with_types(&second, types), first, "the same value again");
-    assert_eq!(with_types(&first, &[9, 9]), first, "with types of its own");
-    assert_eq!(with_types(&packet(&payloads[0]), &[]), packet(&payloads[0]), "without parameters");
-    assert_eq!(with_types(&second[..9], types), second[..9]);
-    assert_eq!(Execute::parse(&payloads[2]).and_then(|execute| execute.new_types(1)), None);
+    let types = new_types(&payloads[1], 1).expect("types");
+    let types = types.as_slice();
+    assert_eq!(with_types(&second, types, 0), first, "the same value again");
+    assert_eq!(with_types(&first, &[9, 9], 0), first, "with types of its own");
+    assert_eq!(with_types(&packet(&payloads[0]), &[], 0), packet(&payloads[0]), "without parameters");
+    assert_eq!(with_types(&second[..9], types, 0), second[..9]);
+    assert_eq!(new_types(&payloads[2], 1), None);
 }
 
 #[test]
 fn types_can_be_told_without_a_value() {
     let types = [3, 0, 0xfd, 0, 8, 0x80];
-    let packet = types_alone(7, &types);
-    let execute = Packet::parse(&packet).and_then(|packet| Execute::parse(packet.payload)).expect("an execution");
+    let packet = types_alone(7, &types, 0);
+    let execute = Packet::parse(&packet).and_then(|packet| Execute::parse(packet.payload, 0)).expect("an execution");
     assert_eq!((execute.id, execute.flags, execute.new_types(3)), (7, 0, Some(&types[..])));
     assert_eq!(execute.params(3, &[]), None, "a value is missing");
 }
@@ -54,7 +59,7 @@ fn types_can_be_told_without_a_value() {
 #[test]
 fn types_that_are_cut_short_are_not_those_of_before() {
     let payload = [&[23, 9, 0, 0, 0, 0, 1, 0, 0, 0][..], &[0, 1, 3]].concat();
-    assert_eq!(Execute::parse(&payload).and_then(|execute| execute.new_types(1)), Some(&[][..]));
+    assert_eq!(new_types(&payload, 1), Some(vec![]));
 }
 
 /// An execution with types.
@@ -64,7 +69,7 @@ fn execution(nulls: &[u8], types: &[u8], values: &[u8]) -> Vec<u8> {
 
 fn values(nulls: &[u8], types: &[u8], values: &[u8]) -> Option<Vec<String>> {
     let payload = execution(nulls, types, values);
-    let execute = Execute::parse(&payload)?;
+    let execute = Execute::parse(&payload, 0)?;
     let params = execute.params((types.len() / 2) as u16, &[])?;
     Some(params.iter().map(|Param { value, .. }| format!("{value:?}")).collect())
 }
@@ -110,14 +115,14 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(values(&[0], &[253, 0], b"\x05abc"), None, "a string beyond the end");
     assert_eq!(values(&[0], &[100, 0], &[1]), None, "an unknown type");
     let payload = execution(&[0], &[3, 0], &[1, 2, 3, 4]);
-    let execute = Execute::parse(&payload).expect("an execution");
+    let execute = Execute::parse(&payload, 0).expect("an execution");
     for count in [0, 2, 9, u16::MAX] {
         assert_eq!(execute.params(count, &[]), None, "{count} parameters");
     }
     let mut strange = payload.clone();
     strange[11] = 2;
-    assert_eq!(Execute::parse(&strange).and_then(|execute| execute.params(1, &[3, 0])), None, "an unknown flag");
-    assert_eq!(Execute::parse(&[23, 1, 0, 0]), None);
+    assert_eq!(Execute::parse(&strange, 0).expect("an execution").params(1, &[3, 0]), None, "an unknown flag");
+    assert_eq!(Execute::parse(&[23, 1, 0, 0], 0), None);
 }
 
 #[test]
@@ -126,7 +131,7 @@ fn any_bytes_have_an_answer() {
     for _ in 0..50_000 {
         let bytes: Vec<u8> = (0..random.next(60)).map(|_| random.next(256) as u8).collect();
         let types: Vec<u8> = (0..random.next(20)).map(|_| random.next(256) as u8).collect();
-        if let Some(execute) = Execute::parse(&bytes) {
+        if let Some(execute) = Execute::parse(&bytes, 0) {
             execute.params(random.next(20) as u16, &types);
         }
     }

@@ -278,3 +278,47 @@ fn any_bytes_have_an_answer() {
         }
     }
 }
+
+#[test]
+fn outcomes_of_mysql_are_told_in_every_mode() {
+    let rows = |rows, columns| OutcomeKind::ResultSet { rows, columns };
+    for mode in ["mysql_eof", "mysql_track", "mysql_metadata", "mysql_metadata_deprecate_eof", "mysql_attributes"] {
+        for (name, kind) in [
+            ("rows", rows(4, 2)),
+            ("many_columns", rows(1, 300)),
+            ("ok", OutcomeKind::Ok),
+            ("error_in_rows", OutcomeKind::Err { code: 1242 }),
+            ("several", rows(1, 1)),
+            ("table", rows(4, 3)),
+            ("values", rows(2, 2)),
+            ("vector", rows(1, 1)),
+            ("flush_test", OutcomeKind::Ok),
+            ("process_test", rows(0, 3)),
+            ("prepare", OutcomeKind::Prepared { id: 0, params: 1, columns: 2 }),
+            ("prepare_params", OutcomeKind::Prepared { id: 0, params: 2, columns: 0 }),
+            ("prepare_nothing", OutcomeKind::Prepared { id: 0, params: 0, columns: 0 }),
+            ("execute", rows(3, 2)),
+            ("execute_cursor", rows(0, 2)),
+            ("fetch", rows(2, 0)),
+            ("reset_connection", OutcomeKind::Ok),
+            ("change_user", OutcomeKind::Ok),
+        ] {
+            assert_eq!(without_id(outcome(&format!("{mode}.{name}")).kind), kind, "{mode}.{name}");
+        }
+    }
+}
+
+#[test]
+fn definitions_that_mysql_leaves_out_are_not_waited_for() {
+    for mode in ["mysql_metadata", "mysql_metadata_deprecate_eof"] {
+        for (name, follows) in [
+            ("rows", true),
+            ("prepare", true),
+            ("rows_alone", false),
+            ("prepare_alone", false),
+            ("execute_alone", false),
+        ] {
+            assert_eq!(outcome(&format!("{mode}.{name}")).metadata_follows, follows, "{mode}.{name}");
+        }
+    }
+}

@@ -78,6 +78,7 @@ const REASONS: ToldWords = {
   response: '响应不是单个完整的结果集',
   cursor: '请求了游标，或参数分段发送',
   statement_context: '预处理之后会话设置发生了变化',
+  query_attributes: '客户端随语句发送了属性，函数可能读取它们',
   metadata_cached: '客户端自行缓存预处理语句的列元数据',
   not_reused: '此类语句的结果在再次查询前就已失效；仅少量缓存，以观察是否改善',
   rule: 'fqc_rules 中的规则禁止缓存',

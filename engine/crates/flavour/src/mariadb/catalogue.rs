@@ -3,6 +3,7 @@
 use crate::Catalogue;
 
 pub(super) const CATALOGUE: Catalogue = Catalogue {
+    utf8: "_utf8mb3",
     users_with_several_hosts: "SELECT User FROM (\
          SELECT User, Host FROM mysql.global_priv WHERE User <> '' \
          UNION SELECT User, Host FROM mysql.db \

@@ -119,20 +119,3 @@ const NILADIC: Objections = Objections::new(&[
     ])),
     (SessionState, Names::new(&["current_role", "current_user"])),
 ]);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_name_is_in_two_lists() {
-        let refused = REFUSED.as_slice().iter().flat_map(|(_, names)| names.as_slice());
-        let with_argument = FUNCTIONS.deterministic_with_argument.as_slice();
-        let mut all: Vec<&str> =
-            SYNTAX.iter().chain(DETERMINISTIC).chain(TIGHT).chain(with_argument).chain(refused).copied().collect();
-        let count = all.len();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), count);
-    }
-}

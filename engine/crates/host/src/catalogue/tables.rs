@@ -17,7 +17,9 @@ pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result
     let generation = engine.catalogue().generation();
     let era = table.era(generation);
     if table.verdict(generation) == Verdict::Snapshot {
-        let key = keys::key_column(engine.flavour(), link, &literal(&table.db), &literal(&table.name))?;
+        let flavour = engine.flavour();
+        let (schema, name) = (literal(flavour, &table.db), literal(flavour, &table.name));
+        let key = keys::key_column(flavour, link, &schema, &name)?;
         table.settle_key(era, key);
     }
     Ok(())
@@ -25,7 +27,7 @@ pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result
 
 fn judge(flavour: &'static Flavour, link: &mut dyn Link, db: &[u8], name: &[u8]) -> Result<Verdict, String> {
     let catalogue = &flavour.catalogue;
-    let (schema, table) = (literal(db), literal(name));
+    let (schema, table) = (literal(flavour, db), literal(flavour, name));
     let mut ask = |question| link.query(&flavour::ask(question, &schema, &table));
     let rows = ask(catalogue.table)?;
     let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Ok(Verdict::Unfit) };

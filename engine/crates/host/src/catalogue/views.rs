@@ -54,7 +54,8 @@ fn look_up(
     views: &Views,
     name: &ViewName,
 ) -> Result<Definition, String> {
-    let rows = link.query(&flavour::ask(flavour.catalogue.view, &literal(&name.db), &literal(&name.name)))?;
+    let rows =
+        link.query(&flavour::ask(flavour.catalogue.view, &literal(flavour, &name.db), &literal(flavour, &name.name)))?;
     let unknown = Definition { against: Some(Own::View), views: Vec::new() };
     let [row] = rows.as_slice() else { return Ok(unknown) };
     let [Some(db), Some(found), Some(text)] = row.as_slice() else { return Ok(unknown) };

@@ -2,15 +2,19 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
-use flavour::MARIADB;
+use flavour::{Flavour, MARIADB, MYSQL};
 use host::{Connection, Io, Link, Row, catalogue};
 use session::{Account, Engine, Past, Report, SessionState};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::thread;
-use wire::{Command, capability, ok_packet, status, surface::text_result};
+use wire::{Command, Query, capability, ok_packet, status, surface::text_result};
 
-const CAPABILITIES: u32 = (capability::PROTOCOL_41 | capability::SECURE_CONNECTION) as u32;
+/// What a client of this server agrees on with it.
+fn capabilities(flavour: &Flavour) -> u64 {
+    let own = if *flavour == MYSQL { capability::MYSQL | capability::QUERY_ATTRIBUTES } else { 0 };
+    capability::PROTOCOL_41 | capability::SECURE_CONNECTION | own
+}
 
 /// Never waits, so that it shows when the server gets nothing.
 struct Socket(UnixStream);
@@ -70,7 +74,11 @@ impl Link for Played {
 }
 
 pub fn engine() -> Engine {
-    let engine = Engine::new(&MARIADB, || 0);
+    engine_of(&MARIADB)
+}
+
+pub fn engine_of(flavour: &'static Flavour) -> Engine {
+    let engine = Engine::new(flavour, || 0);
     let settings = engine.settings();
     settings.set_size(1 << 20);
     settings.set_limit(1 << 20);
@@ -96,11 +104,11 @@ impl Host<'_> {
     pub fn connected(engine: &Engine) -> Host<'_> {
         let (client, socket) = UnixStream::pair().expect("two sockets");
         [&client, &socket].into_iter().for_each(|one| one.set_nonblocking(true).expect("neither waits"));
-        let connection = Connection::accepted(&MARIADB, engine.settings().inherited(), false);
+        let connection = Connection::accepted(engine.flavour(), engine.settings().inherited(), false);
         let mut host = Host { engine, connection, socket: Socket(socket), client };
-        host.answer(&packet(0, &greeting()));
+        host.answer(&packet(0, &greeting(engine.flavour())));
         host.received();
-        host.client.write_all(&packet(1, &hello())).expect("the host takes it");
+        host.client.write_all(&packet(1, &hello(engine.flavour()))).expect("the host takes it");
         assert!(host.server_reads().is_some());
         let account = Account { user: b"u".to_vec(), host: b"%".to_vec(), address: b"10.0.0.1".to_vec() };
         host.report(Report::Connected { account, state: state() });
@@ -111,11 +119,19 @@ impl Host<'_> {
     }
 
     pub fn ask(&mut self, text: &str) {
-        self.send(Command::Query, text.as_bytes());
+        self.send_packet(&Query::packet(text.as_bytes(), self.capabilities()));
     }
 
-    fn send(&mut self, command: Command, body: &[u8]) {
-        self.client.write_all(&packet(0, &[&[command as u8], body].concat())).expect("the host takes it");
+    fn capabilities(&self) -> u64 {
+        capabilities(self.engine.flavour())
+    }
+
+    pub fn send(&mut self, command: Command, body: &[u8]) {
+        self.send_packet(&packet(0, &[&[command as u8], body].concat()));
+    }
+
+    fn send_packet(&mut self, packet: &[u8]) {
+        self.client.write_all(packet).expect("the host takes it");
     }
 
     /// The text of the statement that the server gets, if it gets any.
@@ -126,7 +142,10 @@ impl Host<'_> {
             let count = self.connection.read(self.engine, &mut self.socket, &mut bytes[filled..]);
             filled += usize::try_from(count).ok()?;
             if let Some(packet) = wire::Packet::parse(&bytes[..filled]) {
-                return Some(String::from_utf8_lossy(&packet.payload[1..]).into_owned());
+                let body = &packet.payload[1..];
+                let query =
+                    Query::parse(body, self.capabilities()).filter(|_| packet.payload[0] == Command::Query as u8);
+                return Some(String::from_utf8_lossy(query.map_or(body, |query| query.text)).into_owned());
             }
         }
     }
@@ -154,11 +173,22 @@ impl Host<'_> {
     pub fn server_runs(&mut self, text: &str, value: &str) {
         self.ask(text);
         assert_eq!(self.server_reads().as_deref(), Some(text));
+        self.server_answers_read(text, value);
+    }
+
+    pub fn server_answers_read(&mut self, text: &str, value: &str) {
         self.report(Report::Locked { db: b"d", name: b"t", is_read_only: true });
         self.report(Report::Ended { state: state(), executed: text.as_bytes() });
         let response = rows(value);
         self.answer(&response);
         assert_eq!(self.received(), response);
+    }
+
+    /// With an OK packet, and nothing else to tell.
+    pub fn server_agrees(&mut self) {
+        self.report(Report::Ended { state: state(), executed: b"" });
+        self.answer(&ok_packet(1, 0, 0, status::AUTOCOMMIT, 0));
+        self.received();
     }
 
     pub fn server_writes(&mut self, text: &str) {
@@ -191,7 +221,9 @@ impl Host<'_> {
     }
 
     fn execute(&mut self, id: u32, parameter: i64) {
-        let start = [&id.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, 1, 8, 0]].concat();
+        let has_attributes = self.capabilities() & capability::QUERY_ATTRIBUTES != 0;
+        let bound: &[u8] = if has_attributes { &[1, 0, 1, 8, 0, 0] } else { &[0, 1, 8, 0] };
+        let start = [&id.to_le_bytes()[..], &[0, 1, 0, 0, 0], bound].concat();
         self.send(Command::StmtExecute, &[&start[..], &parameter.to_le_bytes()].concat());
     }
 
@@ -249,12 +281,14 @@ fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
     packet
 }
 
-fn greeting() -> Vec<u8> {
-    let [low, high] = [CAPABILITIES as u16, (CAPABILITIES >> 16) as u16].map(u16::to_le_bytes);
+fn greeting(flavour: &Flavour) -> Vec<u8> {
+    let offered = capabilities(flavour);
+    let [low, high] = [offered as u16, (offered >> 16) as u16].map(u16::to_le_bytes);
     let start = [&b"\x0a10.11.0\0"[..], &7_u32.to_le_bytes(), b"12345678\0", &low, &[45], &2_u16.to_le_bytes(), &high];
     [&start.concat()[..], &[21], &[0; 10], b"123456789012\0"].concat()
 }
 
-fn hello() -> Vec<u8> {
-    [&CAPABILITIES.to_le_bytes()[..], &(1_u32 << 24).to_le_bytes(), &[45], &[0; 23], b"u\0", &[0]].concat()
+fn hello(flavour: &Flavour) -> Vec<u8> {
+    let wanted = capabilities(flavour) as u32;
+    [&wanted.to_le_bytes()[..], &(1_u32 << 24).to_le_bytes(), &[45], &[0; 23], b"u\0", &[0]].concat()
 }

@@ -7,19 +7,38 @@ use crate::reason::{Own, Reason};
 use crate::reports::resting::passes_unseen;
 use crate::session::Session;
 use crate::statement::prepared::{Metadata, Prepared};
-use crate::surface::intercept::intercept;
+use crate::surface::intercept::{intercept, understood};
 use crate::text::reading::Reading;
 use sql::{Kind, Refusal};
 use std::sync::Arc;
-use wire::{Command, Execute, Expect, capability};
+use wire::{Command, Execute, Expect, Header, Query, capability};
+
+/// What a packet says. One that cannot be read has no command.
+struct Arrived<'p> {
+    command: Option<Command>,
+    /// The text of a query; of other commands, what follows their byte.
+    body: &'p [u8],
+    has_attributes: bool,
+}
 
 impl Session {
+    fn arrived<'p>(&self, payload: &'p [u8]) -> Arrived<'p> {
+        let command = payload.first().and_then(|byte| Command::from_byte(*byte));
+        let body = payload.get(1..).unwrap_or_default();
+        if command != Some(Command::Query) {
+            return Arrived { command, body, has_attributes: false };
+        }
+        match Query::parse(body, self.identity.capabilities()) {
+            Some(Query { text, has_attributes }) => Arrived { command, body: text, has_attributes },
+            None => Arrived { command: None, body, has_attributes: true },
+        }
+    }
+
     /// A complete command that the server has not seen. Called again with the same packet after an injection.
     pub fn on_command(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
         self.settle(engine);
         let payload = &packet[4..];
-        let command = payload.first().and_then(|byte| Command::from_byte(*byte));
-        let body = payload.get(1..).unwrap_or_default();
+        let Arrived { command, body, has_attributes } = self.arrived(payload);
         if self.loses_track(engine, command, body) {
             if let Some(first) = self.before_pieces(engine) {
                 return Decision::Inject(first);
@@ -36,7 +55,7 @@ impl Session {
         }
         self.give_up_unseen(hidden_error);
         match command {
-            Some(Command::Query) => self.on_query(engine, packet, &payload[1..], outlet),
+            Some(Command::Query) => self.on_query(engine, packet, body, has_attributes, outlet),
             Some(Command::StmtExecute) => self.on_execute(engine, packet, payload, outlet),
             command => self.on_other(engine, packet, command),
         }
@@ -46,8 +65,7 @@ impl Session {
     pub fn on_observed(&mut self, engine: &Engine, packet: &[u8]) {
         self.settle(engine);
         let payload = &packet[4..];
-        let command = payload.first().and_then(|byte| Command::from_byte(*byte));
-        let body = payload.get(1..).unwrap_or_default();
+        let Arrived { command, body, .. } = self.arrived(payload);
         if self.loses_track(engine, command, body) {
             self.rest(engine);
         }
@@ -56,12 +74,12 @@ impl Session {
         }
         match command {
             Some(Command::Query) => {
-                let statement = Arc::new(sql::classify(&payload[1..], self.identity.mode()));
-                self.note_temporary(&statement.kind, &payload[1..]);
+                let statement = Arc::new(sql::classify(body, self.identity.mode()));
+                self.note_temporary(&statement.kind, body);
                 self.forward(engine, &statement, Expect::Query, None);
             }
             Some(Command::StmtExecute) => {
-                let execute = Execute::parse(payload);
+                let execute = Execute::parse(payload, self.identity.capabilities());
                 let prepared = execute.as_ref().and_then(|execute| self.statements.get_mut(execute.id));
                 let reading = prepared.as_ref().map_or_else(Reading::opaque, |prepared| prepared.reading.clone());
                 // Types are told once, for later executions too.
@@ -89,13 +107,20 @@ impl Session {
         self.forward(engine, &Reading::opaque().statement, Expect::Query, None);
     }
 
-    fn on_query(&mut self, engine: &Engine, packet: &[u8], text: &[u8], outlet: &mut dyn Outlet) -> Decision {
+    fn on_query(
+        &mut self,
+        engine: &Engine,
+        packet: &[u8],
+        text: &[u8],
+        has_attributes: bool,
+        outlet: &mut dyn Outlet,
+    ) -> Decision {
         let context = if may_be_read(text) { self.cacheable_context(engine, false) } else { None };
         // A hit needs no reading; after a read that was passed over none is expected.
         let early = self.reuse.expects_none().then(|| self.read(engine, text));
         let shape = early.as_ref().and_then(|reading| self.adaptive_shape(engine, reading));
         self.reuse.ask(engine, shape);
-        if let Some(context) = context {
+        if let Some(context) = context.filter(|_| !has_attributes) {
             match self.serve(
                 engine,
                 &Asked { context, text, parameters: &[], packet, types: &[], columns: None },
@@ -113,16 +138,21 @@ impl Session {
         if let Some(decision) = intercept(self, engine, &reading.statement, text) {
             return decision;
         }
-        let recording = self.recording(engine, &reading, context, text, &[], self.own_terms());
+        let mut recording = self.recording(engine, &reading, context, text, &[], self.own_terms());
+        if let Some(recording) = recording.as_mut().filter(|_| has_attributes) {
+            recording.refuse(Own::Attributes);
+        }
         self.note_temporary(&reading.statement.kind, text);
         self.forward(engine, &reading.statement, Expect::Query, recording);
         self.note_wording(engine, &reading.statement.kind, text, self.own_terms());
-        Decision::Forward
+        let understood = understood(text, &reading.statement.kind, self.identity.mode());
+        understood.map_or(Decision::Forward, |other| Decision::Replace(respelled(packet, text, &other)))
     }
 
     fn on_execute(&mut self, engine: &Engine, packet: &[u8], payload: &[u8], outlet: &mut dyn Outlet) -> Decision {
         let context = self.cacheable_context(engine, true);
-        let execute = Execute::parse(payload);
+        let capabilities = self.identity.capabilities();
+        let execute = Execute::parse(payload, capabilities);
         let prepared = execute.as_ref().and_then(|execute| self.statements.get_mut(execute.id));
         let (Some(execute), Some(prepared)) = (execute, prepared) else {
             return self.on_unknown_execute(engine, packet, outlet);
@@ -164,7 +194,8 @@ impl Session {
         if let Some(terms) = terms {
             self.note_wording(engine, &reading.statement.kind, text, terms);
         }
-        let told = self.statements.get_mut(execute.id).and_then(|prepared| prepared.forward(&execute, packet));
+        let told =
+            self.statements.get_mut(execute.id).and_then(|prepared| prepared.forward(&execute, packet, capabilities));
         if let Some(running) = &mut self.work.running {
             running.execution = Some((execute.id, metadata));
         }
@@ -215,6 +246,14 @@ impl Session {
     }
 }
 
+/// The packet with another text at its end.
+fn respelled(packet: &[u8], text: &[u8], other: &[u8]) -> Vec<u8> {
+    let before = &packet[Header::SIZE..packet.len() - text.len()];
+    let mut out = Vec::with_capacity(packet.len() + other.len());
+    wire::push_packet(&mut out, &mut { packet[3] }, &[before, other].concat());
+    out
+}
+
 /// Told by the first letter, before anything is looked for: reads begin with SELECT, WITH, VALUES, TABLE, or no letter.
 fn may_be_read(text: &[u8]) -> bool {
     text.first().is_none_or(|first| !first.is_ascii_alphabetic() || b"swvt".contains(&first.to_ascii_lowercase()))
@@ -222,6 +261,11 @@ fn may_be_read(text: &[u8]) -> bool {
 
 /// The bound parameters as bytes that identify them; none if they cannot be read.
 fn bind(prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
+    if execute.has_attributes(prepared.parameters) {
+        // Whatever it binds holds for later executions, too.
+        (prepared.types, prepared.knows_types) = (Vec::new(), true);
+        return None;
+    }
     if prepared.parameters == 0 {
         return Some(Vec::new());
     }
@@ -234,6 +278,9 @@ fn bind(prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
 }
 
 fn refusal_of_execution(prepared: &Prepared, execute: &Execute, context: Option<u64>) -> Option<Reason> {
+    if execute.has_attributes(prepared.parameters) {
+        return Some(Own::Attributes.into());
+    }
     if prepared.has_long_data || prepared.has_cursor || execute.flags != 0 || execute.iterations != 1 {
         return Some(Own::Cursor.into());
     }

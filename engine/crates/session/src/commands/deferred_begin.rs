@@ -4,7 +4,6 @@
 
 use crate::decision::{Decision, Outlet};
 use crate::engine::Engine;
-use crate::packets::query_packet;
 use crate::session::Session;
 use crate::statement::running::Purpose;
 use crate::transaction::state::Isolation;
@@ -50,14 +49,15 @@ impl Session {
         }
         // One that is prepared may be closed before the server is told.
         let is_text = packet.get(4) == Some(&(Command::Query as u8));
-        self.transaction.deferred_begin = Some(if is_text { packet.to_vec() } else { query_packet(b"BEGIN") });
+        self.transaction.deferred_begin = Some(if is_text { packet.to_vec() } else { self.own_query(b"BEGIN") });
         self.diagnostics.note_other();
         outlet.deliver(&[&wire::ok_packet(1, 0, 0, self.transaction.status_now(), 0)]);
         Some(Decision::Answered)
     }
 
     fn is_of_another_database(&mut self, payload: &[u8]) -> bool {
-        let execute = Execute::parse(payload).filter(|_| payload.first() == Some(&(Command::StmtExecute as u8)));
+        let execute = Execute::parse(payload, self.identity.capabilities())
+            .filter(|_| payload.first() == Some(&(Command::StmtExecute as u8)));
         let prepared = execute.and_then(|execute| self.statements.get_mut(execute.id));
         prepared.is_some_and(|prepared| prepared.terms.database.as_deref() != Some(self.identity.database()))
     }
@@ -80,12 +80,12 @@ impl Session {
     /// The server has not begun what the client takes for begun: nothing may run outside of it. With autocommit off the client
     /// has begun nothing: it was to be begun for a read.
     pub(crate) fn begin_once_more(&mut self) {
-        self.transaction.deferred_begin = self.transaction.autocommit.then(|| query_packet(b"BEGIN"));
+        self.transaction.deferred_begin = self.transaction.autocommit.then(|| self.own_query(b"BEGIN"));
     }
 
     pub(crate) fn open_snapshot(&mut self, engine: &Engine) -> Vec<u8> {
         self.transaction.deferred_begin = None;
-        let packet = query_packet(b"START TRANSACTION WITH CONSISTENT SNAPSHOT");
+        let packet = self.own_query(b"START TRANSACTION WITH CONSISTENT SNAPSHOT");
         self.inject(engine, Purpose::OpenSnapshot(engine.versions().now()), (packet, Expect::Query))
     }
 }

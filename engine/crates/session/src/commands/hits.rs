@@ -5,7 +5,6 @@ use crate::engine::Engine;
 use crate::entries::cells::any_of;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
-use crate::packets::query_packet;
 use crate::session::Session;
 use crate::statement::unseen::Unseen;
 use crate::statement::verification::Verification;
@@ -40,8 +39,8 @@ pub(crate) enum Served {
     No,
 }
 
-fn columns_of(response: &[u8]) -> Option<u64> {
-    wire::lenenc::Reader::new(response.get(wire::Header::SIZE..)?).int()
+fn columns_of(response: &[u8], capabilities: u64) -> Option<u64> {
+    wire::column_count(wire::Packet::parse(response)?.payload, capabilities).map(|(columns, _)| columns)
 }
 
 /// Counts an entry that a write to its table has left alive, the first time that it is met.
@@ -95,7 +94,8 @@ impl Session {
             return Served::No;
         }
         let Some(entry) = found else { return Served::No };
-        if asked.columns.is_some_and(|columns| columns_of(entry.value()) != Some(columns)) {
+        if asked.columns.is_some_and(|columns| columns_of(entry.value(), self.identity.capabilities()) != Some(columns))
+        {
             return Served::No;
         }
         let is_fresh = entry.is_fresh(engine.versions());
@@ -110,7 +110,7 @@ impl Session {
         let opens_snapshot = layout.opens_snapshot() && engine.settings().defers_begin();
         match self.transaction.admit(engine.versions(), entry.cells(), opens_snapshot) {
             Admission::Serve => {}
-            Admission::Begin => return Served::Inject(self.begin(engine, query_packet(b"BEGIN"))),
+            Admission::Begin => return Served::Inject(self.begin(engine, self.own_query(b"BEGIN"))),
             Admission::OpenSnapshot => return Served::Inject(self.open_snapshot(engine)),
             Admission::Refuse(_) => return Served::No,
         }
@@ -130,10 +130,19 @@ impl Session {
         engine.counts().saved_ns.add(entry.cost_ns());
         engine.counts().saved_bytes.add(entry.value().len() as u64);
         engine.insight().digests.hit(ShapeId(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
-        let replay = if layout.shows_found() { Vec::new() } else { wire::with_types(asked.packet, asked.types) };
+        let replay = if layout.shows_found() { Vec::new() } else { self.as_understood(asked) };
         self.diagnostics.unseen = Some(Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay });
         self.deliver(entry.value(), layout, outlet);
         Served::Answered
+    }
+
+    /// The command as the server must get it.
+    fn as_understood(&self, asked: &Asked) -> Vec<u8> {
+        let is_text = asked.columns.is_none();
+        match sql::surface::without_sql_cache(asked.text, self.identity.mode()).filter(|_| is_text) {
+            Some(text) => self.own_query(&text),
+            None => wire::with_types(asked.packet, asked.types, self.identity.capabilities()),
+        }
     }
 
     /// An outdated result is told nevertheless.

@@ -4,9 +4,14 @@ use crate::engine::Engine;
 use crate::packets::command_packet;
 use crate::session::Session;
 use crate::statement::running::{Purpose, Running};
-use wire::{Command, Expect};
+use wire::{Command, Expect, Query};
 
 impl Session {
+    /// A text for the server.
+    pub(crate) fn own_query(&self, text: &[u8]) -> Vec<u8> {
+        Query::packet(text, self.identity.capabilities())
+    }
+
     /// The server gets this packet; the client does not see its response.
     pub(crate) fn inject(&mut self, engine: &Engine, purpose: Purpose, (packet, expect): (Vec<u8>, Expect)) -> Vec<u8> {
         self.work.running = Some(Running::new(engine, purpose, expect, self.identity.capabilities()));
@@ -29,9 +34,10 @@ impl Session {
 
     /// How parameters are bound that the server has not had: an execution that passes as it is may go by that.
     pub(crate) fn tell_types(&mut self, engine: &Engine) -> Option<Vec<u8>> {
+        let capabilities = self.identity.capabilities();
         let (id, prepared) = self.statements.misunderstood()?;
         prepared.knows_types = true;
-        let packet = wire::types_alone(id, &prepared.types);
+        let packet = wire::types_alone(id, &prepared.types, capabilities);
         Some(self.inject(engine, Purpose::Types, (packet, Expect::Execute)))
     }
 

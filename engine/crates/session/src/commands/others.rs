@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::packets::command_packet;
 use crate::session::Session;
 use crate::statement::running::{Effect, Purpose, Running};
+use crate::surface::intercept::understood;
 use crate::text::reading::Reading;
 use wire::{Command, Expect};
 
@@ -29,8 +30,10 @@ impl Session {
             return Decision::Inject(first);
         }
         // What is closed cannot be run again.
+        let capabilities = self.identity.capabilities();
         if command == Some(Command::StmtClose)
-            && let Some(first) = self.tell_unseen(engine, |pending| pending.may_execute(id_of(&packet[5..])))
+            && let Some(first) =
+                self.tell_unseen(engine, |pending| pending.may_execute(id_of(&packet[5..]), capabilities))
         {
             return Decision::Inject(first);
         }
@@ -121,11 +124,13 @@ impl Session {
         let rewritten = sql::surface::rewrite(text, self.identity.mode());
         let text = rewritten.as_ref().map_or(text, |rewrite| &rewrite.text);
         let reading = engine.readings().read_prepared(text, self.identity.mode());
+        let understood = understood(text, &reading.statement.kind, self.identity.mode());
         let context = self.context(engine, true).unwrap_or(0);
         let mut running = Running::new(engine, Purpose::Client, Expect::Prepare, self.identity.capabilities());
         running.effect = Effect::Prepare { text: text.into(), reading, context, terms: self.lasting_terms() };
         self.work.running = Some(running);
-        rewritten.map(|rewrite| command_packet(Command::StmtPrepare, &rewrite.text))
+        let other = understood.or_else(|| rewritten.map(|rewrite| rewrite.text));
+        other.map(|text| command_packet(Command::StmtPrepare, &text))
     }
 }
 

@@ -20,8 +20,13 @@ impl Session {
         }
         // The question is about the number of rows found, too.
         let unseen = self.tell_unseen(engine, |_| true);
-        unseen
-            .or_else(|| Some(self.inject(engine, Purpose::Ask, (question::question(engine.flavour()), Expect::Query))))
+        unseen.or_else(|| {
+            Some(self.inject(
+                engine,
+                Purpose::Ask,
+                (question::question(engine.flavour(), self.identity.capabilities()), Expect::Query),
+            ))
+        })
     }
 
     fn may_be_asked(&self) -> bool {

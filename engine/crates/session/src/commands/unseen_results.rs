@@ -13,7 +13,8 @@ impl Session {
     /// The result that the server does not know of, if it matters.
     pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Unseen) -> bool) -> Option<Vec<u8>> {
         let pending = self.diagnostics.unseen.take_if(|pending| matters(pending))?;
-        if let Some(execute) = pending.execution()
+        let capabilities = self.identity.capabilities();
+        if let Some(execute) = pending.execution(capabilities)
             && let Some(prepared) = self.statements.get_mut(execute.id)
         {
             // Those that were bound then.
@@ -23,11 +24,8 @@ impl Session {
         let keeps_warnings = self.diagnostics.has_warnings && !pending.is_latest && pending.can_keep_warnings();
         let limits_joins = self.identity.habits().limits_joins;
         let replaced = Unseen { is_latest: false, ..pending.clone() };
-        let packet = self.inject(
-            engine,
-            Purpose::Unseen { keeps_warnings },
-            pending.command(engine.flavour(), keeps_warnings, limits_joins),
-        );
+        let command = pending.command(engine.flavour(), capabilities, keeps_warnings, limits_joins);
+        let packet = self.inject(engine, Purpose::Unseen { keeps_warnings }, command);
         if let Some(running) = &mut self.work.running {
             running.replaced = Some(replaced);
         }

@@ -14,10 +14,11 @@ const CHARACTER_SETS: [&[u8]; 4] =
 
 /// What a value means hangs on these, as they are when it is set.
 fn bases(name: &[u8]) -> &'static [&'static [u8]] {
+    const COLLATIONS: &[&[u8]] = &[b"old_mode", b"character_set_collations", b"default_collation_for_utf8mb4"];
     match name {
-        b"names" | b"character_set_collations" => &[b"old_mode", b"character_set_collations"],
+        b"names" | b"character_set_collations" => COLLATIONS,
         b"system_versioning_asof" => &[b"time_zone"],
-        _ if CHARACTER_SETS.contains(&name) => &[b"old_mode", b"character_set_collations"],
+        _ if CHARACTER_SETS.contains(&name) => COLLATIONS,
         _ => &[],
     }
 }
@@ -228,6 +229,10 @@ impl Variables {
         }
         if let Some(mode) = values.first() {
             self.mode = self.mode.with_sql_mode(&Value::Text(mode.clone())).unwrap_or(self.mode);
+        }
+        let clients = self.known().askable.iter().position(|name| *name == "character_set_client");
+        if let Some(client) = clients.and_then(|place| values.get(place)) {
+            self.mode.charset = Charset::of_name(client, &self.mode.flavour.charsets);
         }
         // All who inherit the same have the same.
         if std::mem::take(&mut self.is_unread) {

@@ -12,7 +12,7 @@ impl Session {
     pub(crate) fn locks(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
         if engine.flavour().schemas.is_servers_own(db, name) {
             // Once in a session for each routine, which then is remembered there.
-            if name == engine.flavour().schemas.routines.as_bytes() {
+            if engine.flavour().schemas.routines.is_some_and(|routines| routines.as_bytes() == name) {
                 self.identity.go_elsewhere();
             }
             return;
@@ -84,7 +84,7 @@ impl Session {
             kind if may_be_anything(&kind) || matches!(kind, Kind::Set(_) | Kind::SetTransaction(_)) => {
                 self.note_temporary(&kind, text);
                 self.transaction.is_set_once = true;
-                self.identity.become_private(engine.contexts());
+                self.identity.suspect(engine.contexts());
             }
             _ => {}
         }

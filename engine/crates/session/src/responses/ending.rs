@@ -83,11 +83,17 @@ impl Session {
                 }
                 self.identity.set_granted(engine.number_of(running.inherited));
                 self.begin_again(engine, running.inherited);
+                if charset.is_none() {
+                    self.identity.doubt_charset();
+                }
                 if has_failed {
                     self.abandon(engine);
                 }
             }
-            Effect::Reset => self.begin_again(engine, running.inherited),
+            Effect::Reset => {
+                self.begin_again(engine, running.inherited);
+                self.identity.doubt_charset();
+            }
             Effect::Database if has_failed => {}
             Effect::Database => self.choose_database(engine, running),
         }
@@ -107,7 +113,7 @@ impl Session {
             Kind::CreateTemporary => self.temporary.note_created(),
             Kind::Use(_) if !has_failed => self.choose_database(engine, running),
             // Anything may have been set inside.
-            kind if may_be_anything(kind) => self.identity.become_private(engine.contexts()),
+            kind if may_be_anything(kind) => self.identity.suspect(engine.contexts()),
             Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
                 if matches!(statement.kind, Kind::ResetQueryCache) {
                     engine.cache().clear();

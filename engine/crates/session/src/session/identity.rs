@@ -43,7 +43,7 @@ pub struct Identity {
     /// The same when the server looked up what is granted to the account, and for the current database: it keeps that until
     /// another login, or another database is chosen. A reset leaves it as it is.
     granted: [u64; 2],
-    /// It has met a stored routine, or executed what was prepared in another database: each time when the server comes back
+    /// It has met a stored routine, or may have, or executed what was prepared in another database: each time when the server comes back
     /// from another database, it looks up anew what is granted for the current one.
     goes_elsewhere: bool,
     /// It has begun again without what `init_connect` says.
@@ -72,7 +72,7 @@ impl Identity {
             variables: Variables::new(LexMode::new(flavour)),
             inherited: 0,
             granted: [0; 2],
-            goes_elsewhere: false,
+            goes_elsewhere: flavour.schemas.routines.is_none(),
             was_reset: false,
             has_set_role: false,
             numbers: None,
@@ -219,7 +219,9 @@ impl Identity {
 
     /// As a response's flags tell how texts are read.
     pub fn set_mode_flags(&mut self, flags: u16) {
-        self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
+        if self.flavour().modes.tells_quotes {
+            self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
+        }
         self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
     }
 
@@ -289,6 +291,15 @@ impl Identity {
         self.forget_numbers();
     }
 
+    /// The session may have got another character set than that of its login, and the server is to be asked.
+    pub fn doubt_charset(&mut self) {
+        if !self.flavour().charsets.outlives_reset {
+            (self.charset, self.collation) = (0, 0);
+            self.variables.doubt(true);
+            self.forget_numbers();
+        }
+    }
+
     /// An assignment that the server has accepted. False if it was not understood.
     pub fn apply(&mut self, assignment: &Assignment, inherited: u64) -> bool {
         self.has_set_role |= assignment.target == sql::Target::Role;
@@ -323,6 +334,14 @@ impl Identity {
             self.variables.knowledge = Knowledge::Private(contexts.private());
         }
         self.forget_numbers();
+    }
+
+    /// Anything may have been set: also how texts are read, where the flags of a response do not tell.
+    pub fn suspect(&mut self, contexts: &Contexts) {
+        self.become_private(contexts);
+        if !self.flavour().modes.tells_quotes {
+            self.variables.doubt(true);
+        }
     }
 
     /// Not even how its texts are read is known.

@@ -44,10 +44,10 @@ impl Prepared {
     }
 
     /// The same; a packet is given where it must get another one, which tells what it does not know.
-    pub fn forward(&mut self, execute: &Execute, packet: &[u8]) -> Option<Vec<u8>> {
+    pub fn forward(&mut self, execute: &Execute, packet: &[u8], capabilities: u64) -> Option<Vec<u8>> {
         let lacks_types = !self.knows_types && execute.new_types(self.parameters).is_none();
         self.note_forwarded(execute);
-        lacks_types.then(|| wire::with_types(packet, &self.types))
+        lacks_types.then(|| wire::with_types(packet, &self.types, capabilities))
     }
 }
 

@@ -1,10 +1,9 @@
 //! A result that the client got and the server did not see.
 
-use crate::packets::query_packet;
 use crate::statement::prepared::LAST;
 use flavour::Flavour;
 use sql::Statement;
-use wire::Expect;
+use wire::{Execute, Expect, Query};
 
 /// Rows of which the server is told one by one.
 const MOST_WITHOUT_TABLE: u64 = 4096;
@@ -34,14 +33,15 @@ impl Unseen {
     }
 
     /// That of a prepared statement.
-    pub fn execution(&self) -> Option<wire::Execute<'_>> {
+    pub fn execution(&self, capabilities: u64) -> Option<Execute<'_>> {
         let payload = self.replay.get(4..)?;
-        (payload.first() == Some(&(wire::Command::StmtExecute as u8))).then(|| wire::Execute::parse(payload)).flatten()
+        let is_it = payload.first() == Some(&(wire::Command::StmtExecute as u8));
+        is_it.then(|| Execute::parse(payload, capabilities)).flatten()
     }
 
-    pub fn may_execute(&self, id: u32) -> bool {
+    pub fn may_execute(&self, id: u32, capabilities: u64) -> bool {
         let is_last = |id| id == LAST;
-        self.execution().is_some_and(|execute| execute.id == id || is_last(execute.id) || is_last(id))
+        self.execution(capabilities).is_some_and(|execute| execute.id == id || is_last(execute.id) || is_last(id))
     }
 
     /// The server can be told without a table, and so without an end of the warnings that it holds.
@@ -51,19 +51,29 @@ impl Unseen {
 
     /// What the server must run, and what it will answer. What is set for a statement is in the way of max_join_size; where that is
     /// not needed nothing is set, because the server may report it to the client.
-    pub fn command(self, flavour: &Flavour, keeps_warnings: bool, limits_joins: bool) -> (Vec<u8>, Expect) {
+    pub fn command(
+        self,
+        flavour: &Flavour,
+        capabilities: u64,
+        keeps_warnings: bool,
+        limits_joins: bool,
+    ) -> (Vec<u8>, Expect) {
         let free = if limits_joins { flavour.statements.unlimited } else { [""; 2] };
+        let row = format!("{}(1)", flavour.statements.row);
         match self.replay.get(4) {
-            None if keeps_warnings => (query_packet(&self.statement_without_table(free)), Expect::Query),
-            None => (query_packet(&self.statement(free)), Expect::Query),
+            None => {
+                let text =
+                    if keeps_warnings { self.statement_without_table(free, &row) } else { self.statement(free, &row) };
+                (Query::packet(&text, capabilities), Expect::Query)
+            }
             Some(&command) if command == wire::Command::Query as u8 => (self.replay, Expect::Query),
             Some(_) => (self.replay, Expect::Execute),
         }
     }
 
     /// A statement that leaves so many rows found, and the warnings as they are.
-    fn statement_without_table(&self, [before, after]: [&str; 2]) -> Vec<u8> {
-        let others = vec!["(1)"; self.rows.saturating_sub(1) as usize].join(",");
+    fn statement_without_table(&self, [before, after]: [&str; 2], row: &str) -> Vec<u8> {
+        let others = vec![row; self.rows.saturating_sub(1) as usize].join(",");
         let union = if others.is_empty() { String::new() } else { format!("VALUES {others} UNION ALL ") };
         format!("{before}{union}SELECT{after} 1 LIMIT {}", self.rows).into_bytes()
     }
@@ -71,9 +81,9 @@ impl Unseen {
     /// A statement that leaves the server as the served one would have: so many rows found, no warnings. It reads derived
     /// tables, because only a statement with a table clears the warnings of the last one, and which no character set or
     /// length of packets is in the way of; its LIMIT is in the way of sql_select_limit.
-    fn statement(&self, [before, after]: [&str; 2]) -> Vec<u8> {
+    fn statement(&self, [before, after]: [&str; 2], row: &str) -> Vec<u8> {
         const ROWS: u64 = 16;
-        let values = vec!["(1)"; ROWS as usize].join(",");
+        let values = vec![row; ROWS as usize].join(",");
         let table = |number: u32| format!("(VALUES {values}) AS t{number}");
         let enough = (1..=u64::BITS).find(|tables| ROWS.checked_pow(*tables).is_none_or(|rows| rows >= self.rows));
         let tables: Vec<_> = (0..enough.unwrap_or(1)).map(table).collect();

@@ -1,12 +1,11 @@
-//! MySQL's names for the cache's variables, in statements that go to the server.
+//! What users write of the cache, in statements that go to the server: the names of its variables, and what the server has lost.
 
 use crate::decision::Decision;
 use crate::engine::Engine;
-use crate::packets::query_packet;
 use crate::session::Session;
 use crate::statement::rendering::Rendering;
 use crate::surface::{misuse, report};
-use sql::{Kind, Show, ShowScope, Statement};
+use sql::{Flush, Kind, LexMode, Show, ShowScope, Statement};
 use std::sync::Arc;
 use wire::Expect;
 
@@ -20,11 +19,11 @@ pub(crate) fn intercept(
         Kind::Show(Show::Fqc { topic, rows }) => {
             let selection = rows.as_ref().map_err(|misuse| misuse::statement(engine.flavour(), misuse, text));
             match selection.and_then(|selection| report::build(session, engine, *topic, selection)) {
-                Ok(report) => (
-                    Some(query_packet(engine.flavour().statements.process_test.as_bytes())),
-                    Some(Rendering::Report(report)),
-                ),
-                Err(failing) => (Some(query_packet(&failing)), None),
+                Ok(report) => {
+                    let test = engine.flavour().statements.process_test;
+                    (Some(session.own_query(test.as_bytes())), Some(Rendering::Report(report)))
+                }
+                Err(failing) => (Some(session.own_query(&failing)), None),
             }
         }
         Kind::Show(Show::Variables { scope, .. }) => (None, Some(Rendering::Values(values(session, engine, *scope)))),
@@ -33,12 +32,22 @@ pub(crate) fn intercept(
             let statement = Arc::new(sql::classify(&rewrite.text, session.identity.mode()));
             session.forward(engine, &statement, Expect::Query, None);
             session.hold(Rendering::Names(rewrite.renamed));
-            return Some(Decision::Replace(query_packet(&rewrite.text)));
+            return Some(Decision::Replace(session.own_query(&rewrite.text)));
         }
     };
     session.forward(engine, statement, Expect::Query, None);
     rendering.into_iter().for_each(|rendering| session.hold(rendering));
     Some(packet.map_or(Decision::Forward, Decision::Replace))
+}
+
+/// What the server must get in place of a text that it does not know.
+pub(crate) fn understood(text: &[u8], kind: &Kind, mode: LexMode) -> Option<Vec<u8>> {
+    match kind {
+        Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache => {
+            mode.flavour.statements.query_cache_test.map(|test| test.as_bytes().to_vec())
+        }
+        _ => sql::surface::without_sql_cache(text, mode),
+    }
 }
 
 /// What `SHOW VARIABLES` must say in place of the server's own, switched-off cache.

@@ -36,6 +36,6 @@ fn unsupported(flavour: &Flavour, what: &str) -> Vec<u8> {
          and join by AND, OR and NOT"
     );
     let digits: String = message.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let number = flavour.errors.not_supported;
-    format!("SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = {number}, MESSAGE_TEXT = _utf8mb3 x'{digits}'").into_bytes()
+    let (number, utf8) = (flavour.errors.not_supported, flavour.catalogue.utf8);
+    format!("SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = {number}, MESSAGE_TEXT = {utf8} x'{digits}'").into_bytes()
 }

@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
-use flavour::MARIADB;
+use flavour::{Flavour, MARIADB};
 use footprint::KeyColumn;
 use session::{
     Account, Beginnings, Decision, Engine, Outlet, Past, Reply, Report, Session, SessionState, Verdict, Views,
@@ -36,7 +36,11 @@ pub fn engine() -> Engine {
 
 /// With a clock of the test's own, in nanoseconds.
 pub fn engine_at(clock: fn() -> u64) -> Engine {
-    let engine = Engine::new(&MARIADB, clock);
+    engine_of(&MARIADB, clock)
+}
+
+pub fn engine_of(flavour: &'static Flavour, clock: fn() -> u64) -> Engine {
+    let engine = Engine::new(flavour, clock);
     engine.cache().resize(1 << 20);
     engine.settings().set_size(1 << 20);
     engine.settings().switch(true);
@@ -111,7 +115,7 @@ fn begin<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
 }
 
 fn enter<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
-    let mut session = Session::accepted(&MARIADB, engine.settings().inherited());
+    let mut session = Session::accepted(engine.flavour(), engine.settings().inherited());
     let state = SessionState { isolation, ..state() };
     let account = Account { user: b"u".to_vec(), host: b"%".to_vec(), address: address.to_vec() };
     session.report(engine, Report::Connected { account, state });

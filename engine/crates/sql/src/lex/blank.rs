@@ -39,8 +39,12 @@ impl<'a> Lexer<'a> {
             return Some(self.broken());
         };
         self.position += end + 4;
-        let may_run = self.mode.flavour.comments.executable;
-        if !may_run.iter().any(|mark| body.starts_with(mark.as_bytes())) {
+        let begins_with = |marks: &[&str]| marks.iter().any(|mark| body.starts_with(mark.as_bytes()));
+        let known = self.mode.flavour.comments;
+        if begins_with(known.hints) && body[..end].iter().any(|byte| matches!(byte, b'\'' | b'"' | b'`')) {
+            return Some(self.broken());
+        }
+        if !begins_with(known.executable) {
             return None;
         }
         // Executed or skipped, it ends at the same place only if nothing in it could hide the end.

@@ -24,6 +24,14 @@ impl Lexer<'_> {
         self.broken()
     }
 
+    /// Where such a quote has no end, the server refuses the text: as clients ask, to learn whether it knows these quotes.
+    pub(super) fn dollar_quoted(&mut self) -> TokenKind {
+        if self.text[self.position..].trim_ascii_end() == b"$$" {
+            return self.advance(2, TokenKind::Special);
+        }
+        self.broken()
+    }
+
     /// `N'...'`
     pub(super) fn national_text(&mut self) -> TokenKind {
         self.position += 1;

@@ -15,7 +15,7 @@ pub(super) struct Scan<'a> {
 }
 
 /// Further queries, and functions whose value hangs on rows that their query does not select.
-const FORBIDDEN: [&str; 7] = ["select", "union", "intersect", "except", "match", "procedure", "returning"];
+const FORBIDDEN: [&str; 8] = ["select", "table", "union", "intersect", "except", "match", "procedure", "returning"];
 
 /// Another name of the key column, whatever it is called.
 const KEY_PSEUDONYM: &[u8] = b"_rowid";

@@ -1,6 +1,6 @@
 //! A complete text result, walked packet by packet, so that some packets can be written anew.
 
-use crate::capability::MARIADB_CACHE_METADATA;
+use crate::capability::{MARIADB_CACHE_METADATA, OPTIONAL_RESULTSET_METADATA};
 use crate::lenenc::Reader;
 use crate::{Expect, Header, MAX_PAYLOAD, OutcomeKind, Progress, ResponseTracker, packets, push_packet};
 
@@ -85,7 +85,7 @@ fn kind(response: &[u8], expect: Expect, capabilities: u64) -> Option<OutcomeKin
 pub(super) fn column_count_payload(columns: u64, capabilities: u64) -> Vec<u8> {
     let mut payload = Vec::new();
     crate::lenenc::push_int(&mut payload, columns);
-    if capabilities & MARIADB_CACHE_METADATA != 0 {
+    if capabilities & (MARIADB_CACHE_METADATA | OPTIONAL_RESULTSET_METADATA) != 0 {
         payload.push(1);
     }
     payload

@@ -3,9 +3,9 @@
 use super::prepare::{Prepared, Stage};
 use super::window::Front;
 use super::{Expect, Outcome, OutcomeKind, StatusOffsets};
-use crate::capability::{DEPRECATE_EOF, MARIADB_CACHE_METADATA, MARIADB_PROGRESS, PROGRESS_OBSOLETE};
+use crate::capability::{DEPRECATE_EOF, MARIADB_PROGRESS, PROGRESS_OBSOLETE};
 use crate::lenenc::Reader;
-use crate::{MAX_PAYLOAD, OkPacket, status};
+use crate::{MAX_PAYLOAD, OkPacket, column_count, status};
 
 /// The first byte of a payload.
 const OK: u8 = 0x00;
@@ -124,17 +124,7 @@ impl Machine {
     }
 
     fn column_count(&mut self, front: &Front) -> Step {
-        let mut reader = Reader::new(front.start);
-        let Some(columns) = reader.int().filter(|count| *count > 0) else {
-            return Step::Confused;
-        };
-        let mut follows = true;
-        if self.capabilities & MARIADB_CACHE_METADATA != 0 && !reader.is_empty() {
-            follows = reader.u8() != Some(0);
-        }
-        if !reader.is_empty() {
-            return Step::Confused;
-        }
+        let Some((columns, follows)) = column_count(front.start, self.capabilities) else { return Step::Confused };
         self.rows = 0;
         self.columns = columns;
         self.outcome.metadata_follows &= follows;
@@ -223,9 +213,11 @@ impl Machine {
     }
 
     fn prepared(&mut self, front: &Front) -> Step {
-        let Some(Prepared { id, columns, params }) = Prepared::parse(front.start) else { return Step::Confused };
+        let Some(prepared) = Prepared::parse(front.start, self.capabilities) else { return Step::Confused };
+        let Prepared { id, columns, params, follows } = prepared;
         self.outcome.kind = OutcomeKind::Prepared { id, params, columns };
-        self.next_prepared(Stage::Params { left: params })
+        self.outcome.metadata_follows = follows;
+        self.next_prepared(Stage::Params { left: prepared.definitions(params) })
     }
 
     fn prepared_part(&mut self, stage: Stage, first: u8, front: &Front) -> Step {
@@ -243,8 +235,9 @@ impl Machine {
     }
 
     fn next_prepared(&mut self, stage: Stage) -> Step {
-        let OutcomeKind::Prepared { params, columns, .. } = self.outcome.kind else { return Step::Confused };
-        match stage.settled(params, columns, !self.deprecates_eof()) {
+        let OutcomeKind::Prepared { id, params, columns } = self.outcome.kind else { return Step::Confused };
+        let prepared = Prepared { id, params, columns, follows: self.outcome.metadata_follows };
+        match stage.settled(&prepared, !self.deprecates_eof()) {
             Some(stage) => {
                 self.phase = Phase::Prepared(stage);
                 Step::Continue

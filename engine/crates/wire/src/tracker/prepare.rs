@@ -1,5 +1,6 @@
 //! The response to COM_STMT_PREPARE: a fixed packet, then definitions of parameters and of columns.
 
+use crate::capability::OPTIONAL_RESULTSET_METADATA;
 use crate::lenenc::Reader;
 
 /// What the first packet tells.
@@ -8,13 +9,23 @@ pub(super) struct Prepared {
     pub id: u32,
     pub columns: u16,
     pub params: u16,
+    /// Definitions follow.
+    pub follows: bool,
 }
 
 impl Prepared {
-    pub fn parse(payload: &[u8]) -> Option<Prepared> {
+    /// Of so many columns or parameters.
+    pub fn definitions(&self, count: u16) -> u16 {
+        if self.follows { count } else { 0 }
+    }
+
+    pub fn parse(payload: &[u8], capabilities: u64) -> Option<Prepared> {
         let mut reader = Reader::new(payload);
         reader.u8()?;
-        Some(Prepared { id: reader.u32()?, columns: reader.u16()?, params: reader.u16()? })
+        let (id, columns, params) = (reader.u32()?, reader.u16()?, reader.u16()?);
+        // After a filler and the number of warnings.
+        let says_so = capabilities & OPTIONAL_RESULTSET_METADATA != 0 && reader.take(3).is_some();
+        Some(Prepared { id, columns, params, follows: !says_so || reader.u8() != Some(0) })
     }
 }
 
@@ -29,11 +40,13 @@ pub(super) enum Stage {
 
 impl Stage {
     /// Goes on from a stage that has nothing left, past those that have nothing at all. `None`: the response is complete.
-    pub fn settled(self, params: u16, columns: u16, has_eof: bool) -> Option<Stage> {
-        let columns_next = (columns > 0).then_some(Stage::Columns { left: columns });
+    pub fn settled(self, prepared: &Prepared, has_eof: bool) -> Option<Stage> {
         match self {
-            Stage::Params { left: 0 } if params > 0 && has_eof => Some(Stage::EndOfParams),
-            Stage::Params { left: 0 } | Stage::EndOfParams => columns_next,
+            Stage::Params { left: 0 } if prepared.params > 0 && has_eof => Some(Stage::EndOfParams),
+            Stage::Params { left: 0 } | Stage::EndOfParams if prepared.columns == 0 => None,
+            Stage::Params { left: 0 } | Stage::EndOfParams => {
+                Stage::Columns { left: prepared.definitions(prepared.columns) }.settled(prepared, has_eof)
+            }
             Stage::Columns { left: 0 } if has_eof => Some(Stage::EndOfColumns),
             Stage::Columns { left: 0 } | Stage::EndOfColumns => None,
             unfinished => Some(unfinished),

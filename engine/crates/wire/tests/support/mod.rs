@@ -16,7 +16,8 @@ impl Captured {
 }
 
 pub fn responses() -> Vec<Captured> {
-    parse(include_str!("../fixtures/responses.txt"))
+    let texts = [include_str!("../fixtures/responses.txt"), include_str!("../fixtures/mysql.txt")];
+    texts.into_iter().flat_map(parse).collect()
 }
 
 pub fn clients() -> Vec<Captured> {

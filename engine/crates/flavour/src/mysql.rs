@@ -1,0 +1,162 @@
+//! MySQL, from 9.7 on.
+
+mod catalogue;
+mod functions;
+
+use crate::capability::*;
+use crate::{
+    Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas, Statements,
+    Variables,
+};
+
+pub static MYSQL: Flavour = Flavour {
+    product: "MySQL",
+    tested_lines: &["9.7."],
+    comments: Comments { executable: &["!"], hints: &["+"] },
+    statements: Statements {
+        has_set_statement: false,
+        has_compound: false,
+        has_analyze: false,
+        has_query_cache: true,
+        query_cache_test: Some("FLUSH LOCAL OPTIMIZER_COSTS"),
+        has_sql_cache: false,
+        has_dollar_quotes: true,
+        global_scopes: &["persist", "persist_only"],
+        row: "ROW",
+        // The variables have the names that users know.
+        aliases: &[],
+        not_in_set_statement: &[],
+        alias_prefix: "",
+        unlimited: ["", " /*+ SET_VAR(sql_big_selects = ON) */"],
+        process_test: "SHOW ENGINE MyISAM STATUS",
+    },
+    functions: functions::FUNCTIONS,
+    charsets: CHARSETS,
+    schemas: Schemas {
+        system: &["information_schema", "mysql", "ndbinfo", "performance_schema", "sys"],
+        servers_own: SERVERS_OWN,
+        routines: None,
+        grants: GRANTS,
+    },
+    variables: Variables { without_effect: WITHOUT_EFFECT, askable: ASKABLE },
+    modes: Modes { ansi: &["ANSI"], foreign: &[], tells_quotes: false },
+    habits: HABITS,
+    engines: Engines { snapshot: &["InnoDB"], plain: &[], joining: &[] },
+    errors: ERRORS,
+    capabilities: CAPABILITIES,
+    catalogue: catalogue::CATALOGUE,
+};
+
+const CAPABILITIES: Capabilities = Capabilities {
+    known: ORDINARY | OPTIONAL_RESULTSET_METADATA | QUERY_ATTRIBUTES | MULTI_FACTOR,
+    shaping: FOUND_ROWS
+        | NO_SCHEMA
+        | PROTOCOL_41
+        | MULTI_RESULTS
+        | PS_MULTI_RESULTS
+        | SESSION_TRACK
+        | DEPRECATE_EOF
+        | OPTIONAL_RESULTSET_METADATA,
+};
+
+/// Not listed are big5, sjis, swe7, gbk, cp932 and gb18030: a trail byte may equal a quote or a backslash there, or ASCII
+/// itself is altered. Nor are ucs2, utf16, utf16le and utf32, which no client may use.
+#[rustfmt::skip]
+const CHARSETS: Charsets = Charsets {
+    utf8: &["utf8", "utf8mb3", "utf8mb4"],
+    ascii_supersets: &[
+        "armscii8", "ascii", "binary", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852", "cp866", "dec8",
+        "eucjpms", "euckr", "gb2312", "geostd8", "greek", "hebrew", "hp8", "keybcs2", "koi8r", "koi8u", "latin1",
+        "latin2", "latin5", "latin7", "macce", "macroman", "tis620", "ujis",
+    ],
+    utf8_collations: &[33..=33, 45..=46, 76..=76, 83..=83, 192..=215, 223..=247, 255..=323],
+    ascii_superset_collations: &[
+        2..=9, 11..=12, 14..=16, 18..=27, 29..=32, 34..=34, 36..=44, 47..=53, 57..=59, 63..=75, 77..=81, 85..=86,
+        89..=89, 91..=94, 97..=99,
+    ],
+    outlives_reset: false,
+};
+
+/// Most are those of the dictionary, which no client can name.
+#[rustfmt::skip]
+const SERVERS_OWN: &[&str] = &[
+    "catalogs", "character_sets", "check_constraints", "collations", "column_statistics", "column_type_elements",
+    "columns", "dd_properties", "engine_cost", "events", "foreign_key_column_usage", "foreign_keys", "general_log",
+    "gtid_executed", "index_column_usage", "index_partitions", "index_stats", "indexes", "innodb_ddl_log",
+    "innodb_dynamic_metadata", "innodb_index_stats", "innodb_table_stats", "libraries", "parameter_type_elements",
+    "parameters", "resource_groups", "routine_library_usage", "routines", "schemata", "server_cost",
+    "slave_master_info", "slave_relay_log_info", "slave_worker_info", "slow_log", "st_spatial_reference_systems",
+    "table_partition_values", "table_partitions", "table_stats", "tables", "tablespace_files", "tablespaces",
+    "triggers", "view_routine_usage", "view_table_usage",
+];
+
+#[rustfmt::skip]
+const GRANTS: &[&str] = &[
+    "columns_priv", "db", "default_roles", "global_grants", "procs_priv", "proxies_priv", "role_edges", "tables_priv",
+    "user",
+];
+
+/// The trackers only speak up in the response of a statement that has changed something, which is never stored.
+#[rustfmt::skip]
+const WITHOUT_EFFECT: &[&str] = &[
+    "autocommit", "foreign_key_checks", "innodb_lock_wait_timeout", "interactive_timeout", "lock_wait_timeout",
+    "long_query_time", "net_read_timeout", "net_write_timeout", "profiling", "query_cache_limit",
+    "query_cache_min_res_unit", "query_cache_size", "query_cache_strip_comments", "query_cache_type",
+    "query_cache_wlock_invalidate", "session_track_schema", "session_track_state_change", "sql_log_bin",
+    "sql_safe_updates", "transaction_isolation", "transaction_read_only", "unique_checks", "wait_timeout",
+];
+
+const ASKABLE: &[&str] = &[
+    "sql_mode",
+    "time_zone",
+    "character_set_client",
+    "character_set_connection",
+    "character_set_results",
+    "collation_connection",
+    "sql_select_limit",
+    "group_concat_max_len",
+    "div_precision_increment",
+    "default_week_format",
+    "lc_time_names",
+    "max_sort_length",
+    "optimizer_switch",
+];
+
+const HABITS: Habits = Habits {
+    traces: Habit {
+        variables: &["optimizer_trace"],
+        question: "@@SESSION.optimizer_trace",
+        none: &["enabled=off", "enabled=off,one_line=off", "enabled=off,one_line=on"],
+    },
+    idleness: Habit { variables: &[], question: "0", none: &["0"] },
+    reports: Habit {
+        variables: &["session_track_transaction_info"],
+        question: "@@SESSION.session_track_transaction_info",
+        none: &["OFF"],
+    },
+    joins: Habit {
+        variables: &["max_join_size", "sql_big_selects"],
+        question: "@@SESSION.sql_big_selects",
+        none: &["1"],
+    },
+};
+
+const ERRORS: Errors = Errors {
+    unknown: 1105,
+    wrong_arguments: 1210,
+    wrong_value_for_variable: 1231,
+    wrong_type_for_variable: 1232,
+    truncated_wrong_value: 1292,
+    not_supported: 1235,
+    interruptions: &[
+        Error { code: 1205, state: b"HY000", message: "Lock wait timeout exceeded; try restarting transaction" },
+        Error { code: 1317, state: b"70100", message: "Query execution was interrupted" },
+        Error {
+            code: 3024,
+            state: b"HY000",
+            message: "Query execution was interrupted, maximum statement execution time exceeded",
+        },
+    ],
+    // 1231, a wrong value, is not among them: a value may be refused when another variable has been set.
+    before_beginning: &[1044, 1045, 1064, 1142, 1143, 1193, 1227, 1229, 1238],
+};

@@ -1,0 +1,50 @@
+//! What MySQL's catalogue is asked.
+
+use crate::Catalogue;
+
+pub(super) const CATALOGUE: Catalogue = Catalogue {
+    utf8: "_utf8mb4",
+    users_with_several_hosts: "SELECT User FROM (\
+         SELECT User, Host FROM mysql.user WHERE User <> '' \
+         UNION SELECT User, Host FROM mysql.db \
+         UNION SELECT User, Host FROM mysql.tables_priv \
+         UNION SELECT User, Host FROM mysql.columns_priv) AS hosts \
+         WHERE Host <> IF(User = '', '%', '') GROUP BY User HAVING User = '' OR COUNT(*) > 1",
+    passwords_last: "SELECT @@GLOBAL.default_password_lifetime = 0 AND NOT EXISTS \
+         (SELECT 1 FROM mysql.user WHERE password_lifetime > 0)",
+    schemas: "SHOW DATABASES",
+    views: "SHOW FULL TABLES FROM {schema} WHERE Table_type LIKE '%VIEW'",
+    view: "SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}",
+    // Left out are tables that another engine may read in InnoDB's place, and those that InnoDB itself changes along with
+    // their parents, unseen.
+    table: "SELECT ENGINE, TABLE_TYPE FROM information_schema.TABLES \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND CREATE_OPTIONS NOT LIKE '%SECONDARY_ENGINE%' \
+         AND NOT (@@GLOBAL.innodb_native_foreign_keys AND EXISTS (\
+         SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS AS r \
+         WHERE r.CONSTRAINT_SCHEMA = {schema} AND r.TABLE_NAME = {table} \
+         AND NOT (r.UPDATE_RULE IN ('RESTRICT', 'NO ACTION') AND r.DELETE_RULE IN ('RESTRICT', 'NO ACTION'))))",
+    times: "SELECT 1 FROM information_schema.COLUMNS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND DATA_TYPE = 'time' LIMIT 1",
+    // Quotes are told with a backslash before them.
+    computed: "SELECT REPLACE(GENERATION_EXPRESSION, CONCAT(CHAR(92), CHAR(39)), CHAR(39)) \
+         FROM information_schema.COLUMNS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND EXTRA LIKE '%VIRTUAL%'",
+    columns: "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA FROM information_schema.COLUMNS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} ORDER BY ORDINAL_POSITION",
+    unnamed_changes: &[
+        "SELECT 1 FROM information_schema.TRIGGERS \
+         WHERE EVENT_OBJECT_SCHEMA = {schema} AND EVENT_OBJECT_TABLE = {table} LIMIT 1",
+        "SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS \
+         WHERE CONSTRAINT_SCHEMA = {schema} AND TABLE_NAME = {table} \
+         AND NOT (UPDATE_RULE IN ('RESTRICT', 'NO ACTION') AND DELETE_RULE IN ('RESTRICT', 'NO ACTION')) LIMIT 1",
+    ],
+    other_unique_keys: "SELECT 1 FROM information_schema.STATISTICS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY' LIMIT 1",
+    warnings: "SHOW WARNINGS",
+    own_plugin: "SELECT PLUGIN_STATUS FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'",
+    // The X plugin's only hears of logins.
+    other_listeners: "SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_TYPE = 'AUDIT' \
+         AND PLUGIN_NAME NOT IN ('fqc_events', 'mysqlx_cache_cleaner') AND PLUGIN_STATUS <> 'DISABLED' LIMIT 1",
+    newest_thread: "SELECT MAX(ID) FROM information_schema.PROCESSLIST",
+};
