@@ -2,4 +2,5 @@
 //!
 //! Only built with the feature `mysql`: `make test-engine-mysql` brings a server first, and says so loudly where it cannot.
 
+mod dialect;
 mod itself;
