@@ -8,7 +8,7 @@ there is neither, tests that need it are skipped, and the summary says so.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import import_module
@@ -76,12 +76,14 @@ def servers() -> Iterator[Callable[..., TestServer]]:
     """Makes servers, and ends them all: those whose making failed, too."""
     made: list[TestServer] = []
 
-    def make(*, has_engine: bool = False, product: LocalProduct = MARIADB) -> TestServer:
+    def make(
+        *, has_engine: bool = False, product: LocalProduct = MARIADB, configured: Mapping[str, str] = CONFIGURATION
+    ) -> TestServer:
         program = mysqld() if product is MYSQL else ""
         folder = settings.LOCAL_ROOT / new_id("rm")
         server = TestServer(folder, free_port(), "fqc", "a-password_for-tests", product, program)
         made.append(server)
-        server.make(CONFIGURATION)
+        server.make(configured)
         server.start()
         if has_engine:
             _install_engine(server)

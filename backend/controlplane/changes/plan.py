@@ -56,6 +56,8 @@ class Situation:
     running: Mapping[str, str]
     is_live: bool  # running values were read from the server just now
     is_local: bool
+    keeps_dynamic: bool = False  # the server itself keeps values beyond its next start, and lets this account say which
+    keeps_static: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,12 +180,26 @@ def _taken_off(situation: Situation, lines: list[PlannedLine]) -> list[Finding]:
 def steps_of(lines: list[PlannedLine], situation: Situation, *, allow_restart: bool) -> list[Step]:
     dynamic = [line for line in lines if not line.needs_restart and not line.is_running]
     steps = [Step("set_global", line.name, line.old_value, line.new_value) for line in sorted(dynamic, key=_turn)]
+    steps += _kept(lines, situation)
     if situation.is_local and lines:
         steps.append(Step("write_configuration"))
     waits = any(line.needs_restart for line in lines)
     if situation.is_local and waits and allow_restart:
         steps.append(Step("restart"))
     return steps
+
+
+def _kept(lines: list[PlannedLine], situation: Situation) -> list[Step]:
+    """After all else was set, so that nothing is kept that does not run; None: the server's own value again."""
+    return [
+        Step("persist", line.name, new=None if line.new_submitted is None else line.new_value)
+        for line in lines
+        if not is_never(situation.line, line.name) and keeps(situation, line)
+    ]
+
+
+def keeps(situation: Situation, line: PlannedLine) -> bool:
+    return situation.keeps_static if line.needs_restart else situation.keeps_dynamic
 
 
 def _turn(line: PlannedLine) -> tuple[int, str]:

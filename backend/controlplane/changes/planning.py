@@ -12,7 +12,7 @@ from controlplane.core.errors import FieldError, Refused
 from controlplane.core.request_context import caller
 from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance, InstanceClass
-from controlplane.fleet.showing import running_values
+from controlplane.fleet.showing import kept_by_server, running_values
 from controlplane.fleet.states import Provider
 from controlplane.parameters.findings import Severity
 from controlplane.parameters.models import TemplateVersion
@@ -67,6 +67,7 @@ def situation_of(instance: Instance, target: InstanceClass | None = None) -> Sit
     rows = list(instance.parameters.all())
     live = running_values(instance)
     known = {row.name: row.running for row in rows if row.running is not None}
+    keeps_dynamic, keeps_static = kept_by_server(instance, live or {})
     return Situation(
         line=instance_line(instance),
         variables=(target or instance.instance_class).variables,
@@ -74,6 +75,8 @@ def situation_of(instance: Instance, target: InstanceClass | None = None) -> Sit
         running=known if live is None else live,
         is_live=live is not None,
         is_local=instance.provider == Provider.LOCAL,
+        keeps_dynamic=keeps_dynamic,
+        keeps_static=keeps_static,
     )
 
 
@@ -101,7 +104,7 @@ def preview_wanted(
 ) -> Preview:
     found = plan(situation, wanted, allow_restart=allow_restart, by_admin=is_by_admin(), restored=restored)
     findings = [*more_findings, *of_parameters(found.findings), *_cache_gate(instance, found)]
-    findings += _pending(instance, found, allow_restart) + _silent(instance, situation)
+    findings += _pending(instance, situation, found, allow_restart) + _silent(instance, situation)
     preview = build(instance, [*first_steps, *found.steps], situation.is_live, found.lines, findings)
     return replace(preview, needs_admin=found.needs_admin)
 
@@ -131,15 +134,17 @@ def _cache_gate(instance: Instance, found: Plan) -> list[InstanceFinding]:
     return [each for each in gate_findings(instance) if each.is_blocking] if turned_on else []
 
 
-def _pending(instance: Instance, found: Plan, allow_restart: bool) -> list[InstanceFinding]:
+def _pending(instance: Instance, situation: Situation, found: Plan, allow_restart: bool) -> list[InstanceFinding]:
     waiting = [line for line in found.lines if line.needs_restart]
     if not waiting or (allow_restart and instance.provider == Provider.LOCAL):
         return []
     remedy = "Allow the restart with this change, or restart the instance later."
-    action = Action(route="restart")
+    action: Action | None = Action(route="restart")
     if instance.provider == Provider.EXTERNAL:
         remedy = "Write these lines to the server's configuration and restart it with its own tools."
         action = Action(statements=tuple(f"{line.name} = {line.new_value}" for line in waiting))
+        if situation.keeps_static:
+            remedy, action = "Restart it with its own tools: it keeps what was set for its next start.", None
     names = ", ".join(line.name for line in waiting)
     return [
         InstanceFinding(

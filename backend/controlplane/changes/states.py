@@ -46,6 +46,7 @@ class Kind(TextChoices):
 
 class StepKind(TextChoices):
     SET_GLOBAL = "set_global", "set_global"
+    PERSIST = "persist", "persist"
     WRITE_CONFIGURATION = "write_configuration", "write_configuration"
     RESTART = "restart", "restart"
     SET_CLASS = "set_class", "set_class"

@@ -179,6 +179,24 @@ def _restore_global(run: Run, step: ChangeStep) -> None:
         _assign(run, step.name, step.old)
 
 
+def _persist(run: Run, step: ChangeStep) -> None:
+    step.old = run.server.kept(step.name)  # what is taken back is what the server kept until now
+    step.save(update_fields=["old"])
+    _keep(run, step.name, step.new)
+
+
+def _restore_persisted(run: Run, step: ChangeStep) -> None:
+    if run.server.kept(step.name) != step.old:
+        _keep(run, step.name, step.old)
+
+
+def _keep(run: Run, name: str, value: str | None) -> None:
+    definition = run.definition(name)
+    if not definition.is_modifiable:
+        raise StepFailed(f"{name} is not set through this product.")
+    run.server.keep(name, value, is_static=definition.needs_restart)
+
+
 def _configured(run: Run, *, with_lines: bool) -> dict[str, str]:
     values = dict(run.instance.parameters.values_list("name", "resolved"))
     for line in run.lines if with_lines else ():
@@ -244,6 +262,7 @@ def _cannot(run: Run, step: ChangeStep) -> None:
 
 DO: dict[str, Callable[[Run, ChangeStep], None]] = {
     "set_global": _set_global,
+    "persist": _persist,
     "write_configuration": _write_configuration,
     "restart": _restart,
     "set_class": _nothing,
@@ -255,6 +274,7 @@ DO: dict[str, Callable[[Run, ChangeStep], None]] = {
 }
 UNDO: dict[str, Callable[[Run, ChangeStep], None]] = {
     "set_global": _restore_global,
+    "persist": _restore_persisted,
     "write_configuration": _restore_configuration,
     "restart": _restart,
     "set_class": _nothing,

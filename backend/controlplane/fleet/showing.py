@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from controlplane.catalogue.definition import Definition
 from controlplane.fleet.connection import connected
 from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.fleet.states import Provider
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.product import is_managed, product_of
 from controlplane.parameters.resolution import bounded
 
 
@@ -19,6 +22,22 @@ def running_values(instance: Instance) -> dict[str, str] | None:
             return server.variables()
     except GatewayError:
         return None
+
+
+def kept_by_server(instance: Instance, running: Mapping[str, str]) -> tuple[bool, bool]:
+    """Whether the server keeps values beyond its next start for who sets them: dynamic ones, and static ones.
+
+    A local server is told in its option file, and a managed one by its provider.
+    """
+    switch = product_of(running.get("version", "")).keeping_switch
+    is_own = instance.provider == Provider.EXTERNAL and not is_managed(instance.edition)
+    if not is_own or running.get(switch) != "ON":
+        return False, False
+    try:
+        with connected(instance) as server:
+            return server.may_keep()
+    except GatewayError:
+        return False, False
 
 
 def parameter_rows(instance: Instance) -> tuple[bool, list[dict[str, Any]]]:

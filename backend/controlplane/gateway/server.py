@@ -186,6 +186,32 @@ class Server:
     def set_global_default(self, name: str) -> None:
         self.run(f"SET GLOBAL {quoted(self.engine_name(name))} = DEFAULT")
 
+    def may_keep(self) -> tuple[bool, bool]:
+        """Whether this account may have dynamic and static values kept. Rights of a role are not looked for."""
+        rows = self.rows(
+            "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = %s", [self._me()]
+        )
+        rights = {row[0] for row in rows}
+        is_dynamic = bool(rights & {"SUPER", "SYSTEM_VARIABLES_ADMIN"})
+        return is_dynamic, {"SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"} <= rights
+
+    def _me(self) -> str:
+        name, _, host = str(self.value("SELECT CURRENT_USER()")).rpartition("@")
+        return f"'{name}'@'{host}'"
+
+    def kept(self, name: str) -> str | None:
+        """What the server starts with, if it was told to keep that."""
+        told = "SELECT VARIABLE_VALUE FROM performance_schema.persisted_variables WHERE VARIABLE_NAME = %s"
+        return _text(self.value(told, [self.engine_name(name)]))
+
+    def keep(self, name: str, value: str | None, *, is_static: bool) -> None:
+        """None: the server's own value at its next start."""
+        own = quoted(self.engine_name(name))
+        if value is None:
+            self.run(f"RESET PERSIST IF EXISTS {own}")
+        else:
+            self.run(f"SET {'PERSIST_ONLY' if is_static else 'PERSIST'} {own} = %s", [_typed(value)])
+
     @property
     def plain_socket(self) -> socket.socket | None:
         """For `bulk`; None where the connection is closed, or encrypted and PyMySQL's alone to read."""

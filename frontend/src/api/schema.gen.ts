@@ -2980,6 +2980,7 @@ export interface components {
         };
         /**
          * @description * `set_global` - set_global
+         *     * `persist` - persist
          *     * `write_configuration` - write_configuration
          *     * `restart` - restart
          *     * `set_class` - set_class
@@ -2990,7 +2991,7 @@ export interface components {
          *     * `deprovision` - deprovision
          * @enum {string}
          */
-        StepKind: "set_global" | "write_configuration" | "restart" | "set_class" | "install_engine" | "set_proxy" | "provision" | "connect" | "deprovision";
+        StepKind: "set_global" | "persist" | "write_configuration" | "restart" | "set_class" | "install_engine" | "set_proxy" | "provision" | "connect" | "deprovision";
         /**
          * @description * `pending` - pending
          *     * `running` - running

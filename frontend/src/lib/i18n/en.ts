@@ -267,6 +267,7 @@ export const en = {
   'change.kind.create': 'Create',
   'change.kind.delete': 'Delete',
   'change.step.set_global': 'Set {name}',
+  'change.step.persist': 'Keep {name} beyond a restart',
   'change.step.write_configuration': "Write the server's configuration",
   'change.step.restart': 'Restart the server',
   'change.step.set_class': 'Move to class {name}',

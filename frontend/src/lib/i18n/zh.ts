@@ -260,6 +260,7 @@ export const zh: Messages = {
   'change.kind.create': '创建',
   'change.kind.delete': '删除',
   'change.step.set_global': '设置 {name}',
+  'change.step.persist': '保存 {name}，重启后仍然有效',
   'change.step.write_configuration': '写入服务器配置',
   'change.step.restart': '重启服务器',
   'change.step.set_class': '变更为规格 {name}',

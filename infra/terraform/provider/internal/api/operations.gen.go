@@ -521,6 +521,7 @@ const (
 	StepKindConnect            StepKind = "connect"
 	StepKindDeprovision        StepKind = "deprovision"
 	StepKindInstallEngine      StepKind = "install_engine"
+	StepKindPersist            StepKind = "persist"
 	StepKindProvision          StepKind = "provision"
 	StepKindRestart            StepKind = "restart"
 	StepKindSetClass           StepKind = "set_class"
@@ -537,6 +538,8 @@ func (e StepKind) Valid() bool {
 	case StepKindDeprovision:
 		return true
 	case StepKindInstallEngine:
+		return true
+	case StepKindPersist:
 		return true
 	case StepKindProvision:
 		return true
@@ -1638,6 +1641,7 @@ type SizeRule string
 type SourceEnum string
 
 // StepKind * `set_global` - set_global
+// * `persist` - persist
 // * `write_configuration` - write_configuration
 // * `restart` - restart
 // * `set_class` - set_class
