@@ -129,6 +129,12 @@ class CountedCalls:
         return Counter({line[1]: int(line[0]) for line in lines if len(line) == 2 and line[0].isdigit()})
 
 
+def page_faults(thread: int) -> int:
+    """Pages of memory that the kernel had to find while this thread of a server ran."""
+    fields = Path(f"/proc/{thread}/stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[7]) + int(fields[9])
+
+
 class CountedLocks:
     """Locks of the C library that threads of a server take, which was started with `environment`."""
 

@@ -25,6 +25,7 @@ from driver.counters import (
     Symbols,
     await_that,
     callgrind,
+    page_faults,
 )
 from driver.script import Client, Script
 from driver.server import MARIADBD, SCHEMA, USER, Server
@@ -80,6 +81,7 @@ class Row:
     call_statements: int = 0
     locks: Counter[str] = field(default_factory=Counter)
     lock_statements: int = 0
+    faults: int = 0
     hits: int = 0
     stored: int = 0
 
@@ -215,8 +217,9 @@ def _calls_and_locks(server: Server, folder: Path, locks: CountedLocks) -> Measu
         threads = [client.thread() for client in clients]
         for client in clients:
             one(client)
-        before = locks.of(threads)
+        before, faults = locks.of(threads), sum(map(page_faults, threads))
         row.lock_statements = sum(one(client) for client in clients for _ in range(times))
+        row.faults = sum(map(page_faults, threads)) - faults
         taken = [after - old for after, old in zip(locks.of(threads), before, strict=True)]
         for address in set.intersection(*map(set, taken)):
             row.locks[symbols.name(address) or "on the heap"] += sum(each[address] for each in taken)
@@ -240,6 +243,7 @@ def render(rows: list[Row]) -> str:
         "Kernel calls",
         "futex",
         "Shared locks",
+        "page faults",
         "hits",
         "stored",
     ]
@@ -271,6 +275,7 @@ def _line(row: Row, off: Row) -> list[str]:
         figure(sum(row.calls.values()) / row.call_statements) if row.call_statements else NOTHING,
         figure(row.calls["futex"] / row.call_statements) if row.call_statements else NOTHING,
         figure(sum(row.locks.values()) / row.lock_statements) if row.lock_statements else NOTHING,
+        figure(row.faults / row.lock_statements) if row.lock_statements else NOTHING,
         figure(row.hits / asked) if asked else NOTHING,
         figure(row.stored / asked) if asked else NOTHING,
     ]

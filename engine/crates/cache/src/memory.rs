@@ -2,12 +2,13 @@
 //!
 //! Pages that readers may still be using are *retired*: they count against the budget until every reader that could have seen
 //! them is gone. Then they are unmapped, except for a few that are kept for the next segments of the same size, because mapping
-//! and unmapping stop every thread of the process for a moment.
+//! and unmapping stop every thread of the process for a moment. While the cache grows, some are mapped ahead of need, and
+//! touched, by a thread that nobody waits for.
 
 use locks::Mutex;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 pub(crate) struct Memory {
@@ -17,10 +18,13 @@ pub(crate) struct Memory {
     retired: AtomicU64,
     /// Pages of segments that nobody uses; beside `mapped`.
     idle: Mutex<Vec<Pages>>,
+    /// How many segments were wanted since pages were last made ready, and the size of the last.
+    wanted: AtomicUsize,
+    wanted_bytes: AtomicUsize,
     page: usize,
 }
 
-/// No more of them than so many, and than this part of the limit.
+/// No more of them than this part of the limit; of those that were given up, no more than so many.
 const MOST_IDLE: usize = 8;
 const IDLE: u64 = 128;
 
@@ -42,10 +46,12 @@ impl Drop for Pages {
 impl Memory {
     pub fn new(limit: u64) -> Arc<Self> {
         let [limit, mapped, retired] = [limit, 0, 0].map(AtomicU64::new);
-        Arc::new(Memory { limit, mapped, retired, idle: Mutex::default(), page: system::page_bytes() })
+        let [wanted, wanted_bytes] = [0, 0].map(AtomicUsize::new);
+        let page = system::page_bytes();
+        Arc::new(Memory { limit, mapped, retired, idle: Mutex::default(), wanted, wanted_bytes, page })
     }
 
-    // The three numbers are an account, they publish nothing: all accesses are Relaxed. The limit is hard because a
+    // The numbers are an account, they publish nothing: all accesses are Relaxed. The limit is hard because a
     // reservation is one atomic update of `mapped`, made before the pages exist and undone after they are gone.
 
     pub fn limit(&self) -> u64 {
@@ -88,6 +94,7 @@ impl Memory {
 
     /// Gives back what nobody uses.
     pub fn trim(&self) {
+        self.wanted.store(0, Ordering::Relaxed);
         self.idle().clear();
     }
 
@@ -100,7 +107,34 @@ impl Memory {
     /// The same for pages that may have been used before.
     pub fn map_any(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
         self.reserve(bytes, spare)?;
+        self.wanted_bytes.store(bytes, Ordering::Relaxed);
+        self.wanted.fetch_add(1, Ordering::Relaxed);
         self.take_idle(bytes).or_else(|| self.map_reserved(bytes))
+    }
+
+    /// Has as many segments ready as were wanted since this was last called, so that their pages have been touched before a
+    /// session writes to them: the first touch of a page can take as long as a small statement.
+    pub fn make_ready(&self) {
+        let (wanted, bytes) = (self.wanted.swap(0, Ordering::Relaxed), self.wanted_bytes.load(Ordering::Relaxed));
+        let ready = self.idle().iter().filter(|pages| pages.bytes == bytes).count();
+        for _ in ready..wanted {
+            if !self.has_room_for_idle(&self.idle(), bytes) {
+                return;
+            }
+            let Some(start) = system::map(bytes) else { return };
+            let pages = Pages { start, bytes };
+            // SAFETY: within the pages, of which nobody else knows yet.
+            (0..bytes).step_by(self.page).for_each(|at| unsafe { start.add(at).write_volatile(0) });
+            let mut idle = self.idle();
+            if self.has_room_for_idle(&idle, bytes) {
+                idle.push(pages);
+            }
+        }
+    }
+
+    fn has_room_for_idle(&self, idle: &[Pages], bytes: usize) -> bool {
+        let (idle, limit) = (bytes_of(idle) + bytes as u64, self.limit());
+        idle <= limit / IDLE && self.mapped() + idle <= limit
     }
 
     fn take_idle(&self, bytes: usize) -> Option<NonNull<u8>> {
@@ -307,5 +341,41 @@ mod tests {
         await_readers(&memory);
         memory.trim();
         assert_eq!(memory.resident(), 0);
+    }
+
+    #[test]
+    fn what_was_wanted_lately_is_ready_before_it_is_wanted_again() {
+        let memory = Memory::new(0);
+        let page = memory.page() as u64;
+        memory.set_limit(4 * IDLE * page);
+        memory.make_ready();
+        assert_eq!(memory.resident(), 0, "nothing was wanted");
+        (0..3).for_each(|_| _ = memory.map_any(page as usize, 0).expect("fits"));
+        memory.make_ready();
+        assert_eq!((memory.mapped(), memory.resident()), (3 * page, 6 * page));
+        let start = memory.map_any(page as usize, 0).expect("fits");
+        assert_eq!((memory.mapped(), memory.resident()), (4 * page, 6 * page));
+        // SAFETY: mapped, and known only to this test.
+        assert_eq!(unsafe { start.read() }, 0);
+        memory.make_ready();
+        assert_eq!(memory.resident(), 6 * page, "two were left, and one was wanted");
+        (0..9).for_each(|_| _ = memory.map_any(page as usize, 0).expect("fits"));
+        memory.make_ready();
+        assert_eq!(memory.resident() - memory.mapped(), 4 * page, "no more than a part of the limit");
+    }
+
+    #[test]
+    fn nothing_is_made_ready_beyond_the_limit() {
+        let memory = Memory::new(0);
+        let page = memory.page() as u64;
+        memory.set_limit(IDLE * page);
+        memory.map((IDLE as usize - 1) * page as usize, 0).expect("fits");
+        memory.map_any(page as usize, 0).expect("fits");
+        memory.make_ready();
+        assert_eq!(memory.resident(), IDLE * page);
+        memory.set_limit(0);
+        assert!(memory.map_any(page as usize, 0).is_none());
+        memory.make_ready();
+        assert_eq!(memory.resident(), IDLE * page);
     }
 }

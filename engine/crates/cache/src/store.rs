@@ -243,6 +243,11 @@ impl Cache {
         self.memory.trim();
     }
 
+    /// Has memory ready for as much as was lately needed. To be called several times a second by a thread that nobody waits for.
+    pub fn make_ready(&self) {
+        self.memory.make_ready();
+    }
+
     /// Looks through up to `max_segments` segments, or as many smaller ones as are as large, going on where the last sweep
     /// ended; drops the entries that are dead (asked under a lock) and gives back segments that hold little else. Returns
     /// how many entries it dropped.

@@ -190,6 +190,7 @@ impl Engine {
     /// To be called several times a second.
     pub fn tick(&self) {
         let (counts, insight) = (&self.counts, &self.insight);
+        self.cache.make_ready();
         insight.tick(
             &self.cache,
             Moment {

@@ -86,11 +86,13 @@ pub(crate) struct Lexer<'a> {
     position: usize,
     /// The last token was a dot, and nothing is between it and the position.
     is_after_dot: bool,
+    /// The next token and where it ends, once it was looked at: it may be compared with many words before it is taken.
+    ahead: Option<(Token<'a>, usize)>,
 }
 
 impl<'a> Lexer<'a> {
     pub fn new(text: &'a [u8], mode: LexMode) -> Self {
-        Lexer { text, mode, position: 0, is_after_dot: false }
+        Lexer { text, mode, position: 0, is_after_dot: false, ahead: None }
     }
 
     pub fn mode(&self) -> LexMode {
@@ -101,12 +103,22 @@ impl<'a> Lexer<'a> {
         self.text
     }
 
-    pub fn peek(&self) -> Token<'a> {
-        { *self }.next()
+    pub fn peek(&mut self) -> Token<'a> {
+        if let Some((token, _)) = self.ahead {
+            return token;
+        }
+        let mut after = *self;
+        let token = after.next();
+        self.ahead = Some((token, after.position));
+        token
     }
 
     /// Never ends by itself: after the last token come only `End`s.
     pub fn next(&mut self) -> Token<'a> {
+        if let Some((token, end)) = self.ahead.take() {
+            (self.position, self.is_after_dot) = (end, token.kind == TokenKind::Dot);
+            return token;
+        }
         let is_after_dot = std::mem::take(&mut self.is_after_dot);
         let start = self.position;
         if let Some(broken) = self.skip_blank() {
@@ -133,7 +145,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Whether nothing but blanks and semicolons follows.
-    pub fn is_at_end(&self) -> bool {
+    pub fn is_at_end(&mut self) -> bool {
         let token = self.peek();
         match token.kind {
             TokenKind::End => true,
@@ -148,10 +160,9 @@ impl<'a> Lexer<'a> {
     }
 
     fn accept_if(&mut self, is_wanted: impl Fn(&Token) -> bool) -> bool {
-        let mut ahead = *self;
-        let accepted = is_wanted(&ahead.next());
+        let accepted = is_wanted(&self.peek());
         if accepted {
-            *self = ahead;
+            self.next();
         }
         accepted
     }
@@ -222,11 +233,54 @@ impl<'a> Lexer<'a> {
 }
 
 /// Letters, digits, `_`, `$` and everything beyond ASCII.
+#[inline]
 pub(crate) fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
+    WORD_BYTES[byte as usize]
 }
+
+/// Looked up: it is asked for each byte of each text.
+static WORD_BYTES: [bool; 256] = {
+    let mut are = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let one = byte as u8;
+        are[byte] = one.is_ascii_alphanumeric() || matches!(one, b'_' | b'$') || one >= 0x80;
+        byte += 1;
+    }
+    are
+};
 
 /// The server strips these from the end of a text before it looks for further statements.
 fn is_blank_tail(tail: &[u8]) -> bool {
     tail.iter().all(|byte| matches!(byte, b' ' | b'\t'..=b'\r' | b';'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flavour::MARIADB;
+
+    #[test]
+    fn a_token_that_was_looked_at_is_the_one_that_comes() {
+        let texts: [&[u8]; 6] = [
+            b"SELECT a.b, `c` . d FROM t1 WHERE x=1.5 AND y = 'it''s' LIMIT 3",
+            b"a.select.1 .5 x'41' n'u' @@global.q @v := 2",
+            b"/* c */ a -- b\n.c # d\n;;",
+            b"t.'x' <=> \\N",
+            b"'open",
+            b"",
+        ];
+        for text in texts {
+            let mut plain = Lexer::new(text, LexMode::new(&MARIADB));
+            let mut looking = plain;
+            for _ in 0..text.len() + 2 {
+                let ahead = looking.peek();
+                assert!(!looking.accept("nothing like it") && looking.peek().start == ahead.start);
+                let (expected, found) = (plain.next(), looking.next());
+                assert_eq!((found.kind, found.text, found.start), (expected.kind, expected.text, expected.start));
+                assert_eq!((ahead.kind, ahead.text, ahead.start), (expected.kind, expected.text, expected.start));
+                assert_eq!(looking.is_exhausted(), plain.is_exhausted());
+            }
+        }
+    }
 }

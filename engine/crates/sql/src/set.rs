@@ -160,7 +160,7 @@ fn assigned(lexer: &mut Lexer, target: Target) -> Option<Assignment> {
 fn value(lexer: &mut Lexer) -> Option<Value> {
     let mut ahead = *lexer;
     let plain = plain_value(&mut ahead);
-    if let (Some(value), true) = (plain, is_value_end(&ahead)) {
+    if let (Some(value), true) = (plain, is_value_end(&mut ahead)) {
         *lexer = ahead;
         return Some(value);
     }
@@ -171,7 +171,7 @@ fn value(lexer: &mut Lexer) -> Option<Value> {
     Some(Value::Complex)
 }
 
-fn is_value_end(lexer: &Lexer) -> bool {
+fn is_value_end(lexer: &mut Lexer) -> bool {
     lexer.peek().kind == TokenKind::Comma || lexer.is_at_end()
 }
 

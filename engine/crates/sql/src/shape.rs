@@ -29,55 +29,67 @@ pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
     );
     let LexMode { ansi_quotes, no_backslash_escapes, .. } = mode;
     let spelling = Spelling { ansi_quotes, no_backslash_escapes, is_utf8: mode.charset == Charset::Utf8 };
-    let mut rest = text;
-    while let Some(length) = piece(rest, spelling, shape) {
-        rest = &rest[length..];
-        if rest.is_empty() {
+    let (mut at, mut copied) = (0, 0);
+    while let Some(piece) = piece(&text[at..], spelling) {
+        match piece {
+            Piece::Same(length) => at += length,
+            Piece::Literal(length, sign) => {
+                shape.extend_from_slice(&text[copied..at]);
+                shape.extend_from_slice(sign);
+                at += length;
+                copied = at;
+            }
+        }
+        if at == text.len() {
+            shape.extend_from_slice(&text[copied..]);
             return true;
         }
     }
     false
 }
 
-/// Takes the next piece; how long it was, or `None` where the text gives up.
+/// The next bytes of a text, so many.
+enum Piece {
+    /// The shape has them as they are. Copied together with their neighbours: most texts have few literals.
+    Same(usize),
+    /// The shape has this in their place.
+    Literal(usize, &'static [u8]),
+}
+
+/// The next piece, or `None` where the text gives up.
 #[inline]
-fn piece(rest: &[u8], spelling: Spelling, shape: &mut Vec<u8>) -> Option<usize> {
+fn piece(rest: &[u8], spelling: Spelling) -> Option<Piece> {
     let next = rest.get(1);
     match *rest.first()? {
-        b'0'..=b'9' => number(rest, shape),
-        first if is_word_byte(first) => word(rest, spelling, shape),
-        b'\'' => text_literal(rest, spelling, shape),
-        b'"' if !spelling.ansi_quotes => text_literal(rest, spelling, shape),
-        quote @ (b'"' | b'`') => quoted_name(rest, quote, shape),
+        b'0'..=b'9' => number(rest),
+        first if is_word_byte(first) => word(rest, spelling).map(Piece::Same),
+        b'\'' => text_literal(rest, spelling),
+        b'"' if !spelling.ansi_quotes => text_literal(rest, spelling),
+        quote @ (b'"' | b'`') => quoted_name(rest, quote).map(Piece::Same),
         b'-' if next == Some(&b'-') => None,
         b'/' if next == Some(&b'*') => None,
         b'.' if next.is_some_and(u8::is_ascii_digit) => None,
         b'.' if next.is_some_and(|byte| is_word_byte(*byte)) => {
-            shape.push(b'.');
-            word(&rest[1..], spelling, shape).map(|length| length + 1)
+            word(&rest[1..], spelling).map(|length| Piece::Same(length + 1))
         }
         // `?` stands for a literal here; the others begin comments, statements, variables.
         0 | b'#' | b';' | b'@' | b'?' | b'\\' => None,
-        first => {
-            shape.push(first);
-            Some(1)
-        }
+        _ => Some(Piece::Same(1)),
     }
 }
 
-fn word(rest: &[u8], spelling: Spelling, shape: &mut Vec<u8>) -> Option<usize> {
+fn word(rest: &[u8], spelling: Spelling) -> Option<usize> {
     let length = rest.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(rest.len());
     let (word, after) = rest.split_at(length);
     let is_prefix = length == 1 && after.first() == Some(&b'\'') && b"xXbBnN".contains(&word[0]);
     if is_prefix || !spelling.is_utf8 && !word.is_ascii() {
         return None;
     }
-    shape.extend_from_slice(word);
     Some(length)
 }
 
 /// Digits, perhaps with a fraction. What goes on like a word may be one.
-fn number(rest: &[u8], shape: &mut Vec<u8>) -> Option<usize> {
+fn number(rest: &[u8]) -> Option<Piece> {
     let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut length = digits(rest);
     if rest.get(length) == Some(&b'.') {
@@ -86,28 +98,21 @@ fn number(rest: &[u8], shape: &mut Vec<u8>) -> Option<usize> {
     if rest.get(length).is_some_and(|byte| is_word_byte(*byte) || *byte == b'.') {
         return None;
     }
-    shape.push(b'?');
-    Some(length)
+    Some(Piece::Literal(length, b"?"))
 }
 
 /// Two without a space between them could be read as one.
-fn text_literal(rest: &[u8], spelling: Spelling, shape: &mut Vec<u8>) -> Option<usize> {
+fn text_literal(rest: &[u8], spelling: Spelling) -> Option<Piece> {
     let length = quoted(rest, rest[0], !spelling.no_backslash_escapes)?;
     if matches!(rest.get(length), Some(b'\'' | b'"')) {
         return None;
     }
-    shape.extend_from_slice(b"'?'");
-    Some(length)
+    Some(Piece::Literal(length, b"'?'"))
 }
 
-fn quoted_name(rest: &[u8], quote: u8, shape: &mut Vec<u8>) -> Option<usize> {
+fn quoted_name(rest: &[u8], quote: u8) -> Option<usize> {
     let length = quoted(rest, quote, false)?;
-    let name = &rest[..length];
-    if name.contains(&0) {
-        return None;
-    }
-    shape.extend_from_slice(name);
-    Some(length)
+    if rest[..length].contains(&0) { None } else { Some(length) }
 }
 
 /// Up to and with the closing quote; a doubled one stands for itself.

@@ -82,10 +82,10 @@ fn selection(lexer: &mut Lexer) -> Result<Selection, Misuse> {
 }
 
 fn filter(lexer: &Lexer) -> Filter {
+    let mut lexer = *lexer;
     if lexer.is_at_end() {
         return Filter::None;
     }
-    let mut lexer = *lexer;
     let is_like = lexer.accept("like");
     let pattern = lexer.next();
     if is_like && pattern.kind == TokenKind::Text && lexer.is_at_end() {

@@ -98,7 +98,7 @@ impl Search<'_> {
     }
 
     /// ORDER BY and GROUP BY, but not the hint that has these words.
-    fn begins_clause(&self, token: &Token) -> bool {
+    fn begins_clause(&mut self, token: &Token) -> bool {
         token.is_any(&["order", "group"]) && self.lexer.peek().is("by") && !self.is_after_for
     }
 

@@ -41,7 +41,9 @@ pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
             _ => {}
         }
         let is_refused = |ours: &str| is_for_statement && statements.not_in_set_statement.contains(&ours);
-        if let Some(ours) = alias(&token, statements).filter(|ours| position.is_variable(&lexer) && !is_refused(ours)) {
+        if let Some(ours) =
+            alias(&token, statements).filter(|ours| position.is_variable(&mut lexer) && !is_refused(ours))
+        {
             out.text.extend_from_slice(&text[copied..token.start]);
             out.text.extend_from_slice(ours.as_bytes());
             copied = token.end();
@@ -94,7 +96,7 @@ enum Resume {
 
 impl Position {
     /// Whether a name here is a system variable's.
-    fn is_variable(self, lexer: &Lexer) -> bool {
+    fn is_variable(self, lexer: &mut Lexer) -> bool {
         match self {
             Position::Variable(_) | Position::Scoped(_) => true,
             Position::Target => matches!(lexer.peek().kind, TokenKind::Equal | TokenKind::Assign),

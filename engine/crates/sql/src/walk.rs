@@ -41,15 +41,16 @@ struct Walk<'a> {
 }
 
 /// Walks the rest of a text.
-pub(crate) fn walk(lexer: Lexer) -> Findings {
+pub(crate) fn walk(mut lexer: Lexer) -> Findings {
     let nothing = Token { kind: TokenKind::Semicolon, text: &[], start: 0 };
+    let is_in_with = lexer.peek().is("with");
     let mut walk = Walk {
         lexer,
         previous: nothing,
         before: nothing,
         depth: 0,
         converts: 0,
-        is_in_with: lexer.peek().is("with"),
+        is_in_with,
         has_table: false,
         found: Findings {
             ending: Ending::Single,
@@ -214,12 +215,12 @@ impl Walk<'_> {
         // Whether it is a call depends on the text between: the server looks at the next byte alone.
         let between = &self.lexer.text()[self.previous.end()..open.start];
         let is_tight = between.is_empty() || self.lexer.mode().ignore_space && between.trim_ascii().is_empty();
-        let has_argument = || self.lexer.peek().kind != TokenKind::Close;
+        let has_argument = self.lexer.peek().kind != TokenKind::Close;
         let functions = self.functions();
         if functions.syntax.contains(name)
             || functions.deterministic.contains(name)
             || functions.deterministic_if_tight.contains(name) && is_tight
-            || functions.deterministic_with_argument.contains(name) && has_argument()
+            || functions.deterministic_with_argument.contains(name) && has_argument
         {
             return;
         }

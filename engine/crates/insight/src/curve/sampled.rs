@@ -2,6 +2,7 @@
 
 use super::level::{Keys, Level, Mark, Room};
 use super::{FACTORS, Sample};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
 struct Key<V> {
@@ -13,7 +14,7 @@ struct Key<V> {
 }
 
 pub struct Sampled<V> {
-    by_hash: HashMap<u64, u32>,
+    by_hash: HashMap<u64, u32, RandomState>,
     keys: Vec<Option<Key<V>>>,
     free: Vec<u32>,
     /// By some level; those that all have forgotten go when the request is over.
@@ -24,7 +25,7 @@ pub struct Sampled<V> {
 impl<V> Default for Sampled<V> {
     fn default() -> Self {
         Sampled {
-            by_hash: HashMap::new(),
+            by_hash: HashMap::default(),
             keys: Vec::new(),
             free: Vec::new(),
             forgotten: Vec::new(),

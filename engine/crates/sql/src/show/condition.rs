@@ -149,7 +149,7 @@ fn comparison(lexer: &mut Lexer) -> Result<Comparison, Misuse> {
     Ok(comparison)
 }
 
-fn follows_null_safe(lexer: &Lexer, first: &Token) -> bool {
+fn follows_null_safe(lexer: &mut Lexer, first: &Token) -> bool {
     let next = lexer.peek();
     next.text == b">" && next.start == first.end() + 1
 }

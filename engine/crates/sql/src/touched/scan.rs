@@ -44,7 +44,7 @@ impl<'a> Scan<'a> {
         (!is_forbidden).then_some(token)
     }
 
-    pub fn peek(&self) -> Token<'a> {
+    pub fn peek(&mut self) -> Token<'a> {
         self.lexer.peek()
     }
 
@@ -56,7 +56,7 @@ impl<'a> Scan<'a> {
         self.lexer.accept_kind(kind)
     }
 
-    pub fn is_at_end(&self) -> bool {
+    pub fn is_at_end(&mut self) -> bool {
         self.lexer.is_at_end()
     }
 
