@@ -7,7 +7,7 @@ test('a token is shown once, listed, revoked, and audited', async ({ page }) => 
   await page.getByRole('button', { name: 'New token' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(name);
   await page.getByRole('button', { name: 'Create' }).click();
-  await expect(page.getByText('Copy it now: it is shown this once.')).toBeVisible();
+  await expect(page.getByText('Copy it now. It will not be shown again.')).toBeVisible();
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
   await expect(page.getByRole('cell', { name, exact: true })).toBeVisible();
   await page.getByRole('button', { name: `Revoke token ${name}?` }).click();
@@ -23,7 +23,7 @@ test('an access key shows its secret once, is disabled, enabled, and deleted', a
   await page.getByRole('button', { name: 'New access key' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(name);
   await page.getByRole('button', { name: 'Create' }).click();
-  await expect(page.getByText('Copy it now: it is shown this once.')).toBeVisible();
+  await expect(page.getByText('Copy it now. It will not be shown again.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Copy AccessKeySecret' })).toBeVisible();
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
 
@@ -90,11 +90,11 @@ test('a password is changed by its owner, and reset by an admin who reads what e
   await menu.click();
   await other.getByRole('menuitem', { name: 'Change password' }).click();
   const form = other.getByRole('dialog');
-  await form.getByLabel(/^Present password/).fill('not this one');
+  await form.getByLabel(/^Current password/).fill('not this one');
   await form.getByLabel(/^New password/).fill('a second phrase of words');
   await form.getByRole('button', { name: 'Change password' }).click();
-  await expect(form.getByText('this is not your present password').first()).toBeVisible();
-  await form.getByLabel(/^Present password/).fill(user.password);
+  await expect(form.getByText('this is not your current password').first()).toBeVisible();
+  await form.getByLabel(/^Current password/).fill(user.password);
   await form.getByRole('button', { name: 'Change password' }).click();
   await expect(form.getByRole('status')).toHaveText('Ended: 0 sessions, 0 tokens, 0 access keys.');
   await form.getByRole('button', { name: 'Close' }).last().click();
@@ -123,11 +123,11 @@ test('an admin downloads the audit of some days', async ({ page }) => {
   await page.goto('/audit');
   await page.getByRole('button', { name: 'Export' }).click();
   const form = page.getByRole('dialog');
-  const to = await form.getByLabel('To and including').inputValue();
-  await form.getByLabel('To and including').fill('2020-01-01');
-  await expect(form.getByText('This is before the first day.')).toBeVisible();
+  const to = await form.getByLabel('To (inclusive)').inputValue();
+  await form.getByLabel('To (inclusive)').fill('2020-01-01');
+  await expect(form.getByText('This is before the start date.')).toBeVisible();
   await expect(form.getByRole('button', { name: 'Download' })).toBeDisabled();
-  await form.getByLabel('To and including').fill(to);
+  await form.getByLabel('To (inclusive)').fill(to);
   await form.getByLabel(/^JSON lines/).check();
   const [file] = await Promise.all([
     page.waitForEvent('download'),

@@ -27,7 +27,7 @@ test('a rule of all instances is overridden for one of them', async ({ page, ins
   await page.goto(`/instances/${first.id}/alerts`);
   const row = page.getByRole('row').filter({ hasText: name });
   await page.getByRole('button', { name: `Override ${name} here` }).click();
-  await page.getByRole('dialog').getByLabel('Threshold of its own').fill('7');
+  await page.getByRole('dialog').getByLabel('Custom threshold').fill('7');
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await expect(row).toContainText('below 7 %');
   await expect(row).toContainText('overridden');
@@ -74,7 +74,7 @@ test('a silence is in force until it is ended, and an end that was refused says 
   await page.getByRole('dialog').getByLabel('Tags').fill('env:nowhere');
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
   const row = page.getByRole('row').filter({ hasText: reason });
-  await expect(row).toContainText('in force');
+  await expect(row).toContainText('active');
   await expect(row).toContainText('env:nowhere');
   const end = page.getByRole('button', { name: `End silence ${reason}` });
   const isEnding = ({ pathname }: URL) => /\/silences\/[^/]+/.test(pathname);

@@ -19,10 +19,10 @@ test('the cache is enabled in the guided flow, watched, and disabled', async ({
   await page.getByRole('button', { name: 'Next' }).click();
 
   await page.getByLabel('Cache size').fill('16 MiB');
-  await expect(page.getByLabel('A size of your own')).toBeChecked();
+  await expect(page.getByLabel('Custom size')).toBeChecked();
   await page.reload();
   await expect(page.getByLabel('Cache size')).toHaveValue('16 MiB');
-  await expect(page.getByLabel('A size of your own')).toBeChecked();
+  await expect(page.getByLabel('Custom size')).toBeChecked();
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Next' }).click();
 
@@ -130,7 +130,7 @@ test('rules are told in words, beside the cache that they are for', async ({
 
   await page.goto(cache);
   await expect(rules).toContainText('table shop.ranking');
-  await expect(rules).toContainText('served for up to 10 s whatever is written');
+  await expect(rules).toContainText('served for up to 10 s despite writes');
   await expect(rules).toContainText('schema shop');
   await expect(rules).toContainText('never cached');
   await expect(rules).toContainText('0 outdated results served so far');

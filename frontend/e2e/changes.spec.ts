@@ -30,10 +30,10 @@ test('a change for later is listed, accessible while it waits, and given up', as
   const review = page.getByRole('dialog');
   await expect(review.getByRole('button', { name: 'Apply now' })).toBeEnabled();
   await expectAccessible(page);
-  await review.getByText('At a time').click();
+  await review.getByText('At a set time').click();
   await review.getByLabel('Note').fill('given up by a test');
   await review.getByRole('button', { name: 'Schedule' }).click();
-  await expect(page.getByText(/Waits until/)).toBeVisible();
+  await expect(page.getByText(/Waiting until/)).toBeVisible();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Abort' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Abort' }).click();
@@ -55,12 +55,12 @@ test('a change that is refused before its first step was not carried out', async
   });
   await api.change(first.id, 'changes', { parameters: { interactive_timeout: '28803' } });
   await page.goto(`/instances/${first.id}/changes/${later.id}`);
-  await expect(page.getByText('not carried out', { exact: true })).toBeVisible();
+  await expect(page.getByText('not started', { exact: true })).toBeVisible();
   await expect(page.getByText('The instance has changed since the preview')).toBeVisible();
   await expect(page.getByText('rolled back')).toBeHidden();
   await page.getByRole('tab', { name: 'History' }).click();
   const rows = page.getByRole('row');
-  await expect(rows.filter({ hasText: 'not carried out' }).first()).toBeVisible();
+  await expect(rows.filter({ hasText: 'not started' }).first()).toBeVisible();
   await api.change(first.id, 'changes', { parameters: { interactive_timeout: null } });
 });
 

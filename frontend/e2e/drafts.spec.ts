@@ -1,7 +1,7 @@
 // What was typed into a form outlives a reload, except secrets; giving up, sending and logging out forget it.
 import { expect, test } from './console';
 
-const KEPT = 'This is what you typed before.';
+const KEPT = 'Your unfinished entries were restored.';
 
 test('a new rule comes back after a reload, and starts over on demand', async ({ page }) => {
   const form = page.getByRole('dialog');

@@ -19,10 +19,10 @@ test('a selection is carried to applying a template', async ({ page, instances: 
   await page.getByLabel(`Select ${first.name}`).check();
   await page.getByLabel(`Select ${second.name}`).check();
   await page.getByRole('link', { name: 'Apply a template' }).click();
-  await expect(page.getByLabel('Ids or names, one per line')).toHaveValue(`${first.id}\n${second.id}`);
+  await expect(page.getByLabel('IDs or names, one per line')).toHaveValue(`${first.id}\n${second.id}`);
 });
 
 test('a page that does not exist says so', async ({ page }) => {
   await page.goto('/nowhere/at-all');
-  await expect(page.getByText('There is no such page')).toBeVisible();
+  await expect(page.getByText('Page not found')).toBeVisible();
 });

@@ -33,7 +33,7 @@ test('after enabling in the guided flow the first hits arrive by themselves', as
     await expect(hits).not.toContainText('waiting for the first hit');
     await expect(hits).toContainText(/[1-9]/);
     await expect(page.getByRole('group', { name: 'Hits per second' })).toContainText(/[1-9].*\/s/);
-    await expect(page.getByRole('group', { name: 'Results kept' })).toContainText(/[1-9]/);
+    await expect(page.getByRole('group', { name: 'Cached results' })).toContainText(/[1-9]/);
 
     // The page asks once a minute; so it is opened when there is something to show.
     await expect.poll(() => fleetHits(api), { timeout: 300_000 }).toBeGreaterThan(0);
@@ -49,7 +49,7 @@ const BLOCK_BYTES = 1024;
 
 /** The prepared change is under review; it sets the cache to that size, in the server's own blocks. */
 async function expectPrepared(page: Page, instance: Instance, size: number): Promise<void> {
-  const review = page.getByRole('dialog', { name: `Review changes of ${instance.name}` });
+  const review = page.getByRole('dialog', { name: `Review changes to ${instance.name}` });
   await expect(review.getByText('query_cache_size', { exact: true })).toBeVisible();
   await expect(review).toContainText(String(size));
 }

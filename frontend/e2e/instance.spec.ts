@@ -16,7 +16,7 @@ test('what is not met in the checklist is mended by its button', async ({
   await page.goto(`/instances/${second.id}/overview`);
   const checklist = page.getByRole('region', { name: 'Prerequisites' });
   const proxy = checklist.getByRole('listitem').filter({ hasText: 'the dedicated proxy is enabled' });
-  await expect(proxy).toContainText('blocks');
+  await expect(proxy).toContainText('blocking');
   await proxy.getByRole('button').click();
   await expect(page.getByRole('region', { name: /proxy on/ })).toContainText('applied');
   await page.getByRole('tab', { name: 'Overview' }).click();
@@ -40,7 +40,7 @@ test('what the server runs instead stands where it drifted, and the overview lea
     await expect.poll(async () => (await present())?.is_drifted).toBe(true);
     await page.goto(`/instances/${second.id}/overview`);
     await page.getByRole('link', { name: /^\d+ drifted$/ }).click();
-    await expect(page.getByText('The server runs 77')).toBeVisible();
+    await expect(page.getByText('Running value: 77')).toBeVisible();
     await expectAccessible(page);
   } finally {
     await runOn(server, `SET GLOBAL max_connections = ${former}`);

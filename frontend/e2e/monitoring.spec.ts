@@ -28,7 +28,7 @@ async function exported(page: Page, panel: Locator, item: string): Promise<Downl
 
 test('a chart is exported as the figures that it draws', async ({ page, instances: [first] }) => {
   const panel = await openMonitoring(page, first.id);
-  const file = await exported(page, panel, 'Figures (CSV)');
+  const file = await exported(page, panel, 'Data (CSV)');
   expect(file.suggestedFilename()).toBe('statements.csv');
   const [head, ...lines] = (await readFile(await file.path(), 'utf8')).trim().split('\n');
   expect(head).toBe('time_utc,Statements,Reads,Writes');
@@ -45,7 +45,7 @@ test('a chart is exported as a picture in the colours of the page', async ({ pag
   await page.emulateMedia({ colorScheme: 'dark' });
   const panel = await openMonitoring(page, first.id);
   const drawn = await panel.locator('svg.recharts-surface').first().boundingBox();
-  const file = await exported(page, panel, 'Picture (PNG)');
+  const file = await exported(page, panel, 'Image (PNG)');
   expect(file.suggestedFilename()).toBe('statements.png');
   const picture = await readFile(await file.path());
   expect(picture.subarray(1, 4).toString()).toBe('PNG');

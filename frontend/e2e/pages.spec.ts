@@ -54,7 +54,7 @@ test('an address that leads nowhere: accessible, and fits a phone', async ({ pag
   const problems = problemsOf(page);
   await page.goto('/nothing');
   await expectSound(page, problems);
-  await page.getByRole('link', { name: 'To the fleet' }).click();
+  await page.getByRole('link', { name: 'Go to the fleet' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Fleet');
 });
 

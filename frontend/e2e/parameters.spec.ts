@@ -101,7 +101,7 @@ test('what is configured already is no change, prepared or typed', async ({
   const set = encodeURIComponent(JSON.stringify({ wait_timeout: '28804' }));
   await page.goto(`/instances/${first.id}/parameters?search=wait_timeout&set=${set}`);
   const review = page.getByRole('dialog', { name: /^Review changes/ });
-  await expect(review).toContainText('Nothing would change');
+  await expect(review).toContainText('No changes');
   await expect(review.getByRole('button', { name: 'Apply now' })).toBeDisabled();
   await review.getByRole('button', { name: 'Back to editing' }).click();
   await page.getByRole('button', { name: 'Edit wait_timeout', exact: true }).click();

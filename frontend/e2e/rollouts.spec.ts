@@ -68,7 +68,7 @@ test('many instances are followed live; what has not begun is paused, resumed an
   await page.getByRole('textbox', { name: 'Tags' }).fill(`run:${stamp}`);
   await page.getByRole('button', { name: 'Preview', exact: true }).click();
   await expect(page.getByText(`${MANY} would change`)).toBeVisible();
-  await page.getByLabel('At a time').fill('1');
+  await page.getByLabel('Instances at a time').fill('1');
   await page.getByRole('button', { name: `Apply to ${MANY} instances` }).click();
   await expect(page).toHaveURL(/\/fleet-applies\//);
 

@@ -40,8 +40,8 @@ async function setWindow(page: Page, instance: Instance, opening: number): Promi
   await page.getByRole('button', { name: 'Actions' }).click();
   await page.getByRole('menuitem', { name: 'Edit' }).click();
   const form = page.getByRole('dialog');
-  await form.getByLabel('From (UTC)').fill(new Date(opening).toISOString().slice(11, 16));
-  await form.getByLabel('For minutes').fill('15');
+  await form.getByLabel('Start (UTC)').fill(new Date(opening).toISOString().slice(11, 16));
+  await form.getByLabel('Duration (minutes)').fill('15');
   await form.getByRole('button', { name: 'Save' }).click();
   await expect(form).toBeHidden();
 }
@@ -75,10 +75,10 @@ test('a change runs by itself when its time has come, and when the maintenance w
   const ofWindow = page.url();
 
   const atTime = await review(page, second);
-  await atTime.drawer.getByText('At a time').click();
+  await atTime.drawer.getByText('At a set time').click();
   // As the clock of the viewer shows it.
   const local = new Date(opening - new Date(opening).getTimezoneOffset() * MINUTE_MS).toISOString();
-  await atTime.drawer.getByLabel('At a time').last().fill(local.slice(0, 16));
+  await atTime.drawer.getByLabel('At a set time').last().fill(local.slice(0, 16));
   await atTime.drawer.getByRole('button', { name: 'Schedule' }).click();
 
   const applied = page.getByText('applied', { exact: true });
@@ -104,7 +104,7 @@ test('a change waits for a window that is closed, and may be brought forward', a
   const told = drawer.getByRole('status').filter({ hasText: 'Opens next' });
   await expect(told.getByRole('time')).toHaveAttribute('datetime', new Date(opening).toISOString());
   await drawer.getByRole('button', { name: 'Schedule' }).click();
-  await expect(page.getByText(/Waits until/)).toBeVisible();
+  await expect(page.getByText(/Waiting until/)).toBeVisible();
   const { not_before } = await changeOf(page, api);
   expect(Date.parse(not_before)).toBe(opening);
   await page.getByRole('button', { name: 'Apply now' }).click();

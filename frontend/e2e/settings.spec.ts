@@ -59,7 +59,7 @@ test('mail is set up, tested, and sent for an incident, whose timeline tells it'
   await expect(page.getByText('Settings saved.')).toBeVisible();
   await page.getByLabel('Send a test mail to').fill('tester@example.com');
   await page.getByRole('button', { name: 'Send test' }).click();
-  await expect(page.getByText('took the mail to tester@example.com')).toBeVisible();
+  await expect(page.getByText('Test mail sent to tester@example.com')).toBeVisible();
   await expect.poll(() => received).toContain('To: tester@example.com');
 
   const name = `e2e mail ${Date.now()}`;

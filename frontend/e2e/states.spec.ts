@@ -60,7 +60,7 @@ test('figures of the fleet that did not load say so, and are no zeros', async ({
   await refuse(page, isAsked);
   await page.goto('/fleet');
   const tiles = page.getByRole('main').getByRole('group');
-  await expect(tiles.filter({ hasText: 'did not load' })).toHaveCount(8);
+  await expect(tiles.filter({ hasText: 'failed to load' })).toHaveCount(8);
   await expectAccessible(page);
 });
 
@@ -81,7 +81,7 @@ test('each part of an instance that did not load says so in its place', async ({
 test('a choice that did not load says so at its field', async ({ page }) => {
   await refuse(page, isAsked);
   await page.goto('/templates/apply');
-  await expect(page.getByText('What could be chosen did not load')).toBeVisible();
+  await expect(page.getByText('The options could not be loaded')).toBeVisible();
 });
 
 test('a fleet without instances offers no filters, and does not blame them', async ({ page }) => {

@@ -24,7 +24,7 @@ test('a template is written, versioned, compared, applied to many, and deleted',
   await expect(page.getByText('only in this')).toBeVisible();
 
   await page.getByRole('link', { name: 'Apply to instances' }).click();
-  await page.getByLabel('Ids or names, one per line').fill(`${first.name}\n${second.name}`);
+  await page.getByLabel('IDs or names, one per line').fill(`${first.name}\n${second.name}`);
   await page.getByRole('button', { name: 'Preview', exact: true }).click();
   await expect(page.getByText('2 would change')).toBeVisible();
   await page.getByRole('button', { name: 'Apply to 2 instances' }).click();
@@ -35,10 +35,10 @@ test('a template is written, versioned, compared, applied to many, and deleted',
 
   await page.goto('/templates');
   await page.getByRole('link', { name }).click();
-  const uses = page.getByRole('region', { name: 'Instances that use it' });
+  const uses = page.getByRole('region', { name: 'Instances using it' });
   await expect(uses).toContainText(first.name);
   await expect(uses).toContainText(second.name);
-  await expect(uses.getByText('as the template says')).toHaveCount(2);
+  await expect(uses.getByText('matches the template')).toHaveCount(2);
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(page).toHaveURL(/\/templates$/);

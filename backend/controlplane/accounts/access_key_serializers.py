@@ -27,7 +27,7 @@ class AccessKeyUpdateSerializer(serializers.Serializer[AccessKey]):
 
 
 class AccessKeyCreatedSerializer(AccessKeySerializer):
-    secret = serializers.CharField(read_only=True, help_text="The AccessKeySecret. Shown this once.")
+    secret = serializers.CharField(read_only=True, help_text="The AccessKeySecret. Shown only once.")
 
     class Meta(AccessKeySerializer.Meta):
         fields = (*AccessKeySerializer.Meta.fields, "secret")

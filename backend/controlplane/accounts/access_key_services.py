@@ -25,7 +25,7 @@ def _facts(key: AccessKey) -> dict[str, Any]:
 def scope_check(held: str, scope: str) -> None:
     """Nobody may make or enable a key that is stronger than what he acts with."""
     if not covers(held, scope):
-        raise Denied(f"scope: you act as {held} here, so an access key of scope {scope} is not yours to use.")
+        raise Denied(f"scope: you act as {held} here, so an access key of scope {scope} cannot be used by you.")
 
 
 @transaction.atomic

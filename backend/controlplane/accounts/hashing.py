@@ -53,7 +53,7 @@ def turn() -> Iterator[None]:
 
 
 def _busy() -> Busy:
-    return Busy("Too many passwords are being checked at this moment: wait, then try again.")
+    return Busy("Too many log-ins are being checked right now: wait a moment, then try again.")
 
 
 class BoundedArgon2PasswordHasher(Argon2PasswordHasher):

@@ -50,13 +50,13 @@ class LengthValidator(MinimumLengthValidator):
 
 class CommonValidator(CommonPasswordValidator):
     def get_error_message(self) -> str:
-        return "This password is among those that attackers try first: choose another one."
+        return "This password is one of the most common ones: choose another one."
 
 
 class BlankValidator:
     def validate(self, password: str, user: Any = None) -> None:
         if not any(each.isprintable() and not each.isspace() for each in password):
-            raise ValidationError("Use characters that can be seen, not blanks alone.", code="password_blank")
+            raise ValidationError("Use visible characters, not only spaces.", code="password_blank")
 
 
 class OwnNamesValidator:

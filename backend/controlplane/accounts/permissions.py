@@ -26,7 +26,7 @@ class _ByRole(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         role = role_in_force(request)
         wanted = self.to_read if request.method in SAFE_METHODS else self.to_write
-        self.message = f"This takes the role {wanted}; yours here is {role}."
+        self.message = f"This requires the role {wanted}; your role here is {role}."
         return role is not None and covers(role, wanted)
 
 

@@ -80,7 +80,7 @@ class PasswordChangeSerializer(serializers.Serializer[User]):
     new_password = password_field()
     keep_tokens = serializers.BooleanField(
         required=False,
-        help_text="False: your tokens and access keys end too, all but the token that asks. Usually true.",
+        help_text="False: your tokens and access keys are revoked too, except the token in use. Usually true.",
     )
 
 
@@ -138,4 +138,4 @@ class SessionSerializer(serializers.Serializer[User]):
         choices=Role.choices, allow_null=True, help_text="In force for this caller; null: nobody is logged in."
     )
     csrf_token = serializers.CharField(help_text="Send as X-CSRFToken with every write of a session.")
-    token_lifetime_days = serializers.IntegerField(help_text="The longest that a token may be good for.")
+    token_lifetime_days = serializers.IntegerField(help_text="Longest lifetime of a token.")

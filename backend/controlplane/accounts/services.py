@@ -56,7 +56,7 @@ def user_insert(user: User) -> User:
 
 def _refuse_last_admin(user: User) -> None:
     if user.role == Role.ADMIN and user.is_active and not admin_list().exclude(pk=user.pk).exists():
-        raise Conflict(f"{user.username} is the last admin: make another one first.", code="last_admin")
+        raise Conflict(f"{user.username} is the last administrator: create another one first.", code="last_admin")
 
 
 def user_update(
@@ -123,7 +123,7 @@ def password_change(
     """By the user, who proves again who is asking. Ends the user's other sessions; other tokens only if told to."""
     proven = _proven(user.username, current_password, address, "user.password_refused")
     if not proven:
-        raise Invalid.field("current_password", "this is not your present password", "wrong_password")
+        raise Invalid.field("current_password", "this is not your current password", "wrong_password")
     user.set_password(checked_password(new_password, user, "new_password"))
     return _password_save(user, proven.password, keep_tokens, asking)
 
@@ -132,7 +132,7 @@ def password_change(
 def _password_save(user: User, before: str, keep_tokens: bool, asking: Asking) -> Ended:
     now = row_held(user)
     if now.password != before:
-        raise Conflict("Your password has been changed meanwhile: use the new one.", code="own_password_moved")
+        raise Conflict("Your password has been changed in the meantime: use the new one.", code="own_password_moved")
     user.version = now.version + 1
     user.save(update_fields=["password", "version"])
     ended = access_end(user, keep_tokens=keep_tokens, but=asking)
@@ -153,7 +153,7 @@ def user_delete(user: User, expected: IfMatch = ANY_VERSION) -> None:
 def token_create(user: User, *, name: str, scope: str, expires_at: datetime | None = None) -> tuple[Token, str]:
     """The token and its text, which is shown this once."""
     if not covers(user.role, scope):
-        raise Denied(f"scope: your role is {user.role}, so a token of scope {scope} is not yours to make.")
+        raise Denied(f"scope: your role is {user.role}, so a token of scope {scope} cannot be created by you.")
     latest = timezone.now() + timedelta(days=settings.TOKEN_LIFETIME_DAYS)
     expires_at = expires_at or latest
     if not timezone.now() < expires_at <= latest:
@@ -170,7 +170,7 @@ def token_create(user: User, *, name: str, scope: str, expires_at: datetime | No
 @transaction.atomic
 def token_revoke(token: Token) -> None:
     if not Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
-        raise NotFound(f"{token.pk} has been revoked meanwhile.")
+        raise NotFound(f"{token.pk} has been revoked in the meantime.")
     audit_record("token.revoked", token, before={"name": token.name, "scope": token.scope})
 
 
@@ -184,7 +184,7 @@ def login_check(username: str, password: str, address: str) -> User:
     """The user, or Denied. After five failures in a row a name is locked for the address that failed."""
     user = _proven(username, password, address, "login.failed")
     if user is None:
-        raise Denied("The name or the password is wrong.", code="wrong_credentials")
+        raise Denied("The user name or password is wrong.", code="wrong_credentials")
     _log_in(user)
     return user
 

@@ -174,7 +174,7 @@ class TokenViewSet(mixins.ListModelMixin, ApiViewSet):
         """A token must not make a stronger one than itself."""
         held = role_in_force(self.request) or Role.VIEWER
         if not covers(held, scope):
-            raise Denied(f"scope: you act as {held} here, so a token of scope {scope} is not yours to make.")
+            raise Denied(f"scope: you act as {held} here, so a token of scope {scope} cannot be created by you.")
         return scope
 
     def retrieve(self, request: Request, pk: str) -> Response:
@@ -183,6 +183,6 @@ class TokenViewSet(mixins.ListModelMixin, ApiViewSet):
     def destroy(self, request: Request, pk: str) -> Response:
         token = self.get_queryset().filter(pk=pk).first()
         if token is None:
-            raise NotFound(f"There is no token {pk} that you may revoke.")
+            raise NotFound(f"There is no token {pk} that you can revoke.")
         services.token_revoke(token)
         return Response(status=204)

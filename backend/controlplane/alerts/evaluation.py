@@ -159,7 +159,7 @@ def _move(
 def _uncovered(rule: AlertRule, standing: Standing) -> Move:
     """The rule was switched off, or the instance left its scope: nothing is watched, so nothing stays open."""
     transition = RESOLVED if standing.phase == OPEN else None
-    why = "the rule covers it no longer" if rule.is_enabled else "the rule was switched off"
+    why = "the rule no longer covers it" if rule.is_enabled else "the rule was switched off"
     return Move(rule, standing.instance, standing, Stand(), 0, transition, rule.threshold, None, why)
 
 

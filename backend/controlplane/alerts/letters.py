@@ -25,10 +25,10 @@ COLOURS = {
     "opened": "#c2410c", "critical": "#b91c1c", "reminded": "#c2410c", "resolved": "#15803d", "test": "#1d4ed8",
     ENDED: "#5d6675",
 }  # fmt: skip
-HEADINGS = {"opened": "Alert", "reminded": "Still open", "resolved": "Resolved", ENDED: "No longer watched"}
+HEADINGS = {"opened": "Alert", "reminded": "Still open", "resolved": "Resolved", ENDED: "No longer monitored"}
 BUNDLED = {
     "opened": "opened within moments", "reminded": "are still open", "resolved": "are resolved",
-    ENDED: "have ended, since nobody watches any more",
+    ENDED: "have ended because they are no longer monitored",
 }  # fmt: skip
 MOST_LISTED = 50
 UNITS = {"percent": "%", "count": ""}
@@ -114,7 +114,7 @@ def _letter(
 
 def test_letter(place: str, public_url: str, at: datetime) -> Letter:
     subject = "[Test] Fast Query Cache can send mail"
-    sentence = f"This message came through {place}. Incidents will reach you the same way."
+    sentence = f"This message was sent through {place}. Incidents will reach you the same way."
     rows = [("Sent", _when(at)), ("From", public_url)]
     text = "\n".join([sentence, "", *_columns(rows), ""])
     return Letter(subject, text, _page(COLOURS["test"], "Test", "Mail works", sentence, rows, public_url))
@@ -145,7 +145,7 @@ def _sentence(facts: Facts) -> str:
     if facts.transition == "resolved":
         return f"{what}: no longer {_bound(facts)}. The alert was open for {open_for}."
     if facts.transition == ENDED:
-        return f"{what} is no longer watched: {facts.why}. The alert was open for {open_for}."
+        return f"{what} is no longer monitored: {facts.why}. The alert was open for {open_for}."
     value = _amount(facts.value, facts.unit)
     if facts.transition == "reminded":
         return f"{what}: still {value}, {_bound(facts)}. The alert has been open for {open_for}."

@@ -54,7 +54,9 @@ def test_mail_send(*, to: str) -> str:
     """At once and without the outbox: whoever asks wants to see the server's answer."""
     row = settings_get()
     if not row.smtp_host:
-        raise Conflict("No SMTP server is set: an admin sets smtp_host in the settings.", code="no_mail_server")
+        raise Conflict(
+            "No SMTP server is configured: an administrator sets smtp_host in the settings.", code="no_mail_server"
+        )
     server = replace(mail_server(row), password=smtp_password(row))
     now = timezone.now()
     letter = test_letter(server.place, process_settings.PUBLIC_URL, now)
@@ -162,7 +164,7 @@ def _line(incident: Incident) -> Line:
 
 @transaction.atomic
 def _sent(mails: list[Mail], refused: list[str]) -> None:
-    error = f"the server did not take it for {', '.join(refused)}" if refused else ""
+    error = f"the server rejected it for {', '.join(refused)}" if refused else ""
     taken = ", ".join(to for to in mails[0].recipients if to not in refused)
     _move(mails, state=MailState.SENT, sent_at=timezone.now(), error=error[:500])
     _note(mails, EventKind.MAILED, taken)
@@ -191,7 +193,7 @@ def _abandon_stuck() -> None:
     now = timezone.now()
     # Later than now: the clock was set back.
     is_old = Q(claimed_at__lt=now - STUCK_AFTER) | Q(claimed_at__gt=now + STUCK_AFTER)
-    detail = "the process that was sending it died: it may have arrived, and is not sent again"
+    detail = "the process sending it died: it may have arrived, and is not sent again"
     stuck = list(Mail.objects.select_for_update().filter(is_old, state=MailState.SENDING))
     _move(stuck, state=MailState.FAILED, error=detail)
     _note(stuck, EventKind.MAIL_FAILED, detail)

@@ -95,7 +95,7 @@ def silence_end(*, silence: Silence) -> None:
 def incident_acknowledge(*, incident: Incident) -> Incident:
     incident = row_held(incident)
     if incident.acknowledged_at:
-        raise Conflict(f"{incident.acknowledged_by} has acknowledged it already.", code="acknowledged_already")
+        raise Conflict(f"{incident.acknowledged_by} has already acknowledged it.", code="acknowledged_already")
     incident.acknowledged_at, incident.acknowledged_by = timezone.now(), caller().actor
     incident.save(update_fields=["acknowledged_at", "acknowledged_by"])
     IncidentEvent.objects.create(

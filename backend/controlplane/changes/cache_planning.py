@@ -59,7 +59,7 @@ def _has_given_way(instance: Instance, situation: Situation) -> bool:
 def _running(situation: Situation, name: str) -> str:
     value = situation.running.get(name)
     if value is None:
-        detail = f"{name} is not known: the server gave no answer. The check of the prerequisites says why."
+        detail = f"{name} is not known because the server did not respond. The prerequisites check says why."
         raise Refused(detail, code="server_silent")
     return value
 

@@ -39,7 +39,7 @@ class LeaseLost(Exception):
 
 
 class Aborted(Exception):
-    """Somebody asked for an end."""
+    """Aborted on request."""
 
 
 def worker_name() -> str:
@@ -121,7 +121,7 @@ def _run(change: ChangeSet) -> None:
         run.verify()
         outcome.applied(run)
     except Aborted:
-        undo(run, "aborted", "Somebody asked for an end.")
+        undo(run, "aborted", "Aborted on request.")
     except Problem as error:
         undo(run, error.code, error.detail)
     except LeaseLost:

@@ -147,7 +147,7 @@ def _not_on_server(situation: Situation, lines: list[PlannedLine]) -> list[Findi
     return [
         Finding(
             Severity.BLOCKING, "not_on_server", line.name, f"the server has no variable {line.name}",
-            "a parameter that this server has", f"Leave {line.name} out for this instance.",
+            "a parameter that this server has", f"Leave out {line.name} for this instance.",
         )
         for line in lines
         if line.old_value is None and not is_never(situation.line, line.name)
@@ -159,7 +159,7 @@ def _admin_only(lines: list[PlannedLine], *, by_admin: bool) -> list[Finding]:
         Finding(
             Severity.NOTICE if by_admin else Severity.BLOCKING, "admin_only", line.name,
             f"{line.name} is for administrators", "the role admin",
-            "Nobody else can approve or start this change." if by_admin else "Ask an administrator.",
+            "Only an administrator can approve or start this change." if by_admin else "Ask an administrator.",
         )
         for line in lines
         if line.needs_admin
@@ -170,7 +170,7 @@ def _taken_off(situation: Situation, lines: list[PlannedLine]) -> list[Finding]:
     return [
         Finding(
             Severity.NOTICE, "taken_off", line.name, f"{line.name} is no longer configured",
-            "a new start, at which the server takes its own value", "Restart it at a convenient time.",
+            "a new start, at which the server takes its own value", "Restart the server at a convenient time.",
         )
         for line in lines
         if line.new_submitted is None and is_never(situation.line, line.name)

@@ -159,7 +159,7 @@ def _silent(instance: Instance, situation: Situation) -> list[InstanceFinding]:
         return []
     return [
         InstanceFinding(
-            Severity.ADVICE, "server_silent", "", f"{instance.name} did not answer: old values are the last known ones",
-            "an answer from the server", "Apply when the server can be reached.",
+            Severity.ADVICE, "server_silent", "", f"{instance.name} did not respond: old values are the last known",
+            "The server must be reachable", "Apply the change when the server is reachable.",
         )
     ]  # fmt: skip

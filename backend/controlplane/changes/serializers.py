@@ -146,7 +146,7 @@ class RestartSerializer(ApplySerializer):
 
 class ResizeSerializer(ApplySerializer, ConsentSerializer):
     instance_class = serializers.CharField(max_length=64)
-    parameters = ParametersField(default=dict, help_text="Decisions that go with the new class.")
+    parameters = ParametersField(default=dict, help_text="Parameters to set along with the new class.")
 
 
 class UpgradeSerializer(ApplySerializer):

@@ -35,7 +35,7 @@ from controlplane.prerequisites.gate import ELSEWHERE, engine_obstacle, install_
 from controlplane.settings.selectors import settings_get
 
 AT_ONCE: dict[str, Any] = {"apply": True, "when": When.NOW, "at": None}
-SECOND_PERSON = "This change takes a second person: have somebody else approve it."
+SECOND_PERSON = "A second person must approve this change."
 
 
 @transaction.atomic
@@ -139,14 +139,16 @@ def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | 
 
 def refuse_unless_admin(change: ChangeSet) -> None:
     if change.needs_admin and not planning.is_by_admin():
-        raise Denied(f"{change.pk} sets what is for administrators: have one of them start it.", code="admin_only")
+        raise Denied(
+            f"{change.pk} sets parameters reserved for administrators: one of them must start it.", code="admin_only"
+        )
 
 
 def _unmoved(change: ChangeSet) -> Instance:
     """Its instance as the preview met it. Nobody else approves anything for it until this transaction ends."""
     instance = Instance.objects.select_for_update(no_key=True).filter(pk=change.instance_id).first()
     if instance is None or instance.version != change.instance_version:
-        raise Conflict("The instance has changed since the preview: make a new one.", code="instance_moved")
+        raise Conflict("The instance has changed since the preview: preview it again.", code="instance_moved")
     return instance
 
 
@@ -158,7 +160,7 @@ def _refuse_if_busy(change: ChangeSet, now: datetime) -> None:
     other = others.exclude(pk=change.pk).first()
     if other is not None:
         raise Conflict(
-            f"{other.pk} ({other.kind}) is {other.state} on {change.instance_name}: wait for its end, or abort it.",
+            f"{other.pk} ({other.kind}) is {other.state} on {change.instance_name}: let it finish, or abort it.",
             code="change_at_work",
         )
 
@@ -316,7 +318,7 @@ def _refuse_if_reverted(change: ChangeSet) -> None:
 
 def _refuse_unless_settled(instance: Instance) -> None:
     if instance.state in (State.CREATING, State.DELETING):
-        raise Conflict(f"{instance.name} is {instance.state}: wait until it is done.", code="instance_busy")
+        raise Conflict(f"{instance.name} is {instance.state}: wait until that has finished.", code="instance_busy")
 
 
 def _refuse_unless_local(instance: Instance, remedy: str) -> None:

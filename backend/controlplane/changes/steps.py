@@ -45,7 +45,7 @@ class Run:
 
     def __init__(self, change: ChangeSet, renew: Callable[[], None]) -> None:
         if change.instance is None:
-            raise Conflict(f"The instance of {change.pk} is gone.", code="instance_gone")
+            raise Conflict(f"The instance of {change.pk} no longer exists.", code="instance_gone")
         self.change, self._renew = change, renew
         self._until = _lease_end()
         self.instance: Instance = change.instance
@@ -97,7 +97,7 @@ class Run:
     def check_unmoved(self) -> None:
         """What was previewed is what is applied: the instance and the old values must still be the same."""
         if self.instance.version != self.change.instance_version:
-            raise Conflict("The instance has changed since the preview: make a new one.", code="instance_moved")
+            raise Conflict("The instance has changed since the preview: preview it again.", code="instance_moved")
         for step in self.change.steps.all():
             if step.kind == "set_global":
                 self._check_old(step)

@@ -65,7 +65,7 @@ def take_over(change_id: str) -> None:
             return
         run = Run(change, lambda: renew(change))
         try:
-            undo(run, "worker_lost", "The worker that ran this change is gone.")
+            undo(run, "worker_lost", "The worker that ran this change has stopped.")
         except LeaseLost:
             log.warning("change_taken_over", change=change_id)
         finally:

@@ -47,14 +47,14 @@ IF_MATCH = OpenApiParameter(
     "If-Match",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile.",
+    description="The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.",
 )
 
 IF_MATCH_WELCOME = OpenApiParameter(
     "If-Match",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="The ETag that the request was planned on: 412 if the resource has changed meanwhile.",
+    description="The ETag that the request was planned on: 412 if the resource has changed in the meantime.",
 )
 
 

@@ -24,14 +24,14 @@ def forbidden(request: HttpRequest, exception: Any = None) -> JsonResponse:
 
 
 def not_found(request: HttpRequest, exception: Any = None) -> JsonResponse:
-    return _problem(404, f"There is nothing at {request.path}.")
+    return _problem(404, f"Nothing exists at {request.path}.")
 
 
 def server_error(request: HttpRequest) -> JsonResponse:
     if isinstance(sys.exc_info()[1], DatabaseError):  # outside of the views: of a session, mostly
-        told = problems.body(503, "The database did not answer as it should. Try again; the log has the details.")
+        told = problems.body(503, "The control plane's database failed. Try again; the log has the details.")
         return JsonResponse(told, status=503, content_type=problems.CONTENT_TYPE, headers=problems.RETRY)
-    return _problem(500, "Something failed that should not have. The log has the details under this request id.")
+    return _problem(500, "An unexpected error occurred. The log has the details under this request ID.")
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> JsonResponse:

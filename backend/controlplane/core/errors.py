@@ -58,7 +58,7 @@ class NotFound(Problem):
 
 
 class Conflict(Problem):
-    status, code, title = 409, "conflict", "The present state does not allow this"
+    status, code, title = 409, "conflict", "The current state does not allow this"
 
 
 class NameTaken(Conflict):
@@ -70,7 +70,7 @@ class NameTaken(Conflict):
 
 
 class PreconditionFailed(Problem):
-    status, code, title = 412, "changed_meanwhile", "The resource has changed meanwhile"
+    status, code, title = 412, "changed_meanwhile", "The resource has changed in the meantime"
 
 
 class Refused(Problem):

@@ -53,7 +53,7 @@ def row_held(row: Row, expected: IfMatch | None = None) -> Row:
     model: Any = row._meta.model  # a request's user is a stand-in, whose type says nothing
     now: Row | None = model._default_manager.select_for_update().filter(pk=row.pk).first()
     if now is None:
-        raise NotFound(f"{row.pk} has been deleted meanwhile.")
+        raise NotFound(f"{row.pk} has been deleted in the meantime.")
     if expected is not None:
         expected.check(now.version)
     return now

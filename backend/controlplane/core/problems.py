@@ -96,7 +96,7 @@ def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
         }  # fmt: skip
         return body(error.status, error.detail, **named), headers
     if isinstance(error, Http404):
-        return body(404, "There is no such resource, or not any more."), {}
+        return body(404, "This resource does not exist, or no longer exists."), {}
     if isinstance(error, PermissionDenied):
         return body(403, str(error) or "Your role does not allow this."), {}
     if isinstance(error, RequestDataTooBig):
@@ -108,10 +108,10 @@ def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
         return _from_api(error), headers
     log_failure("request_failed", error)
     if isinstance(error, IntegrityError):
-        return body(409, CHANGED_BESIDE, code="conflict", title="The present state does not allow this"), {}
+        return body(409, CHANGED_BESIDE, code="conflict", title="The current state does not allow this"), {}
     if isinstance(error, DatabaseError):
-        return body(503, "The database did not answer as it should. Try again; the log has the details."), RETRY
-    return body(500, "Something failed that should not have. The log has the details under this request id."), {}
+        return body(503, "The control plane's database failed. Try again; the log has the details."), RETRY
+    return body(500, "An unexpected error occurred. The log has the details under this request ID."), {}
 
 
 def log_failure(event: str, error: Exception) -> None:

@@ -37,6 +37,6 @@ def checked_addresses(host: str, networks: Iterable[str], seconds: float) -> lis
             place = host if host == address else f"{host} is {address}, which"
             raise RefusedEndpoint(
                 f"{place} is outside the allowed networks {', '.join(allowed) or '(none)'}: "
-                "an admin may add its network in the settings."
+                "an administrator can add its network in the settings."
             )
     return addresses

@@ -7,7 +7,7 @@ from controlplane.core.sealing import CannotOpen
 
 
 class GatewayError(Problem):
-    status, code, title = 502, "server_failed", "The server did not do what was asked"
+    status, code, title = 502, "server_failed", "The server failed to carry out the request"
     is_permanent = False
 
     def __init__(self, detail: str, number: int = 0) -> None:
@@ -30,7 +30,7 @@ class AccessDenied(GatewayError):
 
 
 class NotAServer(GatewayError):
-    status, code, title, is_permanent = 422, "not_a_server", "No MySQL-compatible server answers there", True
+    status, code, title, is_permanent = 422, "not_a_server", "No MySQL-compatible server responds at this address", True
 
 
 class PasswordNotOpened(GatewayError):
@@ -55,4 +55,4 @@ class PasswordWithheld(GatewayError):
 class AnswerTooLong(GatewayError):
     """Read no further: neither memory nor anybody's patience is the server's to use up."""
 
-    status, code, title, is_permanent = 422, "answer_too_long", "The server answered more than is read of it", True
+    status, code, title, is_permanent = 422, "answer_too_long", "The server's answer is too large", True

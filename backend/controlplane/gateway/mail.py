@@ -52,7 +52,7 @@ class MailRefused(GatewayError):
 
 
 class MailDelayed(GatewayError):
-    status, code, title = 503, "mail_delayed", "The mail server did not take the message"
+    status, code, title = 503, "mail_delayed", "The mail server did not accept the message"
 
 
 class MailServerFailed(MailDelayed):
@@ -74,7 +74,7 @@ class MailPasswordWithheld(MailServerFailed):
 
 
 class MailUncertain(GatewayError):
-    code, title, is_permanent = "mail_uncertain", "The mail server went away after the text was sent", True
+    code, title, is_permanent = "mail_uncertain", "The mail server closed the connection early", True
 
 
 def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer) -> list[str]:
@@ -138,7 +138,7 @@ def _session(server: MailServer) -> Iterator[smtplib.SMTP]:
         raise MailRefused(f"{server.place}: an address has letters that SMTP cannot carry ({error}).") from error
     except (smtplib.SMTPException, OSError) as error:
         why = f"not done within {server.timeout_seconds:g} s" if time.monotonic() >= until else error
-        raise MailServerFailed(f"{server.place}: {why}. Is the address right and the server up?") from error
+        raise MailServerFailed(f"{server.place}: {why}. Check the address, and that the server is running.") from error
 
 
 @contextmanager

@@ -96,7 +96,7 @@ def stop(pid: int, *, force: bool = False) -> None:
             if not _ended(handle, STOP_SECONDS):
                 signal.pidfd_send_signal(handle, signal.SIGKILL)
                 if not _ended(handle, STOP_SECONDS):
-                    raise GatewayError(f"process {pid} does not end even when killed: look at the machine.")
+                    raise GatewayError(f"process {pid} does not end even when killed: check the machine.")
     except PermissionError as error:
         raise GatewayError(f"process {pid} is not this account's to end: {error}") from error
     finally:

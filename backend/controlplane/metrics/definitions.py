@@ -79,12 +79,12 @@ _ALL = (
     _ratio(
         "buffer_pool_hit_ratio", "Buffer pool hit ratio",
         "1 - Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests",
-        "Page reads that needed no disk. Below 80 % memory is better spent on the buffer pool than on the cache.",
+        "Page reads that did not need the disk. Below 80 %, memory is better spent on the buffer pool than the cache.",
         {"pool_read_requests": 1, "pool_reads": -1}, {"pool_read_requests": 1}, "buffer_pool_requests_per_second",
     ),
     _ratio(
         "prune_ratio", "Evictions per insert", "lowmem_prunes / inserts",
-        "Entries dropped for lack of memory per entry stored. Steadily high: the cache is too small.",
+        "Results evicted for lack of memory per result stored. If it stays high, the cache is too small.",
         {"lowmem_prunes": 1}, {"inserts": 1}, "inserts_per_second",
     ),
     _ratio(
@@ -99,7 +99,7 @@ _ALL = (
     ),
     _ratio(
         "write_share", "Share of writes", "writes / (writes + reads), writes = insert + update + delete + replace",
-        "Writes close entries; above a third the cache seldom pays.",
+        "Writes outdate results. Above a third, a cache rarely pays off.",
         {"writes": 1}, {"writes": 1, "selects": 1}, "questions_per_second",
     ),
     _rate("lookups_per_second", "lookups", "Lookups", "lookups (hits + Fqc_misses, without the engine hits + inserts)"),
@@ -116,7 +116,7 @@ _ALL = (
     _rate("evictions_per_second", "evictions", "Evictions", "Fqc_evictions"),
     _rate("saved_bytes_per_second", "saved_bytes", "Bytes from the cache", "Fqc_bytes_saved", "bytes per second"),
     _rate("saved_time", "saved_microseconds", "Server time saved", "Fqc_time_saved_us", "microseconds per second"),
-    _rate("contained_errors_per_second", "contained_errors", "Errors contained by the engine", "Fqc_contained_errors"),
+    _rate("contained_errors_per_second", "contained_errors", "Errors caught by the engine", "Fqc_contained_errors"),
     _rate("questions_per_second", "questions", "Statements", "Questions"),
     _rate("selects_per_second", "selects", "Reads", "Com_select"),
     _rate("writes_per_second", "writes", "Writes", "Com_insert, _update, _delete, _replace and multi-table forms"),

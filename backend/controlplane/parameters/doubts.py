@@ -29,9 +29,9 @@ def notices(definition: Definition) -> list[Finding]:
                 Severity.NOTICE,
                 "restart_needed",
                 name,
-                f"{name} is read when the server starts",
-                "a restart before it takes effect",
-                "Apply with consent to a restart, or leave it pending.",
+                f"{name} takes effect only when the server starts",
+                "a restart",
+                "Allow a restart, or leave it pending.",
             )
         ]
     return []

@@ -92,9 +92,7 @@ def _check_values(engine_line: str, values: Mapping[str, str]) -> None:
 
 def _refuse_system(template: Template, done: str) -> None:
     if template.is_system:
-        raise Conflict(
-            f"{template.name} ships with the product and cannot be {done}: clone it first.", code="system_template"
-        )
+        raise Conflict(f"{template.name} is built in and cannot be {done}: clone it first.", code="system_template")
 
 
 def _add_version(template: Template, values: Mapping[str, str], note: str) -> None:

@@ -26,7 +26,7 @@ def cache_advice(instance: Instance) -> dict[str, Any]:
 
 def _no_statistics(readings: Readings) -> str:
     switch = statistics_of(readings.variables).switch
-    return f"The server keeps no statistics of tables: set {switch} = ON and come back after some traffic."
+    return f"The server keeps no table statistics: set {switch} = ON and come back after some traffic."
 
 
 def _sizes(readings: Readings, curve: list[tuple[int, float]]) -> list[dict[str, Any]]:
@@ -40,24 +40,27 @@ def _sizes(readings: Readings, curve: list[tuple[int, float]]) -> list[dict[str,
         {
             "rule": "result_set",
             "size_bytes": None,
-            "explanation": "20 % of the size of the result sets that are asked for again: state that size.",
+            "explanation": "20 % of the total size of the results that are read repeatedly: enter that size.",
         },
         {
             "rule": "curve",
             "size_bytes": rounded(knee(curve)) if curve else None,
             "explanation": "Where the predicted hit ratio stops rising."
             if curve
-            else "The engine has not seen enough traffic to predict.",
+            else "Not enough traffic yet to predict.",
         },
     ]
 
 
 def _table(table: TableUse) -> dict[str, Any]:
-    advice, explanation = "neutral", "Neither mostly read nor mostly written."
+    advice, explanation = "neutral", "Neither read-heavy nor write-heavy."
     if is_read_mostly(table):
-        advice, explanation = "sql_cache", "Read much and written little: worth SQL_CACHE with query_cache_type 2."
+        advice, explanation = (
+            "sql_cache",
+            "Read often and written rarely: a good candidate for SQL_CACHE with query_cache_type 2.",
+        )
     elif is_write_heavy(table):
-        advice, explanation = "leave_out", "Written so much that results die before they are read again."
+        advice, explanation = "leave_out", "Written so often that results become outdated before they are read again."
     return {
         "schema": table.schema,
         "table": table.table,

@@ -46,6 +46,6 @@ def _unreachable(error: GatewayError) -> InstanceFinding:
         error.code,
         "",
         seen=error.detail,
-        needed="an answer from the server",
-        remedy="Mend what the server or the account says, then check again." if error.is_permanent else "Try again.",
+        needed="The server must be reachable",
+        remedy="Fix the error above, then check again." if error.is_permanent else "Try again.",
     )

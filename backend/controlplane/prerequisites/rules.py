@@ -56,7 +56,7 @@ def _pool_hit_ratio(readings: Readings) -> InstanceFinding | None:
         needed=f"at least {LEAST_POOL_HIT_RATIO:.0%}",
         remedy=""
         if is_met
-        else "Give the buffer pool more memory before a cache takes some from it, or resize the instance.",
+        else "Give the buffer pool more memory before the cache takes some of it, or resize the instance.",
         action=None if is_met else _grown_pool(readings),
     )
 
@@ -89,7 +89,7 @@ def _memory(readings: Readings) -> InstanceFinding | None:
         Severity.ADVICE,
         "memory_tight",
         "innodb_buffer_pool_size",
-        seen=f"buffer pool, caches and connections may take {needed // MIB} MiB",
+        seen=f"buffer pool, caches and connections can take up to {needed // MIB} MiB",
         needed=f"at most {has // MIB} MiB, the memory of the class",
         remedy="Shrink the buffer pool, or resize the instance.",
         action=_pool_of(max(LEAST_POOL_BYTES, pool - (needed - has)), has),
@@ -107,7 +107,7 @@ def _size(readings: Readings) -> InstanceFinding | None:
         "query_cache_size",
         seen=f"query_cache_size is {size // MIB} MiB",
         needed=f"about {advised // MIB} MiB, 10 % of the buffer pool, or 20 % of the size of the result sets",
-        remedy="Check the size against the predicted hit ratio, or set what is advised.",
+        remedy="Check the size against the predicted hit ratio, or use the suggested size.",
         action=_change("query_cache_size", str(rounded(advised))),
     )
 
@@ -164,7 +164,7 @@ def _classic_cache(readings: Readings) -> InstanceFinding | None:
         "query_cache_type",
         seen="the server's own query cache is on",
         needed="the server's own query cache off",
-        remedy="Install the engine: it takes the settings over and switches the server's own cache off.",
+        remedy="Install the engine: it takes over the settings and switches the server's own cache off.",
         action=Action(route="upgrade"),
     )
 
@@ -178,6 +178,6 @@ def _cluster(readings: Readings) -> InstanceFinding | None:
         "cluster_node",
         "wsrep_on",
         seen="the server is a node of a Galera cluster",
-        needed="a server that is in no cluster",
-        remedy="The engine serves nothing on a node: only the server knows what other nodes have committed.",
+        needed="a server outside a cluster",
+        remedy="The engine does not serve on a cluster node: only the server knows what other nodes have committed.",
     )

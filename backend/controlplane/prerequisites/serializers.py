@@ -130,7 +130,7 @@ class TrialSerializer(serializers.Serializer[Any]):
 
 class MinorVersionSerializer(serializers.Serializer[Any]):
     minor_version = serializers.IntegerField()
-    is_acceptable = serializers.BooleanField(help_text="Late enough for the cache to be enabled.")
+    is_acceptable = serializers.BooleanField(help_text="Recent enough for the cache to be enabled.")
     is_offered = serializers.BooleanField(help_text="What an upgrade of a local instance leads to.")
     instance_count = serializers.IntegerField(help_text="Instances that run it.")
 

@@ -26,9 +26,9 @@ def stale_reads(readings: Readings) -> InstanceFinding | None:
         Severity.ADVICE if unlimited else Severity.NOTICE,
         "stale_reads",
         "fqc_rules",
-        seen="by fqc_rules, whatever is written: " + "; ".join(map(_said, told)) + _served(readings),
-        needed=f"reads that may lag, named by table, schema, statement or account; {LONGEST_SECONDS} s at most",
-        remedy="Limit these rules to what may lag; all other reads are never outdated." if unlimited else "",
+        seen="by fqc_rules, despite writes: " + "; ".join(map(_said, told)) + _served(readings),
+        needed=f"only reads that can be outdated, by table, schema, statement or account; {LONGEST_SECONDS} s at most",
+        remedy="Limit these rules to reads that can be outdated; all other reads never are." if unlimited else "",
         action=_without(rules, unlimited) if unlimited else None,
     )
 

@@ -59,7 +59,7 @@ def trial_allow(role: str | None) -> None:
     """Who tries learns of data, bit by bit: from times, from counts, from whether a statement fails."""
     wanted = settings_get().trial_role
     if role is None or not covers(role, wanted):
-        raise Denied(f"Trials take the role {wanted} here; an admin may change that in the settings.")
+        raise Denied(f"Trials require the role {wanted} here; an administrator can change that in the settings.")
 
 
 def trial_run(instance: Instance, *, statement: str, repetitions: int, database: str | None = None) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _verdict(delta: dict[str, int], repetitions: int, size_bytes: int, *, can_le
         )
     lent = " query_cache_size is 0: the engine lent this one session memory for it." if size_bytes == 0 else ""
     if delta["hits"] >= repetitions:
-        return "Every repetition was served from the cache." + lent
+        return "All repetitions were served from the cache." + lent
     if delta["not_cached"] >= repetitions:
         why = f": {explanation.rstrip('.')}." if explanation else ": see the reasons in the cache's status."
         return "The engine does not cache this statement" + why

@@ -12,7 +12,7 @@ from controlplane.gateway.errors import AnswerTooLong, GatewayError, RefusedStat
 from controlplane.gateway.product import PRODUCTS
 from controlplane.gateway.server import SKIPPED_BYTES
 
-NO_PRIVILEGE = "the account of trials may not do that: it may only SELECT, and no system schema"
+NO_PRIVILEGE = "the trial account is not allowed to do that: it can only SELECT, and not from system schemas"
 TOO_LONG = "it took too long"
 # By number, the same in every product.
 MEANINGS = {
@@ -53,7 +53,9 @@ def told_in_own_words(place: str) -> Iterator[None]:
         raise Unreachable(f"{place}: the statement took too long, or the connection broke.") from error
     except AnswerTooLong as error:
         limit = SKIPPED_BYTES // 1024**2
-        raise AnswerTooLong(f"{place}: a trial reads {limit} MiB of an answer. Give the statement a LIMIT.") from error
+        raise AnswerTooLong(
+            f"{place}: a trial reads at most {limit} MiB of a result. Add a LIMIT to the statement."
+        ) from error
     except GatewayError as error:
         number = error.number
         meaning = MEANINGS.get(number, "see its number in the server's manual")

@@ -108,7 +108,7 @@ def _change_for(item: FleetApplyItem) -> ChangeSet | None:
     """The change set of this item, made from a fresh look at its server; None if nothing is left to change."""
     instance, row = item.instance, item.fleet_apply
     if instance is None or instance.version != item.instance_version:
-        raise Conflict("The instance has changed since the preview: make a new one.", code="instance_moved")
+        raise Conflict("The instance has changed since the preview: preview it again.", code="instance_moved")
     preview = preview_parameters(instance, parameters=row.values, allow_restart=row.allow_restart)
     template = row.template and TemplateVersion(template=row.template, number=row.template_version)
     if not preview.lines:
@@ -121,7 +121,7 @@ def _change_for(item: FleetApplyItem) -> ChangeSet | None:
             instance, Kind.PARAMETERS, preview, note=f"fleet apply {row.pk} of {row.template_name}", template=template
         )
         if change.needs_second_person:
-            told = "A restart takes a second person: apply this instance by itself."
+            told = "A restart needs a second person's approval: apply to this instance separately."
             raise Conflict(told, code="second_person_needed")
         change_approve_held(change)
         if not _held(item).update(change=change):
@@ -135,7 +135,7 @@ def _held(item: FleetApplyItem) -> QuerySet[FleetApplyItem]:
 
 
 def _given_up() -> Conflict:
-    return Conflict("It was given up before it began: nothing was changed.", code="wrong_state")
+    return Conflict("Aborted before it started: nothing was changed.", code="wrong_state")
 
 
 def _refuse_if_given_up(item: FleetApplyItem) -> None:

@@ -38,7 +38,7 @@ def instances_wanted(instances: Sequence[str], tags: dict[str, str], every: bool
     wanted = list(found[: MOST_INSTANCES + 1])
     _refuse_unknown(instances, wanted)
     if not wanted:
-        raise Invalid.field("instances", "no instance is meant: name some, or tags that some have")
+        raise Invalid.field("instances", "no instance selected: name instances, or tags that instances have")
     if len(wanted) > MOST_INSTANCES:
         raise Invalid.field("instances", f"at most {MOST_INSTANCES} instances at once")
     return wanted
@@ -141,7 +141,7 @@ def _refuse_twin(row: FleetApply) -> None:
     for other in same.filter(state__in=[ApplyState.RUNNING, ApplyState.PAUSED]).exclude(pk=row.pk):
         if _members(other) == _members(row):
             raise Conflict(
-                f"{other.pk} does the same on the same instances and is {other.state}: wait for its end, or abort it.",
+                f"{other.pk}, {other.state}, does the same on these instances: wait for it to finish, or abort it.",
                 code="fleet_apply_running",
             )
 
@@ -152,7 +152,9 @@ def _members(row: FleetApply) -> set[str | None]:
 
 def _refuse_unless_admin(row: FleetApply) -> None:
     if row.needs_admin and not is_by_admin():
-        raise Denied(f"{row.pk} sets what is for administrators: have one of them start it.", code="admin_only")
+        raise Denied(
+            f"{row.pk} sets parameters reserved for administrators: one of them must start it.", code="admin_only"
+        )
 
 
 @transaction.atomic

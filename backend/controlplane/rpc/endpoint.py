@@ -57,7 +57,7 @@ def _answered(request: HttpRequest, call: Call) -> dict[str, Any]:
     if not CallerThrottle().allow_request(request, None):
         raise RpcError("Throttling.User", "Too many requests in a minute: wait, then go on.", 429)
     if not covers(role, action.role):
-        raise RpcError("Forbidden.RAM", f"{call.action} takes the role {action.role}; yours here is {role}.", 403)
+        raise RpcError("Forbidden.RAM", f"{call.action} takes the role {action.role}; your role here is {role}.", 403)
     given = read_all(action.arguments, call.own_arguments, call.action)
     return _once(call, action, given)
 

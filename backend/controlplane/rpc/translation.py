@@ -60,8 +60,10 @@ def from_exception(error: Exception) -> RpcError:
     if isinstance(error, IntegrityError):
         return RpcError("OperationDenied.Conflict", CHANGED_BESIDE, 403)
     if isinstance(error, DatabaseError):
-        return RpcError("ServiceUnavailable", "The database did not answer as it should: try again.", 503)
-    return RpcError("InternalError", "Something failed that should not have; the log has it under this id.", 500)
+        return RpcError("ServiceUnavailable", "The control plane's database failed: try again.", 503)
+    return RpcError(
+        "InternalError", "An unexpected error occurred; the log has the details under this request ID.", 500
+    )
 
 
 def _first(detail: object, path: str = "") -> str:

@@ -122,7 +122,7 @@ def test_everybody_changes_his_own_password_and_stays_logged_in(person: tuple[st
     name, run = person
     assert run("password", "--dry-run", "-o", "json").json["body"] == {"keep_tokens": True}
     refused = run("password", "--password-stdin", stdin=f"not it\n{NEW}\n")
-    assert (refused.code, "present password" in refused.err) == (2, True)
+    assert (refused.code, "current password" in refused.err) == (2, True)
     assert run("password", "--password-stdin", "-o", "json", stdin=f"{OLD}\n{NEW}\n").json == {
         "ended": {"sessions": 0, "tokens": 0, "access_keys": 0}
     }

@@ -49,7 +49,7 @@ def test_a_default_that_nobody_knows_is_named(tmp_path: Path) -> None:
     save(file, Contexts(defaults={"colour": "never"}))
     apply_defaults(file, environment := {})
     assert environment == {}
-    with pytest.raises(Failure, match="no default is called colour"):
+    with pytest.raises(Failure, match="unknown default colour"):
         load(file)
 
 

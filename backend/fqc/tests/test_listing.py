@@ -28,7 +28,7 @@ def test_words_and_times_stay_whole_and_lines_fit(width: int) -> None:
 def test_columns_without_room_are_named_and_left_out() -> None:
     lines = drawn(44, ["ID", "AT", "WHY", "BY"], [ID, AT, PROSE, "somebody"])
     assert lines[0].split() == ["ID", "AT"]
-    assert lines[2:] == ["No room for WHY, BY: widen the terminal, or", "say -o yaml."]
+    assert lines[2:] == ["No room for WHY, BY: widen the terminal, or", "use -o yaml."]
 
 
 def test_without_a_width_nothing_wraps() -> None:

@@ -76,7 +76,7 @@ def test_ctrl_c_ends_the_waiting_and_not_the_change(config: Path, fqc: Fqc, othe
         process.send_signal(signal.SIGINT)
         said = until(terminal)
         assert process.wait() == 130
-    assert b"It goes on by itself: fqc change show chg-" in said
+    assert b"It continues in the background: fqc change show chg-" in said
     assert b"Traceback" not in said
     waiting = fqc("change", "list", "--instance", other, "--state", "approved", "-o", "json").json
     assert [fqc("change", "abort", each["id"]).code for each in waiting] == [0]
@@ -85,9 +85,9 @@ def test_ctrl_c_ends_the_waiting_and_not_the_change(config: Path, fqc: Fqc, othe
 def test_a_question_is_asked_and_a_no_does_nothing(config: Path, fqc: Fqc, other: str) -> None:
     before = fqc("instance", "show", other, "-o", "json").json["server_started_at"]
     with on_a_terminal(config, "instance", "restart", other) as (process, terminal):
-        until(terminal, lambda seen: b"Go on?" in seen)
+        until(terminal, lambda seen: b"Continue?" in seen)
         os.write(terminal, b"n\n")
-        assert b"Nothing was done." in until(terminal)
+        assert b"Nothing was changed." in until(terminal)
         assert process.wait() == 1
     newest = fqc("change", "list", "--instance", other, "--limit", "1", "-o", "json").json[0]
     assert (newest["kind"], newest["state"]) == ("restart", "aborted")

@@ -1372,7 +1372,7 @@ export interface components {
             readonly last_used_at: string | null;
             /** Format: date-time */
             readonly created_at: string;
-            /** @description The AccessKeySecret. Shown this once. */
+            /** @description The AccessKeySecret. Shown only once. */
             readonly secret: string;
         };
         Action: {
@@ -2392,7 +2392,7 @@ export interface components {
         };
         MinorVersion: {
             minor_version: number;
-            /** @description Late enough for the cache to be enabled. */
+            /** @description Recent enough for the cache to be enabled. */
             is_acceptable: boolean;
             /** @description What an upgrade of a local instance leads to. */
             is_offered: boolean;
@@ -2599,7 +2599,7 @@ export interface components {
             current_password: string;
             /** @description 12 to 256 characters of any kind; none that attackers try first, none made of the user's names. */
             new_password: string;
-            /** @description False: your tokens and access keys end too, all but the token that asks. Usually true. */
+            /** @description False: your tokens and access keys are revoked too, except the token in use. Usually true. */
             keep_tokens?: boolean;
         };
         PasswordChanged: {
@@ -2764,7 +2764,7 @@ export interface components {
              */
             allow_restart: boolean;
             instance_class: string;
-            /** @description Decisions that go with the new class. */
+            /** @description Parameters to set along with the new class. */
             parameters?: {
                 [key: string]: string | null;
             };
@@ -2860,7 +2860,7 @@ export interface components {
             role: components["schemas"]["Role"] | null;
             /** @description Send as X-CSRFToken with every write of a session. */
             csrf_token: string;
-            /** @description The longest that a token may be good for. */
+            /** @description Longest lifetime of a token. */
             token_lifetime_days: number;
         };
         Settings: {
@@ -3748,7 +3748,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -3785,7 +3785,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -5286,7 +5286,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -5319,7 +5319,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -5388,7 +5388,7 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -5427,7 +5427,7 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -5665,7 +5665,7 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -5801,7 +5801,7 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -5840,7 +5840,7 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -5879,7 +5879,7 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -5918,7 +5918,7 @@ export interface operations {
             header?: {
                 /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag that the request was planned on: 412 if the resource has changed meanwhile. */
+                /** @description The ETag that the request was planned on: 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -6209,7 +6209,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path?: never;
@@ -6475,7 +6475,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -6507,7 +6507,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -7023,7 +7023,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {
@@ -7055,7 +7055,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile. */
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
                 "If-Match"?: string;
             };
             path: {

@@ -140,7 +140,7 @@ def test_guessing_the_present_password_locks_as_guessing_at_log_in_does(alice):
         assert answer.json()["errors"][0] == {
             "field": "current_password",
             "code": "wrong_password",
-            "detail": "this is not your present password",
+            "detail": "this is not your current password",
         }
     assert change(client).json()["code"] == "locked_out"
     assert APIClient().post(SESSION, {"username": "alice", "password": PASSWORD}).json()["code"] == "locked_out"

@@ -226,7 +226,7 @@ ENDS = {
     "the rule was deleted": lambda instance: services.rule_delete(rule=shipped()),
     "the instance was deleted": instance_forget,
     "the rule was switched off": lambda instance: services.rule_update(rule=shipped(), is_enabled=False),
-    "the rule covers it no longer": lambda instance: services.rule_update(
+    "the rule no longer covers it": lambda instance: services.rule_update(
         rule=shipped(), overrides=[{"instance_id": instance.pk, "is_exempt": True}]
     ),
 }
@@ -245,7 +245,7 @@ def test_the_end_of_watching_is_told_by_mail_in_the_thread_with_its_reason(why: 
         evaluate(T + 700)
         mails_send()
         opened, ended = mailbox.messages
-    assert (ended["Subject"], ended["To"]) == ("[No longer watched] low hit ratio: shop-1", "dba@example.com")
+    assert (ended["Subject"], ended["To"]) == ("[No longer monitored] low hit ratio: shop-1", "dba@example.com")
     assert ended["In-Reply-To"] == opened["Message-ID"]
     for part in ("plain", "html"):
         words = ended.get_body((part,)).get_content()

@@ -13,7 +13,7 @@ from fqc.output import Cell
 from fqc.token import Scope
 from fqc.units import human_time
 
-app = Noun("Access keys, which RPC clients sign with.")
+app = Noun("Access keys for RPC clients that sign requests.")
 Id = Annotated[str, typer.Argument(help="Its AccessKeyId.", metavar="KEY", show_default=False)]
 _LIST: dict[str, Cell] = {
     "ID": "id",
@@ -28,9 +28,10 @@ _LIST: dict[str, Cell] = {
 
 @app.read("list")
 def list_(
-    call: Call, is_active: Annotated[bool | None, typer.Option("--enabled/--disabled", help="In this state.")] = None
+    call: Call,
+    is_active: Annotated[bool | None, typer.Option("--enabled/--disabled", help="Only those in this state.")] = None,
 ) -> None:
-    """Your own keys; an admin sees everybody's."""
+    """List your own keys; administrators see everybody's."""
     call.show_items(call.api.items("access-keys", is_active=is_active), _LIST)
 
 
@@ -38,9 +39,9 @@ def list_(
 def create(
     call: Call,
     name: Annotated[str, typer.Argument(help="What it is for.", show_default=False)],
-    scope: Annotated[Scope, typer.Option(help="The most it may do.")] = Scope.VIEWER,
+    scope: Annotated[Scope, typer.Option(help="Highest role it can act as.")] = Scope.VIEWER,
 ) -> None:
-    """Make a key. Its secret is shown this once."""
+    """Create a key. Its secret is shown only once."""
     body = {"name": name, "scope": scope.value}
     if call.is_dry_run:
         call.would("POST", "access-keys", body)
@@ -50,13 +51,13 @@ def create(
 
 @app.write("enable")
 def enable(call: Call, key: Id) -> None:
-    """Accept a disabled key again."""
+    """Enable a disabled key."""
     _alter(call, key, {"is_active": True})
 
 
 @app.write("disable")
 def disable(call: Call, key: Id) -> None:
-    """Refuse a key until it is enabled again."""
+    """Disable a key until it is enabled again."""
     _alter(call, key, {"is_active": False})
 
 
@@ -74,5 +75,5 @@ def delete(call: Call, key: Id) -> None:
     if call.is_dry_run:
         call.would("DELETE", f"access-keys/{key}")
         return
-    confirm(call, f"The access key {found['name']} of {found['username']} is deleted. Go on?")
+    confirm(call, f"The access key {found['name']} of {found['username']} will be deleted. Continue?")
     call.api.replace("DELETE", f"access-keys/{key}")

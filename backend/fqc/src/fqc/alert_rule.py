@@ -15,8 +15,8 @@ from fqc.noun import Noun
 from fqc.output import Cell, stacked, table
 from fqc.units import human_time, pairs, span_seconds
 
-app = Noun("When to raise an alarm.")
-Id = Annotated[str, typer.Argument(help="A rule, by name or id.", metavar="RULE", show_default=False)]
+app = Noun("Alert rules: when to open an incident.")
+Id = Annotated[str, typer.Argument(help="Rule name or ID.", metavar="RULE", show_default=False)]
 _SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _LIST: dict[str, Cell] = {
     "ID": "id",
@@ -51,32 +51,34 @@ class Severity(StrEnum):
 
 @app.read("list")
 def list_(call: Call) -> None:
-    """Every rule."""
+    """List all rules."""
     call.show_items(call.api.items("alert-rules"), _LIST)
 
 
 @app.read("show")
 def show(call: Call, rule: Id) -> None:
-    """One rule."""
+    """Show one rule."""
     call.show_facts(_named(call, rule), _FACTS)
 
 
 @app.write("create")
 def create(
     call: Call,
-    name: Annotated[str, typer.Argument(help="What the mail will say.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Name, shown in mails.", show_default=False)],
     condition: Annotated[
         str,
-        typer.Option("--when", help="As 'hit_ratio < 20'; `fqc metrics list` says the unit.", show_default=False),
+        typer.Option(
+            "--when", help="For example 'hit_ratio < 20'; `fqc metrics list` shows units.", show_default=False
+        ),
     ],
-    hold: Annotated[str, typer.Option("--for", help="It must hold this long, such as 10m.")] = "10m",
-    minimum_traffic: Annotated[float, typer.Option(help="Judge nothing below this traffic.")] = 0.0,
-    severity: Annotated[Severity, typer.Option(help="How bad it is.")] = Severity.WARNING,
+    hold: Annotated[str, typer.Option("--for", help="How long it must hold, for example 10m.")] = "10m",
+    minimum_traffic: Annotated[float, typer.Option(help="Ignore instances with less traffic than this.")] = 0.0,
+    severity: Annotated[Severity, typer.Option(help="Severity of its incidents.")] = Severity.WARNING,
     instance: Annotated[str | None, typer.Option(help="Only this instance.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Only those with all of these tags.")] = None,
-    mail: Annotated[list[str] | None, typer.Option(help="Who gets it; may be repeated.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Only instances with all of these tags.")] = None,
+    mail: Annotated[list[str] | None, typer.Option(help="Recipient; may be repeated.")] = None,
 ) -> None:
-    """Make a rule.
+    """Create a rule.
 
     A dry run says where it would have fired over the past day.
     """
@@ -97,7 +99,7 @@ def parsed(condition: str) -> dict[str, Any]:
         return {"metric": metric, "comparison": known[sign], "threshold": float(threshold)}
     except (ValueError, KeyError) as error:
         raise Failure(
-            f"{condition!r} is not a condition.", Exit.USAGE, hint="Write a metric, one of < <= > >=, and a number."
+            f"{condition!r} is not a condition.", Exit.USAGE, hint="Use a metric, one of < <= > >=, and a number."
         ) from error
 
 
@@ -106,7 +108,7 @@ def _named(call: Call, rule: str) -> dict[str, Any]:
     for found in call.api.items("alert-rules"):
         if rule in (found["id"], found["name"]):
             return found
-    raise Failure(f"There is no alert rule {rule}.", Exit.NOT_FOUND, hint="List them with `fqc alert rule list`.")
+    raise Failure(f"No alert rule named {rule}.", Exit.NOT_FOUND, hint="List them with `fqc alert rule list`.")
 
 
 def _scope(call: Call, instance: str | None, tags: list[str] | None) -> dict[str, Any]:
@@ -131,11 +133,11 @@ def edit(
     call: Call,
     rule: Id,
     condition: Annotated[str | None, typer.Option("--when", help="A new condition.")] = None,
-    hold: Annotated[str | None, typer.Option("--for", help="It must hold this long.")] = None,
-    enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Whether it is judged.")] = None,
-    mail: Annotated[list[str] | None, typer.Option(help="Who gets it, instead of who did.")] = None,
+    hold: Annotated[str | None, typer.Option("--for", help="How long it must hold.")] = None,
+    enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Whether the rule is on.")] = None,
+    mail: Annotated[list[str] | None, typer.Option(help="Recipient, replacing the present ones.")] = None,
 ) -> None:
-    """Alter a rule; what is not named stays."""
+    """Change a rule; what is not given stays as it is."""
     found = _named(call, rule)
     body = {name: found[name] for name in _WRITABLE}
     body |= parsed(condition) if condition else {}
@@ -155,10 +157,10 @@ def override(
     instance: Annotated[
         str, typer.Argument(help="For this instance.", metavar="INSTANCE", autocompletion=completing.instances)
     ],
-    threshold: Annotated[float | None, typer.Option(help="Instead of the rule's own.")] = None,
-    exempt: Annotated[bool, typer.Option("--exempt", help="Never fire for it.")] = False,
+    threshold: Annotated[float | None, typer.Option(help="Threshold to use instead of the rule's.")] = None,
+    exempt: Annotated[bool, typer.Option("--exempt", help="Exempt it from the rule.")] = False,
 ) -> None:
-    """Make an exception for an instance, or end it.
+    """Set or remove an exception for one instance.
 
     With neither --threshold nor --exempt the rule holds for the instance as for all others.
     """
@@ -181,5 +183,5 @@ def delete(call: Call, rule: Id) -> None:
     if call.is_dry_run:
         call.would("DELETE", f"alert-rules/{found['id']}")
         return
-    confirm(call, f"The rule {found['name']} is deleted. Go on?")
+    confirm(call, f"The rule {found['name']} will be deleted. Continue?")
     call.api.replace("DELETE", f"alert-rules/{found['id']}", version=found["version"])

@@ -85,12 +85,14 @@ class Api:
             try:
                 return self._http.send(request)
             except httpx.TimeoutException as error:
-                raise Failure(f"{self.url} did not answer in time.", Exit.TIMED_OUT) from error
+                raise Failure(f"{self.url} did not respond in time.", Exit.TIMED_OUT) from error
             except httpx.TransportError as error:
                 raise self._unreachable(error) from error
 
     def _unreachable(self, error: httpx.TransportError) -> Failure:
-        return Failure(f"{self.url} cannot be reached: {error}.", hint="Is it up? Is the address right? See --url.")
+        return Failure(
+            f"{self.url} cannot be reached: {error}.", hint="Check that it is running and that --url is right."
+        )
 
 
 def _trusted(url: str) -> bool | ssl.SSLContext:
@@ -111,4 +113,4 @@ def _failure(answer: httpx.Response) -> Failure:
         return from_problem(answer.json())
     except (ValueError, KeyError, TypeError):
         where = f"{answer.request.method} {answer.request.url}"
-        return Failure(f"{where} was answered with {answer.status_code}, and not by the API.", hint="Check --url.")
+        return Failure(f"{where} returned {answer.status_code}, but not from the API.", hint="Check --url.")

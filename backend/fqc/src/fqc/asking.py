@@ -12,18 +12,18 @@ def confirm(call: Call, question: str) -> None:
     if call.is_sure:
         return
     if not sys.stdin.isatty():
-        raise Failure(f"{question} There is nobody to ask.", Exit.USAGE, hint="Repeat with --yes.")
+        raise Failure(f"{question} No terminal to ask on.", Exit.USAGE, hint="Repeat with --yes.")
     import typer
 
     if not typer.confirm(question, err=True):
-        raise Failure("Nothing was done.", Exit.ERROR)
+        raise Failure("Nothing was changed.", Exit.ERROR)
 
 
 def secret(prompt: str, *, from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise Failure(f"{prompt}: there is nobody to ask.", Exit.USAGE, hint="Pass it with --password-stdin.")
+        raise Failure(f"{prompt}: no terminal to ask on.", Exit.USAGE, hint="Use --password-stdin.")
     import getpass
 
     return getpass.getpass(f"{prompt}: ")
@@ -32,6 +32,6 @@ def secret(prompt: str, *, from_stdin: bool) -> str:
 def new_secret(prompt: str, *, from_stdin: bool) -> str:
     """Asked for twice where it is typed: nobody sees what is written."""
     given = secret(prompt, from_stdin=from_stdin)
-    if not from_stdin and secret("The same again", from_stdin=False) != given:
-        raise Failure("The two are not the same. Nothing was done.", Exit.USAGE)
+    if not from_stdin and secret("Repeat it", from_stdin=False) != given:
+        raise Failure("The two do not match. Nothing was changed.", Exit.USAGE)
     return given

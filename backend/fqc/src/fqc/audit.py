@@ -36,13 +36,13 @@ class Kind(StrEnum):
 def audit(
     call: Call,
     ctx: typer.Context,
-    actor: Annotated[str | None, typer.Option(help="By this person.")] = None,
-    action: Annotated[str | None, typer.Option(help="This, such as change.approved.")] = None,
-    target: Annotated[str | None, typer.Option(help="On what has this id.")] = None,
-    request: Annotated[str | None, typer.Option(help="In this request, by its id.")] = None,
-    since: Annotated[str | None, typer.Option(help="A span such as 2d, or a time.")] = None,
-    until: Annotated[str | None, typer.Option(help="A span before now, or a time.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50,
+    actor: Annotated[str | None, typer.Option(help="Only by this user.")] = None,
+    action: Annotated[str | None, typer.Option(help="Only this action, for example change.approved.")] = None,
+    target: Annotated[str | None, typer.Option(help="Only on the object with this ID.")] = None,
+    request: Annotated[str | None, typer.Option(help="Only in the request with this ID.")] = None,
+    since: Annotated[str | None, typer.Option(help="Start: a duration such as 2d, or a time.")] = None,
+    until: Annotated[str | None, typer.Option(help="End: a duration before now, or a time.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Number to show, newest first.")] = 50,
 ) -> None:
     """Who did what, when, from where."""
     if ctx.invoked_subcommand:
@@ -54,10 +54,12 @@ def audit(
 
 def export(
     call: Call,
-    since: Annotated[str, typer.Option(help="A span such as 30d, or a time.", show_default=False)],
-    until: Annotated[str | None, typer.Option(help="A span before now, or a time; usually now.")] = None,
-    kind: Annotated[Kind, typer.Option("--format", help="For spreadsheets, or an event a line.")] = Kind.CSV,
-    file: Annotated[Path | None, typer.Option(help="Into this new file, for its owner alone.")] = None,
+    since: Annotated[str, typer.Option(help="Start: a duration such as 30d, or a time.", show_default=False)],
+    until: Annotated[str | None, typer.Option(help="End: a duration before now, or a time; default: now.")] = None,
+    kind: Annotated[
+        Kind, typer.Option("--format", help="CSV for spreadsheets, or one JSON event per line.")
+    ] = Kind.CSV,
+    file: Annotated[Path | None, typer.Option(help="Write to this new file, readable only by its owner.")] = None,
 ) -> None:
     """All events of a span of time, oldest first; for admins."""
     query = {"since": moment(since), "until": until and moment(until), "format": kind.value}
@@ -69,7 +71,7 @@ def export(
     try:
         descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except OSError as error:
-        raise Failure(f"{file} cannot be made: {error.strerror}.", Exit.USAGE) from error
+        raise Failure(f"{file} cannot be created: {error.strerror}.", Exit.USAGE) from error
     with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as out:
         out.write(first)
         out.writelines(pieces)

@@ -63,13 +63,13 @@ def _latency(found: dict[str, Any]) -> str:
 
 @app.read("check")
 def check(call: Call, instance: Name) -> None:
-    """Whether the cache may be enabled; ends with 4 if not."""
+    """Check whether the cache can be enabled; exit code 4 if not."""
     found = call.api.get(f"instances/{instance}/prerequisites")
     verdict = "ready" if found["is_ready"] else "not ready"
     call.show(found, lambda it: stacked(table(FINDINGS, it["findings"]), "", verdict))
     if not found["is_ready"]:
         raise Failure(
-            f"The cache may not be enabled on {instance}.", Exit.REFUSED, hint="The findings say what mends it."
+            f"The cache cannot be enabled on {instance} yet.", Exit.REFUSED, hint="The findings say how to fix it."
         )
 
 
@@ -77,14 +77,18 @@ def check(call: Call, instance: Name) -> None:
 def enable(
     call: Call,
     instance: Name,
-    rule: Annotated[Rule | None, typer.Option(help="How to choose the size; default: by the buffer pool.")] = None,
-    size: Annotated[str | None, typer.Option(help="This size, such as 64M.")] = None,
-    result_sets: Annotated[str | None, typer.Option(help="Size of results asked for again, such as 1G.")] = None,
-    on_demand: Annotated[bool, typer.Option("--on-demand", help="Only statements that say SQL_CACHE.")] = False,
-    keep_pool: Annotated[bool, typer.Option("--keep-buffer-pool", help="Do not shrink it to 90 %.")] = False,
-    allow_restart: Annotated[bool, typer.Option("--allow-restart", help="If it takes one.")] = False,
+    rule: Annotated[Rule | None, typer.Option(help="How to choose the size; default: from the buffer pool.")] = None,
+    size: Annotated[str | None, typer.Option(help="Cache size, for example 64M.")] = None,
+    result_sets: Annotated[
+        str | None, typer.Option(help="Total size of the results that are read repeatedly, for example 1G.")
+    ] = None,
+    on_demand: Annotated[bool, typer.Option("--on-demand", help="Cache only statements with SQL_CACHE.")] = False,
+    keep_pool: Annotated[
+        bool, typer.Option("--keep-buffer-pool", help="Do not shrink the buffer pool to 90 %.")
+    ] = False,
+    allow_restart: Annotated[bool, typer.Option("--allow-restart", help="Restart the server if needed.")] = False,
 ) -> None:
-    """Enable the cache: buffer pool to 90 %, size by a rule, type."""
+    """Enable the cache: buffer pool to 90 %, cache size, type."""
     body: dict[str, Any] = {"allow_restart": allow_restart, "type": 2 if on_demand else 1}
     body |= {"shrink_buffer_pool": not keep_pool} | _sizing(rule, size, result_sets)
     if call.is_dry_run:
@@ -104,9 +108,11 @@ def _sizing(rule: Rule | None, size: str | None, result_sets: str | None) -> dic
 def disable(
     call: Call,
     instance: Name,
-    keep_pool: Annotated[bool, typer.Option("--keep-buffer-pool", help="Do not give it its memory back.")] = False,
+    keep_pool: Annotated[
+        bool, typer.Option("--keep-buffer-pool", help="Do not return the memory to the buffer pool.")
+    ] = False,
 ) -> None:
-    """Disable the cache and give its memory back."""
+    """Disable the cache and return its memory to the buffer pool."""
     change_flow.run(call, f"instances/{instance}/cache/disable", {"restore_buffer_pool": not keep_pool})
 
 
@@ -115,17 +121,17 @@ def trial(
     call: Call,
     instance: Name,
     statement: Annotated[str, typer.Argument(help="One SELECT.", metavar="SELECT", show_default=False)],
-    database: Annotated[str | None, typer.Option(help="Its default database.")] = None,
-    repetitions: Annotated[int, typer.Option(min=2, max=1000, help="How often to run it.")] = 20,
+    database: Annotated[str | None, typer.Option(help="Database to run it in.")] = None,
+    repetitions: Annotated[int, typer.Option(min=2, max=1000, help="How many times to run it.")] = 20,
 ) -> None:
-    """Try one statement with the cache, on one connection alone."""
+    """Try one statement with the cache, in one session only."""
     body = {"statement": statement, "repetitions": repetitions} | ({"database": database} if database else {})
     call.show_facts(call.api.post(f"instances/{instance}/cache/trial", body), _TRIAL)
 
 
 @app.watch("status")
 def status(call: Call, instance: Name) -> None:
-    """Settings, counters, and why statements were not cached."""
+    """Show settings, counters, and why statements were not cached."""
     call.show(call.api.get(f"instances/{instance}/cache/status"), _status)
 
 
@@ -138,7 +144,7 @@ def _status(found: dict[str, Any]) -> Any:
 
 @app.read("advice")
 def advice(call: Call, instance: Name) -> None:
-    """How large it should be by each rule, and which tables gain."""
+    """Show the size that each rule suggests, and which tables benefit."""
     call.show(
         call.api.get(f"instances/{instance}/cache/advice"),
         lambda it: stacked(
@@ -153,7 +159,7 @@ def advice(call: Call, instance: Name) -> None:
 
 @app.watch("queries")
 def queries(call: Call, instance: Name) -> None:
-    """The engine's figures per shape of statement."""
+    """Show the engine's figures per statement."""
     call.show(
         call.api.get(f"instances/{instance}/cache/queries"),
         lambda it: stacked(*_free(it["items"])[1:], it["note"] or None) if it["items"] else it["note"] or "none",

@@ -11,19 +11,19 @@ from fqc.asking import confirm
 from fqc.call import Call
 from fqc.noun import Noun
 
-app = Noun("Change sets: what was previewed, approved, applied.")
-Id = Annotated[str, typer.Argument(help="The change, by its id.", metavar="CHANGE", show_default=False)]
+app = Noun("Change sets: previewed, approved and applied.")
+Id = Annotated[str, typer.Argument(help="The change's ID.", metavar="CHANGE", show_default=False)]
 
 
 @app.watch("list")
 def list_(
     call: Call,
-    instance: Annotated[str | None, typer.Option(help="Of this instance.")] = None,
-    state: Annotated[list[str] | None, typer.Option(help="In this state; may be repeated.")] = None,
-    kind: Annotated[str | None, typer.Option(help="Of this kind.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50,
+    instance: Annotated[str | None, typer.Option(help="Only of this instance.")] = None,
+    state: Annotated[list[str] | None, typer.Option(help="Only in this state; may be repeated.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only of this kind.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Number to show, newest first.")] = 50,
 ) -> None:
-    """Change sets, newest first."""
+    """List change sets, newest first."""
     of = instance and call.api.get(f"instances/{instance}")["id"]
     found = call.api.items("changes", limit=limit, instance=of, state=state, kind=kind)
     call.show_items(found, change_view.SUMMARY)
@@ -31,26 +31,26 @@ def list_(
 
 @app.watch("show")
 def show(call: Call, change: Id) -> None:
-    """One change set: its lines, steps and findings."""
+    """Show one change set: its parameters, steps and findings."""
     call.show(call.api.get(f"changes/{change}"), change_view.change)
 
 
 @app.approval("approve")
 def approve(call: Call, change: Id) -> None:
-    """Let a previewed change set run, now or later."""
+    """Approve a previewed change set, to run now or later."""
     found = call.api.get(f"changes/{change}")
     if call.is_dry_run:
         call.would("POST", f"changes/{change}/approve", change_flow.timing(call))
         return
     if found["needs_restart"]:
-        confirm(call, f"{found['instance_name']} will be restarted. Go on?")
+        confirm(call, f"{found['instance_name']} will be restarted. Continue?")
     body = {**change_flow.timing(call), "note": call.note}
     change_flow.finish(call, call.api.post(f"changes/{change}/approve", body))
 
 
 @app.write("abort")
 def abort(call: Call, change: Id) -> None:
-    """Give a change set up; one at work undoes what it did."""
+    """Abort a change set; a running one undoes what it did."""
     if call.is_dry_run:
         call.would("POST", f"changes/{change}/abort")
         return
@@ -59,7 +59,7 @@ def abort(call: Call, change: Id) -> None:
 
 @app.decision("rollback")
 def rollback(call: Call, change: Id) -> None:
-    """Restore what an applied change set replaced, by a new one."""
+    """Undo an applied change set with a new one."""
     roll_back(call, call.api.get(f"changes/{change}"))
 
 
@@ -69,5 +69,5 @@ def roll_back(call: Call, found: dict[str, object]) -> None:
         call.would("POST", path)
         return
     if found["needs_restart"]:
-        confirm(call, f"{found['instance_name']} will be restarted. Go on?")
+        confirm(call, f"{found['instance_name']} will be restarted. Continue?")
     change_flow.finish(call, call.api.post(path))

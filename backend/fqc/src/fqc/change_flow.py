@@ -37,7 +37,7 @@ def preview(call: Call, path: str, body: dict[str, Any]) -> None:
     found = call.api.post(path, body)
     call.show(found, change_view.preview)
     if found["is_blocked"]:
-        raise Failure("A check refuses this.", Exit.REFUSED, hint="The findings say what mends it.")
+        raise Failure("Blocked by a check.", Exit.REFUSED, hint="The findings say how to fix it.")
 
 
 def timing(call: Call) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def timing(call: Call) -> dict[str, Any]:
 def _ask(call: Call, change: dict[str, Any], question: str) -> None:
     if not (change["needs_restart"] or question):
         return
-    words = question or f"{change['instance_name']} will be restarted. Go on?"
+    words = question or f"{change['instance_name']} will be restarted. Continue?"
     try:
         confirm(call, words)
     except BaseException:
@@ -85,7 +85,7 @@ def wait(call: Call, change_id: str) -> dict[str, Any]:
         lambda change: (change["state"], change["progress"]["done"], change["progress"]["total"]),
         timeout_seconds=call.timeout_seconds,
         what=f"Change {change_id}",
-        hint=f"It goes on by itself: fqc change show {change_id} --watch",
+        hint=f"It continues in the background: fqc change show {change_id} --watch",
     )
     return found
 
@@ -94,5 +94,5 @@ def fail_unless_well(change: dict[str, Any]) -> None:
     if change["state"] in ("failed", "rolled_back", "aborted"):
         raise Failure(
             f"Change {change['id']} ended as {change['state']}: {change['outcome_detail'] or change['outcome_code']}",
-            hint="Its steps say where it ended.",
+            hint="Its steps show where it ended.",
         )

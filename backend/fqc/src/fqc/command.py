@@ -73,7 +73,7 @@ def _sections(params: list[Any], formatter: Any) -> None:
     sections = {
         "Arguments": [(_name(each), each.help or "") for each in arguments],
         "Options": [_record(each) for each in options if each.name not in READ],
-        "Options of all commands": [_record(each) for each in options if each.name in READ],
+        "Global options": [_record(each) for each in options if each.name in READ],
     }
     for title, records in sections.items():
         if records:

@@ -11,13 +11,13 @@ from fqc.call import Call
 from fqc.noun import Noun
 from fqc.output import say
 
-app = Noun("Control planes that you logged in to.")
+app = Noun("Control planes you are logged in to.")
 Name = Annotated[str, typer.Argument(help="A context.", metavar="CONTEXT", show_default=False)]
 
 
 @app.read("list")
 def list_(call: Call) -> None:
-    """Every context; the current one is marked."""
+    """List contexts; the current one is marked."""
     kept = contexts.load(contexts.path())
     rows = [
         {"name": name, "url": each.url, "username": each.username, "is_current": name == kept.current}
@@ -28,7 +28,7 @@ def list_(call: Call) -> None:
 
 @app.write("use")
 def use(call: Call, name: Name) -> None:
-    """Make a context the current one."""
+    """Switch to a context."""
     kept = contexts.load(contexts.path())
     kept.named(name)
     if call.is_dry_run:
@@ -40,9 +40,9 @@ def use(call: Call, name: Name) -> None:
 
 @app.write("remove")
 def remove(call: Call, name: Name) -> None:
-    """Forget a context without asking its control plane.
+    """Remove a context from this computer.
 
-    Its token stays good until it expires; `fqc logout` revokes it.
+    Its token stays valid until it expires; `fqc logout` revokes it.
     """
     kept = contexts.load(contexts.path())
     kept.named(name)

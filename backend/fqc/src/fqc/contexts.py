@@ -39,7 +39,7 @@ class Contexts:
     def named(self, name: str) -> Context:
         if name not in self.contexts:
             raise Failure(
-                f"There is no context {name}.", Exit.NOT_FOUND, hint="List them with `fqc context list`, or log in."
+                f"No context named {name}.", Exit.NOT_FOUND, hint="List them with `fqc context list`, or log in."
             )
         return self.contexts[name]
 
@@ -58,20 +58,20 @@ def path(environment: Mapping[str, str] = os.environ) -> Path:
 def load(file: Path) -> Contexts:
     try:
         if stat.S_IMODE(file.stat().st_mode) & _READABLE_BY_OTHERS:
-            raise Failure(f"{file} holds tokens and others can read it.", hint=f"Run: chmod 600 {file}")
+            raise Failure(f"{file} holds tokens and is readable by others.", hint=f"Run: chmod 600 {file}")
         kept = json.loads(file.read_text())
         contexts = {name: Context(**each) for name, each in kept["contexts"].items()}
         return Contexts(kept["current"], contexts, _known(kept.get("defaults", {})))
     except FileNotFoundError:
         return Contexts()
     except (ValueError, TypeError, KeyError) as error:
-        raise Failure(f"{file} cannot be read: {error!r}.", hint="Mend it, or remove it and log in again.") from error
+        raise Failure(f"{file} cannot be read: {error!r}.", hint="Fix it, or delete it and log in again.") from error
 
 
 def _known(defaults: dict[str, str]) -> dict[str, str]:
     unknown = sorted(defaults.keys() - DEFAULTS.keys())
     if unknown:
-        raise ValueError(f"no default is called {unknown[0]}, only {' and '.join(DEFAULTS)}")
+        raise ValueError(f"unknown default {unknown[0]}; known are {' and '.join(DEFAULTS)}")
     return defaults
 
 

@@ -18,9 +18,9 @@ from fqc.output import stacked, table
 def evaluate(
     call: Call,
     expression: Annotated[str, typer.Argument(help="'{DBInstanceClassMemory*63/100}'", show_default=False)],
-    instance_class: Annotated[str | None, typer.Option("--class", help="On this class: fqc class list.")] = None,
-    parameter: Annotated[str | None, typer.Option(help="Check the value against it.")] = None,
-    engine_line: Annotated[str, typer.Option("--line", help="The line of that parameter.")] = "5.7",
+    instance_class: Annotated[str | None, typer.Option("--class", help="Class to use; see fqc class list.")] = None,
+    parameter: Annotated[str | None, typer.Option(help="Check the value against this parameter.")] = None,
+    engine_line: Annotated[str, typer.Option("--line", help="Server line of that parameter.")] = "5.7",
 ) -> None:
     """What an expression comes to on a class.
 
@@ -34,7 +34,7 @@ def evaluate(
         raise Failure(pointed(expression, found["error"]), Exit.USAGE, hint=_next(found["error"]))
     call.show(found, _view)
     if any(each["severity"] == "blocking" for each in found["findings"]):
-        raise Failure(f"{parameter} may not have this value.", Exit.REFUSED)
+        raise Failure(f"{parameter} does not allow this value.", Exit.REFUSED)
 
 
 def pointed(expression: str, error: dict[str, Any]) -> str:

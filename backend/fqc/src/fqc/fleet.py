@@ -14,8 +14,8 @@ from fqc.output import Cell, facts, stacked, table, written
 from fqc.units import human_time, pairs
 from fqc.waiting import until
 
-app = Noun("The fleet as a whole, and one template for many instances.")
-Id = Annotated[str, typer.Argument(help="The fleet apply.", metavar="APPLY", show_default=False)]
+app = Noun("The whole fleet, and applying one template to many instances.")
+Id = Annotated[str, typer.Argument(help="ID of the fleet apply.", metavar="APPLY", show_default=False)]
 _ENDED = {"done", "stopped", "aborted"}
 _UNDONE = ("pending", "dispatched", "running")
 _LIST: dict[str, Cell] = {
@@ -43,9 +43,9 @@ _PREVIEW: dict[str, Cell] = {
 _SUMMARY: dict[str, Cell] = {
     "Instances": "instance_count",
     "By state": "by_state",
-    "Without the engine": "without_engine_count",
+    "Plugin missing": "without_engine_count",
     "Drifted": "drifted_count",
-    "Waiting for restart": "pending_restart_count",
+    "Pending restart": "pending_restart_count",
 }
 
 
@@ -59,31 +59,33 @@ def _change(line: dict[str, Any]) -> str:
 
 @app.watch("status")
 def status(call: Call) -> None:
-    """The fleet in a few numbers."""
+    """Show the fleet in a few numbers."""
     call.show_facts(call.api.get("fleet/summary"), _SUMMARY)
 
 
 @app.decision("apply")
 def apply(
     call: Call,
-    template: Annotated[str, typer.Argument(help="A template, by name or id.", show_default=False)],
-    instance: Annotated[list[str] | None, typer.Option(help="This one; may be repeated.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Those with all of these tags; may be repeated.")] = None,
+    template: Annotated[str, typer.Argument(help="Template name or ID.", show_default=False)],
+    instance: Annotated[list[str] | None, typer.Option(help="Instance; may be repeated.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Instances with all of these tags; may be repeated.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every instance.")] = False,
-    version: Annotated[int | None, typer.Option(min=1, help="Of the template; default: the newest.")] = None,
-    parallelism: Annotated[int, typer.Option(min=1, help="How many at once.")] = 5,
-    max_failures: Annotated[int, typer.Option(min=0, help="Stop after more than so many.")] = 0,
-    allow_restart: Annotated[bool, typer.Option("--allow-restart", help="If static parameters need one.")] = False,
-    note: Annotated[str, typer.Option(help="Why; kept with it.")] = "",
+    version: Annotated[int | None, typer.Option(min=1, help="Version of the template; default: the newest.")] = None,
+    parallelism: Annotated[int, typer.Option(min=1, help="Instances at a time.")] = 5,
+    max_failures: Annotated[int, typer.Option(min=0, help="Failures allowed before it stops.")] = 0,
+    allow_restart: Annotated[
+        bool, typer.Option("--allow-restart", help="Restart the server if a parameter needs it.")
+    ] = False,
+    note: Annotated[str, typer.Option(help="Reason, kept with it.")] = "",
 ) -> None:
-    """Give many instances a template's values.
+    """Apply a template to many instances.
 
-    Previewed for all, applied a few at a time, stopped by failures.
+    Previews all of them, applies to a few at a time, and stops when too many fail.
     """
     body: dict[str, Any] = {"template": template, "template_version": version, "allow_restart": allow_restart}
     body |= {"instances": instance or [], "tags": pairs(tag or []), "every": every}
     if not (instance or tag or every):
-        raise Failure("Which instances?", Exit.USAGE, hint="Name them with --instance or --tag, or say --all.")
+        raise Failure("Which instances?", Exit.USAGE, hint="Use --instance, --tag or --all.")
     if call.is_dry_run:
         _preview(call, body)
         return
@@ -97,7 +99,7 @@ def _preview(call: Call, body: dict[str, Any]) -> None:
     found = call.api.post("fleet-applies/preview", body)
     call.show(found, lambda it: table(_PREVIEW, it["items"]))
     if any(item["blocking"] for item in found["items"]):
-        raise Failure("A check refuses this on some instances.", Exit.REFUSED, hint="They would be left out.")
+        raise Failure("Some instances are blocked by a check.", Exit.REFUSED, hint="They would be skipped.")
 
 
 def _ask(call: Call, made: dict[str, Any]) -> None:
@@ -105,7 +107,7 @@ def _ask(call: Call, made: dict[str, Any]) -> None:
     restarts = sum(item["needs_restart"] for item in items)
     words = f", {restarts} with a restart" if restarts else ""
     try:
-        confirm(call, f"{made['template_name']} will be applied to {len(items)} instances{words}. Go on?")
+        confirm(call, f"{made['template_name']} will be applied to {len(items)} instances{words}. Continue?")
     except BaseException:
         call.api.post(f"fleet-applies/{made['id']}/abort")
         raise
@@ -119,7 +121,7 @@ def _finish(call: Call, found: dict[str, Any]) -> None:
             lambda it: (it["state"], _ended_count(it), sum(it["counts"].values())),
             timeout_seconds=call.timeout_seconds,
             what=f"Fleet apply {found['id']}",
-            hint=f"It goes on by itself: fqc fleet show {found['id']} --watch",
+            hint=f"It continues in the background: fqc fleet show {found['id']} --watch",
         )
     _show(call, found)
     if found["state"] in ("stopped", "aborted") or found["counts"].get("failed"):
@@ -136,32 +138,32 @@ def _show(call: Call, found: dict[str, Any]) -> None:
 
 
 @app.watch("list")
-def list_(call: Call, limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50) -> None:
-    """Fleet applies, newest first."""
+def list_(call: Call, limit: Annotated[int, typer.Option(min=1, help="Number to show, newest first.")] = 50) -> None:
+    """List fleet applies, newest first."""
     call.show_items(call.api.items("fleet-applies", limit=limit), _LIST)
 
 
 @app.watch("show")
 def show(call: Call, apply: Id) -> None:
-    """One fleet apply and what became of each instance."""
+    """Show one fleet apply and the result for each instance."""
     _show(call, call.api.get(f"fleet-applies/{apply}"))
 
 
 @app.write("pause")
 def pause(call: Call, apply: Id) -> None:
-    """Let what is at work end, and begin nothing new."""
+    """Pause: finish running changes and start no new ones."""
     _decide(call, apply, "pause")
 
 
 @app.write("resume")
 def resume(call: Call, apply: Id) -> None:
-    """Go on."""
+    """Resume a paused fleet apply."""
     _decide(call, apply, "resume")
 
 
 @app.write("abort")
 def abort(call: Call, apply: Id) -> None:
-    """Skip what has not begun; what is at work undoes itself."""
+    """Abort: skip what has not started and undo what is running."""
     _decide(call, apply, "abort")
 
 

@@ -11,8 +11,8 @@ from fqc.noun import Noun
 from fqc.output import Cell, facts, stacked, table
 from fqc.units import human_time
 
-app = Noun("What rules found.")
-Id = Annotated[str, typer.Argument(help="The incident's id.", metavar="INCIDENT", show_default=False)]
+app = Noun("Incidents: what alert rules found.")
+Id = Annotated[str, typer.Argument(help="The incident's ID.", metavar="INCIDENT", show_default=False)]
 _LIST: dict[str, Cell] = {
     "ID": "id",
     "STATE": "state",
@@ -35,24 +35,24 @@ _TIMELINE: dict[str, Cell] = {
 @app.watch("list")
 def list_(
     call: Call,
-    is_open: Annotated[bool | None, typer.Option("--open/--resolved", help="In this state.")] = None,
-    instance: Annotated[str | None, typer.Option(help="Of this instance.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50,
+    is_open: Annotated[bool | None, typer.Option("--open/--resolved", help="Only those in this state.")] = None,
+    instance: Annotated[str | None, typer.Option(help="Only of this instance.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Number to show, newest first.")] = 50,
 ) -> None:
-    """Incidents, newest first."""
+    """List incidents, newest first."""
     found = instance and call.api.get(f"instances/{instance}")["id"]
     call.show_items(call.api.items("incidents", limit=limit, is_open=is_open, instance=found), _LIST)
 
 
 @app.watch("show")
 def show(call: Call, incident: Id) -> None:
-    """One incident and its course."""
+    """Show one incident and its history."""
     _show(call, call.api.get(f"incidents/{incident}"))
 
 
 @app.write("acknowledge")
 def acknowledge(call: Call, incident: Id) -> None:
-    """Say that somebody sees to it; it stops reminding."""
+    """Acknowledge an incident; it sends no more reminders."""
     if call.is_dry_run:
         call.would("POST", f"incidents/{incident}/acknowledge")
     else:

@@ -20,7 +20,7 @@ app = Noun("Instances: the servers of the fleet.")
 Name = Annotated[
     str,
     typer.Argument(
-        help="An instance, by name or id.", metavar="INSTANCE", show_default=False, autocompletion=completing.instances
+        help="Instance name or ID.", metavar="INSTANCE", show_default=False, autocompletion=completing.instances
     ),
 ]
 
@@ -53,7 +53,7 @@ _FACTS: dict[str, Cell] = {
     "Compatible with": "compatibility",
     "Cache engine": "minor_version",
     "Dedicated proxy": "proxy_enabled",
-    "Waiting for restart": "pending_restart_count",
+    "Pending restart": "pending_restart_count",
     "Drifted": "drifted_count",
     "Window": lambda it: _window(it["maintenance_window"]),
     "Tags": "tags",
@@ -79,18 +79,23 @@ def _window(window: dict[str, Any]) -> str:
 @app.watch("list")
 def list_(
     call: Call,
-    search: Annotated[str | None, typer.Option(help="Part of a name, id or host.")] = None,
-    state: Annotated[str | None, typer.Option(help="In this state.")] = None,
-    tag: Annotated[str | None, typer.Option(help="With this tag.")] = None,
-    instance_class: Annotated[str | None, typer.Option("--class", help="Of this class.")] = None,
+    search: Annotated[str | None, typer.Option(help="Part of a name, ID or host.")] = None,
+    state: Annotated[str | None, typer.Option(help="Only those in this state.")] = None,
+    tag: Annotated[str | None, typer.Option(help="Only with this tag.")] = None,
+    instance_class: Annotated[str | None, typer.Option("--class", help="Only of this class.")] = None,
     is_drifted: Annotated[
-        bool | None, typer.Option("--drifted/--not-drifted", help="Runs other than configured.")
+        bool | None,
+        typer.Option("--drifted/--not-drifted", help="Only with drift: running values differ from configured ones."),
     ] = None,
-    is_pending: Annotated[bool | None, typer.Option("--pending/--not-pending", help="Waits for a restart.")] = None,
-    has_engine: Annotated[bool | None, typer.Option("--engine/--no-engine", help="Has the cache engine.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many; default: all.")] = None,
+    is_pending: Annotated[
+        bool | None, typer.Option("--pending/--not-pending", help="Only with a pending restart.")
+    ] = None,
+    has_engine: Annotated[
+        bool | None, typer.Option("--engine/--no-engine", help="Only with, or without, the cache engine.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Number to show; default: all.")] = None,
 ) -> None:
-    """Every instance, or those that match."""
+    """List instances."""
     found = call.api.items(
         "instances", limit=limit, search=search, state=state, tag=tag, instance_class=instance_class,
         is_drifted=is_drifted, is_pending_restart=is_pending, has_engine=has_engine,
@@ -100,40 +105,42 @@ def list_(
 
 @app.watch("show")
 def show(call: Call, instance: Name) -> None:
-    """One instance."""
+    """Show one instance."""
     call.show_facts(call.api.get(f"instances/{instance}"), _FACTS)
 
 
 @app.watch("versions")
 def versions(call: Call) -> None:
-    """Versions of the cache engine: offered, and run."""
+    """Show which versions of the cache engine are offered and running."""
     call.show(call.api.get("minor-versions"), lambda found: table(_VERSIONS, found["items"]))
 
 
 @app.operation("add")
 def add(
     call: Call,
-    name: Annotated[str, typer.Argument(help="A name of its own.", show_default=False)],
-    instance_class: Annotated[str, typer.Option("--class", help="Its class: fqc class list.", show_default=False)],
-    host: Annotated[str | None, typer.Option(help="Of a server that exists; without it, a local one is made.")] = None,
-    port: Annotated[int, typer.Option(help="Of that server.")] = 3306,
-    username: Annotated[str, typer.Option(help="Account of the control plane there.")] = "fqc",
-    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read its password from stdin.")] = False,
+    name: Annotated[str, typer.Argument(help="A unique name.", show_default=False)],
+    instance_class: Annotated[str, typer.Option("--class", help="Its class; see fqc class list.", show_default=False)],
+    host: Annotated[
+        str | None, typer.Option(help="Host of an existing server; without it, a local server is created.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port of that server.")] = 3306,
+    username: Annotated[str, typer.Option(help="Account the control plane uses there.")] = "fqc",
+    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
     trial_username: Annotated[
-        str | None, typer.Option(help="Account there for trials, which may only SELECT; its password comes second.")
+        str | None, typer.Option(help="Account for trials, SELECT only; its password is read second.")
     ] = None,
     tls: Annotated[bool, typer.Option("--tls", help="Demand TLS.")] = False,
     tls_ca: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="Who signed its certificate.")
+        Path | None, typer.Option(exists=True, dir_okay=False, help="CA certificate that signed its certificate.")
     ] = None,
     public_key: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="Its RSA key, to log in without TLS (MySQL).")
     ] = None,
-    product: Annotated[str | None, typer.Option(help="Of a local one: MariaDB or MySQL.")] = None,
-    has_proxy: Annotated[bool, typer.Option("--proxy", help="Clients reach it through a dedicated proxy.")] = False,
+    product: Annotated[str | None, typer.Option(help="Product of a local server: MariaDB or MySQL.")] = None,
+    has_proxy: Annotated[bool, typer.Option("--proxy", help="Clients connect through a dedicated proxy.")] = False,
     tag: Annotated[list[str] | None, typer.Option(help="May be repeated.")] = None,
 ) -> None:
-    """Register a server that exists, or have a local one made."""
+    """Register an existing server, or create a local one."""
     body: dict[str, Any] = {"name": name, "instance_class": instance_class, "tags": pairs(tag or [])}
     body |= {"provider": "external" if host else "local", "proxy_enabled": has_proxy}
     if host:
@@ -161,16 +168,16 @@ def _await_ready(call: Call, made: dict[str, Any]) -> dict[str, Any]:
         lambda found: (found["state"], 0, 0),
         timeout_seconds=call.timeout_seconds,
         what=f"Making {made['name']}",
-        hint=f"It goes on by itself: fqc instance show {made['name']} --watch",
+        hint=f"It continues in the background: fqc instance show {made['name']} --watch",
     )
     if ready["state"] == "failed":
-        raise Failure(f"{made['name']} could not be made: {ready['state_reason']}", hint="fqc change list says more.")
+        raise Failure(f"{made['name']} could not be created: {ready['state_reason']}", hint="See fqc change list.")
     return ready
 
 
 @app.change("restart")
 def restart(call: Call, instance: Name) -> None:
-    """Restart the server; parameters that wait for it take effect."""
+    """Restart the server; pending parameters take effect."""
     change_flow.run(call, f"instances/{instance}/restart", {})
 
 
@@ -182,18 +189,20 @@ def resize(
         str, typer.Argument(help="The new class.", metavar="CLASS", autocompletion=completing.classes)
     ],
     parameter: Annotated[
-        list[str] | None, typer.Option("--set", help="A decision that goes with it: query_cache_size=64M.")
+        list[str] | None, typer.Option("--set", help="Parameter to set with it: query_cache_size=64M.")
     ] = None,
-    allow_restart: Annotated[bool, typer.Option("--allow-restart", help="If parameters need one.")] = False,
+    allow_restart: Annotated[
+        bool, typer.Option("--allow-restart", help="Restart the server if a parameter needs it.")
+    ] = False,
 ) -> None:
-    """Move to another class: expressions are resolved anew."""
+    """Change the class; expressions are resolved again."""
     body = {"instance_class": instance_class, "parameters": pairs(parameter or []), "allow_restart": allow_restart}
     change_flow.run(call, f"instances/{instance}/resize", body)
 
 
 @app.change("upgrade")
 def upgrade(call: Call, instance: Name) -> None:
-    """Install the cache engine, or bring it to the offered version."""
+    """Install the cache engine, or upgrade it to the offered version."""
     change_flow.run(call, f"instances/{instance}/upgrade", {})
 
 
@@ -201,7 +210,7 @@ def upgrade(call: Call, instance: Name) -> None:
 def proxy(
     call: Call,
     instance: Name,
-    enabled: Annotated[bool, typer.Option("--on/--off", help="With or without.", show_default=False)],
+    enabled: Annotated[bool, typer.Option("--on/--off", help="On or off.", show_default=False)],
 ) -> None:
     """Enable or disable the dedicated proxy."""
     change_flow.run(call, f"instances/{instance}/proxy", {"enabled": enabled})
@@ -209,13 +218,17 @@ def proxy(
 
 @app.decision("remove")
 def remove(call: Call, instance: Name) -> None:
-    """Forget an external server; stop a local one and delete its data."""
+    """Remove an external server, or delete a local one with its data."""
     found = call.api.get(f"instances/{instance}")
     if call.is_dry_run:
         call.would("DELETE", f"instances/{found['id']}")
         return
-    loss = "is stopped and its data deleted" if found["provider"] == "local" else "is forgotten; its server runs on"
-    confirm(call, f"{found['name']} {loss}. Go on?")
+    loss = (
+        "is stopped and its data deleted"
+        if found["provider"] == "local"
+        else "is removed from the fleet; its server keeps running"
+    )
+    confirm(call, f"{found['name']} {loss}. Continue?")
     change = call.api.replace("DELETE", f"instances/{found['id']}", version=found["version"])
     change_flow.told_to_wait(change)
     change_flow.finish(call, change)

@@ -23,7 +23,7 @@ _LIST: dict[str, Cell] = {
 
 @app.read("list")
 def list_(call: Call) -> None:
-    """Every class."""
+    """List classes."""
     call.show_items(call.api.items("instance-classes"), _LIST)
 
 
@@ -31,4 +31,4 @@ def find(call: Call, name: str) -> dict[str, Any]:
     for found in call.api.items("instance-classes"):
         if name in (found["name"], found["id"]):
             return found
-    raise Failure(f"There is no instance class {name}.", Exit.NOT_FOUND, hint="List them with `fqc class list`.")
+    raise Failure(f"No instance class named {name}.", Exit.NOT_FOUND, hint="List them with `fqc class list`.")

@@ -42,7 +42,7 @@ class Listing:
         natural = [max(map(len, column)) for column in self._columns()]
         yield self._drawn(_widths(least[:shown], natural[:shown], options.max_width))
         if left := self.titles[shown:]:
-            yield Text(f"No room for {', '.join(left)}: widen the terminal, or say -o yaml.", "dim")
+            yield Text(f"No room for {', '.join(left)}: widen the terminal, or use -o yaml.", "dim")
 
     def _columns(self) -> Iterator[tuple[str, ...]]:
         return zip(self.titles, *self.rows, strict=True)

@@ -25,10 +25,10 @@ USUAL_DAYS = 30
 
 def login(
     call: Call,
-    username: Annotated[str, typer.Option("--username", "-u", help="Who you are.", prompt=True)],
+    username: Annotated[str, typer.Option("--username", "-u", help="User name.", prompt=True)],
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
-    scope: Annotated[Scope | None, typer.Option(help="The most it may do; default: what you may.")] = None,
-    days: Annotated[int | None, typer.Option(min=1, help="Days it is good for; default: 30 or fewer.")] = None,
+    scope: Annotated[Scope | None, typer.Option(help="Highest role of the token; default: yours.")] = None,
+    days: Annotated[int | None, typer.Option(min=1, help="Days the token is valid; default: 30 or fewer.")] = None,
 ) -> None:
     """Log in with a password; a token is kept.
 
@@ -39,7 +39,7 @@ def login(
     kept = contexts.load(file)
     url = call.url or (kept.contexts[name].url if name in kept.contexts else None)
     if not url:
-        raise Failure("Which control plane?", Exit.USAGE, hint="Say --url http://host:port")
+        raise Failure("Which control plane?", Exit.USAGE, hint="Use --url http://host:port")
     if call.is_dry_run:
         call.would("POST", "tokens", _wanted(scope.value if scope else "what you may", days or USUAL_DAYS))
         return

@@ -11,7 +11,7 @@ from fqc.noun import Noun
 from fqc.output import Cell
 from fqc.units import moment
 
-app = Noun("What was measured, and how each figure is made.")
+app = Noun("Metrics, and how each is computed.")
 _BARS = "·▁▂▃▄▅▆▇█"
 _CURVE_WIDTH = 28
 _DEFINITIONS: dict[str, Cell] = {"METRIC": "name", "UNIT": "unit", "FORMULA": "formula", "KIND": "kind"}
@@ -27,7 +27,7 @@ _SERIES: dict[str, Cell] = {
 
 @app.read("list")
 def list_(call: Call) -> None:
-    """Every metric with its unit and formula."""
+    """List metrics with unit and formula."""
     call.show_items(call.api.get("metric-definitions")["items"], _DEFINITIONS)
 
 
@@ -35,9 +35,9 @@ def list_(call: Call) -> None:
 def latest(
     call: Call,
     names: Annotated[list[str] | None, typer.Option("--metric", "-m", help="May be repeated.")] = None,
-    instance: Annotated[str | None, typer.Option(help="Of this instance; default: of all.")] = None,
+    instance: Annotated[str | None, typer.Option(help="Only of this instance; default: all.")] = None,
 ) -> None:
-    """The newest values of every instance."""
+    """Show the newest values of every instance."""
     wanted = names or ["hit_ratio", "hits_per_second", "questions_per_second", "used_bytes"]
     query = {"instance": call.api.get(f"instances/{instance}")["id"]} if instance else {}
     columns: dict[str, Cell] = {"INSTANCE": "instance_name"}
@@ -52,13 +52,13 @@ def _latest_cell(name: str) -> Cell:
 @app.watch("show")
 def show(
     call: Call,
-    instance: Annotated[str | None, typer.Argument(help="An instance; without: all together.")] = None,
+    instance: Annotated[str | None, typer.Argument(help="Instance; default: the whole fleet.")] = None,
     names: Annotated[list[str] | None, typer.Option("--metric", "-m", help="May be repeated.")] = None,
-    since: Annotated[str, typer.Option(help="A span such as 2h, or a time.")] = "1h",
-    until: Annotated[str | None, typer.Option(help="A span before now, or a time; default: now.")] = None,
-    points: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 300,
+    since: Annotated[str, typer.Option(help="Start: a duration such as 2h, or a time.")] = "1h",
+    until: Annotated[str | None, typer.Option(help="End: a duration before now, or a time; default: now.")] = None,
+    points: Annotated[int, typer.Option(min=1, max=1000, help="Number to show.")] = 300,
 ) -> None:
-    """The course of metrics over time."""
+    """Show metrics over time."""
     query: dict[str, Any] = {"names": ",".join(names or ["hit_ratio", "hits_per_second"]), "points": points}
     query |= {"from": moment(since)} | ({"to": moment(until)} if until else {})
     found = call.api.get(f"instances/{instance}/metrics" if instance else "metrics/fleet", **query)

@@ -16,7 +16,7 @@ from fqc.output import Cell
 from fqc.units import human_time, pairs
 
 app = Noun("Parameters of an instance.")
-AllowRestart = Annotated[bool, typer.Option("--allow-restart", help="If static parameters need one.")]
+AllowRestart = Annotated[bool, typer.Option("--allow-restart", help="Restart the server if a parameter needs it.")]
 
 _LIST: dict[str, Cell] = {
     "PARAMETER": "name",
@@ -40,7 +40,7 @@ _FACTS: dict[str, Cell] = {
     "Set by": "access",
     "Because": "access_reason",
     "Needs a restart": "needs_restart",
-    "Waits for a restart": "is_pending_restart",
+    "Pending restart": "is_pending_restart",
     "Drifted": "is_drifted",
 }
 _HISTORY: dict[str, Cell] = {
@@ -64,9 +64,9 @@ def list_(
     call: Call,
     instance: Name,
     search: Annotated[str, typer.Option(help="Part of the name.")] = "",
-    every: Annotated[bool, typer.Option("--all", help="Also those that were never configured.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Include those never configured.")] = False,
 ) -> None:
-    """What is configured, what runs, and where the two differ."""
+    """List configured and running values, and where they differ."""
     found = [each for each in _parameters(call, instance) if search in each["name"]]
     call.show_items([each for each in found if every or search or each["configured"] is not None], _LIST)
 
@@ -75,7 +75,7 @@ def list_(
 def get(
     call: Call, instance: Name, name: Annotated[str, typer.Argument(metavar="PARAMETER", show_default=False)]
 ) -> None:
-    """One parameter."""
+    """Show one parameter."""
     found = next((each for each in _parameters(call, instance) if each["name"] == name), None)
     if found is None:
         raise Failure(f"{instance} has no parameter {name}.", Exit.NOT_FOUND, hint=f"fqc param list {instance} --all")
@@ -89,7 +89,7 @@ def set_(
     values: Annotated[list[str], typer.Argument(metavar="NAME=VALUE...", show_default=False)],
     allow_restart: AllowRestart = False,
 ) -> None:
-    """Set parameters, all in one change set.
+    """Set parameters in one change set.
 
     A value may be an expression in braces: 'table_open_cache={DBInstanceClassMemory/262144}'.
     """
@@ -103,7 +103,7 @@ def reset(
     names: Annotated[list[str], typer.Argument(metavar="PARAMETER...", show_default=False)],
     allow_restart: AllowRestart = False,
 ) -> None:
-    """Give parameters back to their defaults."""
+    """Reset parameters to their defaults."""
     _change(call, instance, dict.fromkeys(names), allow_restart)
 
 
@@ -119,9 +119,9 @@ def _change(call: Call, instance: str, wanted: dict[str, Any], allow_restart: bo
 def diff(
     call: Call,
     instance: Name,
-    other: Annotated[str | None, typer.Argument(help="Another instance; without: its own defaults.")] = None,
+    other: Annotated[str | None, typer.Argument(help="Other instance; default: this instance's defaults.")] = None,
 ) -> None:
-    """Where values differ from the defaults, or another instance.
+    """Compare values with the defaults or another instance.
 
     Running values are compared, and without another instance only those of parameters that were configured.
     """
@@ -140,9 +140,9 @@ def diff(
 
 @app.read("history")
 def history(
-    call: Call, instance: Name, limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50
+    call: Call, instance: Name, limit: Annotated[int, typer.Option(min=1, help="Number to show, newest first.")] = 50
 ) -> None:
-    """Who changed what when, from what to what."""
+    """Show who changed what, and when."""
     call.show_items(call.api.items(f"instances/{instance}/parameters/history", limit=limit), _HISTORY)
 
 
@@ -150,9 +150,9 @@ def history(
 def revert(
     call: Call,
     instance: Name,
-    change: Annotated[str | None, typer.Option(help="This one; default: the newest that was applied.")] = None,
+    change: Annotated[str | None, typer.Option(help="Change ID; default: the newest applied one.")] = None,
 ) -> None:
-    """Restore what the newest applied change of parameters replaced."""
+    """Restore what the newest applied parameter change replaced."""
     roll_back(call, call.api.get(f"changes/{change}") if change else _newest_applied(call, instance))
 
 

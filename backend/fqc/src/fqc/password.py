@@ -22,10 +22,10 @@ ENDED: dict[str, Cell] = {
 def password(
     call: Call,
     end_tokens: Annotated[
-        bool, typer.Option("--end-tokens", help="Your access keys and other tokens end too, not the one in use.")
+        bool, typer.Option("--end-tokens", help="Also revoke your access keys and other tokens, except the one in use.")
     ] = False,
     password_stdin: Annotated[
-        bool, typer.Option("--password-stdin", help="Read the present and the new one from stdin, a line each.")
+        bool, typer.Option("--password-stdin", help="Read the current and the new password from stdin, one per line.")
     ] = False,
 ) -> None:
     """Change your own password; your other sessions end."""

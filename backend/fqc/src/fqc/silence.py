@@ -11,7 +11,7 @@ from fqc.noun import Noun
 from fqc.output import Cell
 from fqc.units import human_time, pairs, span_seconds
 
-app = Noun("When to send no mail.")
+app = Noun("Silences: when not to send mail.")
 _LIST: dict[str, Cell] = {
     "ID": "id",
     "REASON": "reason",
@@ -26,9 +26,10 @@ _LIST: dict[str, Cell] = {
 
 @app.read("list")
 def list_(
-    call: Call, is_in_force: Annotated[bool | None, typer.Option("--in-force/--over", help="Now, or no more.")] = None
+    call: Call,
+    is_in_force: Annotated[bool | None, typer.Option("--in-force/--over", help="Only active, or only ended.")] = None,
 ) -> None:
-    """Every silence, newest first."""
+    """List silences, newest first."""
     call.show_items(call.api.items("silences", is_in_force=is_in_force), _LIST)
 
 
@@ -36,12 +37,12 @@ def list_(
 def create(
     call: Call,
     reason: Annotated[str, typer.Argument(help="Why.", show_default=False)],
-    hold: Annotated[str, typer.Option("--for", help="How long, such as 2h.", show_default=False)],
+    hold: Annotated[str, typer.Option("--for", help="Duration, for example 2h.", show_default=False)],
     rule: Annotated[str | None, typer.Option(help="Only this rule.")] = None,
     instance: Annotated[str | None, typer.Option(help="Only this instance.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Only instances with all of these tags.")] = None,
 ) -> None:
-    """Send no mail for a while; incidents are kept all the same."""
+    """Hold back mail for a while; incidents are still recorded."""
     body: dict[str, Any] = {"reason": reason, "duration_seconds": span_seconds(hold), "tags": pairs(tag or [])}
     body |= {"rule_id": rule, "instance_id": instance and call.api.get(f"instances/{instance}")["id"]}
     if call.is_dry_run:
@@ -51,7 +52,7 @@ def create(
 
 
 @app.write("end")
-def end(call: Call, silence: Annotated[str, typer.Argument(help="The silence's id.", show_default=False)]) -> None:
+def end(call: Call, silence: Annotated[str, typer.Argument(help="The silence's ID.", show_default=False)]) -> None:
     """End a silence now."""
     if call.is_dry_run:
         call.would("DELETE", f"silences/{silence}")

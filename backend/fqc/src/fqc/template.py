@@ -21,7 +21,7 @@ app = Noun("Templates: versioned sets of parameter values.")
 Name = Annotated[
     str,
     typer.Argument(
-        help="A template, by name or id.", metavar="TEMPLATE", show_default=False, autocompletion=completing.templates
+        help="Template name or ID.", metavar="TEMPLATE", show_default=False, autocompletion=completing.templates
     ),
 ]
 Set = Annotated[list[str] | None, typer.Option("--set", help="May be repeated.")]
@@ -59,14 +59,16 @@ def _values(file: Path | None, given: list[str] | None) -> dict[str, str]:
 
 
 @app.watch("list")
-def list_(call: Call, engine_line: Annotated[str | None, typer.Option("--line", help="Of this line.")] = None) -> None:
-    """Every template."""
+def list_(
+    call: Call, engine_line: Annotated[str | None, typer.Option("--line", help="Only of this server line.")] = None
+) -> None:
+    """List templates."""
     call.show_items(call.api.items("templates", engine_line=engine_line), _LIST)
 
 
 @app.read("show")
 def show(call: Call, template: Name) -> None:
-    """One template and its values."""
+    """Show one template and its values."""
     call.show(call.api.get(f"templates/{template}"), _view)
 
 
@@ -74,22 +76,22 @@ def show(call: Call, template: Name) -> None:
 def instances(
     call: Call,
     template: Name,
-    version: Annotated[int | None, typer.Option(min=1, help="Only those that were given this version.")] = None,
+    version: Annotated[int | None, typer.Option(min=1, help="Only those with this version.")] = None,
 ) -> None:
-    """Which instances use it, and which differ from it."""
+    """Show which instances use a template, and which differ from it."""
     call.show_items(call.api.items(f"templates/{template}/instances", version=version), _USES)
 
 
 @app.write("create")
 def create(
     call: Call,
-    name: Annotated[str, typer.Argument(help="A name of its own.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="A unique name.", show_default=False)],
     values: Set = None,
     file: File = None,
-    engine_line: Annotated[str, typer.Option("--line", help="The line whose parameters it sets.")] = "5.7",
+    engine_line: Annotated[str, typer.Option("--line", help="Server line whose parameters it sets.")] = "5.7",
     description: Annotated[str, typer.Option(help="What it is for.")] = "",
 ) -> None:
-    """Make a template from values."""
+    """Create a template."""
     body = {"name": name, "engine_line": engine_line, "description": description, "values": _values(file, values)}
     _write(call, "templates", body)
 
@@ -102,9 +104,9 @@ def edit(
     unset: Annotated[list[str] | None, typer.Option(help="Remove this parameter; may be repeated.")] = None,
     file: File = None,
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
-    note: Annotated[str, typer.Option(help="Why; kept with the version.")] = "",
+    note: Annotated[str, typer.Option(help="Reason, kept with the version.")] = "",
 ) -> None:
-    """Make a new version.
+    """Create a new version.
 
     By --set and --unset, from a file, or, without any of them, in your $EDITOR.
     """
@@ -129,9 +131,9 @@ def clone(
     call: Call,
     template: Name,
     name: Annotated[str, typer.Argument(help="The copy's name.", metavar="NAME", show_default=False)],
-    version: Annotated[int | None, typer.Option(min=1, help="Of this version; default: the newest.")] = None,
+    version: Annotated[int | None, typer.Option(min=1, help="Version; default: the newest.")] = None,
 ) -> None:
-    """Copy a template, also one that ships."""
+    """Copy a template, including built-in ones."""
     body: dict[str, Any] = {"name": name} | ({"version": version} if version else {})
     _write(call, f"templates/{template}/clone", body)
 
@@ -147,13 +149,13 @@ def _write(call: Call, path: str, body: dict[str, Any]) -> None:
 def diff(
     call: Call,
     template: Name,
-    other: Annotated[str | None, typer.Argument(help="Another template; default: this one.")] = None,
-    version: Annotated[int | None, typer.Option(min=1, help="Of the first.")] = None,
-    other_version: Annotated[int | None, typer.Option(min=1, help="Of the second.")] = None,
+    other: Annotated[str | None, typer.Argument(help="Other template; default: this one.")] = None,
+    version: Annotated[int | None, typer.Option(min=1, help="Version of the first.")] = None,
+    other_version: Annotated[int | None, typer.Option(min=1, help="Version of the second.")] = None,
 ) -> None:
-    """What two templates, or two versions of one, differ in."""
+    """Compare two templates, or two versions of one."""
     if other is None and version is None and other_version is None:
-        raise Failure("Compare it with what?", Exit.USAGE, hint="Name another template, or --version.")
+        raise Failure("Nothing to compare with.", Exit.USAGE, hint="Name another template, or --version.")
     query = {"other": other, "version": version, "other_version": other_version}
     call.show_items(call.api.get(f"templates/{template}/diff", **query)["items"], _DIFF)
 
@@ -163,11 +165,13 @@ def apply(
     call: Call,
     template: Name,
     instance: Instance,
-    version: Annotated[int | None, typer.Option(min=1, help="Of this version; default: the newest.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Reset what the template does not name.")] = False,
-    allow_restart: Annotated[bool, typer.Option("--allow-restart", help="If static parameters need one.")] = False,
+    version: Annotated[int | None, typer.Option(min=1, help="Version; default: the newest.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Reset parameters the template does not set.")] = False,
+    allow_restart: Annotated[
+        bool, typer.Option("--allow-restart", help="Restart the server if a parameter needs it.")
+    ] = False,
 ) -> None:
-    """Give an instance the template's values."""
+    """Apply a template to an instance."""
     body = {"template": template, "template_version": version, "replace": replace, "allow_restart": allow_restart}
     if call.is_dry_run:
         change_flow.preview(call, "changes/preview", {**body, "instance": instance})
@@ -182,5 +186,5 @@ def delete(call: Call, template: Name) -> None:
     if call.is_dry_run:
         call.would("DELETE", f"templates/{found['id']}")
         return
-    confirm(call, f"{found['name']} and all its versions are deleted. Go on?")
+    confirm(call, f"{found['name']} and all its versions will be deleted. Continue?")
     call.api.replace("DELETE", f"templates/{found['id']}", version=found["version"])

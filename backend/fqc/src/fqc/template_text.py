@@ -32,7 +32,7 @@ def rendered(values: Mapping[str, str]) -> str:
 def edited(values: Mapping[str, str]) -> dict[str, str]:
     """What is left when the editor closes."""
     if not sys.stdin.isatty():
-        raise Failure("There is no terminal for an editor.", Exit.USAGE, hint="Use --set, --unset or --file.")
+        raise Failure("No terminal for an editor.", Exit.USAGE, hint="Use --set, --unset or --file.")
     editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "values"

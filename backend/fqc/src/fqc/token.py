@@ -34,7 +34,7 @@ class Scope(StrEnum):
 
 @app.read("list")
 def list_(call: Call) -> None:
-    """Your own tokens; an admin sees everybody's."""
+    """List your own tokens; administrators see everybody's."""
     call.show_items(call.api.items("tokens"), _LIST)
 
 
@@ -42,10 +42,10 @@ def list_(call: Call) -> None:
 def create(
     call: Call,
     name: Annotated[str, typer.Argument(help="What it is for.", show_default=False)],
-    scope: Annotated[Scope, typer.Option(help="The most it may do.")] = Scope.VIEWER,
-    days: Annotated[int | None, typer.Option(min=1, help="Days it is good for; default: the most.")] = None,
+    scope: Annotated[Scope, typer.Option(help="Highest role it can act as.")] = Scope.VIEWER,
+    days: Annotated[int | None, typer.Option(min=1, help="Days it is valid; default: the maximum.")] = None,
 ) -> None:
-    """Make a token. It is shown this once."""
+    """Create a token. It is shown only once."""
     body = {"name": name, "scope": scope.value}
     if days:
         body["expires_at"] = (datetime.now(UTC) + timedelta(days=days)).isoformat()
@@ -59,10 +59,10 @@ def create(
 def revoke(
     call: Call, token_id: Annotated[str, typer.Argument(help="Its id.", metavar="TOKEN", show_default=False)]
 ) -> None:
-    """Revoke a token; whoever uses it is logged out."""
+    """Revoke a token; whatever uses it is refused from then on."""
     found = call.api.get(f"tokens/{token_id}")
     if call.is_dry_run:
         call.would("DELETE", f"tokens/{token_id}")
         return
-    confirm(call, f"The token {found['name']} of {found['username']} is revoked. Go on?")
+    confirm(call, f"The token {found['name']} of {found['username']} will be revoked. Continue?")
     call.api.replace("DELETE", f"tokens/{token_id}")

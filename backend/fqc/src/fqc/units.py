@@ -16,14 +16,18 @@ def size_bytes(text: str) -> int:
     """`64M` as 67108864; the units of the server's own notation."""
     found = re.fullmatch(r"(\d+)([KMGT]?)", text.upper())
     if not found:
-        raise Failure(f"{text} is not a size.", Exit.USAGE, hint="Write a whole number and K, M, G or T: 64M.")
+        raise Failure(
+            f"{text} is not a size.", Exit.USAGE, hint="Use a whole number and K, M, G or T, for example 64M."
+        )
     return int(found[1]) * _SIZES[found[2]]
 
 
 def span_seconds(text: str) -> int:
     found = re.fullmatch(r"(\d+)([smhd])", text)
     if not found:
-        raise Failure(f"{text} is not a span of time.", Exit.USAGE, hint="Write a whole number and s, m, h or d: 30m.")
+        raise Failure(
+            f"{text} is not a duration.", Exit.USAGE, hint="Use a whole number and s, m, h or d, for example 30m."
+        )
     return int(found[1]) * _SPANS[found[2]]
 
 
@@ -40,7 +44,7 @@ def point(text: str) -> str:
     except ValueError as error:
         raise Failure(f"{text} is not a time.", Exit.USAGE, hint="Write 2026-11-20T22:00Z.") from error
     if read.tzinfo is None:
-        raise Failure(f"{text} names no time zone.", Exit.USAGE, hint="Add Z for UTC, or an offset like +08:00.")
+        raise Failure(f"{text} has no time zone.", Exit.USAGE, hint="Add Z for UTC, or an offset such as +08:00.")
     return read.isoformat()
 
 

@@ -14,9 +14,9 @@ from fqc.output import Cell
 from fqc.password import ENDED
 from fqc.units import human_time
 
-app = Noun("Users and what they may do; for admins.")
-Name = Annotated[str, typer.Argument(help="User name or id.", metavar="USER", show_default=False)]
-KeepTokens = Annotated[bool, typer.Option("--keep-tokens", help="Only the sessions end.")]
+app = Noun("Users and their roles; for administrators.")
+Name = Annotated[str, typer.Argument(help="User name or ID.", metavar="USER", show_default=False)]
+KeepTokens = Annotated[bool, typer.Option("--keep-tokens", help="End only the sessions; keep tokens and keys.")]
 _LIST: dict[str, Cell] = {
     "ID": "id",
     "NAME": "username",
@@ -29,7 +29,7 @@ _LIST: dict[str, Cell] = {
 
 @app.read("list")
 def list_(call: Call) -> None:
-    """All users."""
+    """List users."""
     call.show_items(call.api.items("users"), _LIST)
 
 
@@ -38,21 +38,21 @@ def reset_password(
     call: Call,
     user: Name,
     keep_tokens: KeepTokens = False,
-    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the new one from stdin.")] = False,
+    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the new password from stdin.")] = False,
 ) -> None:
-    """Give a user another password; what was logged in ends."""
+    """Reset a user's password and end their sessions."""
     _end(call, user, {}, keep_tokens, "The password is changed", password_stdin)
 
 
 @app.removal("disable")
 def disable(call: Call, user: Name, keep_tokens: KeepTokens = False) -> None:
-    """Refuse a user; what was logged in ends."""
+    """Disable a user and end their sessions."""
     _end(call, user, {"is_active": False}, keep_tokens, "The user is refused", None)
 
 
 @app.write("enable")
 def enable(call: Call, user: Name) -> None:
-    """Let a user in again."""
+    """Enable a user again."""
     found = _found(call, user)
     _patch(call, found, {"is_active": True})
 
@@ -64,7 +64,7 @@ def _end(
     body = {**body, "keep_tokens": keep_tokens}
     ending = "sessions" if keep_tokens else "sessions, tokens and access keys"
     if not call.is_dry_run:
-        confirm(call, f"{what}; {ending} of {found['username']} end. Go on?")
+        confirm(call, f"{what}; {ending} of {found['username']} will end. Continue?")
         if password_stdin is not None:
             body["password"] = new_secret(f"New password of {found['username']}", from_stdin=password_stdin)
     _patch(call, found, body)
@@ -82,4 +82,4 @@ def _found(call: Call, user: str) -> dict[str, Any]:
     for each in call.api.items("users"):
         if each["id"] == user or each["username"].lower() == user.lower():
             return each
-    raise Failure(f"There is no user {user}.", Exit.NOT_FOUND, hint="See `fqc user list`.")
+    raise Failure(f"No user named {user}.", Exit.NOT_FOUND, hint="See `fqc user list`.")

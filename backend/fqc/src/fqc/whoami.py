@@ -9,10 +9,10 @@ from fqc.options import READ
 
 
 def whoami(call: Call) -> None:
-    """Who you are, and the most that you may do."""
+    """Show who you are logged in as, and your role."""
     found = call.api.get("auth/session")
     if not found["is_authenticated"]:
-        raise Failure(f"Nobody is logged in at {call.api.url}.", Exit.DENIED, hint="Log in with `fqc login`.")
+        raise Failure(f"Not logged in at {call.api.url}.", Exit.DENIED, hint="Log in with `fqc login`.")
     shown = {"username": found["user"]["username"], "role": found["role"], "url": call.api.url}
     call.show_facts(shown, {"User": "username", "Role": "role", "Address": "url"})
 

@@ -113,9 +113,7 @@ function TestMail() {
       {test.isError && <ErrorPanel error={test.error} />}
       {test.data && (
         <div role="status">
-          <StatusBadge tone="ok">
-            {t('settings.testSent', { to: test.data.to, server: test.data.server })}
-          </StatusBadge>
+          <StatusBadge tone="ok">{t('settings.testSent', { to: test.data.to })}</StatusBadge>
         </div>
       )}
     </>

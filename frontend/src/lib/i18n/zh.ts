@@ -624,7 +624,7 @@ export const zh: Messages = {
   'settings.testTo': '发送测试邮件到',
   'settings.testHint': '通过已保存的邮件服务器发送。',
   'settings.test': '发送测试',
-  'settings.testSent': '{server} 已接收发往 {to} 的邮件。',
+  'settings.testSent': '测试邮件已发送到 {to}。',
   'settings.safety': '安全',
   'settings.endpoint_networks': '允许的实例网段',
   'settings.endpoint_networksHint': '如 10.0.0.0/8，每行一个。其他地址不可登记。',

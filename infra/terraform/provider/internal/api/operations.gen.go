@@ -1356,7 +1356,7 @@ type MinorVersion struct {
 	// InstanceCount Instances that run it.
 	InstanceCount int `json:"instance_count"`
 
-	// IsAcceptable Late enough for the cache to be enabled.
+	// IsAcceptable Recent enough for the cache to be enabled.
 	IsAcceptable bool `json:"is_acceptable"`
 
 	// IsOffered What an upgrade of a local instance leads to.
@@ -1602,7 +1602,7 @@ type ResizeRequest struct {
 	InstanceClass string     `json:"instance_class"`
 	Note          *string    `json:"note,omitempty"`
 
-	// Parameters Decisions that go with the new class.
+	// Parameters Parameters to set along with the new class.
 	Parameters *map[string]*string `json:"parameters,omitempty"`
 	When       *When               `json:"when,omitempty"`
 }
@@ -1786,13 +1786,13 @@ type AlertRulesCreateParams struct {
 
 // AlertRulesDestroyParams defines parameters for AlertRulesDestroy.
 type AlertRulesDestroyParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile.
+	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // AlertRulesUpdateParams defines parameters for AlertRulesUpdate.
 type AlertRulesUpdateParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile.
+	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -1872,13 +1872,13 @@ type InstancesCreateParams struct {
 
 // InstancesDestroyParams defines parameters for InstancesDestroy.
 type InstancesDestroyParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile.
+	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // InstancesPartialUpdateParams defines parameters for InstancesPartialUpdate.
 type InstancesPartialUpdateParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile.
+	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -1887,7 +1887,7 @@ type InstancesCacheDisableParams struct {
 	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch The ETag that the request was planned on: 412 if the resource has changed meanwhile.
+	// IfMatch The ETag that the request was planned on: 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -1896,7 +1896,7 @@ type InstancesCacheEnableParams struct {
 	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch The ETag that the request was planned on: 412 if the resource has changed meanwhile.
+	// IfMatch The ETag that the request was planned on: 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -1911,7 +1911,7 @@ type InstancesChangesCreateParams struct {
 	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch The ETag that the request was planned on: 412 if the resource has changed meanwhile.
+	// IfMatch The ETag that the request was planned on: 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -1920,7 +1920,7 @@ type InstancesProxyParams struct {
 	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch The ETag that the request was planned on: 412 if the resource has changed meanwhile.
+	// IfMatch The ETag that the request was planned on: 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -1929,7 +1929,7 @@ type InstancesResizeParams struct {
 	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch The ETag that the request was planned on: 412 if the resource has changed meanwhile.
+	// IfMatch The ETag that the request was planned on: 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -1963,13 +1963,13 @@ type TemplatesCreateParams struct {
 
 // TemplatesDestroyParams defines parameters for TemplatesDestroy.
 type TemplatesDestroyParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile.
+	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // TemplatesPartialUpdateParams defines parameters for TemplatesPartialUpdate.
 type TemplatesPartialUpdateParams struct {
-	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed meanwhile.
+	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 

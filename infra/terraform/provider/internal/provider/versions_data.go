@@ -49,7 +49,7 @@ func (d *versions) Schema(_ context.Context, _ datasource.SchemaRequest, resp *d
 				"source": text("`shipped`, or `server`: read from a running one."), "parameter_count": count(""),
 			}),
 			"minor_versions": items(map[string]schema.Attribute{
-				"minor_version": count("A release date."), "is_acceptable": flag("Late enough for the cache to be enabled."),
+				"minor_version": count("A release date."), "is_acceptable": flag("Recent enough for the cache to be enabled."),
 				"is_offered": flag("What an upgrade of a local instance leads to."), "instance_count": count("Instances that run it."),
 			}),
 			"offered":          count("What upgrades install; null if the control plane has no engine."),
