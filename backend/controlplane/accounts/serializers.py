@@ -113,7 +113,7 @@ class TokenCreateSerializer(serializers.Serializer[Token]):
 
 
 class TokenCreatedSerializer(TokenSerializer):
-    token = serializers.CharField(read_only=True, help_text="Shown this once.")
+    token = serializers.CharField(read_only=True, help_text="Shown only once.")
 
     class Meta(TokenSerializer.Meta):
         fields = (*TokenSerializer.Meta.fields, "token")

@@ -3331,7 +3331,7 @@ export interface components {
             readonly last_used_at: string | null;
             /** Format: date-time */
             readonly created_at: string;
-            /** @description Shown this once. */
+            /** @description Shown only once. */
             readonly token: string;
         };
         Trial: {

@@ -42,10 +42,10 @@ def may_read(client):
     [
         ("elevenchars", "at least 12"),
         ("ﬀﬀﬀﬀﬀ", "at least 12"),  # ten letters, once normalised
-        (" " * 12, "not blanks alone"),
-        ("\u3000" * 6 + "\u200b" * 6, "not blanks alone"),
-        ("qwertyuiop123", "try first"),
-        ("QwertyUiop123", "try first"),
+        (" " * 12, "not only spaces"),
+        ("\u3000" * 6 + "\u200b" * 6, "not only spaces"),
+        ("qwertyuiop123", "most common"),
+        ("QwertyUiop123", "most common"),
         ("Bob.Builder-2026", "Beside the user name"),
         ("bob@builder.example1", "Beside the user name"),
         ("FastQueryCache2026", "Beside the user name"),

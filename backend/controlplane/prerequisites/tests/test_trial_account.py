@@ -58,7 +58,7 @@ def test_an_account_that_these_statements_make_runs_trials_and_counts_their_hits
     found = try_out(operator, external).json()
     assert found["hits"] > 5 and not found["is_counting_shared"]
     refused = try_out(operator, external, "SELECT * FROM mysql.global_priv")
-    assert refused.json()["detail"].endswith("may only SELECT, and no system schema.")
+    assert refused.json()["detail"].endswith("can only SELECT, and not from system schemas.")
 
 
 @pytest.mark.parametrize(

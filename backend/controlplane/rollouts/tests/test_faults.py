@@ -78,6 +78,6 @@ def test_a_worker_killed_with_an_item_in_hand(held, shared_server, own_server, w
     until(lambda: has_ended(row), "the fleet apply ends")
     items = list(row.items.order_by("instance_name"))
     assert (row.state, sorted(item.state for item in items)) == ends
-    assert items[0].state == "failed" and "worker that ran this change is gone" in items[0].detail
+    assert items[0].state == "failed" and "worker that ran this change has stopped" in items[0].detail
     assert running(shared_server, "sort_buffer_size") == before
     assert proxy.seen <= 2, "set once, and once to take it back"

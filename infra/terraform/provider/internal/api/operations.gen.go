@@ -1746,7 +1746,7 @@ type TokenCreated struct {
 	// * `admin` - admin
 	Scope Role `json:"scope"`
 
-	// Token Shown this once.
+	// Token Shown only once.
 	Token    string `json:"token"`
 	Username string `json:"username"`
 }
