@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::server::Product;
+
 pub struct Arguments(Vec<(String, String)>);
 
 impl Arguments {
@@ -26,6 +28,14 @@ impl Arguments {
 
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.all(name).last().map(PathBuf::from)
+    }
+
+    pub fn product(&self) -> io::Result<Product> {
+        match self.all("product").last() {
+            None | Some("mariadb") => Ok(Product::MariaDb),
+            Some("mysql") => Ok(Product::MySql),
+            Some(other) => Err(io::Error::other(format!("--product is mariadb or mysql, not {other}"))),
+        }
     }
 
     pub fn number(&self, name: &str, default: u64) -> io::Result<u64> {

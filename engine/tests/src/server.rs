@@ -167,6 +167,10 @@ impl Server {
         Client::root(&self.unix_endpoint())
     }
 
+    pub fn product(&self) -> Product {
+        self.options.product
+    }
+
     pub fn has_plugin(&self) -> bool {
         self.options.plugin.is_some()
     }

@@ -10,7 +10,7 @@ use fqc_tests::differential::{self, Aim, Plan};
 use fqc_tests::server::{Options, Server};
 
 const USAGE: &str = "differential [--seed N] [--aim everything|rows] [--any-case 0|1] [--statements N] [--seconds S] [--epoch N] [--shrink-seconds S] \
-    [--adaptation 0|1] [--plugin PATH] [--mariadbd PATH] [--option k=v]...";
+    [--adaptation 0|1] [--plugin PATH] [--product mariadb|mysql] [--mariadbd PATH] [--option k=v]...";
 
 fn main() -> ExitCode {
     match judge() {
@@ -43,7 +43,8 @@ fn judge() -> io::Result<ExitCode> {
         shrink_time: Duration::from_secs(arguments.number("shrink-seconds", default.shrink_time.as_secs())?),
         cached_endpoint: None,
     };
-    let mut options = Options { program: arguments.path("mariadbd"), ..Options::default() };
+    let product = arguments.product()?;
+    let mut options = Options { product, program: arguments.path("mariadbd"), ..Options::default() };
     options.arguments.extend(differential::ARGUMENTS.iter().map(|one| one.to_string()));
     options.arguments.extend(plan.is_any_case.then(|| differential::IN_ANY_CASE.to_string()));
     options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));

@@ -9,7 +9,7 @@ use fqc_tests::histories::{self, Plan};
 use fqc_tests::server::{Options, Server};
 
 const USAGE: &str = "histories [--seed N] [--seconds S] [--threads N] [--reinstalls 0|1] [--redefines 0|1] [--naps 0|1] \
-    [--plugin PATH] [--mariadbd PATH] [--option k=v]...";
+    [--plugin PATH] [--product mariadb|mysql] [--mariadbd PATH] [--option k=v]...";
 
 fn main() -> ExitCode {
     match judge() {
@@ -34,8 +34,12 @@ fn judge() -> io::Result<ExitCode> {
         through: None,
     };
     let has_counter = !plan.reinstalls;
-    let mut options =
-        Options { program: arguments.path("mariadbd"), plugin: arguments.path("plugin"), ..Options::default() };
+    let mut options = Options {
+        product: arguments.product()?,
+        program: arguments.path("mariadbd"),
+        plugin: arguments.path("plugin"),
+        ..Options::default()
+    };
     options.arguments.extend(histories::ARGUMENTS.iter().map(|one| one.to_string()));
     options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));
     let mut server = Server::start(options)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::action::{Account, Action, Deed};
 use crate::client::{Client, Endpoint, Param, Prepared, Response, command, execute_body};
-use crate::server::Server;
+use crate::server::{Product, Server};
 
 /// Nothing here may block: every lock timeout is 0.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
@@ -50,6 +50,7 @@ pub struct Lane {
     /// Its snapshot keeps the purge from running, on which it depends who meets whose gap locks.
     holder: Client,
     sessions: Vec<Session>,
+    product: Product,
 }
 
 impl Lane {
@@ -59,7 +60,7 @@ impl Lane {
             None => [server.unix_endpoint(), server.endpoint()],
         };
         let (admin, holder) = (server.admin()?, server.admin()?);
-        let mut lane = Self { endpoints, admin, holder, sessions: Vec::new() };
+        let mut lane = Self { endpoints, admin, holder, sessions: Vec::new(), product: server.product() };
         lane.clean()?;
         lane.holder.must("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
         for index in 0..sessions {
@@ -100,7 +101,12 @@ impl Lane {
     fn clean(&mut self) -> io::Result<()> {
         let admin = &mut self.admin;
         for statement in super::RESTORING {
-            admin.must(statement)?;
+            for statement in super::generate::in_words_of(self.product, statement) {
+                admin.must(&statement)?;
+            }
+        }
+        if self.product == Product::MySql {
+            admin.must("RESET PERSIST")?;
         }
         // Refused with autocommit off, and until the server has noticed the end of the session that prepared it.
         loop {
@@ -113,11 +119,17 @@ impl Lane {
                 admin.query(format!("XA ROLLBACK '{}'", String::from_utf8_lossy(&name)))?;
             }
         }
-        let listing = "SELECT CONCAT('DROP DATABASE `', schema_name, '`') FROM information_schema.schemata \
+        let accounts = match self.product {
+            Product::MariaDb => "CONCAT(IF(is_role = 'Y', 'DROP ROLE `', 'DROP USER `'), user, '`')",
+            Product::MySql => "CONCAT('DROP USER `', user, '`')",
+        };
+        let listing = format!(
+            "SELECT CONCAT('DROP DATABASE `', schema_name, '`') FROM information_schema.schemata \
             WHERE schema_name NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys') \
-            UNION ALL SELECT CONCAT(IF(is_role = 'Y', 'DROP ROLE `', 'DROP USER `'), user, '`') FROM mysql.user \
-            WHERE user NOT IN ('root', 'mariadb.sys', 'PUBLIC', 'mysql', '')";
-        for row in admin.must(listing)?.rows(false) {
+            UNION ALL SELECT {accounts} FROM mysql.user \
+            WHERE user NOT IN ('root', 'mariadb.sys', 'PUBLIC', 'mysql', '') AND user NOT LIKE 'mysql.%'"
+        );
+        for row in admin.must(&listing)?.rows(false) {
             let statement = row[0].clone().unwrap_or_default();
             admin.must(&String::from_utf8_lossy(&statement))?;
         }

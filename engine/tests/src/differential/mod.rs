@@ -134,6 +134,7 @@ pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(
         let steps = plan.epoch.min(plan.statements - summary.statements);
         let generator =
             Generator::new(Random::new(seed), SESSIONS, plan.aim, seed % 2 == 1).in_any_case(plan.is_any_case);
+        let generator = generator.speaking(pair.plain.product());
         let before = COUNTERS.map(|name| pair.counter(name));
         found = match epoch(&mut pair, generator, seed, steps, begun + plan.time, &mut summary) {
             Err(_) if pair.have_died()? => {

@@ -6,6 +6,7 @@ use std::io;
 use super::register::Register;
 use super::stage::Stage;
 use super::voice::{Outcome, Voice};
+use crate::differential::generate::in_words_of;
 
 #[derive(Default)]
 pub struct Definitions {
@@ -36,7 +37,7 @@ impl Definitions {
     pub fn writer(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
         while stage.goes_on() {
             // The server rests between two changes; nothing could be kept in a schema that never stands still.
-            let outcome = self.write(voice).and_then(|()| voice.text("DO SLEEP(1)").map(drop));
+            let outcome = self.write(voice, stage).and_then(|()| voice.text("DO SLEEP(1)").map(drop));
             if let Err(trouble) = outcome {
                 voice.recover(&trouble)?;
             }
@@ -44,7 +45,7 @@ impl Definitions {
         Ok(())
     }
 
-    fn write(&self, voice: &mut Voice) -> Outcome<()> {
+    fn write(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         let register =
             [&self.view, &self.function, &self.swapped, &self.emptied, &self.exchanged][voice.random.below(5)];
         let value = register.attempt();
@@ -71,8 +72,8 @@ impl Definitions {
                 "ALTER TABLE exchanged EXCHANGE PARTITION p0 WITH TABLE exchange_with".into(),
             ],
         };
-        for statement in &statements {
-            voice.text(statement)?;
+        for statement in statements.iter().flat_map(|statement| in_words_of(stage.product, statement)) {
+            voice.text(&statement)?;
         }
         register.acknowledge(value, &statements.join("; "));
         Ok(())

@@ -19,6 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::client::Endpoint;
+use crate::differential::generate::in_words_of;
 use crate::server::Server;
 use definitions::Definitions;
 use register::{Board, KEYS, WAYS};
@@ -102,7 +103,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         Some(endpoint) => [endpoint.clone(), endpoint.clone()],
         None => [server.unix_endpoint(), server.endpoint()],
     };
-    let stage = Stage::new(endpoints, plan);
+    let stage = Stage::new(endpoints, plan, server.product());
     let outcomes: Vec<io::Result<()>> = thread::scope(|scope| {
         let (stage, world) = (&stage, &world);
         let started: Vec<_> = roles(stage.plan.threads)
@@ -132,7 +133,9 @@ fn prepare(server: &Server, world: &World, with_event: bool) -> io::Result<()> {
     statements.extend(bank::setup());
     statements.extend(own::setup());
     statements.extend(chaos::setup(with_event));
-    statements.iter().try_for_each(|statement| admin.must(statement).map(drop))
+    let product = server.product();
+    let mut told = statements.iter().flat_map(|statement| in_words_of(product, statement));
+    told.try_for_each(|statement| admin.must(&statement).map(drop))
 }
 
 /// The writers of registers are fixed, each with keys of its own; readers fill up.

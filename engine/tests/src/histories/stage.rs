@@ -7,12 +7,14 @@ use std::time::Instant;
 
 use super::Plan;
 use crate::client::Endpoint;
+use crate::server::Product;
 
 const ENOUGH: usize = 5;
 
 pub struct Stage {
     pub endpoints: [Endpoint; 2],
     pub plan: Plan,
+    pub product: Product,
     deadline: Instant,
     is_over: AtomicBool,
     violations: Mutex<Vec<String>>,
@@ -23,9 +25,10 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub fn new(endpoints: [Endpoint; 2], plan: Plan) -> Self {
+    pub fn new(endpoints: [Endpoint; 2], plan: Plan, product: Product) -> Self {
         Self {
             endpoints,
+            product,
             deadline: Instant::now() + plan.time,
             plan,
             is_over: AtomicBool::new(false),

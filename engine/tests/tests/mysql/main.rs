@@ -3,4 +3,6 @@
 //! Only built with the feature `mysql`: `make test-engine-mysql` brings a server first, and says so loudly where it cannot.
 
 mod dialect;
+mod differential;
+mod histories;
 mod itself;

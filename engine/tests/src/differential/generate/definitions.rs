@@ -98,6 +98,9 @@ impl Generator {
         let table = self.table(false);
         let name = self.reference(&table);
         let fresh = self.table_name();
+        if self.is_own(25) {
+            return self.mysql_definition(&name);
+        }
         match self.random.weighted(&[20, 26, 8, 8, 8, 6, 5, 4, 3]) {
             0 => self.create_table(&fresh),
             1 => format!("ALTER TABLE {name} {}", self.alteration()),

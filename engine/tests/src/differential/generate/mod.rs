@@ -4,6 +4,7 @@ mod connections;
 mod definitions;
 mod expressions;
 mod model;
+mod mysql;
 mod reads;
 mod routines;
 mod rows;
@@ -20,9 +21,18 @@ use std::fmt;
 use super::action::{Account, Action, Deed, Kind};
 use crate::client::{Param, Response, Row};
 use crate::random::Random;
+use crate::server::Product;
 use model::{Model, Table};
 
 pub use model::LISTING;
+
+/// What a product must be told in place of a statement that was written for MariaDB.
+pub fn in_words_of(product: Product, text: &str) -> Vec<String> {
+    match product {
+        Product::MariaDb => vec![text.to_owned()],
+        Product::MySql => mysql::translated(text),
+    }
+}
 
 const IN_TRANSACTION: u16 = 0x0001;
 const REMEMBERED: usize = 40;
@@ -95,6 +105,8 @@ pub struct Generator {
     is_begun: bool,
     /// Names come in any letters.
     is_any_case: bool,
+    /// Whose statements these are.
+    product: Product,
 }
 
 /// Places in the list of weights whose statements outdate everything, or end caching for a session.
@@ -115,6 +127,7 @@ impl Generator {
             is_calm,
             is_begun: false,
             is_any_case: false,
+            product: Product::default(),
         };
         generator.prelude();
         generator.is_begun = true;
@@ -124,6 +137,20 @@ impl Generator {
     /// For servers that find `t0` by the name `T0`.
     pub fn in_any_case(self, is_any_case: bool) -> Self {
         Self { is_any_case, ..self }
+    }
+
+    /// In the words of this product.
+    pub fn speaking(mut self, product: Product) -> Self {
+        self.product = product;
+        if product == Product::MySql {
+            // After what the prelude of all has made, before what sessions do.
+            let place = self.queue.iter().position(|action| action.kind == Kind::Routine).unwrap_or(0);
+            for text in mysql::PRELUDE.iter().rev() {
+                let deed = Deed::Query(text.to_string());
+                self.queue.insert(place, Action { session: 0, kind: Kind::Definition, deed });
+            }
+        }
+        self
     }
 
     pub fn aim(&self) -> Aim {
@@ -166,7 +193,7 @@ impl Generator {
     }
 
     pub fn next_action(&mut self) -> Action {
-        let mut action = self.action();
+        let mut action = self.translated();
         // Of those that come again, most must come in the same letters.
         if self.is_any_case
             && let Deed::Query(text) | Deed::Run(text, _) = &mut action.deed
@@ -175,6 +202,34 @@ impl Generator {
             *text = spelling::respelled(&mut self.random, text);
         }
         action
+    }
+
+    /// One action may stand for several; the rest comes next.
+    fn translated(&mut self) -> Action {
+        let mut action = self.action();
+        if self.product == Product::MariaDb {
+            return action;
+        }
+        match &mut action.deed {
+            Deed::Query(text) => {
+                let mut steps = mysql::translated(text).into_iter();
+                *text = steps.next().unwrap_or_default();
+                let (session, kind) = (action.session, action.kind);
+                let rest = steps.map(|text| Action { session, kind, deed: Deed::Query(text) });
+                rest.rev().for_each(|action| self.queue.push_front(action));
+            }
+            Deed::Run(text, _) | Deed::Load(text, _) => *text = mysql::translated(text).swap_remove(0),
+            Deed::Pipeline(texts) => {
+                texts.iter_mut().for_each(|text| *text = mysql::translated(text).swap_remove(0));
+            }
+            _ => {}
+        }
+        action
+    }
+
+    /// Something of MySQL's own is due.
+    fn is_own(&mut self, percent: u64) -> bool {
+        self.product == Product::MySql && self.random.percent(percent)
     }
 
     fn action(&mut self) -> Action {

@@ -7,6 +7,10 @@ impl Generator {
     pub(super) fn read(&mut self) -> String {
         let table = self.table(true);
         let name = self.reference(&table);
+        if self.is_own(15) {
+            let text = self.mysql_read(&table, &name);
+            return self.decorated(text);
+        }
         let text = match self.random.weighted(&[30, 14, 10, 8, 8, 6, 5, 4, 4, 4, 14]) {
             0 => {
                 let selection = self.selection(&table);

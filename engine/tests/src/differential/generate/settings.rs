@@ -84,6 +84,9 @@ impl Generator {
     }
 
     pub(super) fn set(&mut self) -> String {
+        if self.is_own(10) {
+            return self.mysql_set();
+        }
         let setting = self.setting();
         let other = self.setting();
         match self.random.below(24) {

@@ -8,6 +8,9 @@ impl Generator {
     pub(super) fn write(&mut self) -> String {
         let table = self.table(true);
         let name = self.reference(&table);
+        if self.is_own(15) {
+            return self.mysql_write(&table, &name);
+        }
         match self.random.weighted(&[26, 24, 14, 6, 6, 4, 3, 3, 3, 2, 3]) {
             0 => self.insert("INSERT", &table, &name),
             1 => self.update(&table, &name),
