@@ -190,3 +190,22 @@ fn rows_are_told_apart_only_where_one_table_is_read_once() {
         assert!(touched::written(text(other), &key).is_none(), "{}", String::from_utf8_lossy(other));
     }
 }
+
+#[test]
+fn names_of_tables_are_found_in_mysqls_own_shapes() {
+    let names = |text: &str| {
+        let found = sql::sources(text.as_bytes(), mode()).expect("an answer");
+        found.iter().map(|one| String::from_utf8_lossy(&one.name).into_owned()).collect::<Vec<_>>().join(" ")
+    };
+    for (text, expected) in [
+        ("TABLE v ORDER BY id", "v"),
+        ("(TABLE u) EXCEPT (TABLE v LIMIT 1)", "u v"),
+        ("SELECT 1 FROM t, LATERAL (SELECT 1 FROM v WHERE v.a = t.a) AS l", "t LATERAL v"),
+        ("SELECT 1 FROM t JOIN (VALUES ROW(1, 2)) AS x, v", "t VALUES v"),
+        ("WITH c AS (TABLE v) SELECT 1 FROM c", "v c"),
+        ("SELECT /*+ BKA(t) */ 1 FROM t", "t"),
+    ] {
+        assert_eq!(names(text), expected, "{text}");
+    }
+    assert_eq!(sql::sources(b"SELECT /*+ QB_NAME(`x*/`) */ 1 FROM t", mode()), None);
+}

@@ -99,6 +99,11 @@ fn the_catalogue_answers_every_question_without_a_warning(_: &Server, admin: &mu
     for (habit, value) in MYSQL.habits.all().iter().zip(values) {
         assert!(habit.is_none(value.as_deref().expect("a value")), "{}", habit.question);
     }
+    let of_new_sessions = habits.replace("@@SESSION.", "@@GLOBAL.");
+    ask(&format!("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect, {of_new_sessions}"), 1);
+    let askable = MYSQL.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
+    ask(&format!("SELECT {}", askable.collect::<Vec<_>>().join(", ")), 1);
+    assert_eq!(ask(&known.view.replace("{table}", "'v'"), 1)[0][1].as_deref(), Some(&b"v"[..]));
     ask(known.own_plugin, 0);
     ask(known.other_listeners, 0);
 }
