@@ -48,3 +48,21 @@ fn the_question_of_a_new_client_leaves_its_session_as_it_was() {
     other.reply(&wire::ErrPacket::build(1, 1064, b"42000", "You have an error in your SQL syntax"));
     assert!(other.is_served(READ));
 }
+
+#[test]
+fn a_statement_is_prepared_as_the_server_knows_it() {
+    let engine = engine_of(&MYSQL, || 0);
+    let mut talk = connect(&engine);
+    let mut prepared_as = |text: &str| {
+        let mut packet = Vec::new();
+        wire::push_packet(&mut packet, &mut 0, &[b"\x16", text.as_bytes()].concat());
+        match talk.session.on_command(&engine, &packet, &mut talk.client) {
+            Decision::Replace(other) => String::from_utf8_lossy(&other[5..]).into_owned(),
+            Decision::Forward => text.to_owned(),
+            decision => panic!("{decision:?}"),
+        }
+    };
+    assert_eq!(prepared_as("SELECT SQL_CACHE v FROM t"), "SELECT           v FROM t");
+    assert_eq!(prepared_as("RESET QUERY CACHE"), MYSQL.statements.query_cache_test.unwrap());
+    assert_eq!(prepared_as("SELECT v FROM t"), "SELECT v FROM t");
+}
