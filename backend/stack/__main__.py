@@ -46,7 +46,8 @@ def _parser() -> argparse.ArgumentParser:
     start.add_argument(
         "--ports", choices=["fixed", "auto"], default="fixed", help="fixed: FQC_WEB_PORT and so on; auto: free ones"
     )
-    start.add_argument("--count", type=int, default=2, help="how many MariaDB servers")
+    start.add_argument("--count", type=int, default=2, help="how many servers")
+    start.add_argument("--product", choices=["MariaDB", "MySQL"], default="MariaDB", help="of these servers")
     start.add_argument("--json", action="store_true")
     add("down", _down, "stop what it started, and only that")
     add("reset", _reset, "stop it and forget its data")
@@ -59,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _up(options: argparse.Namespace) -> None:
     run_dir = _run_dir(options)
-    running = up(run_dir, is_auto=options.ports == "auto", fleet_size=options.count)
+    running = up(run_dir, is_auto=options.ports == "auto", fleet_size=options.count, product=options.product)
     print(json.dumps(asdict(running), indent=2) if options.json else report.started(running, run_dir))
 
 

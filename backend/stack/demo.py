@@ -1,7 +1,5 @@
 """`demo`: the workload on every server of the fleet, with the cache enabled first where it is off."""
 
-import os
-import pwd
 import secrets
 from pathlib import Path
 
@@ -23,7 +21,9 @@ def demo(run_dir: RunDir, seconds: float | None) -> None:
     instances = [instance for instance in fleet.listed(run_dir, kept) if instance.is_running]
     if kept.ports is None or not instances:
         raise Problem("no local server runs; start the stack first with: make up")
-    off = [instance for instance in instances if not _is_on(instance)]
+    for instance in (each for each in instances if not each.has_engine):
+        progress(f"{instance.name} has no engine: its reads are not cached")
+    off = [instance for instance in instances if instance.has_engine and not _is_on(instance)]
     if off:
         environment = for_children(run_dir, kept.ports, kept.stack_id)
         api = Api(web_address(kept.ports))
@@ -37,8 +37,8 @@ def demo(run_dir: RunDir, seconds: float | None) -> None:
 
 def as_owner(instance: Instance) -> "pymysql.Connection[Cursor]":
     """With every right: a local server lets in who owns its process, through its socket."""
-    user = pwd.getpwuid(os.geteuid()).pw_name
-    return pymysql.connect(unix_socket=str(Path(instance.folder) / "server.sock"), user=user, autocommit=True)
+    socket = str(Path(instance.folder) / "server.sock")
+    return pymysql.connect(unix_socket=socket, user=instance.owner, password=instance.owner_password, autocommit=True)
 
 
 def _is_on(instance: Instance) -> bool:
@@ -52,8 +52,9 @@ def _make_account(instance: Instance) -> Account:
     password = secrets.token_urlsafe(18)
     try:
         with as_owner(instance) as connection, connection.cursor() as cursor:
-            cursor.execute("CREATE OR REPLACE USER 'demo'@'127.0.0.1' IDENTIFIED BY %s", (password,))
+            cursor.execute("DROP USER IF EXISTS 'demo'@'127.0.0.1'")
+            cursor.execute("CREATE USER 'demo'@'127.0.0.1' IDENTIFIED BY %s", (password,))
             cursor.execute(f"GRANT ALL PRIVILEGES ON {SCHEMA}.* TO 'demo'@'127.0.0.1'")
     except pymysql.MySQLError as error:
         raise Problem(f"cannot make the demo's account on {instance.name}: {error}") from error
-    return Account(instance.host, instance.port, "demo", password)
+    return Account(instance.host, instance.port, "demo", password, instance.public_key)

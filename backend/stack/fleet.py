@@ -20,6 +20,11 @@ class Instance:
     username: str
     # The account of the control plane itself: never in a message, only in what `up --json` hands to a test.
     password: str = field(repr=False)
+    # With every right, through the server's socket alone.
+    owner: str
+    owner_password: str = field(repr=False)
+    public_key: str = field(repr=False)
+    product: str
     state: str
     pid: int | None
     has_engine: bool
@@ -41,8 +46,9 @@ def ensure_admin(run_dir: RunDir, environment: Mapping[str, str]) -> Administrat
     return Administrator(**json.loads(step.ask("ensure-admin", ["ensure_admin", "--json"], run_dir, environment)))
 
 
-def start(count: int, run_dir: RunDir, environment: Mapping[str, str]) -> list[Instance]:
-    return _instances(step.ask("fleet-start", _command("start", "--count", str(count)), run_dir, environment))
+def start(count: int, product: str, run_dir: RunDir, environment: Mapping[str, str]) -> list[Instance]:
+    command = _command("start", "--count", str(count), "--product", product)
+    return _instances(step.ask("fleet-start", command, run_dir, environment))
 
 
 def listed(run_dir: RunDir, kept: Record) -> list[Instance]:

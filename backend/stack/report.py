@@ -7,7 +7,7 @@ from stack.up import Running
 
 def started(running: Running, run_dir: RunDir) -> str:
     servers = "\n".join(
-        f"    {instance.name:<12} {instance.host}:{instance.port}"
+        f"    {instance.name:<12} {instance.product:<8} {instance.host}:{instance.port}"
         f"  {'engine loaded' if instance.has_engine else 'without the engine'}"
         for instance in running.instances
     )
@@ -18,11 +18,11 @@ def started(running: Running, run_dir: RunDir) -> str:
     user      {running.admin.username}
     password  {running.admin.password or "the one you set"}
 
-  MariaDB servers
+  servers
 {servers}
 
   Try next
-    make demo     a workload on both servers; then open Monitoring of an instance
+    make demo     a workload on all of them; then open Monitoring of an instance
     make status   what runs, and where its logs are ({run_dir.logs})
     make down     stop it; `make up` finds everything as it was
 """

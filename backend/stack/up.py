@@ -22,7 +22,7 @@ class Running:
     instances: list[fleet.Instance]
 
 
-def up(run_dir: RunDir, *, is_auto: bool, fleet_size: int) -> Running:
+def up(run_dir: RunDir, *, is_auto: bool, fleet_size: int, product: str) -> Running:
     _require_built()
     run_dir.prepare()
     with record.locked(run_dir.lock):
@@ -32,13 +32,15 @@ def up(run_dir: RunDir, *, is_auto: bool, fleet_size: int) -> Running:
         environment = for_children(run_dir, kept.ports, kept.stack_id)
         record.save(run_dir.record, kept)
         try:
-            return _bring_up(run_dir, kept, kept.ports, environment)
+            return _bring_up(run_dir, kept, kept.ports, product, environment)
         except BaseException:
             stop_everything(run_dir, kept)
             raise
 
 
-def _bring_up(run_dir: RunDir, kept: record.Record, chosen: Ports, environment: Mapping[str, str]) -> Running:
+def _bring_up(
+    run_dir: RunDir, kept: record.Record, chosen: Ports, product: str, environment: Mapping[str, str]
+) -> Running:
     services = declare(run_dir, chosen, environment)
     now = revision()
     is_current = kept.revision == now and len(kept.running()) == len(services)
@@ -48,8 +50,8 @@ def _bring_up(run_dir: RunDir, kept: record.Record, chosen: Ports, environment: 
         step.progress("preparing the database")
         step.run("migrate", ["migrate", "--noinput"], run_dir, environment)
     admin = fleet.ensure_admin(run_dir, environment)
-    step.progress(f"seeing to {kept.fleet_size} MariaDB servers")
-    instances = fleet.start(kept.fleet_size, run_dir, environment)
+    step.progress(f"seeing to {kept.fleet_size} {product} servers")
+    instances = fleet.start(kept.fleet_size, product, run_dir, environment)
     if not is_current:
         step.progress("starting " + ", ".join(service.name for service in services))
         for service in services:

@@ -43,11 +43,13 @@ class Account:
     port: int
     user: str
     password: str
+    public_key: str = ""  # the server's own; with it the password is encrypted
 
     def connect(self) -> "pymysql.Connection[Cursor]":
         return pymysql.connect(
-            host=self.host, port=self.port, user=self.user, password=self.password, autocommit=True, connect_timeout=10
-        )
+            host=self.host, port=self.port, user=self.user, password=self.password, autocommit=True, connect_timeout=10,
+            server_public_key=self.public_key.encode() or None,
+        )  # fmt: skip
 
 
 @dataclass
@@ -65,16 +67,16 @@ def prepare(account: Account) -> None:
             cursor.execute(table)
         cursor.execute("SELECT COUNT(*) FROM product")
         if cursor.fetchall() != ((PRODUCTS,),):
-            cursor.execute(
-                "INSERT IGNORE INTO product"
-                f" SELECT seq, seq MOD {CATEGORIES}, CONCAT('product ', seq), 100 + seq * 7 MOD 9900, 1000"
-                f" FROM seq_1_to_{PRODUCTS}"
-            )
-            cursor.execute(
-                "INSERT INTO review (product, stars, words)"
-                f" SELECT 1 + seq MOD {PRODUCTS}, 1 + seq MOD 5, REPEAT('fine ', 1 + seq MOD 20)"
-                f" FROM seq_1_to_{PRODUCTS * 5}"
-            )
+            cursor.executemany("INSERT IGNORE INTO product VALUES (%s, %s, %s, %s, 1000)", _products())
+            cursor.executemany("INSERT INTO review (product, stars, words) VALUES (%s, %s, %s)", _reviews())
+
+
+def _products() -> list[tuple[int, int, str, int]]:
+    return [(each, each % CATEGORIES, f"product {each}", 100 + each * 7 % 9900) for each in range(1, PRODUCTS + 1)]
+
+
+def _reviews() -> list[tuple[int, int, str]]:
+    return [(1 + each % PRODUCTS, 1 + each % 5, "fine " * (1 + each % 20)) for each in range(1, PRODUCTS * 5 + 1)]
 
 
 def statement(draw: random.Random) -> tuple[str, bool]:

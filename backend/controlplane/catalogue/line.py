@@ -41,6 +41,13 @@ def line_from(raw: Mapping[str, Any], source: str) -> Line:
 
 
 @cache
+def rounding_parts() -> frozenset[str]:
+    """Parameters of whose product another is a multiple: without them nobody knows which values are the same."""
+    definitions = (each for line in shipped_lines().values() for each in line.definitions.values())
+    return frozenset(part for each in definitions for part in each.rounds_to if isinstance(part, str))
+
+
+@cache
 def shipped_lines() -> Mapping[str, Line]:
     raws = (yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml")))
     return {raw["id"]: line_from(raw, "shipped") for raw in raws}

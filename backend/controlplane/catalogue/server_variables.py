@@ -2,7 +2,7 @@
 
 The server itself states type, bounds, block size, choices, default and whether a variable is read-only, so no variable
 is missing. Units it does not state: they come from the shipped definition of the same name, or stay empty. MySQL does
-not state choices: they come from `choices.yaml`. Without them any text is taken, and the server may refuse it.
+not state choices and steps: they come from `mysql.yaml`. Without choices any text is taken; the server may refuse it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from controlplane.gateway.product import product_of
 
 from .line import shipped_lines
 
-CHOICES = Path(__file__).with_name("choices.yaml")
+MYSQL = Path(__file__).with_name("mysql.yaml")
 _TYPES = {
     "BOOLEAN": "boolean",
     "ENUM": "enum",
@@ -70,7 +70,7 @@ def _entry(
         "unit": _unit(name),
         "default": default or None if name in _NOT_EMPTY else default,
         "allowed": "~.+" if name in _NOT_EMPTY else _allowed(type_, minimum, maximum, choices),
-        "rounds_to": [int(block)] if block and int(block) > 1 else [],
+        "rounds_to": _steps(name, block),
         "restart": is_static,
         # Static and without an option, of one session only, or no setting at all: no template can set it.
         "readonly": scope == "SESSION ONLY" or (is_static and argument is None) or name in _ENGINE_FACTS | _OF_SESSIONS,
@@ -81,8 +81,23 @@ def _entry(
 @cache
 def _choices() -> Mapping[str, tuple[str, str]]:
     """Name to type and choices, of what MySQL calls an enumeration or a set, or just a text."""
-    table = yaml.safe_load(CHOICES.read_text(encoding="utf-8"))
-    return {name: (type_, choices) for type_, names in table.items() for name, choices in names.items()}
+    return {name: (type_, choices) for type_ in ("enum", "set") for name, choices in _of_mysql()[type_].items()}
+
+
+@cache
+def _of_mysql() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = yaml.safe_load(MYSQL.read_text(encoding="utf-8"))
+    return found
+
+
+def _steps(name: str, block: str | None) -> list[int | str]:
+    """A server that states no block size may round all the same."""
+    if block is not None:
+        return [int(block)] if int(block) > 1 else []
+    if name in _of_mysql()["rounds_to"]:
+        return [_of_mysql()["rounds_to"][name]]
+    shipped = shipped_lines()["5.7"].get(name)
+    return list(shipped.rounds_to) if shipped else []
 
 
 def _unit(name: str) -> str:

@@ -17,9 +17,10 @@ from controlplane.fleet.services import instance_forget, instance_state_set
 from controlplane.fleet.states import Provider, State
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.local import LocalServerError
+from controlplane.gateway.product import DEFAULT_PRODUCT, MYSQL
 
 CLASS = "local.small"
-NAME = "demo-{number}"
+NAMES = {DEFAULT_PRODUCT.name: "demo-{number}", MYSQL.name: "demo-mysql-{number}"}
 MAKE_SECONDS = 600
 
 
@@ -27,17 +28,18 @@ def _all() -> list[Instance]:
     return list(instance_list().filter(provider=Provider.LOCAL).order_by("created_at", "name"))
 
 
-def start(count: int) -> None:
-    """Every local server runs, and there are at least `count` of them."""
+def start(count: int, product: str) -> None:
+    """Every local server runs, and there are at least `count` of the product."""
     for instance in _all():
         _start_again(instance)
     for number in range(1, count + 1):
-        if not Instance.objects.filter(name=NAME.format(number=number)).exists():
-            _make(NAME.format(number=number))
+        name = NAMES[product].format(number=number)
+        if not Instance.objects.filter(name=name).exists():
+            _make(name, product)
 
 
-def _make(name: str) -> None:
-    instance = instance_create(name=name, provider=Provider.LOCAL, instance_class=CLASS)
+def _make(name: str, product: str) -> None:
+    instance = instance_create(name=name, provider=Provider.LOCAL, product=product, instance_class=CLASS)
     deadline = time.monotonic() + MAKE_SECONDS
     while instance.state == State.CREATING and time.monotonic() < deadline:
         for change in instance.changes.filter(state=ChangeState.APPROVED):
@@ -91,6 +93,7 @@ def status() -> list[dict[str, Any]]:
 
 def _facts(instance: Instance) -> dict[str, Any]:
     server = local_server(instance)
+    owner, owner_password = server.owner
     return {
         "id": instance.pk,
         "name": instance.name,
@@ -98,6 +101,10 @@ def _facts(instance: Instance) -> dict[str, Any]:
         "port": instance.port,
         "username": instance.username,
         "password": instance.password,
+        "public_key": server.public_key,
+        "owner": owner,
+        "owner_password": owner_password,
+        "product": server.product.name,
         "state": instance.state,
         "pid": server.pid,
         "has_engine": instance.minor_version is not None,

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import Q, prefetch_related_objects
 from django.utils import timezone
 
-from controlplane.catalogue.line import Line
+from controlplane.catalogue.line import Line, rounding_parts
 from controlplane.changes.plan import is_never
 from controlplane.changes.planning import preview_wanted, situation_of
 from controlplane.changes.services import AT_ONCE, change_request
@@ -139,6 +139,7 @@ def _seen(instance_ids: list[str]) -> None:
 def _statements(instance: Instance) -> list[str]:
     configured = [row.name for row in instance.parameters.all()]
     names = {ENGINE_NAMES.get(name, name) for name in configured} | set(configured) | set(IDENTITY_NAMES)
+    names |= rounding_parts()
     wanted = ", ".join(f"'{quoted(name)[1:-1]}'" for name in sorted(names))
     return [
         f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({wanted})",

@@ -228,12 +228,19 @@ class LocalServer:
             return False
         return True
 
+    @property
+    def owner(self) -> tuple[str, str]:
+        """Name and password, for its socket; see `LocalProduct.owner`."""
+        name = self.product.owner
+        return (name, owner_password(self.password)) if name else (_user(), "")
+
     def as_owner(self) -> pymysql.Connection[Cursor]:
         """Every right, for who owns the server's process: through its socket, which lets nobody else in."""
+        user, password = self.owner
         return pymysql.connect(
-            unix_socket=str(self.folder / "server.sock"), user=self.product.owner or _user(),
-            password=owner_password(self.password) if self.product.owner else "", autocommit=True, ssl_disabled=True,
-            connect_timeout=ANSWER_SECONDS, read_timeout=ANSWER_SECONDS, write_timeout=ANSWER_SECONDS,
+            unix_socket=str(self.folder / "server.sock"), user=user, password=password, autocommit=True,
+            ssl_disabled=True, connect_timeout=ANSWER_SECONDS, read_timeout=ANSWER_SECONDS,
+            write_timeout=ANSWER_SECONDS,
         )  # fmt: skip
 
     @property

@@ -73,7 +73,7 @@ def test_a_running_mysql_teaches_all_of_its_variables(shared_mysql) -> None:  # 
     assert pool.allowed.minimum == "5242880"
     assert line.definitions["back_log"].needs_restart and line.definitions["back_log"].is_modifiable
     assert line.definitions["transaction_isolation"].allowed.choices[-1] == "SERIALIZABLE"
-    assert line.definitions["sort_buffer_size"].default == "262144"
+    assert line.definitions["read_rnd_buffer_size"].default == "262144"
     for name in ("version", "insert_id", "hostname", "have_geometry"):
         assert not line.definitions[name].is_modifiable
     assert {

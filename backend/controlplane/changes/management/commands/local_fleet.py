@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from controlplane.changes import local_fleet
 from controlplane.core.errors import Problem
 from controlplane.core.request_context import acting_as
+from controlplane.gateway.product import DEFAULT_PRODUCT
 
 
 class Command(BaseCommand):
@@ -19,13 +20,14 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=["start", "stop", "status", "reset"])
         parser.add_argument("--count", type=int, default=2, help="how many servers `start` sees to")
+        parser.add_argument("--product", choices=list(local_fleet.NAMES), default=DEFAULT_PRODUCT.name)
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not 1 <= options["count"] <= 200:
             raise CommandError("--count: write a number from 1 to 200")
         actions: dict[str, Callable[[], object]] = {
-            "start": lambda: local_fleet.start(options["count"]),
+            "start": lambda: local_fleet.start(options["count"], options["product"]),
             "stop": local_fleet.stop,
             "reset": local_fleet.reset,
             "status": lambda: None,
