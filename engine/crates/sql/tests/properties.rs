@@ -2,7 +2,7 @@
 
 mod random;
 
-use flavour::MARIADB;
+use flavour::{MARIADB, MYSQL};
 use random::Random;
 use sql::{Kind, LexMode, classify, mentions, surface};
 
@@ -62,6 +62,10 @@ const FRAGMENTS: &[&str] = &[
     "-1",
     "{",
     "mysql.",
+    "$$",
+    "/*+",
+    "SQL_CACHE",
+    "PERSIST",
 ];
 
 fn random_text(random: &mut Random) -> String {
@@ -70,12 +74,13 @@ fn random_text(random: &mut Random) -> String {
 }
 
 fn modes() -> impl Iterator<Item = LexMode> {
-    (0..8u8).map(|bits| LexMode {
+    let of_bits = |(flavour, bits)| LexMode {
         ansi_quotes: bits & 1 != 0,
         no_backslash_escapes: bits & 2 != 0,
         ignore_space: bits & 4 != 0,
-        ..LexMode::new(&MARIADB)
-    })
+        ..LexMode::new(flavour)
+    };
+    [&MARIADB, &MYSQL].into_iter().flat_map(|flavour| (0..8u8).map(move |bits| (flavour, bits))).map(of_bits)
 }
 
 #[test]
@@ -87,6 +92,11 @@ fn any_text_has_an_answer() {
             classify(text.as_bytes(), mode);
             mentions(text.as_bytes(), mode, |_| false);
             surface::rewrite(text.as_bytes(), mode);
+            if let Some(other) = surface::without_sql_cache(text.as_bytes(), mode) {
+                assert_eq!(other.len(), text.len());
+                let [before, after] = [text.as_bytes(), &other].map(|text| classify(text, mode).kind);
+                assert_eq!(std::mem::discriminant(&before), std::mem::discriminant(&after), "{text}");
+            }
         }
     }
 }
