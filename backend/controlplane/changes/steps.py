@@ -8,12 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+import structlog
 from django.conf import settings
 
 from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.line import Line
 from controlplane.catalogue.sameness import is_same
 from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
+from controlplane.changes.states import Kind
 from controlplane.core.errors import Conflict, Problem
 from controlplane.fleet.connection import opened
 from controlplane.fleet.definitions import instance_line
@@ -22,9 +24,12 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import Identity, learn_line, note_identity, read_identity
 from controlplane.fleet.states import Provider
 from controlplane.gateway.engine import install_engine
+from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.local_accounts import Use
+from controlplane.gateway.product import DEFAULT_PRODUCT
 from controlplane.gateway.server import Server
 
+log = structlog.get_logger(__name__)
 RESIZE_SECONDS = 600
 LOOK_EVERY_SECONDS = 0.1
 
@@ -241,7 +246,14 @@ def _remove(run: Run, step: ChangeStep) -> None:
 
 
 def _install_engine(run: Run, step: ChangeStep) -> None:
-    install_engine(local_server(run.instance), run.server, settings.ENGINE_LIBRARY)
+    server = local_server(run.instance)
+    try:
+        install_engine(server, run.server, settings.ENGINE_LIBRARY)
+    except RefusedStatement as error:
+        # The library is made for the product, and refuses this version of it: the server works without.
+        if run.change.kind != Kind.CREATE or server.product is DEFAULT_PRODUCT:
+            raise
+        log.warning("engine_refused", instance=run.instance.pk, detail=error.detail)
     _connect(run, step)
 
 

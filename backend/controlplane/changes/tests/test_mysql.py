@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from controlplane.catalogue.models import EngineLine
 from controlplane.changes.models import ChangeSet
@@ -223,5 +224,21 @@ def test_a_local_one_is_made_by_the_api_and_without_an_engine_that_does_not_load
         if not instance.takes_engine:
             refused = operator.post(f"/api/v1/instances/{instance.pk}/upgrade", {})
             assert (refused.status_code, refused.json()["code"]) == (409, "no_engine_there")
+    finally:
+        local_server(instance).remove()
+
+
+def test_a_server_that_the_engine_refuses_is_made_without_it(operator: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    mysqld()
+    library = settings.RUN_DIR / "no-engine.so"
+    library.write_bytes(MYSQL.engine_symbol)
+    monkeypatch.setattr(settings, "ENGINE_LIBRARY", library)
+    body = {"name": "refusing", "provider": "local", "product": "MySQL", "instance_class": "local.medium"}
+    assert operator.post("/api/v1/instances", body).status_code == 202
+    instance = Instance.objects.get(name="refusing")
+    try:
+        made = run(instance.changes.get())
+        assert (made.state, "install_engine" in [each[0] for each in steps(made)]) == ("applied", True)
+        assert operator.get(f"/api/v1/instances/{instance.pk}").json()["has_engine"] is False
     finally:
         local_server(instance).remove()

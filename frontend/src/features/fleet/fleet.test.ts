@@ -21,5 +21,6 @@ test('tags are name:value, and anything else is told', () => {
 
 test('a local server is asked for without an endpoint', () => {
   const request = requestOf({ ...emptyDraft, provider: 'local', name: 'db-1', instanceClass: 'small' });
-  expect(request).toEqual({ provider: 'local', name: 'db-1', instance_class: 'small', tags: {} });
+  const local = { provider: 'local', name: 'db-1', instance_class: 'small', tags: {} };
+  expect(request).toEqual({ ...local, product: 'MariaDB' });
 });

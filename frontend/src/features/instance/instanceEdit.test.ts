@@ -29,12 +29,15 @@ test('the maintenance window is sent whole, a password only when there is one', 
   });
 });
 
-test.each([{ host: 'other.example' }, { port: 3307 }, { username: 'root' }, { isTlsRequired: false }])(
-  'the password is due with %o',
-  (moved) => {
-    expect(isMoved({ ...editOf(instance), ...moved }, instance)).toBe(true);
-  },
-);
+test.each([
+  { host: 'other.example' },
+  { port: 3307 },
+  { username: 'root' },
+  { isTlsRequired: false },
+  { publicKey: 'PEM' },
+])('the password is due with %o', (moved) => {
+  expect(isMoved({ ...editOf(instance), ...moved }, instance)).toBe(true);
+});
 
 test('the password is not due with another name or other tags', () => {
   const edit = { ...editOf(instance), name: 'shop-2', tags: 'env:test', weekday: '6' };
