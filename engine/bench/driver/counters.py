@@ -130,8 +130,8 @@ class CountedCalls:
 
 
 def page_faults(thread: int) -> int:
-    """Pages of memory that the kernel had to find while this thread of a server ran."""
-    fields = Path(f"/proc/{thread}/stat").read_text().rsplit(")", 1)[1].split()
+    """Pages of memory that the kernel had to find for this thread of a server."""
+    fields = Path(f"/proc/{thread}/task/{thread}/stat").read_text().rsplit(")", 1)[1].split()
     return int(fields[7]) + int(fields[9])
 
 

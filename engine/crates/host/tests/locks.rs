@@ -29,3 +29,17 @@ fn hits_ask_for_no_lock() {
     host.server_runs("SELECT v FROM t WHERE id = 9", "nine");
     assert!(locks::asked_for() > before, "a miss asks for some, so they are counted");
 }
+
+#[test]
+fn a_read_that_is_stored_asks_for_the_locks_of_its_table_and_of_its_shard() {
+    let engine = engine();
+    let mut host = Host::connected(&engine);
+    host.server_runs(READ, "seven");
+    catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
+    let mut read = |id: usize| host.server_runs(&format!("SELECT v FROM t WHERE id = {id}"), "v");
+    // Until its shape and what the cache needs are known, and no memory is wanted.
+    (100..200).for_each(&mut read);
+    let before = locks::asked_for();
+    read(200);
+    assert_eq!(locks::asked_for() - before, 2);
+}

@@ -84,6 +84,9 @@ impl Session {
 
     /// Whether views are behind a read, as far as the catalogue is known. What is not known of them is asked for.
     pub(crate) fn reads(&self, engine: &Engine, reading: &Reading, terms: &Terms) -> Option<Reads> {
+        if engine.catalogue().has_no_views() {
+            return Some(Reads::Tables);
+        }
         let views = engine.catalogue().views()?;
         let database = terms.database.as_deref().unwrap_or(self.identity.database());
         let reads = views.read_by(reading.sources(), database);

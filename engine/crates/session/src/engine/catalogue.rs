@@ -13,12 +13,15 @@ pub struct Catalogue {
     /// How often anything, a single table included, has been defined anew.
     definitions: AtomicU64,
     views: RwLock<Arc<Views>>,
+    /// The generation that is known to have no views, so that reads need not ask for the lock.
+    without_views: AtomicU64,
 }
 
 impl Default for Catalogue {
     fn default() -> Self {
         // The first generation is 1, and the empty names are of generation 0: nothing is stored before they are read.
-        Catalogue { generation: AtomicU64::new(1), definitions: AtomicU64::new(0), views: RwLock::default() }
+        let [generation, definitions, without_views] = [1, 0, 0].map(AtomicU64::new);
+        Catalogue { generation, definitions, views: RwLock::default(), without_views }
     }
 }
 
@@ -44,7 +47,16 @@ impl Catalogue {
     }
 
     pub fn publish(&self, views: Views) {
-        *self.views.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(views);
+        let without_views = if views.are_none() { views.generation } else { 0 };
+        let mut published = self.views.write().unwrap_or_else(|e| e.into_inner());
+        *published = Arc::new(views);
+        // Release: pairs with `has_no_views`.
+        self.without_views.store(without_views, Ordering::Release);
+    }
+
+    /// Whether it is known that there are none at present.
+    pub fn has_no_views(&self) -> bool {
+        self.without_views.load(Ordering::Acquire) == self.generation()
     }
 
     /// The names, if they are those of the present.

@@ -67,9 +67,13 @@ impl Views {
         self.names.contains(name) || self.folds_case && !name.is_ascii()
     }
 
+    pub fn are_none(&self) -> bool {
+        self.known.is_empty()
+    }
+
     /// What a read of these names does; none: names that could not be told.
     pub fn read_by(&self, sources: Option<&[TableName]>, database: &[u8]) -> Reads {
-        if self.known.is_empty() {
+        if self.are_none() {
             return Reads::Tables;
         }
         let Some(sources) = sources else { return Reads::Refused(Own::View) };
