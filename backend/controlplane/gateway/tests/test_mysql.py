@@ -9,6 +9,7 @@ from controlplane.gateway.errors import AccessDenied, GatewayError, PasswordWith
 from controlplane.gateway.local_accounts import Use, account
 from controlplane.gateway.product import MYSQL
 from controlplane.gateway.server import Server, open_server
+from controlplane.gateway.variables import variable_rows
 from testing.servers import LIMITS, TestServer
 
 
@@ -97,6 +98,15 @@ def test_accounts_that_read_see_no_account_and_alter_nothing(shared_mysql: TestS
         with pytest.raises((RefusedStatement, AccessDenied)):
             server.run(statement)
     server.close()
+
+
+def test_what_can_be_set_is_told_to_an_account_without_rights_too(shared_mysql: TestServer) -> None:
+    told = []
+    for server in (as_use(shared_mysql, Use.TRIAL), shared_mysql.connect()):
+        told.append({row[0]: row[-2:] for row in variable_rows(server, MYSQL)})
+        server.close()
+    assert told[0] == told[1]
+    assert len(set(told[0].values())) == 3  # dynamic, for the next start, never
 
 
 def test_a_text_is_no_public_key() -> None:
