@@ -88,7 +88,8 @@ class LocalServer:
     def public_key(self) -> str:
         """With which passwords are encrypted for this server, read from its own folder."""
         file = self.folder / "data" / self.product.public_key_file
-        return file.read_text() if self.product.public_key_file and file.is_file() else ""
+        has_key = self.product.public_key_file and file.is_file()
+        return file.read_text().rstrip("\0\n") if has_key else ""  # the server ends the file with a zero
 
     @property
     def defaults(self) -> Path:

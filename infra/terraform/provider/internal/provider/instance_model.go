@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -121,7 +122,7 @@ func recorded(ctx context.Context, plan instanceModel) map[string]any {
 
 func endpoint(body map[string]any, plan instanceModel) {
 	body["host"], body["username"] = plan.Host.ValueString(), plan.Username.ValueString()
-	body["public_key"] = plan.PublicKey.ValueString()
+	body["public_key"] = strings.TrimRight(plan.PublicKey.ValueString(), "\x00\n") // MySQL ends the file with a zero
 	if !plan.Port.IsUnknown() && !plan.Port.IsNull() {
 		body["port"] = plan.Port.ValueInt64()
 	}
