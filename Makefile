@@ -20,6 +20,10 @@ PYTHON_CODE := . ../.ci ../engine/bench
 HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider
 # The epoch reclamation that the cache builds on keeps to tree borrows, and never frees its own last garbage.
 MIRI := -Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation
+# The line that this machine's own server, on which everything is tested, is not of; and what fits into two minutes.
+LINE ?= $(if $(findstring Ver 11.8.,$(shell PATH="$(PATH):/usr/sbin" mariadbd --version 2>/dev/null)),10.11,11.8)
+LINE_TESTS := differential histories insight lasting surface \
+	$(addprefix traps_,definitions identity prepared refusals rows transactions wire writes)
 PLUGIN := $(or $(CARGO_TARGET_DIR),target)/release/libfqc.so
 
 ##@ Use it
@@ -98,16 +102,22 @@ test-engine-miri: ## Engine: the cache's unsafe parts, interpreted by Miri (need
 test-engine-server: engine ## Engine: tests against real MariaDB servers
 	@$(CARGO) test --locked --no-fail-fast -p fqc-tests
 test-engine-server: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connectors
+test-engine-line: engine ## Engine: part of these on another line of MariaDB, which is fetched: LINE=11.8
+	@scripts/fetch-server MariaDB $(LINE); case $$? in \
+	0) export FQC_MARIADBD="$${FQC_MARIADBD:-$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/sbin/mariadbd}"; \
+		$(CARGO) test --locked --no-fail-fast -p fqc-tests $(addprefix --test ,$(LINE_TESTS)) ;; \
+	3) echo "SKIPPED: NO MARIADB $(LINE) SERVER COULD BE HAD; NOTHING WAS TESTED ON THAT LINE" ;; \
+	*) exit 1 ;; esac
 test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is fetched; or FQC_MYSQLD=/path/to/mysqld
-	@scripts/fetch-mysql engine/target/mysql; case $$? in \
+	@scripts/fetch-server MySQL 9.7; case $$? in \
 	0) $(CARGO) test --locked --no-fail-fast -p fqc-tests --features mysql --test mysql ;; \
 	3) echo "SKIPPED: NO MYSQL SERVER COULD BE HAD; NOTHING WAS TESTED ON MYSQL" ;; \
 	*) exit 1 ;; esac
 test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
 test-backend: backend ## Backend on SQLite, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD
-	@scripts/fetch-mysql "$(RUN_DIR)/mysql" >/dev/null || [ $$? -eq 3 ]
-	@cd backend && FQC_MYSQLD="$${FQC_MYSQLD:-$(RUN_DIR)/mysql/mysqld}" $(PYTHON) -m pytest -q $(WORKERS) config controlplane
+	@scripts/fetch-server MySQL 9.7 "$(RUN_DIR)/mysql" >/dev/null || [ $$? -eq 3 ]
+	@cd backend && FQC_MYSQLD="$${FQC_MYSQLD:-$(RUN_DIR)/mysql/sbin/mysqld}" $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-backend-postgres: backend ## Backend on a private PostgreSQL
 	@cd backend && FQC_TEST_DATABASE_URL=private FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-faults: backend ## A small fleet under random faults for a short time, and its books compared
@@ -141,7 +151,7 @@ lint-terraform:
 audit: ## Ask the public databases about every locked dependency; says what could not be asked. COMPLETE=1: that fails, too
 	@python3 .ci/audit.py $(if $(COMPLETE),--complete)
 lint-shell:
-	@shellcheck scripts/bootstrap scripts/fetch-mysql .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
+	@shellcheck scripts/bootstrap scripts/fetch-server .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd backend && $(PYTHON) -m controlplane.catalogue.reference > ../docs/reference/parameters.md
@@ -174,5 +184,5 @@ help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
 .PHONY: up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint audit generate bench help \
-	test-engine test-engine-models test-engine-miri test-engine-server test-engine-mysql test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
+	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
 	test-terraform test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend test-faults faults

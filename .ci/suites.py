@@ -56,8 +56,9 @@ class Suite:
 CONTROL_PLANE = ("Makefile", "backend/.venv", "backend/config", "backend/controlplane", "backend/manage.py")
 CONTROL_PLANE += ("engine/dist", "backend/stack", "frontend/dist/favicon.svg")
 BACKEND = (*CONTROL_PLANE, "backend/testing", "backend/conftest.py", "backend/pyproject.toml", "backend/openapi.yaml")
-BACKEND += ("docs/reference", "scripts/fetch-mysql")
-ENGINE = ("Cargo.lock", "Cargo.toml", "clippy.toml", "crates", "dist", "docker", "rustfmt.toml", "target", "tests")
+BACKEND += ("docs/reference", "engine/servers.tsv", "scripts/fetch-server")
+ENGINE = ("Cargo.lock", "Cargo.toml", "clippy.toml", "crates", "dist", "docker", "rustfmt.toml")
+ENGINE += ("servers.tsv", "target", "tests")
 ENGINE = ("Makefile", "docs/reference/engine.json", *(f"engine/{name}" for name in ENGINE))
 FRONTEND = ("Makefile", "frontend", "backend/openapi.yaml")
 # Where the names come from that the console tells in its second language.
@@ -71,7 +72,8 @@ SUITES = [
     Suite("backend on PostgreSQL", "test-backend-postgres", "postgresql", BACKEND),
     Suite("backend on SQLite", "test-backend", "sqlite", BACKEND),
     Suite("engine on real servers", "test-engine-server", "rust", ENGINE),
-    Suite("engine on MySQL", "test-engine-mysql", "rust", (*ENGINE, "scripts/fetch-mysql")),
+    Suite("engine on MySQL", "test-engine-mysql", "rust", (*ENGINE, "scripts/fetch-server")),
+    Suite("engine on another line", "test-engine-line", "line", (*ENGINE, "scripts/fetch-server")),
     Suite("engine", "test-engine", "rust", ENGINE),
     Suite("engine lint", "lint-engine", "rust", ENGINE),
     Suite(

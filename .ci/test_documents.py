@@ -54,6 +54,14 @@ class Documents(unittest.TestCase):
         lost = {str(path.relative_to(ROOT)) for path in pages if not {path, path.parent} & listed}
         self.assertEqual(set(), lost)
 
+    def test_the_table_of_servers_is_that_of_the_list(self):
+        lines = (ROOT / "engine" / "servers.tsv").read_text().splitlines()
+        listed = [tuple(line.split("\t")[:3]) for line in lines if not line.startswith("#")]
+        row = re.compile(r"^\| (\w+) \| ([\d.]+)[^|]*\| (works|not yet)", re.MULTILINE)
+        told = {"works": "yes", "not yet": "no"}
+        table = [(product, line, told[cache]) for product, line, cache in row.findall((ROOT / "README.md").read_text())]
+        self.assertEqual(listed, table)
+
     def test_targets_named_in_documents_exist(self):
         makefile = (ROOT / "Makefile").read_text()
         targets = set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE))

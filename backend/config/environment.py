@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-FETCHED_MYSQLD = REPOSITORY / "engine" / "target" / "mysql" / "mysqld"  # by scripts/fetch-mysql
+FETCHED_MYSQLD = REPOSITORY / "engine" / "target" / "servers" / "MySQL-9.7" / "sbin" / "mysqld"
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
 

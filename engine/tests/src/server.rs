@@ -61,7 +61,7 @@ pub enum Product {
 pub struct Options {
     pub product: Product,
     /// The server's program. Default for MariaDB: `FQC_MARIADBD`, else the system's; for MySQL: `FQC_MYSQLD`, else what
-    /// `scripts/fetch-mysql engine/target/mysql` has brought.
+    /// `scripts/fetch-server MySQL 9.7` has brought.
     pub program: Option<PathBuf>,
     /// A copy of this library becomes the only content of the plugin directory.
     pub plugin: Option<PathBuf>,
@@ -82,7 +82,9 @@ impl Product {
     fn program(self) -> PathBuf {
         let (name, default) = match self {
             Product::MariaDb => ("FQC_MARIADBD", "/usr/sbin/mariadbd"),
-            Product::MySql => ("FQC_MYSQLD", concat!(env!("CARGO_MANIFEST_DIR"), "/../target/mysql/mysqld")),
+            Product::MySql => {
+                ("FQC_MYSQLD", concat!(env!("CARGO_MANIFEST_DIR"), "/../target/servers/MySQL-9.7/sbin/mysqld"))
+            }
         };
         std::env::var_os(name).map_or_else(|| default.into(), PathBuf::from)
     }

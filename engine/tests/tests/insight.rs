@@ -6,7 +6,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use fqc_tests::client::{Client, Response};
-use traps::{Arena, all, said, until, with_rule};
+use traps::{Arena, all, flush_of_all, said, until, with_rule};
 
 /// Brings back what a test has set for the whole server.
 const RESTORE: [&str; 5] = [
@@ -41,7 +41,8 @@ fn queries_and_tables_are_reported() {
         arena.warm(&mut client, read);
     }
     client.must("SELECT v, RAND() FROM i_reports.t WHERE v <> 'x''y'").unwrap();
-    client.must("FLUSH STATUS").unwrap();
+    let flush = flush_of_all(&mut client);
+    client.must(flush).unwrap();
     for _ in 0..10 {
         client.must("SELECT v FROM i_reports.t WHERE id = 2").unwrap();
     }

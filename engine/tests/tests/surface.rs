@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fqc_tests::client::{Client, Login, Part, Response};
 use fqc_tests::server::{Options, Server};
-use traps::{Arena, all, plugin, said, small_table, until};
+use traps::{Arena, all, flush_of_all, plugin, said, small_table, until};
 
 fn warnings(response: &Response) -> u16 {
     match response.parts.last() {
@@ -161,7 +161,7 @@ fn the_servers_privileges_hold() {
         "SET GLOBAL query_cache_limit = 1",
         "FLUSH QUERY CACHE",
         "RESET QUERY CACHE",
-        "FLUSH STATUS",
+        flush_of_all(&mut root),
         "SHOW FQC STATUS",
         "SHOW FQC REASONS",
     ];
@@ -171,6 +171,26 @@ fn the_servers_privileges_hold() {
     let mut low = arena.client_as(&Login::user("low", "low"));
     assert!(said(&low.must("SHOW FQC STATUS").unwrap()).contains("Hits"));
     low.must("SHOW FQC REASONS").unwrap();
+}
+
+#[test]
+fn who_may_only_flush_the_sessions_status_leaves_the_counters() {
+    let mut arena = Arena::enter("u_counters");
+    let mut root = arena.client();
+    small_table(&mut root, "t", "InnoDB");
+    arena.warm(&mut root, "SELECT v FROM t");
+    root.must("CREATE USER nobody@'%' IDENTIFIED BY 'low'").unwrap();
+    let mut nobody = arena.client_as(&Login::user("nobody", "low"));
+    let hits = |client: &mut Client| status(client, "SHOW GLOBAL STATUS LIKE 'Qcache_hits'", "Qcache_hits")[0].1;
+    let before = hits(&mut root);
+    assert!(before > 0);
+    for flush in ["FLUSH STATUS", "FLUSH SESSION STATUS", "FLUSH GLOBAL STATUS"] {
+        nobody.query(flush).unwrap();
+        assert!(hits(&mut root) >= before, "`{flush}`");
+    }
+    let flush = flush_of_all(&mut root);
+    root.must(flush).unwrap();
+    assert!(hits(&mut root) < before, "`{flush}`");
 }
 
 /// The rows of a status listing whose names begin so.
@@ -254,7 +274,8 @@ fn flush_and_reset() {
         arena.miss(&mut client, read, "10");
     }
     arena.warm(&mut client, read);
-    client.must("FLUSH STATUS").unwrap();
+    let flush = flush_of_all(&mut client);
+    client.must(flush).unwrap();
     assert_eq!(arena.hits(), 0);
     arena.hit(&mut client, read, "10");
     assert_eq!(arena.hits(), 1);

@@ -370,6 +370,7 @@ fn hits_end_with_the_first_own_write() {
 #[test]
 fn a_write_to_the_rows_of_a_snapshot() {
     let (mut arena, mut writer, mut reader) = with_table("t_mixed");
+    reader.must("SET innodb_snapshot_isolation = OFF").unwrap();
     arena.warm(&mut reader, READ);
     reader.must("BEGIN").unwrap();
     arena.hit(&mut reader, READ, "10");
@@ -380,6 +381,37 @@ fn a_write_to_the_rows_of_a_snapshot() {
     reader.must("COMMIT").unwrap();
     sees(&mut writer, READ, "21");
     assert_eq!(arena.warm(&mut writer, READ), "21");
+}
+
+/// The server's default from 11.6 on: the write is refused, and the transaction goes on as the server says.
+#[test]
+fn a_write_to_the_rows_of_an_isolated_snapshot() {
+    let (mut arena, mut writer, mut reader) = with_table("t_isolated");
+    let mut plain = arena.client();
+    plain.must("SET query_cache_type = OFF").unwrap();
+    for client in [&mut reader, &mut plain] {
+        client.must("SET innodb_snapshot_isolation = ON").unwrap();
+    }
+    arena.warm(&mut reader, READ);
+    let mut v = 10;
+    for end in ["COMMIT", "ROLLBACK", "UPDATE t SET v = v + 1 WHERE id = 1"] {
+        all(&mut reader, &["BEGIN", READ]);
+        all(&mut plain, &["BEGIN", READ]);
+        v += 10;
+        set_v(&mut writer, v);
+        for client in [&mut reader, &mut plain] {
+            assert_eq!(said(&client.query("UPDATE t SET v = v + 1 WHERE id = 1").unwrap()), "error 1020");
+        }
+        let truth = said(&plain.query(READ).unwrap());
+        (0..3).for_each(|_| sees(&mut reader, READ, &truth));
+        sees(&mut writer, READ, &v.to_string());
+        let ended = said(&plain.query(end).unwrap());
+        plain.must("ROLLBACK").unwrap();
+        assert_eq!(said(&reader.query(end).unwrap()), ended, "`{end}`");
+        reader.must("ROLLBACK").unwrap();
+        let truth = said(&plain.query(READ).unwrap());
+        (0..3).for_each(|_| sees(&mut reader, READ, &truth));
+    }
 }
 
 #[test]

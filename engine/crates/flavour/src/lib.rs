@@ -1,4 +1,4 @@
-//! What differs from one server product to another, as data: a [`Flavour`] describes one product and its tested lines.
+//! What differs from one server product to another, as data: a [`Flavour`] describes one product, or some lines of it.
 //!
 //! The other crates are given a flavour and ask it; none of them names a product. Whatever a flavour does not know is treated
 //! as the worst case: an unknown function makes a read uncacheable, an unknown statement may change anything, a character set
@@ -9,9 +9,10 @@ pub mod capability;
 mod mariadb;
 mod mysql;
 mod names;
+mod servers;
 
 pub use capability::Capabilities;
-pub use mariadb::MARIADB;
+pub use mariadb::{MARIADB, MARIADB_11_5, mariadb};
 pub use mysql::MYSQL;
 pub use names::{Names, Objections};
 
@@ -22,8 +23,6 @@ use std::ops::RangeInclusive;
 #[derive(Clone, Copy)]
 pub struct Flavour {
     pub product: &'static str,
-    /// How the versions begin that the tests run on.
-    pub tested_lines: &'static [&'static str],
     pub comments: Comments,
     pub statements: Statements,
     pub functions: Functions,
@@ -55,7 +54,7 @@ impl fmt::Debug for Flavour {
 
 impl Flavour {
     pub fn is_tested(&self, version: &str) -> bool {
-        self.tested_lines.iter().any(|line| version.starts_with(line))
+        servers::is_tested(self.product, version)
     }
 }
 
@@ -77,6 +76,8 @@ pub struct Statements {
     pub has_compound: bool,
     /// `ANALYZE` and a statement, which it runs.
     pub has_analyze: bool,
+    /// `FLUSH STATUS` without a scope sets the whole server's counters back, and not only those of the session.
+    pub flushes_status_of_all: bool,
     /// `FLUSH QUERY CACHE` and `RESET QUERY CACHE`.
     pub has_query_cache: bool,
     /// Does nothing, with the privileges that these two need: for a server that has lost them.

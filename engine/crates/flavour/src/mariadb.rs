@@ -11,12 +11,12 @@ use crate::{
 
 pub static MARIADB: Flavour = Flavour {
     product: "MariaDB",
-    tested_lines: &["10.11.", "11.4."],
     comments: Comments { executable: &["!", "M!"], hints: &[] },
     statements: Statements {
         has_set_statement: true,
         has_compound: true,
         has_analyze: true,
+        flushes_status_of_all: true,
         has_query_cache: true,
         query_cache_test: None,
         has_sql_cache: true,
@@ -50,6 +50,20 @@ pub static MARIADB: Flavour = Flavour {
     capabilities: CAPABILITIES,
     catalogue: catalogue::CATALOGUE,
 };
+
+/// From here on `FLUSH STATUS` is the session's own, and everybody may use it. (Where OLD_FLUSH_STATUS in `old_mode` makes it what
+/// it was, the engine's counters still stay.)
+pub static MARIADB_11_5: Flavour =
+    Flavour { statements: Statements { flushes_status_of_all: false, ..MARIADB.statements }, ..MARIADB };
+
+/// By the server's version. One that cannot be read is taken for a later one.
+pub fn mariadb(version: &str) -> &'static Flavour {
+    let mut numbers = version.split('.').map(|number| number.parse::<u32>().ok());
+    match (numbers.next().flatten(), numbers.next().flatten()) {
+        (Some(major), Some(minor)) if (major, minor) < (11, 5) => &MARIADB,
+        _ => &MARIADB_11_5,
+    }
+}
 
 /// Bits 25 to 28 are MySQL's; no MariaDB offers them, and they are not known here.
 const CAPABILITIES: Capabilities = Capabilities {

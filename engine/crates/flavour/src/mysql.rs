@@ -11,12 +11,12 @@ use crate::{
 
 pub static MYSQL: Flavour = Flavour {
     product: "MySQL",
-    tested_lines: &["9.7."],
     comments: Comments { executable: &["!"], hints: &["+"] },
     statements: Statements {
         has_set_statement: false,
         has_compound: false,
         has_analyze: false,
+        flushes_status_of_all: true,
         has_query_cache: true,
         query_cache_test: Some("FLUSH LOCAL OPTIMIZER_COSTS"),
         has_sql_cache: false,

@@ -212,12 +212,13 @@ fn diagnostics(lexer: &mut Lexer) -> Option<Kind> {
 
 fn flush(lexer: &mut Lexer) -> Flush {
     lexer.accept_any(&["no_write_to_binlog", "local"]);
-    let has_query_cache = lexer.mode().flavour.statements.has_query_cache;
-    let flush = if has_query_cache && lexer.accept("query") && lexer.accept("cache") {
+    let has = &lexer.mode().flavour.statements;
+    let flush = if has.has_query_cache && lexer.accept("query") && lexer.accept("cache") {
         Flush::QueryCache
     } else {
-        lexer.accept_any(&["global", "session"]);
-        if lexer.accept("status") { Flush::Status } else { Flush::Other }
+        let is_of_all = lexer.accept("global") || !lexer.accept("session") && has.flushes_status_of_all;
+        let flush = if is_of_all { Flush::Status } else { Flush::SessionStatus };
+        if lexer.accept("status") { flush } else { Flush::Other }
     };
     if lexer.is_at_end() { flush } else { Flush::Other }
 }

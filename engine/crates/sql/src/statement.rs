@@ -223,7 +223,9 @@ pub enum Xa {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
     QueryCache,
+    /// The counters of the whole server.
     Status,
+    SessionStatus,
     Other,
 }
 

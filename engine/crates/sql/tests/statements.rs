@@ -152,10 +152,17 @@ fn routine_kinds_are_told_apart() {
         (Kind::Kill, &["KILL 5", "KILL QUERY 5", "KILL USER a"]),
         (Kind::Use(b"db".to_vec()), &["USE db", "use `db`"]),
         (Kind::Flush(Flush::QueryCache), &["FLUSH QUERY CACHE", "FLUSH LOCAL QUERY CACHE"]),
-        (Kind::Flush(Flush::Status), &["FLUSH STATUS", "flush no_write_to_binlog status"]),
+        (Kind::Flush(Flush::Status), &["FLUSH STATUS", "flush no_write_to_binlog status", "FLUSH GLOBAL STATUS"]),
+        (Kind::Flush(Flush::SessionStatus), &["FLUSH SESSION STATUS"]),
         (
             Kind::Flush(Flush::Other),
-            &["FLUSH TABLES", "FLUSH PRIVILEGES", "FLUSH STATUS, TABLES", "FLUSH TABLES WITH READ LOCK"],
+            &[
+                "FLUSH GLOBAL TABLES",
+                "FLUSH TABLES",
+                "FLUSH PRIVILEGES",
+                "FLUSH STATUS, TABLES",
+                "FLUSH TABLES WITH READ LOCK",
+            ],
         ),
         (Kind::ResetQueryCache, &["RESET QUERY CACHE"]),
         (

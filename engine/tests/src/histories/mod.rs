@@ -199,6 +199,7 @@ fn settle(stage: &Stage, world: &World) -> io::Result<()> {
     for board in &world.boards {
         match board.settle(&mut voice, stage) {
             Ok(()) => {}
+            Err(Trouble::InVain) => {}
             Err(Trouble::Lost) => return Err(io::Error::other("the connection of the last reads was lost")),
             Err(Trouble::Refused(failure)) => return Err(io::Error::other(format!("a last read failed: {failure}"))),
         }

@@ -16,6 +16,9 @@ pub const KEYS: usize = 12;
 /// Rolled back always: a read that shows more than this shows what never was.
 const UNREAL: i64 = 1_000_000_000;
 
+/// What `Trouble::InVain` is where only the last answer of several statements is seen.
+const UNLESS_IN_VAIN: &str = "IF ROW_COUNT() = 0 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'in vain'; END IF;";
+
 /// How a table of registers is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -110,7 +113,7 @@ impl Board {
                 fill,
                 view,
                 "CREATE TABLE nudge (k INT PRIMARY KEY, v BIGINT)".into(),
-                format!("CREATE TRIGGER nudged AFTER INSERT ON nudge FOR EACH ROW UPDATE {table} SET v = NEW.v WHERE k = NEW.k AND v < NEW.v"),
+                format!("CREATE TRIGGER nudged AFTER INSERT ON nudge FOR EACH ROW BEGIN UPDATE {table} SET v = NEW.v WHERE k = NEW.k AND v < NEW.v; {UNLESS_IN_VAIN} END"),
             ],
             Way::Inserts => vec![
                 "CREATE TABLE entries (k INT, v BIGINT, PRIMARY KEY (k, v))".into(),
@@ -122,7 +125,7 @@ impl Board {
                 create,
                 fill,
                 view,
-                format!("CREATE PROCEDURE bump(key_ INT, value_ BIGINT) UPDATE {table} SET v = value_ WHERE k = key_ AND v < value_"),
+                format!("CREATE PROCEDURE bump(key_ INT, value_ BIGINT) BEGIN UPDATE {table} SET v = value_ WHERE k = key_ AND v < value_; {UNLESS_IN_VAIN} END"),
             ],
             Way::Engine(_) => vec![create, fill, view],
         }

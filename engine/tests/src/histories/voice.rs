@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use super::stage::Stage;
-use crate::client::{Client, Failure, Login, Prepared, Response, Row, capability, command};
+use crate::client::{Client, Failure, Login, Part, Prepared, Response, Row, capability, command};
 use crate::random::Random;
 
 /// Longer than any lock timeout of the run: who waits longer, hangs.
@@ -16,6 +16,8 @@ const MOST_PREPARED: usize = 200;
 #[derive(Debug)]
 pub enum Trouble {
     Refused(Failure),
+    /// It was killed while it was planned, succeeded, and found no row: from 11 on so does the server without the plugin.
+    InVain,
     Lost,
 }
 
@@ -104,6 +106,10 @@ impl<'a> Voice<'a> {
                 self.stage.count("errors");
                 Err(Trouble::Refused(failure.clone()))
             }
+            None if response.parts.iter().any(is_in_vain) => {
+                self.stage.count("updates in vain");
+                Err(Trouble::InVain)
+            }
             None => Ok(response.rows(is_binary)),
         }
     }
@@ -127,6 +133,11 @@ impl<'a> Voice<'a> {
             matches!(trouble, Trouble::Lost) || self.all(&["ROLLBACK", "SET autocommit = 1", "UNLOCK TABLES"]).is_err();
         if is_lost { self.reconnect().map(drop) } else { Ok(()) }
     }
+}
+
+/// Every UPDATE here has a row to find.
+fn is_in_vain(part: &Part) -> bool {
+    matches!(part, Part::Ok(finish) if String::from_utf8_lossy(&finish.info).contains("Rows matched: 0 "))
 }
 
 fn connect(stage: &Stage) -> io::Result<Client> {

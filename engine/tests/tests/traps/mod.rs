@@ -109,6 +109,12 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// What sets the whole server's counters back: before 11.5 the scope was not to be named.
+pub fn flush_of_all(client: &mut Client) -> &'static str {
+    let knows_scopes = client.query("FLUSH SESSION STATUS").unwrap().failure().is_none();
+    if knows_scopes { "FLUSH GLOBAL STATUS" } else { "FLUSH STATUS" }
+}
+
 pub struct Arena {
     pub server: Arc<Server>,
     pub db: String,

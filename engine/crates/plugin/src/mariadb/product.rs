@@ -12,7 +12,7 @@ use crate::mariadb::variables;
 use crate::mariadb::{events, messages};
 use crate::server::{Level, Reports, Server};
 use crate::settings;
-use flavour::{Flavour, MARIADB};
+use flavour::Flavour;
 use host::Link;
 use session::{Engine, Older, Settings};
 use std::sync::atomic::Ordering;
@@ -49,7 +49,7 @@ impl Server for Symbols {
     }
 
     fn flavour(&self) -> &'static Flavour {
-        &MARIADB
+        flavour::mariadb(&Symbols::version(self))
     }
 
     fn has_started(&self) -> bool {
