@@ -54,7 +54,7 @@ class Suite:
 
 # The console's page is there for the control plane, and empty: of what is built one file is seen.
 CONTROL_PLANE = ("Makefile", "backend/.venv", "backend/config", "backend/controlplane", "backend/manage.py")
-CONTROL_PLANE += ("engine/dist", "backend/stack", "frontend/dist/favicon.svg")
+CONTROL_PLANE += ("engine/dist", "engine/servers.tsv", "backend/stack", "frontend/dist/favicon.svg")
 BACKEND = (*CONTROL_PLANE, "backend/testing", "backend/conftest.py", "backend/pyproject.toml", "backend/openapi.yaml")
 BACKEND += ("docs/reference", "engine/servers.tsv", "scripts/fetch-server")
 ENGINE = ("Cargo.lock", "Cargo.toml", "clippy.toml", "crates", "dist", "docker", "rustfmt.toml")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 from controlplane.catalogue.normal import is_off
+from controlplane.gateway.known_servers import is_tested, tested_lines
+from controlplane.gateway.product import product_of
 from controlplane.parameters.findings import Severity
 from controlplane.parameters.memory import budget_bytes
 from controlplane.prerequisites.findings import Action, InstanceFinding
@@ -30,6 +32,7 @@ def advice_findings(readings: Readings) -> list[InstanceFinding]:
         *_tables(readings),
         _classic_cache(readings),
         _cluster(readings),
+        _server_line(readings),
         stale_reads(readings),
     ]
     return [finding for finding in found if finding is not None]
@@ -166,6 +169,23 @@ def _classic_cache(readings: Readings) -> InstanceFinding | None:
         needed="the server's own query cache off",
         remedy="Install the engine: it takes over the settings and switches the server's own cache off.",
         action=Action(route="upgrade"),
+    )
+
+
+def _server_line(readings: Readings) -> InstanceFinding | None:
+    """The engine only warns of it in the server's error log. Where a product has no engine, the gate says so."""
+    version = readings.variables.get("version", "")
+    product = product_of(version)
+    lines = tested_lines(product)
+    if not version or not lines or is_tested(product, version):
+        return None
+    return InstanceFinding(
+        Severity.ADVICE,
+        "server_not_tested",
+        "version",
+        seen=f"server {version}",
+        needed=f"{product.name} {', '.join(lines)}",
+        remedy="The engine has not been tested with this server version. Try it on a copy of the server first.",
     )
 
 

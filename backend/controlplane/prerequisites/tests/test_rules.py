@@ -189,3 +189,19 @@ def test_the_action_leaves_the_other_rules_and_what_was_served_is_told():
 @pytest.mark.parametrize("text", ["", "[]", "not json", "{}", "[1]"])
 def test_without_such_rules_nothing_is_said(text):
     assert "stale_reads" not in [each.code for each in advice_findings(readings({"fqc_rules": text}))]
+
+
+@pytest.mark.parametrize(
+    ("version", "is_warned"),
+    [
+        ("10.11.19-MariaDB-0+deb12u1", False),
+        ("11.8.9-MariaDB-0+deb13u1 from Debian", False),
+        ("10.6.21-MariaDB", True),
+        ("12.1.2-MariaDB", True),
+        ("11.80.1-MariaDB", True),
+        ("9.7.4", False),  # the gate speaks of other products
+        ("", False),
+    ],
+)
+def test_a_version_that_the_engine_is_not_tested_with_is_warned_of(version, is_warned):
+    assert ("server_not_tested" in codes(advice_findings(readings({"version": version})), "advice")) == is_warned
