@@ -3,8 +3,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-# Toolchains installed by their own installers are found without a new login.
-export PATH := $(PATH):$(HOME)/.cargo/bin:/usr/local/go/bin
+# Toolchains installed by their own installers are found without a new login; and those that `scripts/bootstrap` had to bring.
+export PATH := $(HOME)/.local/share/fqc/toolchains/bin:$(PATH):$(HOME)/.cargo/bin:/usr/local/go/bin
 # Tests need the lines of a backtrace, not the types for a debugger: less to compile, link and keep.
 export CARGO_PROFILE_DEV_DEBUG := line-tables-only
 
@@ -151,7 +151,7 @@ lint-terraform:
 audit: ## Ask the public databases about every locked dependency; says what could not be asked. COMPLETE=1: that fails, too
 	@python3 .ci/audit.py $(if $(COMPLETE),--complete)
 lint-shell:
-	@shellcheck scripts/bootstrap scripts/fetch-server .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
+	@shellcheck scripts/bootstrap scripts/clean-root scripts/fetch-server .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd backend && $(PYTHON) -m controlplane.catalogue.reference > ../docs/reference/parameters.md
@@ -160,6 +160,9 @@ generate: backend frontend/node_modules/ready ## Rewrite the contract and everyt
 		echo "terraform is not installed: the provider's reference is left as it is" && go generate -skip tfplugindocs ./...; fi
 generate-check: backend frontend/node_modules/ready ## Fail when a derived file is not what its source gives
 	@.ci/derived
+
+clean-root: ## `make up` on a system that has nothing but git and make: ROOT=debian-12, debian-13 or ubuntu-24.04 (needs root)
+	@scripts/clean-root $(or $(ROOT),debian-13) $(TARGETS)
 
 ##@ Measure it
 bench: engine ideal ready-bench ## The five published tables on this machine (long)
@@ -183,6 +186,6 @@ ready-%:
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
-.PHONY: up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint audit generate bench help \
+.PHONY: clean-root up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
 	test-terraform test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend test-faults faults
