@@ -17,7 +17,7 @@ pub const KEYS: usize = 12;
 const UNREAL: i64 = 1_000_000_000;
 
 /// What `Trouble::InVain` is where only the last answer of several statements is seen.
-const UNLESS_IN_VAIN: &str = "IF ROW_COUNT() = 0 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'in vain'; END IF;";
+const UNLESS_IN_VAIN: &str = "IF ROW_COUNT() < 1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'in vain'; END IF;";
 
 /// How a table of registers is written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
