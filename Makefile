@@ -29,7 +29,7 @@ PLUGIN := $(or $(CARGO_TARGET_DIR),target)/release/libfqc.so
 ##@ Use it
 up: ready-run ## Build everything and start it: console, API, worker, scheduler and two MariaDB servers, or FLEET=mysql
 	@$(MAKE) --jobs=3 build
-	@$(if $(filter mysql,$(FLEET)),$(if $(FQC_MYSQLD),,scripts/fetch-mysql engine/target/mysql))
+	@$(if $(filter mysql,$(FLEET)),$(if $(FQC_MYSQLD),,scripts/fetch-server MySQL 9.7))
 	@$(STACK) up --run-dir "$(RUN_DIR)" $(if $(filter mysql,$(FLEET)),--product MySQL)
 down: ## Stop everything that `make up` started, and only that
 	@$(STACK) down --run-dir "$(RUN_DIR)"
