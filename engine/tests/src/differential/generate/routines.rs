@@ -2,11 +2,14 @@
 
 use super::Generator;
 
+/// One is not ASCII, and one has the name of another in another database.
+const VIEWS: &[&str] = &["d0.v0", "d0.v1", "d0.`vä`", "d0.v3", "d1.v0"];
+
 impl Generator {
     pub(super) fn routine(&mut self) -> String {
         match self.random.weighted(&[30, 6, 22, 6, 18, 4, 16, 4]) {
             0 => self.view(),
-            1 => format!("DROP VIEW d0.v{}", self.random.below(3)),
+            1 => format!("DROP VIEW {}", self.random.word(VIEWS)),
             2 => self.trigger(),
             3 => format!("DROP TRIGGER d0.g{}", self.random.below(4)),
             4 => self.function(),
@@ -17,24 +20,54 @@ impl Generator {
     }
 
     pub(super) fn view(&mut self) -> String {
-        let (table, number) = (self.table(true), self.random.below(3));
-        let name = format!("{}.{}", table.database, table.name);
-        let verb = self.random.word(&["CREATE OR REPLACE VIEW", "CREATE OR REPLACE VIEW", "ALTER VIEW"]);
+        let (table, other) = (self.table(true), self.table(true));
+        let [name, other] = [&table, &other].map(|table| format!("{}.{}", table.database, table.name));
         let columns: Vec<_> = ["a", "c", "d"].into_iter().filter(|one| table.has(one)).collect();
         let columns = [&["id"], &columns[..]].concat().join(", ");
-        let body = match self.random.below(8) {
+        let below = self.random.between(5, 40);
+        let body = match self.random.below(17) {
             0..=2 => format!("SELECT {columns} FROM {name}"),
-            3 => format!("SELECT {columns} FROM {name} WHERE id < {}", self.random.between(5, 40)),
+            3 => format!("SELECT {columns} FROM {name} WHERE id < {below}"),
             4 => format!("SELECT id, COUNT(*) a FROM {name} GROUP BY id"),
             5 => format!("SELECT id, d0.fn0(id) a FROM {name}"),
             6 => format!("SELECT {columns}, NOW() e, CURRENT_USER() c2 FROM {name}"),
-            _ => format!("SELECT id, CONNECTION_ID() = @@pseudo_thread_id a FROM {name}"),
+            7 => format!("SELECT id, CONNECTION_ID() = @@pseudo_thread_id a FROM {name}"),
+            8 => format!("SELECT {columns} FROM {name} WHERE id < {below} WITH CHECK OPTION"),
+            9 => format!("SELECT id, (SELECT COUNT(*) FROM {other} o WHERE o.id <= x.id) a FROM {name} x"),
+            10 => format!("SELECT x.id, y.id a FROM {name} x LEFT JOIN {other} y ON x.id = y.id AND y.id < {below}"),
+            11 => format!("SELECT id, 7 a FROM {name} UNION SELECT id, 7 FROM {other}"),
+            12 => format!("SELECT {columns} FROM {name} ORDER BY id LIMIT 3"),
+            13 => format!(
+                "WITH RECURSIVE q AS (SELECT MIN(id) id FROM {name} UNION SELECT id + 1 FROM q WHERE id < 9) \
+                 SELECT id, id a FROM q"
+            ),
+            14 => format!("SELECT id, COUNT(*) OVER () a FROM {name} WHERE id IN (SELECT id FROM {other})"),
+            15 => format!("SELECT id, FROM_UNIXTIME(0) e, COLLATION('x') c, @@time_zone f FROM {name}"),
+            _ => format!("SELECT id, FROM_UNIXTIME(id) e, CONCAT('ä', DATABASE(), COLLATION('x')) c FROM {name}"),
         };
+        let verb = self.random.word(&["CREATE OR REPLACE", "CREATE OR REPLACE", "ALTER"]);
         let algorithm = self.random.word(&["", " ALGORITHM=MERGE", " ALGORITHM=TEMPTABLE", " SQL SECURITY INVOKER"]);
-        let verb = verb.replacen(" VIEW", &format!("{algorithm} VIEW"), 1);
-        // One that is not ASCII.
-        let name = ["v0", "v1", "`vä`"][number];
-        format!("{verb} d0.{name} AS {body}")
+        let definer = self.random.word(&["", "", "", " DEFINER=u1@'%'", " DEFINER=r0"]);
+        let definer = if algorithm.contains("INVOKER") { "" } else { definer };
+        let (algorithm, security) = if algorithm.contains("SECURITY") { ("", algorithm) } else { (algorithm, "") };
+        format!("{verb}{algorithm}{definer}{security} VIEW {} AS {body}", self.random.word(VIEWS))
+    }
+
+    /// What ends, changes or hides what a view said: its definition, or the right of somebody to see it.
+    pub(super) fn view_change(&mut self) -> String {
+        match self.random.below(10) {
+            0..=5 => self.view(),
+            6 => format!("DROP VIEW {}", self.random.word(VIEWS)),
+            7 => self
+                .random
+                .word(&["RENAME TABLE d0.v0 TO d0.v9, d0.v1 TO d0.v0, d0.v9 TO d0.v1", "RENAME TABLE d0.v3 TO d0.v1"])
+                .into(),
+            8 => self
+                .random
+                .word(&["REVOKE SELECT ON d0.* FROM u1", "GRANT SELECT ON d0.* TO u1", "GRANT SELECT ON d0.v0 TO u2"])
+                .into(),
+            _ => format!("ALTER TABLE d0.t{} COMMENT = 'behind views'", self.random.below(4)),
+        }
     }
 
     fn trigger(&mut self) -> String {

@@ -27,6 +27,12 @@ fn is_plain(text: &str) -> bool {
         .any(|word| text.contains(word))
 }
 
+/// Comments that a server executes are never kept: most scenes go without them.
+fn is_promising(read: &Deed) -> bool {
+    let (Deed::Query(text) | Deed::Run(text, _)) = read else { return false };
+    !text.contains("/*!") && !text.contains("/*M!")
+}
+
 impl Generator {
     /// How often a scene begins, beside the other weights. A stream that aims at rows has repeats enough.
     pub(super) fn scenes(&self) -> u32 {
@@ -66,9 +72,10 @@ impl Generator {
         if self.random.percent(4) {
             return self.settings_scene(session);
         }
+        let is_of_views = self.random.percent(20);
         let mut read = if self.random.percent(60) { self.fresh_read() } else { self.repeat() };
-        for _ in 0..2 {
-            if !self.is_promising(&read) {
+        for _ in 0..if is_of_views { 12 } else { 2 } {
+            if self.names_view(&read) != is_of_views || !is_promising(&read) {
                 read = self.fresh_read();
             }
         }
@@ -94,15 +101,18 @@ impl Generator {
             self.later(reader, Kind::Repeat, again);
             self.aftermath(reader);
             self.disturbance(reader);
+            if is_of_views && self.random.percent(12) {
+                let definer = self.random.below(self.standings.len());
+                let change = self.view_change();
+                self.later(definer, Kind::Routine, Deed::Query(change));
+            }
         }
         first
     }
 
-    /// Views and comments that a server executes are never kept: most scenes go without them.
-    fn is_promising(&self, read: &Deed) -> bool {
+    fn names_view(&self, read: &Deed) -> bool {
         let (Deed::Query(text) | Deed::Run(text, _)) = read else { return false };
-        let mut views = self.model.tables.iter().filter(|table| table.is_view());
-        !text.contains("/*!") && !text.contains("/*M!") && !views.any(|view| text.contains(&view.name))
+        self.model.tables.iter().any(|table| table.is_view() && text.contains(&table.name))
     }
 
     /// The same read, sometimes over the other protocol, or with another value.
