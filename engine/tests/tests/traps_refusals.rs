@@ -284,7 +284,8 @@ fn query_cache_type_of_a_session_and_hints() {
     client.must("SET query_cache_type = 1").unwrap();
     arena.hit(&mut client, plain, "20");
     arena.never(&mut client, "SELECT SQL_NO_CACHE v FROM t WHERE id = 2", plain);
-    client.must("SET STATEMENT query_cache_type = OFF FOR SELECT v FROM t WHERE id = 2").unwrap();
+    let for_one = client.query("SET STATEMENT query_cache_type = OFF FOR SELECT v FROM t WHERE id = 2").unwrap();
+    assert_eq!(said(&for_one), "error 1971");
     arena.hit(&mut client, plain, "20");
 }
 
@@ -373,13 +374,81 @@ fn sequences_history_and_columns_that_change_by_themselves() {
     for read in ["SELECT NEXTVAL(s)", "SELECT NEXT VALUE FOR s, v FROM t WHERE id = 1", "SELECT LASTVAL(s)"] {
         (0..3).for_each(|_| assert!(!arena.ask(&mut client, read).1, "`{read}` was kept"));
     }
-    if !said(&client.query("SELECT COUNT(*) FROM h FOR SYSTEM_TIME ALL").unwrap()).starts_with("error") {
-        arena.never(&mut client, "SELECT v FROM h FOR SYSTEM_TIME ALL", CONTROL);
-    }
     arena.never(&mut client, "SELECT TIMESTAMP(d) > '2000-01-01' FROM m", CONTROL);
     arena.never(&mut client, "SELECT id FROM p", CONTROL);
     let mut reader = arena.client();
     arena.follows(&mut reader, "SELECT v FROM h", || drop(client.must("UPDATE h SET v = 2").unwrap()), "2");
+}
+
+/// How often a reason was counted.
+fn count(arena: &Arena, reason: &str) -> u64 {
+    let rows = said(&arena.server.admin().unwrap().must("SHOW FQC REASONS").unwrap());
+    let told =
+        rows.split(';').find_map(|row| row.strip_prefix(reason)?.strip_prefix(',')?.split(',').next()?.parse().ok());
+    told.unwrap_or(0)
+}
+
+#[test]
+fn sequences_and_columns_of_times_have_reasons_of_their_own() {
+    let (mut arena, mut client) = with_table("r_why");
+    all(&mut client, &["CREATE SEQUENCE s", "CREATE TABLE m (id INT, d TIME)", "INSERT INTO m VALUES (1, '10:00:00')"]);
+    for (read, reason) in [("SELECT next_not_cached_value FROM s", "sequence"), ("SELECT d FROM m", "time_column")] {
+        let before = count(&arena, reason);
+        until(reason, || {
+            assert!(!arena.ask(&mut client, read).1, "`{read}` was kept");
+            count(&arena, reason) > before
+        });
+    }
+}
+
+#[test]
+fn history_is_kept_where_the_text_tells_its_moment() {
+    let (mut arena, mut client) = with_table("r_history");
+    let mut reader = arena.client();
+    all(
+        &mut client,
+        &[
+            "SET @@timestamp = 1600000000",
+            "CREATE TABLE h (id INT PRIMARY KEY, v INT) WITH SYSTEM VERSIONING",
+            "INSERT INTO h VALUES (1, 1)",
+            "SET @@timestamp = 1600000100",
+            "UPDATE h SET v = 2",
+            "CREATE VIEW w AS SELECT v FROM h FOR SYSTEM_TIME AS OF TIMESTAMP'2001-01-01 00:00:00'",
+            "CREATE TABLE tx (v INT, a BIGINT UNSIGNED GENERATED ALWAYS AS ROW START INVISIBLE, \
+             b BIGINT UNSIGNED GENERATED ALWAYS AS ROW END INVISIBLE, PERIOD FOR SYSTEM_TIME (a, b)) \
+             ENGINE = InnoDB WITH SYSTEM VERSIONING",
+            "INSERT INTO tx VALUES (1)",
+        ],
+    );
+    let at = |moment: &str| format!("SELECT v FROM h FOR SYSTEM_TIME AS OF TIMESTAMP{moment} ORDER BY v");
+    let past = arena.client_with(&["SET @@timestamp = 1600000050"]).query("SELECT TIMESTAMP(NOW())").map(|r| said(&r));
+    let past = at(&format!("'{}'", past.unwrap()));
+    assert_eq!(arena.warm(&mut reader, &past), "1");
+    assert_eq!(arena.warm(&mut reader, &at(" '2001-01-01 00:00:00'")), "");
+    client.must("SET @@timestamp = DEFAULT").unwrap();
+    let all_of_it = "SELECT v FROM h FOR SYSTEM_TIME ALL ORDER BY v";
+    let future = at("'2037-01-01 00:00:00'");
+    arena.warm(&mut reader, &future);
+    arena.follows(&mut reader, all_of_it, || drop(client.must("UPDATE h SET v = 3").unwrap()), "1;2;3");
+    arena.miss(&mut reader, &future, "3");
+    arena.follows(&mut reader, &past, || drop(client.must("DELETE HISTORY FROM h").unwrap()), "");
+    arena.follows(&mut reader, &future, || drop(client.must("DELETE FROM h").unwrap()), "");
+    arena.follows(&mut reader, all_of_it, || drop(client.must("INSERT INTO h VALUES (5, 5)").unwrap()), "3;5");
+    // The zone that the literal is of.
+    reader.must("SET time_zone = '+12:00'").unwrap();
+    let here = arena.warm(&mut reader, &past);
+    assert_eq!(here, arena.truth(&past));
+    for read in [
+        "SELECT v FROM h FOR SYSTEM_TIME AS OF '2020-01-01'",
+        "SELECT v FROM h FOR SYSTEM_TIME AS OF NOW()",
+        "SELECT v FROM h FOR SYSTEM_TIME AS OF TIMESTAMP(NOW())",
+        "SELECT v FROM h FOR SYSTEM_TIME BETWEEN TIMESTAMP'2020-01-01 00:00:00' AND NOW()",
+        "SELECT v FROM h FOR SYSTEM_TIME FROM TIMESTAMP'2020-01-01 00:00:00' TO TIMESTAMP'2021-01-01 00:00:00'",
+        "SELECT v FROM tx FOR SYSTEM_TIME AS OF TIMESTAMP'2037-01-01 00:00:00'",
+        "SELECT v FROM tx FOR SYSTEM_TIME AS OF TRANSACTION 1",
+    ] {
+        (0..4).for_each(|_| assert!(!arena.ask(&mut reader, read).1, "`{read}` was kept"));
+    }
 }
 
 #[test]

@@ -168,6 +168,8 @@ pub struct Schemas {
     pub servers_own: &'static [&'static str],
     /// The one of them that it reads when a session first meets a stored routine; none if it then reads nothing.
     pub routines: Option<&'static str>,
+    /// The one of them that it asks for moments of tables whose history is told by transactions.
+    pub registry: Option<&'static str>,
     /// Tables of schema `mysql` from which it reads what is granted for databases, tables and columns. Whatever changes
     /// that locks one of them.
     pub grants: &'static [&'static str],

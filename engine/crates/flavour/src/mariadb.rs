@@ -36,6 +36,7 @@ pub static MARIADB: Flavour = Flavour {
         system: &["information_schema", "mysql", "performance_schema", "sys"],
         servers_own: SERVERS_OWN,
         routines: Some("proc"),
+        registry: Some("transaction_registry"),
         grants: &["db", "tables_priv", "columns_priv", "roles_mapping"],
     },
     variables: Variables { without_effect: WITHOUT_EFFECT, askable: ASKABLE },

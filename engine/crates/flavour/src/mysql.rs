@@ -36,6 +36,7 @@ pub static MYSQL: Flavour = Flavour {
         system: &["information_schema", "mysql", "ndbinfo", "performance_schema", "sys"],
         servers_own: SERVERS_OWN,
         routines: None,
+        registry: None,
         grants: GRANTS,
     },
     variables: Variables { without_effect: WITHOUT_EFFECT, askable: ASKABLE },

@@ -39,7 +39,9 @@ reasons! {
     NoCacheHint "sql_no_cache" "the statement, or a view that it reads, says SQL_NO_CACHE";
     NoTable "no_table_read" "the statement read no table";
     TableUnknown "table_unknown" "a table was seen for the first time; its engine is being looked up";
-    TableEngine "table_engine" "a table's engine or type does not qualify, or it has a TIME or an undetermined generated column";
+    TableEngine "table_engine" "a table's engine or type does not qualify, or it has an undetermined generated column";
+    TimeColumn "time_column" "a table has a TIME column, which the server completes with today's date where it compares it with a date";
+    Sequence "sequence" "a sequence was read: its values are handed out from memory, which no table tells of";
     SystemTable "system_table" "a table of a system schema was read, or the statement's database is one";
     View "view" "the statement reads a view whose definition may not be kept or is too long, or a name in it may be any view's";
     ViewUnknown "view_unknown" "a view was read for the first time; its definition is being looked up";

@@ -37,7 +37,7 @@ refusals! {
     CalcFoundRows, "calc_found_rows", "SQL_CALC_FOUND_ROWS counts rows that are not in the result.";
     SystemSchema, "system_schema", "It reads a schema that the server maintains itself.";
     SequenceValue, "sequence_value", "It reads or advances a sequence.";
-    SystemTime, "system_time", "It reads the history of a system-versioned table.";
+    SystemTime, "system_time", "It reads the history of a system-versioned table, and not that of all times or of a moment told by a literal (TIMESTAMP '...').";
     ExecutableComment, "executable_comment", "Its meaning depends on the server version, by a comment such as /*! */.";
     NoTable, "no_table", "It reads no table.";
     Unrecognised, "unrecognised", "Its syntax is not among what the cache is sure to understand.";

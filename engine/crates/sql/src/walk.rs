@@ -162,6 +162,7 @@ impl Walk<'_> {
     fn after_for(&mut self, word: &[u8]) {
         match word {
             b"update" | b"share" => self.refuse(Refusal::LockingRead),
+            b"system_time" if self.names_fixed_time() => {}
             b"system_time" => self.refuse(Refusal::SystemTime),
             // Index hints.
             b"join" | b"order" | b"group" => {}
@@ -169,6 +170,13 @@ impl Walk<'_> {
             _ if self.depth > 0 => {}
             _ => self.refuse(Refusal::Unrecognised),
         }
+    }
+
+    /// All of the history, or its state at a moment that the text itself tells: what that says changes with the table alone.
+    fn names_fixed_time(&self) -> bool {
+        let mut ahead = self.lexer;
+        ahead.accept("all")
+            || ["as", "of", "timestamp"].iter().all(|word| ahead.accept(word)) && ahead.accept_kind(TokenKind::Text)
     }
 
     fn open(&mut self, token: &Token) {

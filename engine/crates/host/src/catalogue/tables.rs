@@ -36,11 +36,14 @@ fn judge(flavour: &'static Flavour, link: &mut dyn Link, db: &[u8], name: &[u8])
     let verdicts =
         [(engines.snapshot, Verdict::Snapshot), (engines.plain, Verdict::Plain), (engines.joining, Verdict::Joining)];
     let verdict = verdicts.into_iter().find(|(names, _)| is_in(names)).map_or(Verdict::Unfit, |(_, verdict)| verdict);
+    if kind == b"SEQUENCE" {
+        return Ok(Verdict::Sequence);
+    }
     if !matches!(kind.as_slice(), b"BASE TABLE" | b"SYSTEM VERSIONED") {
         return Ok(Verdict::Unfit);
     }
     if !ask(catalogue.times)?.is_empty() {
-        return Ok(Verdict::Unfit);
+        return Ok(Verdict::Times);
     }
     let expressions = ask(catalogue.computed)?;
     let is_fixed =

@@ -127,7 +127,7 @@ mod tests {
                 Some(Own::ViewSystemSchema),
                 &[],
             ),
-            ("select `d`.`t`.`a` AS `a` from `d`.`t` FOR SYSTEM_TIME ALL", Some(Own::View), &[]),
+            ("select `d`.`t`.`a` AS `a` from `d`.`t` FOR SYSTEM_TIME AS OF current_timestamp()", Some(Own::View), &[]),
             ("delete from `d`.`t`", Some(Own::View), &[]),
         ] {
             let definition = read(&MARIADB, &views, &view("x"), text.as_bytes());

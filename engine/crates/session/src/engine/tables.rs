@@ -23,6 +23,9 @@ pub enum Verdict {
     /// The same, but a transaction that reads it can have no savepoints (Aria): in one, the server must know.
     Joining,
     Unfit,
+    /// It has a column of times, which the server completes with today's date.
+    Times,
+    Sequence,
 }
 
 #[derive(Debug)]
@@ -116,6 +119,8 @@ impl Table {
             2 => Verdict::Plain,
             3 => Verdict::Joining,
             4 => Verdict::Unfit,
+            5 => Verdict::Times,
+            6 => Verdict::Sequence,
             _ => Verdict::Unknown,
         }
     }

@@ -10,10 +10,14 @@ use std::sync::Arc;
 
 impl Session {
     pub(crate) fn locks(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
-        if engine.flavour().schemas.is_servers_own(db, name) {
+        let schemas = &engine.flavour().schemas;
+        if schemas.is_servers_own(db, name) {
             // Once in a session for each routine, which then is remembered there.
-            if engine.flavour().schemas.routines.is_some_and(|routines| routines.as_bytes() == name) {
+            if schemas.routines.is_some_and(|routines| routines.as_bytes() == name) {
                 self.identity.go_elsewhere();
+            }
+            if schemas.registry.is_some_and(|registry| registry.as_bytes() == name) {
+                self.refuse_to_store(Own::SystemTable);
             }
             return;
         }

@@ -68,6 +68,8 @@ impl Recording {
             Verdict::Joining => self.joins = true,
             Verdict::Unknown => self.refuse(Own::TableUnknown),
             Verdict::Unfit => self.refuse(Own::TableEngine),
+            Verdict::Times => self.refuse(Own::TimeColumn),
+            Verdict::Sequence => self.refuse(Own::Sequence),
         }
         if !self.cells.contains(&table.any) {
             self.cells.push(table.any);
