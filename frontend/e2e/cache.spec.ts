@@ -18,6 +18,8 @@ test('the cache is enabled in the guided flow, watched, and disabled', async ({
   await expect(page.getByText('the dedicated proxy is disabled')).toBeVisible();
   await page.getByRole('button', { name: 'Next' }).click();
 
+  await page.getByLabel('Cache size').fill('3 potatoes');
+  await expect(page.getByText('Enter a size such as 480 MiB.')).toBeVisible();
   await page.getByLabel('Cache size').fill('16 MiB');
   await expect(page.getByLabel('Custom size')).toBeChecked();
   await page.reload();

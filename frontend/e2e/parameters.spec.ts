@@ -111,6 +111,32 @@ test('what is configured already is no change, prepared or typed', async ({
   await api.change(first.id, 'changes', { parameters: { wait_timeout: null } });
 });
 
+test('a set is chosen name by name and keeps the names that it had', async ({ page, instances: [first] }) => {
+  await page.goto(`/instances/${first.id}/parameters?search=sql_mode`);
+  await page.getByRole('button', { name: 'Edit sql_mode' }).click();
+  const form = page.getByRole('dialog');
+  await expect(form.getByText('STRICT_TRANS_TABLES', { exact: true }).first()).toBeVisible();
+  await form.getByRole('combobox', { name: 'sql_mode' }).fill('no_zero_in');
+  await page.getByRole('option', { name: 'NO_ZERO_IN_DATE' }).click();
+  await form.getByRole('button', { name: 'Add to changes' }).click();
+  await page.getByRole('button', { name: 'Review changes' }).click();
+  const review = page.getByRole('dialog', { name: /^Review changes/ });
+  await expect(review).toContainText(
+    /STRICT_TRANS_TABLES.*NO_ZERO_IN_DATE|NO_ZERO_IN_DATE.*STRICT_TRANS_TABLES/,
+  );
+});
+
+test('a review offers the restart that a parameter needs', async ({ page, instances: [first] }) => {
+  const set = encodeURIComponent(JSON.stringify({ back_log: '77' }));
+  await page.goto(`/instances/${first.id}/parameters?search=back_log&set=${set}`);
+  const review = page.getByRole('dialog', { name: /^Review changes/ });
+  await expect(review).toContainText('will wait for a restart');
+  await review.getByRole('switch', { name: /^Restart the server/ }).click({ force: true });
+  await expect(review).not.toContainText('will wait for a restart');
+  await review.getByText('on the server').click();
+  await expect(review).toContainText('Restart the server');
+});
+
 test('values are found, edited, dropped and reviewed without a mouse', async ({
   page,
   instances: [first],

@@ -1,9 +1,10 @@
-import { Button, Stack, Switch } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Timing } from '@/api/changes';
 import { instanceQuery } from '@/api/instances';
+import { AllowRestart } from '@/components/AllowRestart';
 import { ChangeLines } from '@/components/ChangeLines';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { FindingList } from '@/components/FindingList';
@@ -35,13 +36,8 @@ export function ReviewStep({ instanceId, sizing, canApply }: ReviewStepProps) {
         <Stack gap="md">
           <ChangeLines lines={data.lines} />
           <FindingList findings={data.findings} />
-          {data.needs_restart && (
-            <Switch
-              label={t('review.allowRestart')}
-              description={t('review.allowRestartHint')}
-              checked={allowRestart}
-              onChange={(event) => setAllowRestart(event.currentTarget.checked)}
-            />
+          {instance?.provider === 'local' && (
+            <AllowRestart lines={data.lines} isAllowed={allowRestart} onChange={setAllowRestart} />
           )}
           {instance && (
             <TimingPicker window={instance.maintenance_window} timing={timing} onChange={setTiming} />

@@ -4,7 +4,7 @@ import { cacheAdviceQuery, type CacheAdvice } from '@/api/instances';
 import { QueryView } from '@/components/QueryView';
 import { formatBytes } from '@/lib/bytes';
 import { useT } from '@/lib/i18n/context';
-import { typedSize, type Rule, type Sizing } from './sizing';
+import { isUnreadable, typedSize, type Rule, type Sizing } from './sizing';
 import classes from './enable.module.css';
 
 type Proposal = CacheAdvice['sizes'][number];
@@ -89,6 +89,7 @@ function RuleCard({ proposal, sizing, onChange }: RuleCardProps) {
           aria-label={t('enable.resultSet')}
           placeholder={t('enable.resultSet')}
           value={sizing.resultSet}
+          error={isUnreadable(sizing.resultSet) && t('enable.wrongSize')}
           onChange={(event) => onChange({ rule, resultSet: event.currentTarget.value })}
         />
       )}
@@ -97,6 +98,7 @@ function RuleCard({ proposal, sizing, onChange }: RuleCardProps) {
           aria-label={t('enable.explicit')}
           placeholder="480 MiB"
           value={sizing.explicit}
+          error={isUnreadable(sizing.explicit) && t('enable.wrongSize')}
           onChange={(event) => onChange({ rule, explicit: event.currentTarget.value })}
         />
       )}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { growth, KEPT_READINGS, withReading, type Reading } from './liveHits';
-import { initialSizing, isSizingComplete, sizeOfResultSet, sizingRequest } from './sizing';
+import { initialSizing, isSizingComplete, isUnreadable, sizeOfResultSet, sizingRequest } from './sizing';
 
 test('hits are counted per second, and a restart of the server is a gap', () => {
   const readings = [
@@ -46,4 +46,14 @@ test('only the number of the chosen rule is sent', () => {
 test('a fifth of the result sets is a multiple of 1024', () => {
   expect(sizeOfResultSet('2684354560')).toBe(536870912);
   expect((sizeOfResultSet('999999') ?? 1) % 1024).toBe(0);
+});
+
+test('what is no size is said to be none, and nothing is said of an empty field', () => {
+  expect(['3 potatoes', '', ' ', '480 MiB', '1024'].map(isUnreadable)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
 });

@@ -28,6 +28,11 @@ function bytesOf(text: string): number | undefined {
   return bytes === undefined || bytes > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(bytes);
 }
 
+/** Something was typed that is no size. */
+export function isUnreadable(text: string): boolean {
+  return text.trim() !== '' && bytesOf(text) === undefined;
+}
+
 /** Whether the numbers that the rule needs are there. */
 export function isSizingComplete(sizing: Sizing): boolean {
   if (sizing.rule === 'result_set') return bytesOf(sizing.resultSet) !== undefined;

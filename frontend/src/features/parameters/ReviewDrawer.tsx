@@ -1,10 +1,11 @@
 // Before anything is applied: old and new, resolved values, restarts, findings, and when it runs.
-import { Button, Drawer, Group, Stack, Switch, TextInput } from '@mantine/core';
+import { Button, Drawer, Group, Stack, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { previewChange, useChangeCreate, type ChangePreview, type Timing } from '@/api/changes';
 import type { Instance } from '@/api/instances';
+import { AllowRestart } from '@/components/AllowRestart';
 import { ChangeLines } from '@/components/ChangeLines';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorPanel } from '@/components/ErrorPanel';
@@ -61,13 +62,8 @@ function Review({ instance, draft, onClose }: Omit<ReviewDrawerProps, 'isOpen'>)
           )}
           {data.findings.length > 0 && <FindingList findings={data.findings} />}
           <PlannedSteps preview={data} />
-          {data.needs_restart && (
-            <Switch
-              label={t('review.allowRestart')}
-              description={t('review.allowRestartHint')}
-              checked={allowRestart}
-              onChange={(event) => setAllowRestart(event.currentTarget.checked)}
-            />
+          {instance.provider === 'local' && (
+            <AllowRestart lines={data.lines} isAllowed={allowRestart} onChange={setAllowRestart} />
           )}
           <ApplyForm
             isBlocked={data.is_blocked}

@@ -1,9 +1,9 @@
-import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Button, Group, MultiSelect, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useState, type FormEvent, type KeyboardEvent } from 'react';
 import type { Instance, InstanceParameter } from '@/api/instances';
 import { useT } from '@/lib/i18n/context';
 import { ExpressionResult } from './ExpressionResult';
-import { choicesOf, judge, readableRange, wrongText, type Judgement } from './parameterInput';
+import { choicesOf, judge, namesOf, readableRange, wrongText, type Judgement } from './parameterInput';
 import { presentValue } from './parameterList';
 import type { Draft } from './useDraft';
 import { formatBytes } from '@/lib/bytes';
@@ -21,6 +21,7 @@ export function ValueEditor({ row, instance, draft, onClose }: ValueEditorProps)
   const [text, setText] = useState(draft.values[row.name] ?? presentValue(row) ?? '');
   const judgement = judge(text, row);
   const choices = choicesOf(row.allowed);
+  const names = namesOf(text.toUpperCase());
   const chosen = choices?.find((choice) => choice.toUpperCase() === text.toUpperCase());
   const keep = (event: FormEvent) => {
     event.preventDefault();
@@ -39,7 +40,17 @@ export function ValueEditor({ row, instance, draft, onClose }: ValueEditorProps)
     <form onSubmit={keep}>
       <Stack gap={8}>
         <div className={classes.about}>{row.description}</div>
-        {choices ? (
+        {choices && row.type === 'set' ? (
+          <MultiSelect
+            label={row.name}
+            data={choices}
+            value={choices.filter((choice) => names.includes(choice.toUpperCase()))}
+            onChange={(chosen) => setText(chosen.join(','))}
+            searchable
+            comboboxProps={{ withinPortal: false }}
+            data-autofocus
+          />
+        ) : choices ? (
           <NativeSelect
             label={row.name}
             data={chosen === undefined ? ['', ...choices] : choices}

@@ -17,6 +17,13 @@ describe('what is typed into a parameter', () => {
     expect(judge(text, cacheSize)).toMatchObject(judgement);
   });
 
+  test('a set keeps all of its names, and none that it does not know', () => {
+    const sqlMode = { allowed: '[ANSI|ORACLE|STRICT_ALL_TABLES]', unit: '', divisor: 0, type: 'set' };
+    for (const text of ['', 'ANSI', 'ansi, STRICT_ALL_TABLES'])
+      expect(judge(text, sqlMode)).toEqual({ kind: 'value', submitted: text });
+    expect(judge('ANSI,NONSENSE', sqlMode)).toMatchObject({ kind: 'wrong', reason: 'choice' });
+  });
+
   test('bounds beyond 2^53 are compared exactly', () => {
     const huge = { allowed: '[512-18446744073709551608]', unit: '', divisor: 1, type: 'integer' };
     expect(judge('18446744073709551608', huge).kind).toBe('value');

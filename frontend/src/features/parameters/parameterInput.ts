@@ -23,6 +23,18 @@ export function choicesOf(allowed: string): string[] | undefined {
   return /^\[[^\]]*\|[^\]]*\]$/.test(allowed) ? allowed.slice(1, -1).split('|') : undefined;
 }
 
+/** The names of a set, as `sql_mode` has them. */
+export function namesOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+function isOneOf(choices: string[], text: string): boolean {
+  return choices.some((choice) => choice.toUpperCase() === text.toUpperCase());
+}
+
 export function rangeOf(allowed: string): { minimum: string; maximum: string } | undefined {
   const match = RANGE.exec(allowed);
   return match ? { minimum: match[1] ?? '', maximum: match[2] ?? '' } : undefined;
@@ -49,7 +61,8 @@ export function judge(text: string, definition: Definition): Judgement {
   const bytes = definition.unit === 'bytes' ? parseBytes(text) : undefined;
   const submitted = bytes === undefined ? text : bytes.toString();
   const choices = choicesOf(definition.allowed);
-  if (choices && !choices.some((choice) => choice.toUpperCase() === submitted.trim().toUpperCase())) {
+  const parts = definition.type === 'set' ? namesOf(submitted) : [submitted.trim()];
+  if (choices && !parts.every((part) => isOneOf(choices, part))) {
     return { kind: 'wrong', reason: 'choice', detail: choices.join(', ') };
   }
   return judgeNumber(submitted, definition);

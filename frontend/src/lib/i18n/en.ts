@@ -521,6 +521,7 @@ export const en = {
   'enable.ruleHint.explicit': 'Bytes, or a size such as 480 MiB; a multiple of 1024.',
   'enable.resultSet': 'Size of all result sets, e.g. 2.5 GiB',
   'enable.explicit': 'Cache size',
+  'enable.wrongSize': 'Enter a size such as 480 MiB.',
   'enable.type': 'query_cache_type',
   'enable.type.1': '1: cache every statement that qualifies; SQL_NO_CACHE opts out',
   'enable.type.2': '2: cache only statements that say SQL_CACHE',

@@ -508,6 +508,7 @@ export const zh: Messages = {
   'enable.ruleHint.explicit': '填写字节数，或如 480 MiB；须为 1024 的倍数。',
   'enable.resultSet': '全部结果集大小，如 2.5 GiB',
   'enable.explicit': '缓存大小',
+  'enable.wrongSize': '请填写大小，例如 480 MiB。',
   'enable.type': 'query_cache_type',
   'enable.type.1': '1：缓存所有符合条件的语句，SQL_NO_CACHE 可排除',
   'enable.type.2': '2：只缓存带 SQL_CACHE 的语句',

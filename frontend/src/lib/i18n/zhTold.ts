@@ -258,7 +258,8 @@ const MET: ToldWords = {
 const REMEDIES: ToldWords = {
   engine_line: '请将数据迁移到 5.7 系列的实例。',
   minor_version: '请升级小版本；外部实例请在服务器上安装引擎后重新检查。',
-  no_engine_there: '参数、模板、监控与告警在此照常可用；如需缓存，请用自建的 MariaDB 服务器复制数据，并在其上加载引擎。',
+  no_engine_there:
+    '参数、模板、监控与告警在此照常可用；如需缓存，请用自建的 MariaDB 服务器复制数据，并在其上加载引擎。',
   dedicated_proxy: '请关闭专属代理。',
   buffer_pool_hit_ratio: '缓存会占用缓冲池的内存，请先为缓冲池增加内存。',
   memory_tight: '请缩小缓冲池或查询缓存，或变更为更大的规格。',
