@@ -105,6 +105,7 @@ test-engine-server: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connec
 test-engine-line: engine ## Engine: part of these on another line of MariaDB, which is fetched: LINE=11.8
 	@scripts/fetch-server MariaDB $(LINE); case $$? in \
 	0) export FQC_MARIADBD="$${FQC_MARIADBD:-$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/sbin/mariadbd}"; \
+		export FQC_TEST_SECONDS="$${FQC_TEST_SECONDS:-30}" FQC_TEST_STATEMENTS="$${FQC_TEST_STATEMENTS:-15000}"; \
 		$(CARGO) test --locked --no-fail-fast -p fqc-tests $(addprefix --test ,$(LINE_TESTS)) ;; \
 	3) echo "SKIPPED: NO MARIADB $(LINE) SERVER COULD BE HAD; NOTHING WAS TESTED ON THAT LINE" ;; \
 	*) exit 1 ;; esac
