@@ -16,7 +16,7 @@ CARGO := cd engine && cargo
 # Most of these tests wait for servers: two of them at a time, each with a database and servers of its own. They are handed out
 # in their order: those that empty the database come last, and after one of them nothing finds the rows that migrations made.
 WORKERS := --numprocesses 2 --dist load
-PYTHON_CODE := . ../.ci ../engine/bench
+PYTHON_CODE := . ../.ci ../engine/bench ../engine/tests/peers
 HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider
 # The epoch reclamation that the cache builds on keeps to tree borrows, and never frees its own last garbage.
 MIRI := -Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation
@@ -114,6 +114,10 @@ test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is
 	0) $(CARGO) test --locked --no-fail-fast -p fqc-tests --features mysql --test mysql ;; \
 	3) echo "SKIPPED: NO MYSQL SERVER COULD BE HAD; NOTHING WAS TESTED ON MYSQL" ;; \
 	*) exit 1 ;; esac
+test-peers: engine ## Engine: MariaDB's own regression tests, with and without the plugin (hours; TESTS="--suite=main")
+	@python3 engine/tests/peers/run.py $(TESTS)
+test-peers-slice: engine ## Engine: some of them
+	@python3 engine/tests/peers/run.py --slice
 test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
 test-backend: backend ## Backend on SQLite, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD
@@ -188,5 +192,5 @@ help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
 .PHONY: clean-root up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint audit generate bench help \
-	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
+	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-peers test-peers-slice test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
 	test-terraform test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend test-faults faults

@@ -86,7 +86,7 @@ SUITES = [
     Suite(
         "official SDKs", "test-sdk", "clients", (*CONTROL_PLANE, "backend/rpc_clients", "docs/guides/official-sdks.md")
     ),
-    Suite("Python lint", "lint-python", "node", (*LISTED, "backend", ".ci", "engine/bench")),
+    Suite("Python lint", "lint-python", "node", (*LISTED, "backend", ".ci", "engine/bench", "engine/tests/peers")),
     Suite("frontend lint", "lint-frontend", "node", (*LISTED, *FRONTEND)),
     Suite("Go lint", "lint-terraform", "node", ("Makefile", "infra", "backend/rpc_clients/go")),
     Suite("shell lint", "lint-shell", "node", ("Makefile", ".ci", "scripts", "engine/bench/run", "engine/docker")),
@@ -98,6 +98,9 @@ SUITES = [
     Suite("stack", "test-stack", "clients", (*CONTROL_PLANE, "frontend/dist")),
     Suite("house", "test-house", "clients"),
     Suite("faults", "test-faults", "faults", (*BACKEND, "backend/faults")),
+    Suite(
+        "engine and MariaDB's own tests", "test-peers-slice", "peers", ("Makefile", "engine/dist", "engine/tests/peers")
+    ),
     # It builds in a folder of its own, and fills the time in which the others do not take all processors.
     Suite("engine models (loom)", "test-engine-models", "loom", ENGINE),
 ]

@@ -1,0 +1,163 @@
+"""Runs MariaDB's own regression tests (Debian's `mariadb-test`) with and without the plugin, each plain and with every
+read repeated, and fails on every difference that `expected.toml` does not list with its reason.
+
+What a test prints is compared with and without the plugin, so a test that fails on any server, or because its reads are
+repeated, is no difference as long as it fails in the same way. Standard library only.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+SUITE = Path("/usr/share/mysql/mysql-test")
+CLIENT = Path("/usr/bin/mariadb-test")
+PLUGINS = Path("/usr/lib/mysql/plugin")
+PLUGIN = Path(os.environ.get("FQC_PLUGIN", HERE.parents[1] / "dist" / "fqc.so"))
+ALWAYS = ("--force", "--force", "--retry=0", "--max-test-fail=0", "--nowarnings", "--testcase-timeout=5")
+ALWAYS += ("--suite-timeout=1440", "--skip-rpl")
+SWITCHED_ON = ("--plugin-load-add=fqc.so", "--loose-fqc-size=64M", "--loose-fqc-type=ON", "--loose-fqc-adaptation=OFF")
+SWITCHED_ON = tuple(f"--mysqld={option}" for option in SWITCHED_ON)
+NOT_INSTALLED = (
+    "SKIPPED: MARIADB'S REGRESSION SUITE (PACKAGE mariadb-test) IS NOT INSTALLED; NOTHING WAS COMPARED WITH IT"
+)
+COMPARED = ("pass", "fail")
+LONGEST = 2000
+# One line of the suite's report: `main.alias 'innodb'  w1 [ pass ]  12`.
+VERDICT = re.compile(r"^(?P<test>\w+\.\S+(?: '[^']+')?)\s+(?:w\d+\s+)?\[ (?P<word>[\w-]+)[^\]]*\]", re.MULTILINE)
+# What the report of a failure says of what was printed, and of a test that broke off.
+CHANGE = re.compile(r"^[-+](?![-+]{2} ).*|.*(?:At line \d+|crash|timeout|timed out|died|shutdown).*", re.MULTILINE)
+
+
+class Outcome(NamedTuple):
+    # `pass`, `fail`, `skipped` and the like.
+    word: str
+    # What it printed that it should not have, and did not print that it should.
+    printed: str
+
+
+def outcomes(report: str, counted: re.Pattern[str]) -> dict[str, Outcome]:
+    found = {}
+    verdicts = list(VERDICT.finditer(report))
+    for verdict, after in zip_longest(verdicts, verdicts[1:]):
+        end = after.start() if after else len(report)
+        changes = CHANGE.findall(report[verdict.end() : end]) if verdict["word"] == "fail" else []
+        printed = "\n".join(line for line in changes if not counted.match(line[1:]))
+        found[verdict["test"]] = Outcome(verdict["word"], printed)
+    return found
+
+
+def plugin_directory(scratch: Path) -> Path:
+    """The server's own plugins, and this one beside them."""
+    directory = scratch / "plugins"
+    directory.mkdir()
+    for library in PLUGINS.iterdir():
+        (directory / library.name).symlink_to(library)
+    shutil.copy(PLUGIN, directory / "fqc.so")
+    return directory
+
+
+def repeating_client(scratch: Path) -> Path:
+    library, client = scratch / "repeat.so", scratch / "client"
+    compiler = ["cc", "-O1", "-shared", "-fPIC", "-Wall", "-Werror", "-o", str(library), str(HERE / "repeat.c"), "-ldl"]
+    subprocess.run(compiler, check=True)
+    client.write_text(f'#!/bin/sh\nLD_PRELOAD={library} exec {CLIENT} "$@"\n')
+    client.chmod(0o755)
+    return client
+
+
+class Peers:
+    """Runs of the same tests on the same machine."""
+
+    def __init__(self, scratch: Path, chosen: list[str], counted: str, thread: int) -> None:
+        self.scratch, self.chosen, self.thread = scratch, chosen, thread
+        self.counted = re.compile(counted)
+        plugin_directory(scratch)
+        repeating_client(scratch)
+
+    def run(self, with_plugin: bool, repeats: bool) -> dict[str, Outcome]:
+        name = f"{'plugin' if with_plugin else 'plain'}-{'repeated' if repeats else 'once'}"
+        command = ["perl", "./mysql-test-run.pl", f"--vardir={self.scratch / name}", *ALWAYS, *self.chosen]
+        if with_plugin:
+            command += [f"--mysqld=--plugin-dir={self.scratch / 'plugins'}", *SWITCHED_ON]
+        environment = {**os.environ, "MTR_BUILD_THREAD": str(self.thread)}
+        if repeats:
+            environment["MYSQL_TEST"] = str(self.scratch / "client")
+        log = self.scratch / f"{name}.log"
+        with log.open("w") as output:
+            subprocess.run(command, cwd=SUITE, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        report = log.read_text(errors="replace")
+        found = outcomes(report, self.counted)
+        if not found:
+            raise SystemExit(f"{name}: no test ran\n{report[-2000:]}")
+        words = [each.word for each in found.values()]
+        print(
+            f"{name}: {words.count('pass')} pass, {words.count('fail')} fail, {words.count('skipped')} leave",
+            flush=True,
+        )
+        return found
+
+    def compare(self) -> tuple[dict[str, str], int]:
+        """The tests that end otherwise with the plugin, with how, and how many were compared."""
+        found: dict[str, str] = {}
+        compared: set[str] = set()
+        for repeats in (False, True):
+            plain, plugin = self.run(False, repeats), self.run(True, repeats)
+            compared.update(test for test, outcome in plain.items() if outcome.word in COMPARED)
+            for test, outcome in plain.items():
+                other = plugin.get(test, Outcome("missing", ""))
+                if not is_same(outcome, other):
+                    how = "with every read repeated" if repeats else "as it is"
+                    found.setdefault(test, f"{how}\nplain: {told(outcome)}\nplugin: {told(other)}")
+        return found, len(compared)
+
+
+def is_same(one: Outcome, other: Outcome) -> bool:
+    is_compared = one.word in COMPARED and other.word in COMPARED
+    return one.printed == other.printed if is_compared else one.word == other.word
+
+
+def told(outcome: Outcome) -> str:
+    return f"{outcome.word}\n{outcome.printed[:LONGEST]}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--slice", action="store_true", help="only the tests that `make test` runs")
+    parser.add_argument("--keep", type=Path, help="a new directory for the reports, which stays")
+    parser.add_argument("--thread", type=int, default=560, help="ports from 10000 + 30 times this")
+    arguments, options = parser.parse_known_args()
+    if not (SUITE / "mysql-test-run.pl").exists() or not CLIENT.exists():
+        print(NOT_INSTALLED)
+        return 0
+    book = tomllib.loads((HERE / "expected.toml").read_text())
+    chosen = book["slice"] if arguments.slice else options or ["--suite=main"]
+    scratch = arguments.keep.resolve() if arguments.keep else Path(tempfile.mkdtemp(prefix="fqc-peers-"))
+    scratch.mkdir(exist_ok=not arguments.keep)
+    counted = "|".join(each["line"] for each in book["counted"])
+    try:
+        found, compared = Peers(scratch, chosen, counted, arguments.thread).compare()
+    finally:
+        if not arguments.keep:
+            shutil.rmtree(scratch, ignore_errors=True)
+    reasons = {each["test"]: each["reason"] for each in book.get("difference", [])}
+    surprises = {test: how for test, how in found.items() if test.split(" ")[0] not in reasons}
+    for test in found.keys() - surprises.keys():
+        print(f"expected: {test}: {reasons[test.split(' ')[0]]}")
+    for test, how in surprises.items():
+        print(f"DIFFERENT: {test} {how}\n")
+    print(f"  {compared - len(found)} passed ({len(found) - len(surprises)} more differ as expected)")
+    print(f"  {len(surprises)} failed")
+    return 1 if surprises or not compared else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
