@@ -453,3 +453,30 @@ fn a_plugin_that_was_told_not_to_start_is_taken_out_like_any_other() {
     assert!(!log.contains("panicked"), "{log}");
     server.shutdown().unwrap();
 }
+
+/// What was closed by FLUSH TABLES stays closed, so that a file may take its place.
+#[test]
+fn a_table_that_was_flushed_is_not_opened_by_a_question() {
+    let server = server(&[]);
+    let (mut admin, mut holder) = (connect(&server.endpoint()), connect(&server.endpoint()));
+    let log = server.scratch().join("general.log");
+    admin.must(&format!("SET GLOBAL general_log_file = '{}', GLOBAL general_log = ON", log.display())).unwrap();
+    admin.must("CREATE TABLE d.asked (id INT PRIMARY KEY, v INT)").unwrap();
+    // The worker has to wait, and asks about the table only when that is flushed.
+    holder.must("LOCK TABLES mysql.global_priv WRITE").unwrap();
+    let (worker, begun) = (worker_of(&server), Instant::now());
+    while !is_stuck(&worker) {
+        assert!(begun.elapsed() < PATIENCE, "nothing is asked");
+        admin.must("SET GLOBAL init_connect = IF(@@GLOBAL.init_connect = '', 'SET @a = 1', '')").unwrap();
+    }
+    admin.must("SELECT v FROM d.asked").unwrap();
+    admin.must("FLUSH TABLES d.asked").unwrap();
+    let before = number(&server, "Opened_tables");
+    holder.must("UNLOCK TABLES").unwrap();
+    let is_last = |line: &str| line.contains("information_schema.STATISTICS") && line.contains("x'61736b6564'");
+    while !fs::read_to_string(&log).unwrap().lines().any(is_last) {
+        assert!(begun.elapsed() < PATIENCE, "the table is not asked about");
+        thread::sleep(STEP);
+    }
+    assert_eq!(number(&server, "Opened_tables"), before);
+}

@@ -15,8 +15,11 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     if let Some([Some(mode), Some(first), Some(traces), Some(idleness), Some(reports), Some(joins)]) =
         rows.first().map(|row| row.as_slice())
     {
-        engine.contexts().note_several_hosts(users_with_several_hosts(flavour, link));
-        engine.settings().note_hosts(inherited);
+        // As long as no privilege changes, that is known: it is not asked again for each SET GLOBAL.
+        if engine.settings().known_hosts().is_none() {
+            engine.contexts().note_several_hosts(users_with_several_hosts(flavour, link));
+            engine.settings().note_hosts(inherited);
+        }
         let as_usual = is_usual(flavour, mode) && is_plain(flavour, first) && !may_passwords_expire(flavour, link);
         let (with_first, habits) = (!first.is_empty(), Habits::told(flavour, [traces, idleness, reports, joins]));
         engine.settings().note_beginnings(inherited, Beginnings { as_usual, with_first, habits });
