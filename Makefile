@@ -103,14 +103,14 @@ test-engine-server: engine ## Engine: tests against real MariaDB servers
 	@$(CARGO) test --locked --no-fail-fast -p fqc-tests
 test-engine-server: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connectors
 test-engine-line: engine ## Engine: part of these on another line of MariaDB, which is fetched: LINE=11.8
-	@scripts/fetch-server MariaDB $(LINE); case $$? in \
+	@code=0; scripts/fetch-server MariaDB $(LINE) || code=$$?; case $$code in \
 	0) export FQC_MARIADBD="$${FQC_MARIADBD:-$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/sbin/mariadbd}"; \
 		export FQC_TEST_SECONDS="$${FQC_TEST_SECONDS:-30}" FQC_TEST_STATEMENTS="$${FQC_TEST_STATEMENTS:-15000}"; \
 		$(CARGO) test --locked --no-fail-fast -p fqc-tests $(addprefix --test ,$(LINE_TESTS)) ;; \
 	3) echo "SKIPPED: NO MARIADB $(LINE) SERVER COULD BE HAD; NOTHING WAS TESTED ON THAT LINE" ;; \
 	*) exit 1 ;; esac
 test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is fetched; or FQC_MYSQLD=/path/to/mysqld
-	@scripts/fetch-server MySQL 9.7; case $$? in \
+	@code=0; scripts/fetch-server MySQL 9.7 || code=$$?; case $$code in \
 	0) $(CARGO) test --locked --no-fail-fast -p fqc-tests --features mysql --test mysql ;; \
 	3) echo "SKIPPED: NO MYSQL SERVER COULD BE HAD; NOTHING WAS TESTED ON MYSQL" ;; \
 	*) exit 1 ;; esac
