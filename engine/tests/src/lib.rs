@@ -10,5 +10,6 @@ pub mod differential;
 pub mod histories;
 pub mod ideal;
 pub mod random;
+pub mod replicas;
 pub mod replication;
 pub mod server;

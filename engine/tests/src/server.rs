@@ -133,7 +133,7 @@ impl Server {
             self.port = free_port()?;
             match self.launch() {
                 Err(_) if self.error_log().contains("Address already in use") => {}
-                outcome => return outcome,
+                outcome => return outcome.map(drop),
             }
         }
         Err(io::Error::other(format!("no free port in {PORT_TRIES} tries\n{}", self.error_log())))
@@ -220,6 +220,13 @@ impl Server {
         if self.child.is_some() {
             self.shutdown()?;
         }
+        self.launch().map(drop)
+    }
+
+    /// The same with these arguments; the first connection that the server then takes.
+    pub fn restart_with(&mut self, arguments: &[&str]) -> io::Result<Client> {
+        self.options.arguments = arguments.iter().map(|one| one.to_string()).collect();
+        self.shutdown()?;
         self.launch()
     }
 
@@ -253,7 +260,8 @@ impl Server {
         fs::read_to_string(format!("/proc/{pid}/{name}"))
     }
 
-    fn launch(&mut self) -> io::Result<()> {
+    /// The first connection.
+    fn launch(&mut self) -> io::Result<Client> {
         let (product, program) = (self.options.product, self.program());
         let mut command = Command::new(&program);
         command.args(common_arguments(product, &program)).args(SETTINGS).args(product.settings());
@@ -274,15 +282,15 @@ impl Server {
         self.wait_until_ready()
     }
 
-    fn wait_until_ready(&mut self) -> io::Result<()> {
+    fn wait_until_ready(&mut self) -> io::Result<Client> {
         let begun = Instant::now();
         while begun.elapsed() < START_LIMIT {
             if !self.is_running() {
                 self.child = None;
                 return Err(io::Error::other(self.death("at start")));
             }
-            if self.admin().is_ok() {
-                return Ok(());
+            if let Ok(first) = self.admin() {
+                return Ok(first);
             }
             thread::sleep(POLL);
         }

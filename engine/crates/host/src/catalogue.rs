@@ -33,6 +33,7 @@ pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String
     for table in &asked {
         tables::settle_key(engine, link, table).inspect_err(|_| engine.tables().ask(table))?;
     }
+    engine.store_late();
     Ok(())
 }
 

@@ -17,7 +17,6 @@ fn hits_ask_for_no_lock() {
     let mut host = Host::connected(&engine);
     host.server_runs(READ, "seven");
     catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
-    host.server_runs(READ, "seven");
     host.server_prepares(1, "SELECT v FROM t WHERE id = ?");
     host.server_executes(1, 8, "eight");
     let before = locks::asked_for();

@@ -21,6 +21,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 unsafe extern "C" fn on_accept(fd: c_int, address: *mut c_void, length: *mut c_void) -> c_int {
+    contain(Point::Accept, (), connections::await_ready);
     let number = connections::number_before_accept();
     let accepted = io::accept(fd, address, length);
     contain(Point::Accept, (), || accept(accepted, number));
@@ -28,6 +29,7 @@ unsafe extern "C" fn on_accept(fd: c_int, address: *mut c_void, length: *mut c_v
 }
 
 unsafe extern "C" fn on_accept4(fd: c_int, address: *mut c_void, length: *mut c_void, flags: c_int) -> c_int {
+    contain(Point::Accept, (), connections::await_ready);
     let number = connections::number_before_accept();
     let accepted = io::accept4(fd, address, length, flags);
     contain(Point::Accept, (), || accept(accepted, number));

@@ -90,7 +90,7 @@ impl Worker {
         let Some(_turn) = Turn::take() else { return };
         let Err(error) = self.consult(engine) else {
             self.failures = 0;
-            return;
+            return connections::ready();
         };
         server::get().doubt_settings();
         self.failures += 1;

@@ -17,6 +17,7 @@ use crate::entries::ages::Ages;
 use crate::entries::lasting::Basis;
 use crate::identity::contexts::Contexts;
 use crate::reason::{Reason, Reasons};
+use crate::responses::late::Late;
 use crate::text::readings::Readings;
 use ::insight::Moment;
 use cache::{Cache, Rows, Versions};
@@ -43,6 +44,7 @@ pub struct Engine {
     /// Someone waits for the catalogue to be read, or for a table's verdict.
     wants_catalogue: AtomicBool,
     ages: Ages,
+    late: Late,
 }
 
 /// A million cells for rows and an eighth of that for blocks of them: nine megabytes when all are in use.
@@ -69,6 +71,7 @@ impl Engine {
             readings: Readings::default(),
             wants_catalogue: AtomicBool::new(false),
             ages: Ages::new(clock),
+            late: Late::default(),
         }
     }
 
@@ -123,6 +126,10 @@ impl Engine {
 
     pub(crate) fn readings(&self) -> &Readings {
         &self.readings
+    }
+
+    pub(crate) fn late(&self) -> &Late {
+        &self.late
     }
 
     pub(crate) fn ages(&self) -> &Ages {

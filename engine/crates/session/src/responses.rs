@@ -2,4 +2,5 @@
 
 pub mod arrival;
 pub mod ending;
+pub mod late;
 pub mod storing;

@@ -86,7 +86,7 @@ impl Session {
             self.work.running.as_ref()?.wording.as_ref().filter(|_| !self.temporary.may_exist())?;
         let key = engine.key_of(table).filter(|_| terms.is_certain)?;
         let (named, written) = touched::written(terms.text(text), &key)?;
-        self.is_named(table, &named, terms).then_some(())?;
+        is_named(table, &named, terms, self.identity.known_database()).then_some(())?;
         let keys = match written {
             Written::Generated => return Some(Touched::Generated),
             Written::Keys(keys) => keys.points(MOST_WRITTEN)?,
@@ -110,28 +110,33 @@ impl Session {
 
     /// Makes a result depend on its rows alone, if they can be told.
     pub(crate) fn depend_on_rows(&self, engine: &Engine, recording: &mut Recording) {
-        if let Some(cells) = self.read_cells(engine, recording) {
-            recording.cells = cells;
-            recording.is_by_rows = true;
-        }
+        depend_on_rows(engine, recording, self.identity.known_database());
     }
+}
 
-    fn read_cells(&self, engine: &Engine, recording: &Recording) -> Option<Vec<CellId>> {
-        let is_alone = recording.cells.len() == 1 && !recording.may_read_views;
-        let table = recording.first_table.as_ref().filter(|_| is_alone)?;
-        let terms = &recording.terms;
-        let key = engine.key_of(table).filter(|_| terms.is_certain)?;
-        let (named, keys) = touched::read(terms.text(&recording.text), &key)?;
-        self.is_named(table, &named, terms).then_some(())?;
-        let mut cells = vec![table.whole];
-        cells.extend(rows_read(engine, table, &keys)?);
-        Some(cells)
+/// `current`: the database of its session.
+pub(crate) fn depend_on_rows(engine: &Engine, recording: &mut Recording, current: Option<&[u8]>) {
+    if let Some(cells) = read_cells(engine, recording, current) {
+        recording.cells = cells;
+        recording.is_by_rows = true;
     }
+}
 
-    fn is_named(&self, table: &Table, named: &TableName, terms: &Terms) -> bool {
-        let current = terms.database.as_deref().or(self.identity.known_database());
-        named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
-    }
+fn read_cells(engine: &Engine, recording: &Recording, current: Option<&[u8]>) -> Option<Vec<CellId>> {
+    let is_alone = recording.cells.len() == 1 && !recording.may_read_views;
+    let table = recording.first_table.as_ref().filter(|_| is_alone)?;
+    let terms = &recording.terms;
+    let key = engine.key_of(table).filter(|_| terms.is_certain)?;
+    let (named, keys) = touched::read(terms.text(&recording.text), &key)?;
+    is_named(table, &named, terms, current).then_some(())?;
+    let mut cells = vec![table.whole];
+    cells.extend(rows_read(engine, table, &keys)?);
+    Some(cells)
+}
+
+fn is_named(table: &Table, named: &TableName, terms: &Terms, current: Option<&[u8]>) -> bool {
+    let current = terms.database.as_deref().or(current);
+    named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
 }
 
 /// Integers of the usual types; of a value of another type the server decides what it means.

@@ -7,11 +7,47 @@ use crate::sockets::descriptors::{self, Descriptor, Taken};
 use crate::sockets::io;
 use crate::turns;
 use host::Connection;
+use locks::Mutex;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, PoisonError};
+use std::time::Duration;
 
 /// Whatever a connection that is accepted now does will be reported.
 static ADMITS: AtomicBool = AtomicBool::new(false);
+
+/// What sessions begin with is known, as far as the server can tell.
+static IS_READY: Mutex<bool> = Mutex::new(true);
+static READY: Condvar = Condvar::new();
+/// The same, to be seen without a lock.
+static IS_CERTAINLY_READY: AtomicBool = AtomicBool::new(true);
+/// For a worker that cannot ask.
+const LONGEST: Duration = Duration::from_secs(2);
+
+fn set_ready(is_ready: bool) {
+    *IS_READY.lock().unwrap_or_else(PoisonError::into_inner) = is_ready;
+    IS_CERTAINLY_READY.store(is_ready, Ordering::Release);
+    READY.notify_all();
+}
+
+/// The worker has asked what it needs of a server that has started.
+pub fn ready() {
+    if !IS_CERTAINLY_READY.load(Ordering::Relaxed) {
+        set_ready(true);
+    }
+}
+
+/// The first connection of a server that has started with the plugin waits for the worker: what an option file says of the
+/// server's own cache is taken over before anybody inherits it.
+pub fn await_ready() {
+    if IS_CERTAINLY_READY.load(Ordering::Acquire) {
+        return;
+    }
+    signal::wake();
+    let is_ready = IS_READY.lock().unwrap_or_else(PoisonError::into_inner);
+    drop(READY.wait_timeout_while(is_ready, LONGEST, |is_ready| !*is_ready));
+    set_ready(true);
+}
 
 /// The server reports to this plugin from here on: until its load is over it does not.
 #[inline]
@@ -25,7 +61,9 @@ pub fn admit() {
 
 /// At the load. Before the server has started nobody has connected.
 pub fn begin() {
-    ADMITS.store(!server::get().has_started(), Ordering::Release);
+    let has_started = server::get().has_started();
+    ADMITS.store(!has_started, Ordering::Release);
+    set_ready(has_started);
 }
 
 pub fn number_before_accept() -> u64 {

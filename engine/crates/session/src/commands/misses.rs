@@ -73,6 +73,7 @@ impl Session {
             first_table: None,
             is_by_rows: false,
             all_snapshot: true,
+            unsettled: Vec::new(),
             joins: false,
             may_read_views,
             refusal,

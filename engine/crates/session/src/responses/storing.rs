@@ -28,32 +28,22 @@ impl Session {
     pub fn after_send(&mut self, engine: &Engine) {
         let Some(Finished { mut recording, outcome }) = self.work.finished.take() else { return };
         self.check(engine, &mut recording, &outcome);
-        let reading = &recording.reading;
-        let layout = Layout::describe(
-            outcome.status_offsets.as_slice(),
-            recording.bytes,
-            recording.has_read_rows(&outcome),
-            !recording.may_read_views
-                && matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if reading.shows_found(rows)),
-        );
-        let verdict = match (recording.refusal, layout) {
-            (Some(reason), _) => Err(reason),
-            (None, None) => Err(Own::Response.into()),
-            (None, Some(layout)) => {
-                // Its own execution was; what is served is not.
-                wire::patch_status(&mut recording.response, &outcome.status_offsets, status::SLOW, 0);
-                let layout = layout.by_rows(recording.is_by_rows).joining(recording.joins);
-                Ok(layout.lasting(recording.lasts_seconds))
+        let mut finished = Finished { recording, outcome };
+        if finished.recording.refusal.is_none() && !finished.recording.unsettled.is_empty() {
+            match engine.late().put(engine, finished, self.identity.known_database()) {
+                None => return,
+                Some(refused) => finished = refused,
             }
-        };
-        if let Some(stored) = keep(engine, &recording, &outcome, verdict) {
+        }
+        if let Some(stored) = finish(engine, &mut finished) {
             self.own.count(stored);
         }
-        recording.response.clear();
-        self.work.scratch = recording.response;
+        finished.recording.response.clear();
+        self.work.scratch = finished.recording.response;
     }
 
     fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
+        recording.settle(engine.catalogue().generation());
         if recording.is_passed_over {
             recording.refuse(Own::NotReused);
         }
@@ -121,6 +111,29 @@ impl Session {
             recording.refuse(Own::Changed);
         }
     }
+}
+
+/// What is to be stored is complete, and everything that could be said against it has been.
+pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<(), Reason>> {
+    let Finished { recording, outcome } = finished;
+    let layout = Layout::describe(
+        outcome.status_offsets.as_slice(),
+        recording.bytes,
+        recording.has_read_rows(outcome),
+        !recording.may_read_views
+            && matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if recording.reading.shows_found(rows)),
+    );
+    let verdict = match (recording.refusal, layout) {
+        (Some(reason), _) => Err(reason),
+        (None, None) => Err(Own::Response.into()),
+        (None, Some(layout)) => {
+            // Its own execution was; what is served is not.
+            wire::patch_status(&mut recording.response, &outcome.status_offsets, status::SLOW, 0);
+            let layout = layout.by_rows(recording.is_by_rows).joining(recording.joins);
+            Ok(layout.lasting(recording.lasts_seconds))
+        }
+    };
+    keep(engine, recording, outcome, verdict)
 }
 
 /// Stores the result, compares it with the one that is stored, or only notes what would be stored.

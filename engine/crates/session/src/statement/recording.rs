@@ -35,7 +35,10 @@ pub struct Recording {
     pub first_table: Option<Arc<Table>>,
     /// The cells are those of rows, not of their table.
     pub is_by_rows: bool,
+    /// All tables but the unsettled ones have snapshots.
     pub all_snapshot: bool,
+    /// Of these it was not known what they are.
+    pub unsettled: Vec<Arc<Table>>,
     /// Reads a table whose engine takes part in transactions without snapshots or savepoints.
     pub joins: bool,
     /// It reads a view, or may: what it returns need not be what it has read.
@@ -62,19 +65,35 @@ impl Recording {
     }
 
     pub fn depend_on(&mut self, table: &Arc<Table>, verdict: Verdict) {
-        self.all_snapshot &= verdict == Verdict::Snapshot;
-        match verdict {
-            Verdict::Snapshot | Verdict::Plain => {}
-            Verdict::Joining => self.joins = true,
-            Verdict::Unknown => self.refuse(Own::TableUnknown),
-            Verdict::Unfit => self.refuse(Own::TableEngine),
-            Verdict::Times => self.refuse(Own::TimeColumn),
-            Verdict::Sequence => self.refuse(Own::Sequence),
-        }
+        self.take_verdict(table, verdict);
         if !self.cells.contains(&table.any) {
             self.cells.push(table.any);
             self.first_table.get_or_insert_with(|| table.clone());
         }
+    }
+
+    fn take_verdict(&mut self, table: &Arc<Table>, verdict: Verdict) {
+        self.all_snapshot &= matches!(verdict, Verdict::Snapshot | Verdict::Unknown);
+        match verdict {
+            Verdict::Snapshot | Verdict::Plain => {}
+            Verdict::Joining => self.joins = true,
+            Verdict::Unknown => self.unsettled.push(table.clone()),
+            Verdict::Unfit => self.refuse(Own::TableEngine),
+            Verdict::Times => self.refuse(Own::TimeColumn),
+            Verdict::Sequence => self.refuse(Own::Sequence),
+        }
+    }
+
+    /// Takes note of what has been found out meanwhile.
+    pub fn settle(&mut self, generation: u64) {
+        for table in std::mem::take(&mut self.unsettled) {
+            self.take_verdict(&table, table.verdict(generation));
+        }
+    }
+
+    /// All that it has read comes from one snapshot, as far as is known.
+    pub fn is_of_snapshot(&self) -> bool {
+        self.all_snapshot && self.unsettled.is_empty() && !self.cells.is_empty()
     }
 
     pub fn record(&mut self, bytes: &[u8], limit: u64) {
@@ -98,8 +117,7 @@ impl Recording {
             && !self.may_read_views
             && self.reading.returns_what_it_reads()
             && self.refusal.is_none()
-            && self.all_snapshot
-            && !self.cells.is_empty()
+            && self.is_of_snapshot()
     }
 }
 

@@ -46,10 +46,7 @@ impl Transaction {
             kind if may_be_anything(kind) => return self.is_set_once = true,
             Kind::Commit(_) | Kind::Rollback(_) => !has_failed,
             // Without a table of an engine that knows transactions, it was none. Of writes it is not known.
-            Kind::Read(_) => {
-                let is_one = |recording: &Recording| recording.all_snapshot && !recording.cells.is_empty();
-                !has_failed && running.read.as_ref().is_some_and(is_one)
-            }
+            Kind::Read(_) => !has_failed && running.read.as_ref().is_some_and(Recording::is_of_snapshot),
             _ => false,
         };
         if ends_one && !self.is_open {

@@ -1,0 +1,65 @@
+//! Results of tables of which nobody knew what they are. They wait until the catalogue has been asked, and are stored if nothing that
+//! they depend on has changed since they were asked for.
+
+use crate::engine::Engine;
+use crate::entries::lasting::Basis;
+use crate::entries::layout::Layout;
+use crate::reason::Own;
+use crate::responses::storing::finish;
+use crate::rows::depend_on_rows;
+use crate::statement::recording::{Finished, Recording};
+use locks::Mutex;
+use std::sync::Arc;
+
+/// So many wait, of so many bytes each.
+const MOST: usize = 64;
+const LARGEST: usize = 64 * 1024;
+
+#[derive(Default)]
+pub struct Late(Mutex<Vec<Finished>>);
+
+impl Late {
+    /// Gives back what cannot wait. `database`: of its session.
+    pub(crate) fn put(&self, engine: &Engine, mut finished: Finished, database: Option<&[u8]>) -> Option<Finished> {
+        let mut waiting = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        if waiting.len() >= MOST || finished.recording.bytes > LARGEST {
+            finished.recording.refuse(Own::TableUnknown);
+            return Some(finished);
+        }
+        // Whoever looked them up may have looked for what waits before this.
+        finished.recording.unsettled.iter().for_each(|table| engine.tables().ask(table));
+        let terms = &mut finished.recording.terms;
+        terms.database = terms.database.take().or(database.map(Arc::from));
+        waiting.push(finished);
+        engine.want_catalogue();
+        None
+    }
+
+    fn take(&self) -> Vec<Finished> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+}
+
+impl Engine {
+    /// To be called after the tables that were asked about have been looked up.
+    pub fn store_late(&self) {
+        for mut finished in self.late().take() {
+            let recording = &mut finished.recording;
+            recording.settle(self.catalogue().generation());
+            depend_on_rows(self, recording, None);
+            if !recording.unsettled.is_empty() {
+                recording.refuse(Own::TableUnknown);
+            } else if !self.is_as_then(recording) {
+                recording.refuse(Own::Changed);
+            }
+            finish(self, &mut finished);
+        }
+    }
+
+    /// A table that has been defined anew since is not: its verdict is of now.
+    fn is_as_then(&self, recording: &Recording) -> bool {
+        let layout = Layout::default().by_rows(recording.is_by_rows);
+        let basis = Basis { cells: &recording.cells, stamp: recording.stamp, layout };
+        self.vigil().is_awake() && recording.generation == self.catalogue().generation() && self.is_alive(basis)
+    }
+}
