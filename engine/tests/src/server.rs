@@ -89,6 +89,11 @@ impl Product {
         std::env::var_os(name).map_or_else(|| default.into(), PathBuf::from)
     }
 
+    /// The stock client beside the server's program.
+    pub fn client(self) -> Option<PathBuf> {
+        Some(self.program().with_file_name("mysql")).filter(|path| self == Product::MySql && path.is_file())
+    }
+
     fn settings(self) -> &'static [&'static str] {
         match self {
             Product::MariaDb => MARIADB_SETTINGS,
@@ -114,6 +119,8 @@ impl Server {
         let directory = fresh_directory()?;
         let mut server = Self { options, directory, port: 0, child: None };
         copy_tree(&template(server.options.product, &server.program())?, &server.data())?;
+        // A MySQL server makes itself an identity where it finds none: no two may have the same.
+        let _ = fs::remove_file(server.data().join("auto.cnf"));
         fs::create_dir(server.plugins())?;
         fs::create_dir(server.scratch())?;
         if let Some(plugin) = &server.options.plugin {
@@ -158,6 +165,10 @@ impl Server {
 
     pub fn endpoint(&self) -> Endpoint {
         Endpoint::Tcp(self.port)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     pub fn unix_endpoint(&self) -> Endpoint {
@@ -276,6 +287,9 @@ impl Server {
         command.arg(path_argument("pid-file", &self.directory.join("pid")));
         command.arg(path_argument("log-error", &self.directory.join("error.log")));
         command.arg(format!("--port={}", self.port)).args(&self.options.arguments);
+        if product == Product::MySql && self.options.plugin.is_some() {
+            command.env("FQC_FAULT", "serve:mysql");
+        }
         command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.child = Some(command.spawn()?);

@@ -408,7 +408,7 @@ fn a_node_of_a_cluster_serves_nothing_from_memory() {
     }
     let told = said(&admin.must("SHOW FQC STATUS").unwrap());
     assert!(told.starts_with("Cache,OFF: this server is a node of a Galera cluster"), "{told}");
-    until("the log's line", || server.error_log().contains("nothing is cached while it is one"));
+    until("the log's line", || server.error_log().contains("nothing is cached as long as that is so"));
     all(&mut admin, &["SET GLOBAL wsrep_on = OFF"]);
     arena.warm(&mut arena.client(), SUM);
 }

@@ -1,7 +1,9 @@
 //! Deliberate faults, for the tests that show that none of them brings the server down.
 //!
 //! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on; with
-//! `FQC_FAULT=capability:35` the engine does not know that capability.
+//! `FQC_FAULT=capability:35` the engine does not know that capability; with `FQC_FAULT=symbol:name` the server does not seem to
+//! export that name, and with `FQC_FAULT=version:8.0.36` it seems to be of that version. `FQC_FAULT=serve:mysql` serves MySQL before that is
+//! thought to be safe.
 
 use flavour::Flavour;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -30,6 +32,11 @@ const NAMES: [(&str, Point); 7] = [
 /// 0 almost everywhere. Relaxed, as the count: only a test looks at them.
 static ARMED: AtomicU8 = AtomicU8::new(0);
 static CALLS_LEFT: AtomicU64 = AtomicU64::new(0);
+
+/// What is wished for under this name.
+pub fn wish(name: &str) -> Option<String> {
+    Some(std::env::var("FQC_FAULT").ok()?.strip_prefix(name)?.strip_prefix(':')?.to_owned())
+}
 
 pub fn arm() {
     let Ok(wish) = std::env::var("FQC_FAULT") else { return };

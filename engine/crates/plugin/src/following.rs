@@ -1,5 +1,6 @@
 //! Following the server: threads whose bytes are not seen, and when statements are followed at all.
 
 pub mod bystanders;
+pub mod sessions;
 pub mod strangers;
 pub mod waking;

@@ -37,7 +37,7 @@ unsafe extern "C" fn on_accept4(fd: c_int, address: *mut c_void, length: *mut c_
 }
 
 fn accept(fd: c_int, number: u64) {
-    settings::note_cluster();
+    settings::note_obstacle();
     connections::accepted(fd, number);
 }
 
@@ -122,7 +122,7 @@ fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
 }
 
 fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
-    settings::note_cluster();
+    settings::note_obstacle();
     let Some(mut taken) = descriptors::get(fd).and_then(Descriptor::take) else { return write_strange(fd, io, bytes) };
     descriptors::set_current(fd);
     let is_strange = !connections::is_of_this_load(taken.descriptor);

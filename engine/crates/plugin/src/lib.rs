@@ -1,4 +1,4 @@
-//! Fast Query Cache as a plugin of a running MariaDB server.
+//! Fast Query Cache as a plugin of a running MariaDB or MySQL server.
 //!
 //! This crate is the edge: it patches the server's socket calls, receives its audit events and registers variables.
 //! Every decision is taken by the `session` crate, which does no I/O. Invariants:
@@ -7,6 +7,7 @@
 //! - no code of this library is ever unmapped (`-z nodelete`): a thread may still be inside a hook.
 
 mod containment;
+mod declared;
 mod engine;
 mod exports;
 mod faults;
@@ -15,6 +16,7 @@ mod hooks;
 mod lifecycle;
 mod log;
 mod mariadb;
+mod mysql;
 mod numbers;
 mod pointers;
 mod server;
@@ -25,8 +27,9 @@ mod turns;
 mod version;
 mod worker;
 
+use declared::{rows, variables};
 use mariadb::abi::{self, Audit, Plugin};
-use mariadb::{classes, events, status, variables};
+use mariadb::{classes, events, product};
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null;
 
@@ -78,7 +81,7 @@ pub static _maria_plugin_declarations_: Declarations = Declarations([
         init: Some(init),
         deinit: Some(deinit),
         version: 0x0001,
-        status_vars: status::LIST.0.as_ptr(),
+        status_vars: rows::LIST.0.as_ptr(),
         system_vars: variables::LIST.0.as_ptr().cast(),
         version_info: version::TEXT.as_ptr(),
         maturity: abi::MATURITY_STABLE as c_uint,
@@ -88,7 +91,8 @@ pub static _maria_plugin_declarations_: Declarations = Declarations([
 
 unsafe extern "C" fn init(_: *mut c_void) -> c_int {
     // A fault here leaves the plugin unloaded.
-    let started = std::panic::catch_unwind(lifecycle::start).unwrap_or_else(|_| Err("a fault while starting".into()));
+    let started = std::panic::catch_unwind(|| lifecycle::start(product::find()?))
+        .unwrap_or_else(|_| Err("a fault while starting".into()));
     match started {
         Ok(()) => 0,
         Err(reason) => {

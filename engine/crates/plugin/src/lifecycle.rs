@@ -1,39 +1,37 @@
 //! Start and stop of the plugin.
 
+use crate::declared::{rules, variables};
 use crate::engine::{begin_load, end_load, engine};
 use crate::faults;
 use crate::following::{bystanders, strangers, waking};
 use crate::hooks;
 use crate::log;
-use crate::mariadb;
-use crate::server;
+use crate::server::{self, Server};
 use crate::settings;
 use crate::sockets::{connections, descriptors};
 use crate::version;
 use crate::worker;
 
-pub fn start() -> Result<(), String> {
+pub fn start(server: &'static dyn Server) -> Result<(), String> {
     worker::await_end();
-    let server = mariadb::product::find()?;
     server::set(server);
-    mariadb::product::begin()?;
+    server.begin()?;
     faults::arm();
     engine().forget();
-    settings::note_cluster();
+    settings::note_obstacle();
     // What ran when the last load was over ended unseen: what is closed for it would stay so until its connection goes on.
     descriptors::visit(|taken| _ = connections::lets_go(taken));
     waking::sleep(engine());
     strangers::learn();
     connections::begin();
-    let sees_tls = hooks::install().inspect_err(|_| mariadb::product::end())?;
+    let sees_tls = hooks::install().inspect_err(|_| server.end())?;
     begin_load();
     bystanders::start();
-    mariadb::product::follow_appliers();
-    mariadb::rules::adopt();
-    mariadb::variables::publish_wishes(engine().settings());
+    server.loaded();
+    rules::adopt();
+    variables::publish_wishes(engine().settings());
     waking::attend(engine());
     worker::start();
-    let server = server::get();
     let tls = if sees_tls { "" } else { "; its TLS library is built in, so TLS connections pass uncached" };
     log::note(&format!("{} loaded into server {}{tls}", version::TEXT.to_string_lossy(), server.version()));
     if !engine().flavour().is_tested(&server.version()) {
@@ -53,7 +51,7 @@ pub fn stop() {
     engine().cache().clear();
     waking::sleep(engine());
     bystanders::stop();
-    mariadb::product::end();
+    server::get().end();
     if descriptors::all_clean() {
         hooks::remove();
         log::note("unloaded");

@@ -2,7 +2,6 @@
 
 pub mod abi;
 pub mod appliers;
-pub mod checks;
 pub mod classes;
 pub mod events;
 pub mod local;
@@ -10,8 +9,6 @@ pub mod messages;
 pub mod native;
 pub mod processes;
 pub mod product;
-pub mod rules;
 pub mod status;
 pub mod symbols;
-pub mod variables;
 pub mod vtables;

@@ -22,6 +22,12 @@ pub enum Reports {
 }
 
 pub trait Server: Sync {
+    /// What it needs at the load, before anything else is changed in it, and at the end.
+    fn begin(&self) -> Result<(), String>;
+    /// Once the load can fail no more.
+    fn loaded(&self);
+    fn end(&self);
+
     fn version(&self) -> String;
     fn flavour(&self) -> &'static Flavour;
     /// It takes connections: its catalogue may be asked.
@@ -30,11 +36,15 @@ pub trait Server: Sync {
     fn is_ending(&self) -> bool;
     /// Connections may move between threads, and the server waits on the socket itself.
     fn has_thread_pool(&self) -> bool;
-    /// It is a node of a cluster, whose other nodes write here, too.
-    fn is_cluster_node(&self) -> bool;
+    /// Whether anything at all is to be done with its connections.
+    fn follows(&self) -> bool;
+    /// Why nothing may be served here at all, such as others that write without a word.
+    fn obstacle(&self) -> Option<&'static str>;
 
     /// A line in its error log.
     fn print(&self, level: Level, text: &str);
+    /// A warning or error of the statement that runs on this thread, with a number of the server's own.
+    fn raise(&self, number: u32, is_warning: bool, text: &str);
 
     /// What it needs of a thread of ours that asks it, before and after.
     fn enter_thread(&self);
@@ -50,6 +60,8 @@ pub trait Server: Sync {
     fn adopt_settings(&self, engine: &Engine, link: &mut dyn Link) -> Result<bool, String>;
     /// The last look was in vain.
     fn doubt_settings(&self);
+    /// Plugins have come or gone: looks for obstacles.
+    fn examine(&self, link: &mut dyn Link) -> Result<(), String>;
 
     /// Statements are not reported, to nobody.
     fn is_deaf(&self) -> bool;

@@ -14,6 +14,12 @@ pub fn changed() {
     signal::wake();
 }
 
+/// The same, but not by a SET of a session.
+pub fn changed_unseen() {
+    publish(engine());
+    signal::wake();
+}
+
 pub fn publish(engine: &Engine) {
     server::get().publish_settings(engine.settings());
     engine.settings().switch(engine.memory_bytes() > 0);
@@ -28,8 +34,8 @@ pub fn apply(engine: &Engine) {
     }
 }
 
-/// To be called before an answer leaves that may be that of a SET GLOBAL: nobody is told of a cluster before nothing is served.
+/// To be called before an answer leaves that may be that of a SET GLOBAL: nobody is told of it before nothing is served.
 #[inline]
-pub fn note_cluster() {
-    engine().settings().set_in_cluster(server::get().is_cluster_node());
+pub fn note_obstacle() {
+    engine().settings().set_obstructed(server::get().obstacle().is_some());
 }

@@ -65,7 +65,7 @@ fn run() {
 #[derive(Default)]
 struct Worker {
     knows_settings: bool,
-    was_in_cluster: bool,
+    told: Option<&'static str>,
     failures: u32,
 }
 
@@ -78,7 +78,7 @@ impl Worker {
         if self.knows_settings {
             settings::apply(engine);
         }
-        self.tell_cluster(engine);
+        self.tell_obstacle(engine);
         waking::tend(engine);
         engine.sweep(SWEEP_SEGMENTS);
         engine.tick();
@@ -99,13 +99,14 @@ impl Worker {
         }
     }
 
-    fn tell_cluster(&mut self, engine: &Engine) {
-        settings::note_cluster();
-        let is_in_cluster = engine.settings().is_in_cluster();
-        if is_in_cluster && !self.was_in_cluster {
-            log::warning("this server is a node of a Galera cluster (wsrep_on): nothing is cached while it is one");
+    fn tell_obstacle(&mut self, engine: &Engine) {
+        settings::note_obstacle();
+        let obstacle = server::get().obstacle();
+        if let Some(words) = obstacle.filter(|_| self.told != obstacle) {
+            log::warning(&format!("{words}: nothing is cached as long as that is so"));
         }
-        self.was_in_cluster = is_in_cluster;
+        engine.settings().set_obstacle(obstacle);
+        self.told = obstacle;
     }
 
     fn consult(&mut self, engine: &Engine) -> Result<(), String> {

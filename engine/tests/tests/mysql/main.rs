@@ -2,7 +2,14 @@
 //!
 //! Only built with the feature `mysql`: `make test-engine-mysql` brings a server first, and says so loudly where it cannot.
 
+mod definitions;
 mod dialect;
 mod differential;
 mod histories;
 mod itself;
+mod loading;
+mod served;
+mod shared;
+#[path = "../traps/mod.rs"]
+mod traps;
+mod writes;

@@ -97,6 +97,7 @@ pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<
     if changes.is_none() && !is_unknown {
         return Ok(());
     }
+    server::get().examine(link)?;
     let rows = link.query(engine.flavour().catalogue.own_plugin)?;
     match rows.first().and_then(|row| row.first()?.as_deref()) {
         // Unless the next change has begun meanwhile.
@@ -130,7 +131,7 @@ impl State {
 
 /// Wakes the engine if it is wanted: connections that come after this are followed from their first byte.
 pub fn attend(engine: &Engine) {
-    if engine.vigil().is_awake() || !engine.is_wanted() {
+    if engine.vigil().is_awake() || !engine.is_wanted() || !server::get().follows() {
         return;
     }
     let mut state = state();

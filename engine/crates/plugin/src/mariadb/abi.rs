@@ -3,16 +3,12 @@
 //! Layouts follow the public headers `mysql/plugin.h`, `mysql/plugin_audit.h` and `mysql/service_*.h`
 //! (MariaDB plugin interface 1.15, audit interface 3.2). Only public structures: a `THD` stays opaque.
 
-use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_ulong, c_ulonglong, c_void};
-
-/// A server session, opaque: it is only handed back to exported `thd_*` functions.
-#[repr(C)]
-pub struct Thd(c_void);
+pub use crate::declared::abi::*;
+use std::ffi::{c_char, c_int, c_uint, c_ulong, c_ulonglong, c_void};
 
 pub const MARIA_PLUGIN_INTERFACE_VERSION: c_int = 0x010f;
 pub const AUDIT_INTERFACE_VERSION: c_int = 0x0302;
 pub const AUDIT_PLUGIN: c_int = 5;
-pub const LICENSE_BSD: c_int = 2;
 pub const MATURITY_STABLE: c_uint = 5;
 
 #[repr(C)]
@@ -31,17 +27,6 @@ pub struct Plugin {
     pub version_info: *const c_char,
     pub maturity: c_uint,
 }
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ShowVar {
-    pub name: *const c_char,
-    pub value: *const c_void,
-    pub kind: c_int,
-}
-
-pub const SHOW_UNDEF: c_int = 0;
-pub const SHOW_ULONGLONG: c_int = 4;
 
 #[repr(C)]
 pub struct Audit {
@@ -127,89 +112,6 @@ pub struct EventTable {
     pub query_id: c_ulonglong,
 }
 
-pub const VAR_BOOL: c_int = 0x0001;
-pub const VAR_LONGLONG: c_int = 0x0004;
-pub const VAR_STR: c_int = 0x0005;
-pub const VAR_ENUM: c_int = 0x0006;
-pub const VAR_UNSIGNED: c_int = 0x0080;
-pub const VAR_THDLOCAL: c_int = 0x0100;
-pub const VAR_READONLY: c_int = 0x0200;
-pub const VAR_NOCMDOPT: c_int = 0x0800;
-
-/// The value that a user gave to `SET`, read through the server's own conversion functions.
-#[repr(C)]
-pub struct GivenValue {
-    pub value_type: unsafe extern "C" fn(*mut GivenValue) -> c_int,
-    pub val_str: unsafe extern "C" fn(*mut GivenValue, *mut c_char, *mut c_int) -> *const c_char,
-    pub val_real: unsafe extern "C" fn(*mut GivenValue, *mut f64) -> c_int,
-    pub val_int: unsafe extern "C" fn(*mut GivenValue, *mut c_longlong) -> c_int,
-    pub is_unsigned: unsafe extern "C" fn(*mut GivenValue) -> c_int,
-}
-
-pub const VALUE_TYPE_STRING: c_int = 0;
-pub const VALUE_TYPE_INT: c_int = 2;
-
-pub type Check = unsafe extern "C" fn(*mut Thd, *mut c_void, *mut c_void, *mut GivenValue) -> c_int;
-pub type Update = unsafe extern "C" fn(*mut Thd, *mut c_void, *mut c_void, *const c_void);
-
-#[repr(C)]
-pub struct VarHeader {
-    pub flags: c_int,
-    pub name: *const c_char,
-    pub comment: *const c_char,
-    pub check: Option<Check>,
-    pub update: Option<Update>,
-}
-
-#[repr(C)]
-pub struct GlobalNumber {
-    pub header: VarHeader,
-    pub value: *mut c_ulonglong,
-    pub default: c_ulonglong,
-    pub min: c_ulonglong,
-    pub max: c_ulonglong,
-    pub block: c_ulonglong,
-}
-
-#[repr(C)]
-pub struct GlobalBool {
-    pub header: VarHeader,
-    pub value: *mut c_char,
-    pub default: c_char,
-}
-
-#[repr(C)]
-pub struct GlobalString {
-    pub header: VarHeader,
-    pub value: *mut *const c_char,
-    pub default: *const c_char,
-}
-
-#[repr(C)]
-pub struct SessionEnum {
-    pub header: VarHeader,
-    pub offset: c_int,
-    pub default: c_ulong,
-    pub resolve: Option<unsafe extern "C" fn(*mut Thd, c_int) -> *mut c_ulong>,
-    pub typelib: *const TypeLib,
-}
-
-#[repr(C)]
-pub struct SessionBool {
-    pub header: VarHeader,
-    pub offset: c_int,
-    pub default: c_char,
-    pub resolve: Option<unsafe extern "C" fn(*mut Thd, c_int) -> *mut c_char>,
-}
-
-#[repr(C)]
-pub struct TypeLib {
-    pub count: c_uint,
-    pub name: *const c_char,
-    pub names: *const *const c_char,
-    pub lengths: *const c_uint,
-}
-
 /// The header of the server's growable array, which `all_status_vars` is.
 #[repr(C)]
 pub struct DynamicArray {
@@ -245,28 +147,4 @@ pub const ME_ERROR_LOG_ONLY: c_ulong = 128;
 pub const ME_NOTE: c_ulong = 1024;
 pub const ME_WARNING: c_ulong = 2048;
 
-/// A static that the server reads or writes through a pointer of the ABI.
-#[repr(transparent)]
-pub struct Shared<T>(pub std::cell::UnsafeCell<T>);
-
-// SAFETY: the server serialises its own accesses (plugin lock, system-variable lock); ours go through
-// volatile-sized scalars only, see each use.
-unsafe impl<T> Sync for Shared<T> {}
-
-impl<T> Shared<T> {
-    pub const fn new(value: T) -> Self {
-        Shared(std::cell::UnsafeCell::new(value))
-    }
-    pub const fn get(&self) -> *mut T {
-        self.0.get()
-    }
-}
-
 const _: () = assert!(size_of::<Plugin>() == 104);
-const _: () = assert!(size_of::<ShowVar>() == 24);
-const _: () = assert!(size_of::<c_long>() == 8, "64-bit servers only");
-
-/// Of a variable whose values the server checks itself.
-pub const fn header(flags: c_int, name: &'static CStr, comment: &'static CStr) -> VarHeader {
-    VarHeader { flags, name: name.as_ptr(), comment: comment.as_ptr(), check: None, update: None }
-}

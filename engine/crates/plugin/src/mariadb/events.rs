@@ -1,19 +1,19 @@
 //! The server's reports: to the session whose connection the thread works for, or to a bystander.
 
 use crate::containment::contain;
+use crate::declared::variables;
 use crate::engine::{engine, is_loaded};
 use crate::faults::Point;
+use crate::following::sessions::{with_connection, with_session};
 use crate::following::{bystanders, strangers, waking};
 use crate::mariadb::abi::*;
 use crate::mariadb::appliers;
 use crate::mariadb::native;
 use crate::mariadb::symbols::ThdRef;
-use crate::mariadb::variables;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::{self, wake_if_wanted};
 use crate::sockets::{connections, descriptors};
-use host::Connection;
-use session::{Account, Report, Session, SessionState};
+use session::{Account, Report, SessionState};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
 
@@ -23,24 +23,6 @@ pub fn type_changed(thd: *mut Thd, value: u8) {
     let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
     with_connection(thread_id, |_| true, |connection| connection.session.report(engine(), Report::CacheType(value)));
     waking::attend(engine());
-}
-
-/// The tracked connection of this server session, if it is the one that this thread works for and fits.
-fn with_connection<T>(
-    thread_id: u64,
-    fits: impl FnOnce(&Session) -> bool,
-    work: impl FnOnce(&mut Connection) -> T,
-) -> Option<T> {
-    let descriptor =
-        descriptors::current().filter(|descriptor| descriptor.thread_id.load(Ordering::Acquire) == thread_id)?;
-    let mut taken = descriptor.take()?;
-    let connection = taken.content().as_mut().filter(|connection| connection.session.is_in_commands())?;
-    fits(&connection.session).then(|| work(connection))
-}
-
-/// The same for one whose statements are followed.
-fn with_session<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
-    with_connection(thread_id, Session::is_followed, work)
 }
 
 pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void) {

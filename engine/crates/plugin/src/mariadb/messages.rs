@@ -1,7 +1,7 @@
 //! Messages in the server's error log, and to the client whose statement runs on this thread.
 
 use crate::mariadb::abi::ME_WARNING;
-use crate::mariadb::symbols::{self, Symbols};
+use crate::mariadb::symbols::Symbols;
 use flavour::MARIADB;
 use std::ffi::{CString, c_uint, c_ulong};
 
@@ -13,9 +13,9 @@ pub fn print(symbols: &Symbols, level: c_ulong, text: &str) {
 }
 
 /// A warning or error of the statement that runs on this thread, with a number of the server's own.
-pub fn raise(number: c_uint, is_warning: bool, text: &str) {
+pub fn raise(symbols: &Symbols, number: c_uint, is_warning: bool, text: &str) {
     let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
     let flags = if is_warning { ME_WARNING } else { 0 };
     // SAFETY: as above.
-    unsafe { (symbols::get().print)(number, c"%s".as_ptr(), flags, text.as_ptr()) };
+    unsafe { (symbols.print)(number, c"%s".as_ptr(), flags, text.as_ptr()) };
 }

@@ -1,7 +1,7 @@
 //! The server's own query cache, which the plugin replaces.
 
+use crate::declared::checks;
 use crate::log;
-use crate::mariadb::checks;
 use crate::signal;
 use host::{Link, number};
 use session::Engine;

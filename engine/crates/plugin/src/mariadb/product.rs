@@ -1,5 +1,6 @@
 //! MariaDB as the server that the plugin runs in.
 
+use crate::declared::variables;
 use crate::mariadb::abi::{GENERAL_CLASS, ME_ERROR_LOG_ONLY, ME_NOTE, ME_WARNING, TABLE_CLASS};
 use crate::mariadb::appliers;
 use crate::mariadb::classes;
@@ -8,7 +9,6 @@ use crate::mariadb::native;
 use crate::mariadb::processes;
 use crate::mariadb::status;
 use crate::mariadb::symbols::{self, Symbols};
-use crate::mariadb::variables;
 use crate::mariadb::{events, messages};
 use crate::server::{Level, Reports, Server};
 use crate::settings;
@@ -22,28 +22,26 @@ pub fn find() -> Result<&'static dyn Server, String> {
     symbols::find().map(|symbols| symbols as &dyn Server)
 }
 
-/// At the load, before anything else is changed in the server.
-pub fn begin() -> Result<(), String> {
-    local::link();
-    variables::listen(settings::changed, events::type_changed);
-    if !status::redirect() {
-        status::restore();
-        return Err("the server's Qcache_ status rows were not found".into());
-    }
-    Ok(())
-}
-
-/// Once the load can fail no more.
-pub fn follow_appliers() {
-    appliers::install();
-}
-
-pub fn end() {
-    appliers::remove();
-    status::restore();
-}
-
 impl Server for Symbols {
+    fn begin(&self) -> Result<(), String> {
+        local::link();
+        variables::listen(settings::changed, events::type_changed);
+        if !status::redirect() {
+            status::restore();
+            return Err("the server's Qcache_ status rows were not found".into());
+        }
+        Ok(())
+    }
+
+    fn loaded(&self) {
+        appliers::install();
+    }
+
+    fn end(&self) {
+        appliers::remove();
+        status::restore();
+    }
+
     fn version(&self) -> String {
         Symbols::version(self)
     }
@@ -64,8 +62,12 @@ impl Server for Symbols {
         Symbols::has_thread_pool(self)
     }
 
-    fn is_cluster_node(&self) -> bool {
-        Symbols::is_cluster_node(self)
+    fn follows(&self) -> bool {
+        true
+    }
+
+    fn obstacle(&self) -> Option<&'static str> {
+        self.is_cluster_node().then_some("this server is a node of a Galera cluster (wsrep_on)")
     }
 
     fn print(&self, level: Level, text: &str) {
@@ -75,6 +77,10 @@ impl Server for Symbols {
             Level::Error => 0,
         };
         messages::print(self, level | ME_ERROR_LOG_ONLY, text);
+    }
+
+    fn raise(&self, number: u32, is_warning: bool, text: &str) {
+        messages::raise(self, number, is_warning, text);
     }
 
     fn enter_thread(&self) {
@@ -104,6 +110,10 @@ impl Server for Symbols {
 
     fn doubt_settings(&self) {
         native::doubt();
+    }
+
+    fn examine(&self, _: &mut dyn Link) -> Result<(), String> {
+        Ok(())
     }
 
     fn is_deaf(&self) -> bool {

@@ -1,55 +1,16 @@
-//! Status variables: `Fqc_*` of this plugin, and the eight `Qcache_*` that every tool knows.
-//!
 //! The server's own `Qcache_*` rows are redirected while the plugin is loaded: their entries in `all_status_vars`
 //! point at our numbers, and point back when it goes. A row is one aligned pointer, so a reader sees the old or the new.
 
-use crate::mariadb::abi::*;
+use crate::declared::rows::CLASSIC;
+use crate::mariadb::abi::ShowVar;
 use crate::mariadb::symbols;
-use crate::numbers::{FREE_BLOCKS, FREE_MEMORY, NUMBERS, ROWS, TOTAL_BLOCKS};
 use locks::Mutex;
 use std::ffi::{CStr, c_void};
-use std::ptr::null;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-
-/// Rows of MySQL's query cache, by the name that the server lists them under.
-static CLASSIC: [(&str, &AtomicU64); 8] = [
-    ("Qcache_hits", &NUMBERS.hits),
-    ("Qcache_inserts", &NUMBERS.inserts),
-    ("Qcache_not_cached", &NUMBERS.not_cached),
-    ("Qcache_lowmem_prunes", &NUMBERS.evictions),
-    ("Qcache_queries_in_cache", &NUMBERS.queries),
-    ("Qcache_free_memory", &FREE_MEMORY),
-    ("Qcache_free_blocks", &FREE_BLOCKS),
-    ("Qcache_total_blocks", &TOTAL_BLOCKS),
-];
-#[cfg(test)]
-pub fn names() -> impl Iterator<Item = String> {
-    let own = ROWS.iter().map(|(name, _)| name.to_str().unwrap());
-    own.chain(CLASSIC.iter().map(|(name, _)| *name)).map(str::to_owned)
-}
-
-pub struct Rows(pub [ShowVar; ROWS.len() + 1]);
-// SAFETY: pointers to statics.
-unsafe impl Sync for Rows {}
-
-/// The list that the server shows as this plugin's own status variables.
-pub static LIST: Rows = Rows({
-    let mut rows = [ShowVar { name: null(), value: null(), kind: SHOW_UNDEF }; ROWS.len() + 1];
-    let mut i = 0;
-    while i < ROWS.len() {
-        rows[i] = ShowVar {
-            name: ROWS[i].0.as_ptr(),
-            value: ROWS[i].1 as *const AtomicU64 as *const c_void,
-            kind: SHOW_ULONGLONG,
-        };
-        i += 1;
-    }
-    rows
-});
 
 /// What a redirected row pointed at before.
 struct Redirected {
-    name: &'static str,
+    name: &'static CStr,
     original: *mut c_void,
 }
 // SAFETY: the pointer is to a static of the server.
@@ -64,8 +25,8 @@ pub fn redirect() -> bool {
         return true;
     }
     for_each_row(|name, value| {
-        if let Some((name, ours)) = CLASSIC.iter().find(|(n, _)| *n == name) {
-            let original = value.swap((*ours as *const AtomicU64).cast_mut().cast(), Ordering::AcqRel);
+        if let Some((name, ours)) = CLASSIC.into_iter().find(|(n, _)| *n == name) {
+            let original = value.swap((ours as *const AtomicU64).cast_mut().cast(), Ordering::AcqRel);
             redirected.push(Redirected { name, original });
         }
     });
@@ -82,7 +43,7 @@ pub fn restore() {
     redirected.clear();
 }
 
-fn for_each_row(mut visit: impl FnMut(&str, &AtomicPtr<c_void>)) {
+fn for_each_row(mut visit: impl FnMut(&CStr, &AtomicPtr<c_void>)) {
     // SAFETY: the server's array of status rows; it moves only when a plugin with status variables is
     // installed or removed, which the server serialises with our own installation and removal.
     unsafe {
@@ -95,7 +56,7 @@ fn for_each_row(mut visit: impl FnMut(&str, &AtomicPtr<c_void>)) {
             if (*row).name.is_null() {
                 continue;
             }
-            let name = CStr::from_ptr((*row).name).to_str().unwrap_or("");
+            let name = CStr::from_ptr((*row).name);
             visit(name, AtomicPtr::from_ptr((&raw mut (*row).value).cast()));
         }
     }

@@ -59,6 +59,11 @@ pub fn admit() {
     }
 }
 
+/// It does no more.
+pub fn refuse() {
+    ADMITS.store(false, Ordering::Release);
+}
+
 /// At the load. Before the server has started nobody has connected.
 pub fn begin() {
     let has_started = server::get().has_started();
@@ -72,7 +77,7 @@ pub fn number_before_accept() -> u64 {
 
 pub fn accepted(fd: c_int, number: u64) {
     let load = load_number();
-    if fd >= 0 && load % 2 == 1 && ADMITS.load(Ordering::Acquire) {
+    if fd >= 0 && load % 2 == 1 && ADMITS.load(Ordering::Acquire) && server::get().follows() {
         descriptors::open(fd, load, Connection::accepted(engine().flavour(), number, server::get().has_thread_pool()));
     }
 }

@@ -1,6 +1,8 @@
 //! The settings of the cache, and a number that changes whenever what new sessions inherit changes.
 
 use crate::identity::habits::Habits;
+use locks::Mutex;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[derive(Default)]
@@ -8,8 +10,10 @@ pub struct Settings {
     /// Entries may be served and stored. False without memory, after a contained fault, and while unloading.
     is_on: AtomicBool,
     is_faulty: AtomicBool,
-    /// The server is a node of a cluster, whose other nodes write here, too.
-    is_in_cluster: AtomicBool,
+    /// Nothing may be served on this server, whatever is set.
+    is_obstructed: AtomicBool,
+    /// Why, as last told.
+    obstacle: Mutex<Option<&'static str>>,
     limit: AtomicU64,
     size: AtomicU64,
     global_type: AtomicU64,
@@ -64,7 +68,7 @@ impl Beginnings {
 impl Settings {
     pub fn is_on(&self) -> bool {
         // Relaxed, here and below: a switch orders nothing; validity is the versions' alone.
-        self.is_on.load(Ordering::Relaxed) && !self.is_faulty() && !self.is_in_cluster()
+        self.is_on.load(Ordering::Relaxed) && !self.is_faulty() && !self.is_obstructed()
     }
 
     pub fn switch(&self, on: bool) {
@@ -80,17 +84,25 @@ impl Settings {
         self.is_faulty.load(Ordering::Relaxed)
     }
 
-    pub fn set_in_cluster(&self, value: bool) {
+    pub fn set_obstructed(&self, value: bool) {
         // Stored only if it is another: this is told often, and read at every hit.
-        if self.is_in_cluster() != value {
-            self.is_in_cluster.store(value, Ordering::Relaxed);
+        if self.is_obstructed() != value {
+            self.is_obstructed.store(value, Ordering::Relaxed);
         }
     }
 
-    /// Nothing is served in a cluster: a read may have to wait for what other nodes have committed (`wsrep_sync_wait`), or to be
+    /// For instance in a cluster: a read may have to wait for what other nodes have committed (`wsrep_sync_wait`), or to be
     /// refused because they are out of reach, and only the server does that.
-    pub fn is_in_cluster(&self) -> bool {
-        self.is_in_cluster.load(Ordering::Relaxed)
+    pub fn is_obstructed(&self) -> bool {
+        self.is_obstructed.load(Ordering::Relaxed)
+    }
+
+    pub fn set_obstacle(&self, words: Option<&'static str>) {
+        *self.obstacle.lock().unwrap_or_else(PoisonError::into_inner) = words;
+    }
+
+    pub fn obstacle(&self) -> Option<&'static str> {
+        *self.obstacle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn limit(&self) -> u64 {

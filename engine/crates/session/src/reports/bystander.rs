@@ -44,6 +44,11 @@ impl Bystander {
         }
     }
 
+    /// It holds something closed.
+    pub fn has_written(&self) -> bool {
+        !self.writes.is_empty()
+    }
+
     fn writes(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
         if engine.flavour().schemas.is_servers_own(db, name) {
             return;

@@ -44,7 +44,7 @@ fn status(session: &Session, engine: &Engine) -> Rows {
     let stats = engine.cache().stats();
     let own = &session.own;
     vec![
-        row(["Cache", verdict(session, engine)]),
+        row(["Cache", &verdict(session, engine)]),
         row(["Size in bytes", &engine.cache().budget().to_string()]),
         row(["Used bytes", &stats.used_bytes.to_string()]),
         row(["Results stored", &stats.entries.to_string()]),
@@ -64,12 +64,13 @@ fn status(session: &Session, engine: &Engine) -> Rows {
 }
 
 /// Whether this session is served, and if not, what to do.
-fn verdict(session: &Session, engine: &Engine) -> &'static str {
+fn verdict(session: &Session, engine: &Engine) -> String {
     let settings = engine.settings();
-    if settings.is_faulty() {
+    if settings.is_obstructed() && !settings.is_faulty() {
+        return format!("OFF: {}", settings.obstacle().unwrap_or("see the error log"));
+    }
+    let words = if settings.is_faulty() {
         "OFF: a fault was contained, see the error log; restart the server to use the cache again"
-    } else if settings.is_in_cluster() {
-        "OFF: this server is a node of a Galera cluster (wsrep_on), where reads are the server's alone"
     } else if settings.size() == 0 && !session.identity.is_trial() {
         "OFF: query_cache_size is 0; SET GLOBAL query_cache_size = 67108864"
     } else if session.is_resting() && engine.is_wanted() {
@@ -88,7 +89,8 @@ fn verdict(session: &Session, engine: &Engine) -> &'static str {
         "ON for this connection alone: it tries the cache out (fqc_trial)"
     } else {
         "ON"
-    }
+    };
+    words.to_owned()
 }
 
 fn reasons(engine: &Engine) -> Rows {

@@ -2,15 +2,14 @@
 //! type.
 
 use crate::containment::contain;
-use crate::faults::Point;
-use crate::mariadb::abi::*;
-use crate::mariadb::checks::{
+use crate::declared::abi::*;
+use crate::declared::checks::{
     MILLION, SIZE_MAX, check_limit, check_min_res_unit, check_size, check_type, check_verify_ppm,
 };
-use crate::mariadb::messages;
-use crate::mariadb::rules;
+use crate::declared::rules;
+use crate::faults::Point;
+use crate::server;
 use crate::version;
-use flavour::MARIADB;
 use session::Settings;
 use std::ffi::{CStr, c_char, c_int, c_ulong, c_ulonglong, c_void};
 use std::ptr::null;
@@ -121,19 +120,17 @@ static VAR_VERIFY_PPM: Shared<GlobalNumber> = bytes(
     MILLION,
     1,
 );
-static VAR_TYPE: Shared<SessionEnum> = Shared::new(SessionEnum {
-    header: VarHeader {
-        flags: VAR_ENUM | VAR_THDLOCAL,
-        name: c"type".as_ptr(),
-        comment: c"OFF: nothing is served or stored; ON: every qualifying read, but those with SQL_NO_CACHE; DEMAND: reads with SQL_CACHE. Also known as query_cache_type".as_ptr(),
-        check: Some(check_type),
-        update: Some(update_type),
-    },
-    offset: -1,
-    default: 0,
-    resolve: None,
-    typelib: &raw const TYPES,
-});
+static VAR_TYPE: Shared<SessionEnum> = session_type(
+    c"type",
+    c"OFF: nothing is served or stored; ON: every qualifying read, but those with SQL_NO_CACHE; DEMAND: reads with SQL_CACHE. Also known as query_cache_type",
+);
+
+const fn session_type(name: &'static CStr, comment: &'static CStr) -> Shared<SessionEnum> {
+    let mut header = header(VAR_ENUM | VAR_THDLOCAL, name, comment);
+    header.check = Some(check_type);
+    header.update = Some(update_type);
+    Shared::new(SessionEnum { header, offset: -1, default: 0, resolve: None, typelib: &raw const TYPES })
+}
 
 const fn session_bool(name: &'static CStr, comment: &'static CStr) -> Shared<SessionBool> {
     Shared::new(SessionBool {
@@ -220,6 +217,57 @@ static OTHERS: List<12> = List([
     VAR_TRIAL.get() as *const c_void,
 ]);
 
+// `query_cache_*` as variables of their own, of the plugin `query`, for a server that has none of these names. Each has the value
+// of the `fqc_*` of its meaning.
+static CLASSIC_SIZE: Shared<c_ulonglong> = Shared::new(0);
+static CLASSIC_LIMIT: Shared<c_ulonglong> = Shared::new(LIMIT_DEFAULT);
+static CLASSIC_MIN_RES_UNIT: Shared<c_ulonglong> = Shared::new(4096);
+static VAR_CLASSIC_SIZE: Shared<GlobalNumber> =
+    bytes(c"cache_size", c"The same as fqc_size", check_size, &CLASSIC_SIZE, 0, SIZE_MAX, 1024);
+static VAR_CLASSIC_LIMIT: Shared<GlobalNumber> =
+    bytes(c"cache_limit", c"The same as fqc_limit", check_limit, &CLASSIC_LIMIT, LIMIT_DEFAULT, u64::MAX, 1);
+static VAR_CLASSIC_MIN_RES_UNIT: Shared<GlobalNumber> = bytes(
+    c"cache_min_res_unit",
+    c"The same as fqc_min_res_unit",
+    check_min_res_unit,
+    &CLASSIC_MIN_RES_UNIT,
+    4096,
+    u64::MAX,
+    8,
+);
+static VAR_CLASSIC_TYPE: Shared<SessionEnum> = session_type(c"cache_type", c"The same as fqc_type");
+static VAR_CLASSIC_WLOCK: Shared<SessionBool> =
+    session_bool(c"cache_wlock_invalidate", c"The same as fqc_wlock_invalidate");
+
+pub static CLASSIC_LIST: List<6> = List([
+    VAR_CLASSIC_TYPE.get() as *const c_void,
+    VAR_CLASSIC_SIZE.get() as *const c_void,
+    VAR_CLASSIC_LIMIT.get() as *const c_void,
+    VAR_CLASSIC_MIN_RES_UNIT.get() as *const c_void,
+    VAR_CLASSIC_WLOCK.get() as *const c_void,
+    null(),
+]);
+
+const NUMBERS: [(&Shared<c_ulonglong>, &Shared<c_ulonglong>, u64); 3] =
+    [(&SIZE, &CLASSIC_SIZE, 0), (&LIMIT, &CLASSIC_LIMIT, LIMIT_DEFAULT), (&MIN_RES_UNIT, &CLASSIC_MIN_RES_UNIT, 4096)];
+
+/// One of the two plugins has just been registered, with its defaults or what the options say: what is not a default is what
+/// was wanted.
+pub fn reconcile() {
+    for (ours, theirs, default) in NUMBERS {
+        let value = if number(ours) == default { number(theirs) } else { number(ours) };
+        // SAFETY: aligned words of ours, under the server's lock of plugins.
+        unsafe {
+            ours.get().write_volatile(value);
+            theirs.get().write_volatile(value);
+        }
+    }
+    let all = type_pointers(std::ptr::null_mut());
+    // SAFETY: null, or pointers to the server's words.
+    let value = all.iter().filter_map(|pointer| unsafe { pointer.as_ref() }).copied().max().unwrap_or(0);
+    set_types(std::ptr::null_mut(), value);
+}
+
 /// All variables, with a null at the end.
 pub static LIST: List<{ OTHERS.0.len() + SWITCHES + 1 }> = List({
     let mut all = [null(); OTHERS.0.len() + SWITCHES + 1];
@@ -250,7 +298,18 @@ fn settings_changed() {
 
 unsafe extern "C" fn update_number(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     // SAFETY: called by the server under its system-variable lock, with the variable's own pointer.
-    unsafe { *target.cast::<c_ulonglong>() = *save.cast::<c_ulonglong>() };
+    let value = unsafe { *save.cast::<c_ulonglong>() };
+    // SAFETY: as above.
+    unsafe { *target.cast::<c_ulonglong>() = value };
+    for (ours, theirs, _) in NUMBERS {
+        if [ours.get(), theirs.get()].contains(&target.cast()) {
+            // SAFETY: both are words of ours, written under the same lock.
+            unsafe {
+                ours.get().write_volatile(value);
+                theirs.get().write_volatile(value);
+            }
+        }
+    }
     contain(Point::Variable, (), settings_changed);
 }
 
@@ -266,7 +325,9 @@ unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_v
     // SAFETY: as above.
     unsafe { *target.cast::<c_ulong>() = value };
     contain(Point::Variable, (), || {
-        if target.cast() == type_pointer(std::ptr::null_mut()) {
+        let is_global = type_pointers(std::ptr::null_mut()).contains(&target.cast());
+        set_types(if is_global { std::ptr::null_mut() } else { thd }, value);
+        if is_global {
             settings_changed();
         } else {
             LISTENERS.get().iter().for_each(|listeners| (listeners.cache_type)(thd, value as u8));
@@ -278,8 +339,8 @@ unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_v
 unsafe extern "C" fn update_trial(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     contain(Point::Variable, (), || {
         if target.cast() == trial_pointer(std::ptr::null_mut()) {
-            messages::raise(
-                MARIADB.errors.truncated_wrong_value,
+            server::get().raise(
+                server::get().flavour().errors.truncated_wrong_value,
                 true,
                 "fqc_trial is a matter of single sessions: nothing was changed",
             );
@@ -306,6 +367,20 @@ pub fn is_trial(thd: *mut Thd) -> bool {
 fn type_pointer(thd: *mut Thd) -> *mut c_ulong {
     // SAFETY: the server fills offset and function when it registers the variable, before any statement runs.
     unsafe { place(thd, (*VAR_TYPE.get()).resolve, (*VAR_TYPE.get()).offset) }
+}
+
+/// The same of the variable by its other name; null where that is not registered.
+fn type_pointers(thd: *mut Thd) -> [*mut c_ulong; 2] {
+    // SAFETY: as above.
+    let classic = unsafe { place(thd, (*VAR_CLASSIC_TYPE.get()).resolve, (*VAR_CLASSIC_TYPE.get()).offset) };
+    [type_pointer(thd), classic]
+}
+
+fn set_types(thd: *mut Thd, value: c_ulong) {
+    for pointer in type_pointers(thd).into_iter().filter(|pointer| !pointer.is_null()) {
+        // SAFETY: the server's word, in the course of a SET of it or under the lock of plugins.
+        unsafe { *pointer = value };
+    }
 }
 
 /// # Safety
@@ -353,7 +428,7 @@ fn is_on(variable: &Shared<c_char>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mariadb::status;
+    use crate::declared::rows;
 
     const FILE: &str = include_str!("../../../../../docs/reference/engine.json");
 
@@ -377,7 +452,7 @@ mod tests {
 
     #[test]
     fn the_counters_are_those_that_are_stated() {
-        let mut names: Vec<_> = status::names().collect();
+        let mut names: Vec<_> = rows::names().collect();
         names.sort();
         assert_eq!(names, stated("counters"));
     }

@@ -2,10 +2,9 @@
 //! reach them by those names too.
 
 use crate::containment::contain;
+use crate::declared::abi::*;
 use crate::faults::Point;
-use crate::mariadb::abi::*;
-use crate::mariadb::messages;
-use flavour::MARIADB;
+use crate::server;
 use std::ffi::{c_char, c_int, c_longlong, c_ulong, c_ulonglong, c_void};
 
 pub const SIZE_MAX: u64 = 10_485_760_000;
@@ -50,8 +49,8 @@ unsafe fn given(value: *mut GivenValue) -> Given {
 /// The server sends nothing at all for a check that fails without an error.
 fn checked(check: impl FnOnce() -> c_int) -> c_int {
     contain(Point::Variable, None, || Some(check())).unwrap_or_else(|| {
-        messages::raise(
-            MARIADB.errors.unknown,
+        server::get().raise(
+            server::get().flavour().errors.unknown,
             false,
             "The query cache is switched off after a fault; see the error log",
         );
@@ -60,8 +59,8 @@ fn checked(check: impl FnOnce() -> c_int) -> c_int {
 }
 
 fn wrong_value(name: &str, value: &str) -> c_int {
-    messages::raise(
-        MARIADB.errors.wrong_value_for_variable,
+    server::get().raise(
+        server::get().flavour().errors.wrong_value_for_variable,
         false,
         &format!("Variable '{name}' can't be set to the value of '{value}'"),
     );
@@ -101,8 +100,8 @@ unsafe fn type_given(save: *mut c_void, value: *mut GivenValue) -> c_int {
 }
 
 fn wrong_type(name: &str) -> c_int {
-    messages::raise(
-        MARIADB.errors.wrong_type_for_variable,
+    server::get().raise(
+        server::get().flavour().errors.wrong_type_for_variable,
         false,
         &format!("Incorrect argument type to variable '{name}'"),
     );
@@ -122,8 +121,8 @@ unsafe fn check_number(name: &str, max: u64, block: u64, save: *mut c_void, valu
     };
     let fixed = number.min(max) / block * block;
     if fixed.to_string() != shown {
-        messages::raise(
-            MARIADB.errors.truncated_wrong_value,
+        server::get().raise(
+            server::get().flavour().errors.truncated_wrong_value,
             true,
             &format!("Truncated incorrect {name} value: '{shown}'"),
         );

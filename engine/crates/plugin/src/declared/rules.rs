@@ -1,12 +1,11 @@
 //! The system variable `fqc_rules`: JSON, checked before it is accepted, readable back as it was written.
 
 use crate::containment::contain;
+use crate::declared::abi::*;
 use crate::engine::engine;
 use crate::faults::Point;
 use crate::log;
-use crate::mariadb::abi::*;
-use crate::mariadb::messages;
-use flavour::MARIADB;
+use crate::server;
 use insight::Rules;
 use locks::Mutex;
 use std::cell::RefCell;
@@ -83,7 +82,11 @@ unsafe extern "C" fn check(_: *mut Thd, _: *mut c_void, save: *mut c_void, value
 }
 
 fn refuse(error: &str) -> c_int {
-    messages::raise(MARIADB.errors.wrong_arguments, false, &format!("Incorrect arguments to fqc_rules: {error}"));
+    server::get().raise(
+        server::get().flavour().errors.wrong_arguments,
+        false,
+        &format!("Incorrect arguments to fqc_rules: {error}"),
+    );
     1
 }
 

@@ -1,0 +1,7 @@
+//! What the plugin declares to a server of either product: its system and status variables.
+
+pub mod abi;
+pub mod checks;
+pub mod rows;
+pub mod rules;
+pub mod variables;

@@ -1,0 +1,48 @@
+//! The status variables: `Fqc_*`, and the eight `Qcache_*` that every tool knows.
+
+use crate::declared::abi::*;
+use crate::numbers::{FREE_BLOCKS, FREE_MEMORY, NUMBERS, ROWS, TOTAL_BLOCKS};
+use std::ffi::{CStr, c_void};
+use std::ptr::null;
+use std::sync::atomic::AtomicU64;
+
+/// Rows of MySQL's query cache, by the name that the server lists them under.
+pub const CLASSIC: [(&CStr, &AtomicU64); 8] = [
+    (c"Qcache_hits", &NUMBERS.hits),
+    (c"Qcache_inserts", &NUMBERS.inserts),
+    (c"Qcache_not_cached", &NUMBERS.not_cached),
+    (c"Qcache_lowmem_prunes", &NUMBERS.evictions),
+    (c"Qcache_queries_in_cache", &NUMBERS.queries),
+    (c"Qcache_free_memory", &FREE_MEMORY),
+    (c"Qcache_free_blocks", &FREE_BLOCKS),
+    (c"Qcache_total_blocks", &TOTAL_BLOCKS),
+];
+
+#[cfg(test)]
+pub fn names() -> impl Iterator<Item = String> {
+    ROWS.iter().chain(&CLASSIC).map(|(name, _)| name.to_str().unwrap().to_owned())
+}
+
+pub struct Rows<const N: usize>(pub [ShowVar; N]);
+// SAFETY: pointers to statics.
+unsafe impl<const N: usize> Sync for Rows<N> {}
+
+/// The list that the server shows as this plugin's own status variables.
+pub static LIST: Rows<{ ROWS.len() + 1 }> = Rows(list(ROWS));
+/// `Qcache_*`, for a server that has no such rows of its own.
+pub static CLASSIC_LIST: Rows<{ CLASSIC.len() + 1 }> = Rows(list(&CLASSIC));
+
+const fn list<const N: usize>(numbers: &[(&CStr, &'static AtomicU64)]) -> [ShowVar; N] {
+    let mut rows = [ShowVar { name: null(), value: null(), kind: SHOW_UNDEF, scope: 0 }; N];
+    let mut i = 0;
+    while i < numbers.len() {
+        rows[i] = ShowVar {
+            name: numbers[i].0.as_ptr(),
+            value: numbers[i].1 as *const AtomicU64 as *const c_void,
+            kind: SHOW_ULONGLONG,
+            scope: SHOW_GLOBAL,
+        };
+        i += 1;
+    }
+    rows
+}

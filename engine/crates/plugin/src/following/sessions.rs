@@ -1,0 +1,24 @@
+//! The connection that a server session belongs to.
+
+use crate::sockets::descriptors;
+use host::Connection;
+use session::Session;
+use std::sync::atomic::Ordering;
+
+/// The tracked connection of this server session, if it is the one that this thread works for and fits.
+pub fn with_connection<T>(
+    thread_id: u64,
+    fits: impl FnOnce(&Session) -> bool,
+    work: impl FnOnce(&mut Connection) -> T,
+) -> Option<T> {
+    let descriptor =
+        descriptors::current().filter(|descriptor| descriptor.thread_id.load(Ordering::Acquire) == thread_id)?;
+    let mut taken = descriptor.take()?;
+    let connection = taken.content().as_mut().filter(|connection| connection.session.is_in_commands())?;
+    fits(&connection.session).then(|| work(connection))
+}
+
+/// The same for one whose statements are followed.
+pub fn with_session<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+    with_connection(thread_id, Session::is_followed, work)
+}

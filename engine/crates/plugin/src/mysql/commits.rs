@@ -1,0 +1,126 @@
+//! The ends of transactions, told by the transaction coordinator: the binary log, a log of its own, or none.
+//!
+//! Every commit and rollback goes through it: of clients, of events, of the appliers of replication, of detached XA
+//! transactions. Only bystanders need to be told of: a session's responses tell what has ended.
+
+use crate::mysql::abi::Thd;
+use crate::mysql::reach;
+use crate::mysql::selftest::{self, Seam, Seen};
+use crate::mysql::vtables::{Exchanged, Vtable};
+use locks::Mutex;
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+type End = unsafe extern "C" fn(*mut c_void, *mut Thd, bool) -> c_int;
+
+struct Coordinator {
+    table: &'static CStr,
+    commit: &'static CStr,
+    rollback: &'static CStr,
+    prepare: &'static CStr,
+}
+
+const COORDINATORS: [Coordinator; 3] = [
+    Coordinator {
+        table: c"_ZTV13MYSQL_BIN_LOG",
+        commit: c"_ZN13MYSQL_BIN_LOG6commitEP3THDb",
+        rollback: c"_ZN13MYSQL_BIN_LOG8rollbackEP3THDb",
+        prepare: c"_ZN13MYSQL_BIN_LOG7prepareEP3THDb",
+    },
+    Coordinator {
+        table: c"_ZTV12TC_LOG_DUMMY",
+        commit: c"_ZN12TC_LOG_DUMMY6commitEP3THDb",
+        rollback: c"_ZN12TC_LOG_DUMMY8rollbackEP3THDb",
+        prepare: c"_ZN12TC_LOG_DUMMY7prepareEP3THDb",
+    },
+    Coordinator {
+        table: c"_ZTV11TC_LOG_MMAP",
+        commit: c"_ZN11TC_LOG_MMAP6commitEP3THDb",
+        rollback: c"_ZN11TC_LOG_MMAP8rollbackEP3THDb",
+        prepare: c"_ZN11TC_LOG_MMAP7prepareEP3THDb",
+    },
+];
+const COMMIT: usize = 0;
+const ROLLBACK: usize = 1;
+const PREPARE: usize = 2;
+
+struct Class {
+    point: AtomicUsize,
+    originals: [AtomicPtr<c_void>; 3],
+}
+
+static ORIGINALS: [Class; COORDINATORS.len()] =
+    [const { Class { point: AtomicUsize::new(0), originals: [const { AtomicPtr::new(std::ptr::null_mut()) }; 3] } };
+        COORDINATORS.len()];
+
+fn original(coordinator: *mut c_void, which: usize) -> End {
+    // SAFETY: an object of a class with virtual functions begins with the place of their table; `install` has kept what stood
+    // there, a function of this signature.
+    unsafe {
+        let point = coordinator.cast::<usize>().read();
+        let class = ORIGINALS.iter().find(|class| class.point.load(Ordering::Acquire) == point);
+        let function = class.expect("only these classes have our functions").originals[which].load(Ordering::Acquire);
+        std::mem::transmute::<*mut c_void, End>(function)
+    }
+}
+
+unsafe extern "C" fn on_commit(coordinator: *mut c_void, thd: *mut Thd, is_whole: bool) -> c_int {
+    let commit = original(coordinator, COMMIT);
+    selftest::note(|| Seen { seam: Seam::Commit, name: None, writes: true });
+    reach::on_call(thd, reach::begins_to_commit);
+    // SAFETY: the class's own function, with the server's arguments.
+    let outcome = unsafe { commit(coordinator, thd, is_whole) };
+    reach::on_call(thd, |actor| reach::has_ended(actor, is_whole));
+    outcome
+}
+
+unsafe extern "C" fn on_rollback(coordinator: *mut c_void, thd: *mut Thd, is_whole: bool) -> c_int {
+    let rollback = original(coordinator, ROLLBACK);
+    // SAFETY: as above.
+    let outcome = unsafe { rollback(coordinator, thd, is_whole) };
+    reach::on_call(thd, |actor| reach::has_ended(actor, is_whole));
+    outcome
+}
+
+/// A commit follows at once, or whoever ends the transaction does so later.
+unsafe extern "C" fn on_prepare(coordinator: *mut c_void, thd: *mut Thd, is_whole: bool) -> c_int {
+    let prepare = original(coordinator, PREPARE);
+    // SAFETY: as above.
+    let outcome = unsafe { prepare(coordinator, thd, is_whole) };
+    reach::on_call(thd, reach::has_prepared);
+    outcome
+}
+
+static EXCHANGED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+
+/// Finds every slot before any is changed.
+pub fn install() -> Result<(), String> {
+    let mut exchanged = EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !exchanged.is_empty() {
+        return Ok(());
+    }
+    let mut slots = Vec::new();
+    for (coordinator, class) in COORDINATORS.iter().zip(&ORIGINALS) {
+        let table = Vtable::find(coordinator.table)?;
+        for (which, function) in [coordinator.commit, coordinator.rollback, coordinator.prepare].into_iter().enumerate()
+        {
+            let slot = table.slot(table.position(function)?);
+            class.originals[which].store(slot.current(), Ordering::Release);
+            slots.push((slot, which));
+        }
+        class.point.store(table.address_point() as usize, Ordering::Release);
+    }
+    let ours = [on_commit as *mut c_void, on_rollback as *mut c_void, on_prepare as *mut c_void];
+    for (slot, which) in slots {
+        if let Err(error) = exchanged.exchange(slot, ours[which]) {
+            let _ = exchanged.put_back();
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+pub fn remove() -> Result<(), String> {
+    EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner).put_back()
+}

@@ -1,0 +1,96 @@
+//! Definitions that change: the server gives notice before it locks a name exclusively, and after it has let it go.
+//!
+//! The bytes of the lock's key are the one private layout that is read. They are checked at the load, against a table that the
+//! self-test creates (`selftest`), and each time before anything is read from them.
+
+use crate::mysql::abi::Thd;
+use crate::mysql::reach;
+use crate::mysql::selftest::{self, Seam, Seen};
+use crate::mysql::vtables::{Exchanged, Vtable};
+use locks::Mutex;
+use session::Report;
+use std::ffi::c_void;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// The length of the whole, of the database's name and of the object's name; then a byte for the kind of object and both names,
+/// each with a NUL at its end.
+#[repr(C)]
+pub struct Key {
+    length: u16,
+    db_length: u16,
+    name_length: u16,
+    bytes: [u8; LONGEST],
+}
+const LONGEST: usize = 387;
+
+const TABLE: u8 = 4;
+/// Their names follow the whole once more, as they were written.
+const LATER: [u8; 6] = [5, 6, 7, 8, 15, 18];
+
+type Before = unsafe extern "C" fn(*mut Thd, *const Key, *mut bool) -> bool;
+type After = unsafe extern "C" fn(*mut Thd, *const Key);
+
+static BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+static AFTER: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+impl Key {
+    /// Database and name of a table or view; none for anything else, or if the bytes are not as expected.
+    fn table(&self) -> Option<(&[u8], &[u8])> {
+        let (db_length, name_length) = (usize::from(self.db_length), usize::from(self.name_length));
+        let end = 1 + db_length + 1 + name_length;
+        let is_as_expected = self.bytes[0] == TABLE
+            && !LATER.contains(&self.bytes[0])
+            && usize::from(self.length) == end + 1
+            && end < LONGEST
+            && self.bytes[1 + db_length] == 0
+            && self.bytes[end] == 0;
+        is_as_expected.then(|| (&self.bytes[1..1 + db_length], &self.bytes[2 + db_length..end]))
+    }
+}
+
+unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool) -> bool {
+    // SAFETY: the server's own key, which lives as long as the call.
+    let table = unsafe { key.as_ref() }.and_then(Key::table);
+    selftest::note(|| Seen {
+        seam: Seam::Definition,
+        name: table.map(|(db, name)| (db.to_vec(), name.to_vec())),
+        writes: true,
+    });
+    reach::on_call(thd, |actor| {
+        // What is no table may be a routine or a schema: a bystander closes everything for either.
+        let (db, name) = table.unwrap_or((b"mysql", b"a definition"));
+        reach::tell(actor, false, |report| report(Report::Defined { db, name }));
+    });
+    // SAFETY: what `install` has kept, with the server's arguments.
+    unsafe { std::mem::transmute::<*mut c_void, Before>(BEFORE.load(Ordering::Acquire))(thd, key, is_victim) }
+}
+
+unsafe extern "C" fn after(thd: *mut Thd, key: *const Key) {
+    reach::on_call(thd, |actor| reach::has_ended(actor, true));
+    // SAFETY: as above.
+    unsafe { std::mem::transmute::<*mut c_void, After>(AFTER.load(Ordering::Acquire))(thd, key) }
+}
+
+static EXCHANGED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+
+/// Finds both slots before either is changed.
+pub fn install() -> Result<(), String> {
+    let mut exchanged = EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !exchanged.is_empty() {
+        return Ok(());
+    }
+    let table = Vtable::find(c"_ZTV3THD")?;
+    let first = table.slot(table.position(c"_ZN3THD33notify_hton_pre_acquire_exclusiveEPK7MDL_keyPb")?);
+    let second = table.slot(table.position(c"_ZN3THD34notify_hton_post_release_exclusiveEPK7MDL_key")?);
+    BEFORE.store(first.current(), Ordering::Release);
+    AFTER.store(second.current(), Ordering::Release);
+    let outcome = exchanged
+        .exchange(first, before as *mut c_void)
+        .and_then(|()| exchanged.exchange(second, after as *mut c_void));
+    outcome.inspect_err(|_| _ = exchanged.put_back())
+}
+
+pub fn remove() -> Result<(), String> {
+    EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner).put_back()
+}

@@ -1,0 +1,172 @@
+//! What MySQL looks up in the library: three plugins. `fqc` holds everything; `fqc_events` hears of statements and connections;
+//! `query` only gives variables and counters the names that everybody knows, which begin with the name of their plugin.
+
+use crate::declared::{rows, variables};
+use crate::engine::is_loaded;
+use crate::lifecycle;
+use crate::log;
+use crate::mysql::abi::{self, Audit, Plugin};
+use crate::mysql::gate::{self, Obstacle};
+use crate::mysql::{events, product, symbols};
+use crate::settings;
+use crate::signal;
+use crate::sockets::connections;
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr::null;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+#[repr(transparent)]
+struct Declarations(#[allow(dead_code, reason = "read by the server")] [Plugin; 4]);
+// SAFETY: pointers to statics, read-only for the server.
+unsafe impl Sync for Declarations {}
+// SAFETY: as above.
+unsafe impl Sync for Audit {}
+
+/// A plugin of this type has to name the very version of the server that loads it.
+static DAEMON: AtomicI32 = AtomicI32::new(0);
+
+/// Before the server looks at anything in the library. What it loads is checked by `init`.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_ALL: extern "C" fn() = name_server;
+
+extern "C" fn name_server() {
+    let number = symbols::version().ok().and_then(|version| {
+        let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<c_int>().ok());
+        Some(parts.next()?? * 10_000 + parts.next()?? * 100 + parts.next()??)
+    });
+    DAEMON.store(number.unwrap_or(0) << 8, Ordering::Relaxed);
+}
+
+static AUDIT: Audit = Audit {
+    interface_version: abi::AUDIT_INTERFACE_VERSION,
+    release_thd: None,
+    event_notify: Some(events::event),
+    class_mask: events::MASK,
+};
+
+const fn plugin(kind: c_int, info: *const c_void, name: &'static CStr, description: &'static CStr) -> Plugin {
+    Plugin {
+        kind,
+        info,
+        name: name.as_ptr(),
+        author: c"The Fast Query Cache authors".as_ptr(),
+        description: description.as_ptr(),
+        license: abi::LICENSE_BSD,
+        init: None,
+        check_uninstall: None,
+        deinit: None,
+        version: 0x0001,
+        status_vars: null(),
+        system_vars: null(),
+        reserved: null(),
+        flags: 0,
+    }
+}
+
+const END: Plugin =
+    Plugin { name: null(), author: null(), description: null(), license: 0, version: 0, ..plugin(0, null(), c"", c"") };
+
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "the server looks the symbol up by this name")]
+pub static _mysql_plugin_interface_version_: c_int = abi::PLUGIN_INTERFACE_VERSION;
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "the server looks the symbol up by this name")]
+pub static _mysql_sizeof_struct_st_plugin_: c_int = size_of::<Plugin>() as c_int;
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, private_interfaces, reason = "the server looks the symbol up by this name")]
+pub static _mysql_plugin_declarations_: Declarations = Declarations([
+    Plugin {
+        init: Some(init),
+        deinit: Some(deinit),
+        status_vars: rows::LIST.0.as_ptr(),
+        system_vars: variables::LIST.0.as_ptr().cast(),
+        ..plugin(
+            abi::DAEMON_PLUGIN,
+            (&raw const DAEMON).cast(),
+            c"fqc",
+            c"Fast Query Cache: answers repeated reads, never stale",
+        )
+    },
+    Plugin {
+        init: Some(begin_events),
+        deinit: Some(end_events),
+        ..plugin(
+            abi::AUDIT_PLUGIN,
+            (&raw const AUDIT).cast(),
+            c"fqc_events",
+            c"What fqc hears of statements and connections",
+        )
+    },
+    Plugin {
+        init: Some(begin_names),
+        status_vars: rows::CLASSIC_LIST.0.as_ptr(),
+        system_vars: variables::CLASSIC_LIST.0.as_ptr().cast(),
+        ..plugin(
+            abi::DAEMON_PLUGIN,
+            (&raw const DAEMON).cast(),
+            c"query",
+            c"query_cache_type and its like, and Qcache_*, of fqc",
+        )
+    },
+    END,
+]);
+
+unsafe extern "C" fn init(plugin: *mut c_void) -> c_int {
+    // A fault here leaves the plugin unloaded.
+    let started = std::panic::catch_unwind(|| lifecycle::start(product::find(plugin)?));
+    match started.unwrap_or_else(|_| Err("a fault while starting".into())) {
+        Ok(()) => {
+            reconcile();
+            0
+        }
+        Err(reason) => {
+            log::error(&format!("not loaded, and nothing was changed: {reason}"));
+            1
+        }
+    }
+}
+
+unsafe extern "C" fn deinit(_: *mut c_void) -> c_int {
+    let _ = std::panic::catch_unwind(|| {
+        if is_loaded() {
+            lifecycle::stop();
+        }
+    });
+    0
+}
+
+unsafe extern "C" fn begin_names(_: *mut c_void) -> c_int {
+    reconcile();
+    0
+}
+
+fn reconcile() {
+    let _ = std::panic::catch_unwind(|| {
+        variables::reconcile();
+        if is_loaded() {
+            settings::changed_unseen();
+        }
+    });
+}
+
+unsafe extern "C" fn begin_events(_: *mut c_void) -> c_int {
+    let _ = std::panic::catch_unwind(|| {
+        if is_loaded() {
+            signal::wake();
+        }
+    });
+    0
+}
+
+/// Who connects from here on is not heard of.
+unsafe extern "C" fn end_events(_: *mut c_void) -> c_int {
+    let _ = std::panic::catch_unwind(|| {
+        gate::set(Obstacle::NoEvents, true);
+        connections::refuse();
+        if is_loaded() {
+            settings::note_obstacle();
+        }
+    });
+    0
+}

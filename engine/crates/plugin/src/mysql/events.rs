@@ -1,0 +1,195 @@
+//! What the audit interface tells: statements, and connections. Not tables (see `mysql`).
+
+use crate::containment::contain;
+use crate::declared::variables;
+use crate::engine::{engine, is_loaded};
+use crate::faults::Point;
+use crate::following::sessions::{with_connection, with_session};
+use crate::following::{bystanders, strangers, waking};
+use crate::mysql::abi::*;
+use crate::mysql::reach::{self, OPTION_BEGIN, OPTION_NOT_AUTOCOMMIT};
+use crate::mysql::symbols::ThdRef;
+use crate::numbers::{self, NUMBERS};
+use crate::signal::wake_if_wanted;
+use crate::sockets::{connections, descriptors};
+use session::{Account, Report, SessionState};
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::atomic::Ordering;
+
+const OPTION_AUTO_IS_NULL: i64 = 1 << 14;
+const OPTION_PROFILING: i64 = 1 << 33;
+
+/// A bit for each kind of event, a word for each class.
+pub const MASK: [std::ffi::c_ulong; CLASSES] = {
+    let mut mask = [0; CLASSES];
+    mask[GENERAL_CLASS as usize] = (GENERAL_LOG | GENERAL_STATUS) as u64;
+    mask[CONNECTION_CLASS as usize] = (CONNECTION_CONNECT | CONNECTION_DISCONNECT | CONNECTION_CHANGE_USER) as u64;
+    mask[QUERY_CLASS as usize] = QUERY_NESTED_START as u64;
+    mask
+};
+
+/// `SET SESSION fqc_type` ran on this thread.
+pub fn type_changed(thd: *mut Thd, value: u8) {
+    // SAFETY: the server passes the session that runs the SET.
+    let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
+    with_connection(thread_id, |_| true, |connection| connection.session.report(engine(), Report::CacheType(value)));
+    waking::attend(engine());
+}
+
+pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void) -> c_int {
+    if is_loaded() && !data.is_null() && !thd.is_null() {
+        contain(Point::Event, (), || {
+            connections::admit();
+            if class != CONNECTION_CLASS && !engine().vigil().is_awake() {
+                return;
+            }
+            // SAFETY: the server passes the running session and an event of the class's structure.
+            unsafe {
+                let thd = ThdRef::of(thd);
+                match class {
+                    GENERAL_CLASS => on_general(&thd, &*data.cast::<EventGeneral>()),
+                    CONNECTION_CLASS => on_connection(&thd, &*data.cast::<EventConnection>()),
+                    QUERY_CLASS => on_nested(&thd, &*data.cast::<EventQuery>()),
+                    _ => {}
+                }
+            }
+            strangers::on_report();
+            wake_if_wanted();
+        });
+    }
+    0
+}
+
+/// # Safety
+/// The text of an event that has not returned.
+unsafe fn on_nested(thd: &ThdRef, event: &EventQuery) {
+    // SAFETY: the caller's promise.
+    let text = unsafe { event.query.bytes() };
+    tell_statement(thd.thread_id(), text);
+}
+
+fn tell_statement(thread_id: u64, text: &[u8]) {
+    reach::told_text(thread_id);
+    let engine = engine();
+    let found = with_session(thread_id, |connection| connection.session.report(engine, Report::Statement { text }));
+    if found.is_none() {
+        bystanders::with(thread_id, |bystander| bystander.report(engine, Report::Statement { text }));
+    }
+}
+
+/// # Safety
+/// As above.
+unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
+    // SAFETY: the caller's promise.
+    let (query, command) = unsafe { (event.query.bytes(), event.command.bytes()) };
+    let engine = engine();
+    let thread_id = thd.thread_id();
+    match event.subclass {
+        GENERAL_LOG => {
+            if query.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"show")) {
+                numbers::refresh(engine);
+            }
+            if is_statement(command) {
+                tell_statement(thread_id, query);
+            }
+        }
+        GENERAL_STATUS => {
+            waking::on_end(thread_id);
+            let executed = if event.error_code == 0 && matches!(command, b"Query" | b"Execute") { query } else { b"" };
+            let found = with_session(thread_id, |connection| {
+                if connection.session.expects_end(engine) {
+                    let database = thd.database();
+                    let state = session_state(thd, database.as_deref().unwrap_or_default());
+                    connection.session.report(engine, Report::Ended { state, executed });
+                }
+            });
+            if found.is_none() {
+                let state = transaction_state(thd);
+                bystanders::with(thread_id, |bystander| bystander.report(engine, Report::Ended { state, executed }));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Of what the general log tells, too, words about a connection are none.
+fn is_statement(command: &[u8]) -> bool {
+    const OTHERS: [&[u8]; 7] = [
+        b"Connect",
+        b"Connect Out",
+        b"Change user",
+        b"Init DB",
+        b"Register Replica",
+        b"Binlog Dump",
+        b"Binlog Dump GTID",
+    ];
+    !OTHERS.contains(&command)
+}
+
+/// # Safety
+/// As above.
+unsafe fn on_connection(thd: &ThdRef, event: &EventConnection) {
+    let thread_id = event.thread_id;
+    // SAFETY: the caller's promise.
+    let address = unsafe { event.ip.bytes() };
+    match event.subclass {
+        CONNECTION_CONNECT if event.status == 0 => connect(thd, thread_id, address),
+        CONNECTION_CHANGE_USER if event.status == 0 => {
+            with_session(thread_id, |connection| match account(thd, address) {
+                Some(account) => connection.session.report(engine(), Report::UserChanged { account }),
+                None => connection.session.abandon(engine()),
+            });
+        }
+        CONNECTION_CONNECT | CONNECTION_DISCONNECT => {
+            waking::on_end(thread_id);
+            bystanders::ended(thread_id);
+        }
+        _ => {}
+    }
+}
+
+fn account(thd: &ThdRef, address: &[u8]) -> Option<Account> {
+    let (user, host) = thd.account()?;
+    Some(Account { user, host, address: address.to_vec() })
+}
+
+fn connect(thd: &ThdRef, thread_id: u64, address: &[u8]) {
+    let Some(mut taken) = descriptors::current().and_then(descriptors::Descriptor::take) else { return };
+    let descriptor = taken.descriptor;
+    let Some(connection) = taken.content().as_mut().filter(|_| descriptor.thread_id.load(Ordering::Acquire) == 0)
+    else {
+        return;
+    };
+    descriptor.thread_id.store(thread_id, Ordering::Release);
+    if let Some(account) = account(thd, address).filter(|_| connection.is_readable()) {
+        connection.session.report(engine(), Report::Connected { account, state: session_state(thd, b"") });
+        NUMBERS.connections.fetch_add(1, Ordering::Relaxed);
+        return;
+    }
+    connection.session.abandon(engine());
+    NUMBERS.bypassed.fetch_add(1, Ordering::Relaxed);
+    bystanders::join(thread_id);
+}
+
+/// What matters of a thread that nothing is served to.
+fn transaction_state(thd: &ThdRef) -> SessionState<'static> {
+    SessionState {
+        in_lock_tables: thd.in_lock_tables(),
+        has_begun: thd.option(OPTION_BEGIN),
+        autocommit: !thd.option(OPTION_NOT_AUTOCOMMIT),
+        ..SessionState::default()
+    }
+}
+
+fn session_state<'a>(thd: &ThdRef, database: &'a [u8]) -> SessionState<'a> {
+    SessionState {
+        isolation: thd.isolation(),
+        database,
+        collation: thd.collation_id(),
+        cache_type: variables::type_of(thd.pointer()),
+        is_trial: variables::is_trial(thd.pointer()),
+        is_read_only: thd.is_read_only(),
+        must_run: thd.option(OPTION_AUTO_IS_NULL | OPTION_PROFILING),
+        ..transaction_state(thd)
+    }
+}

@@ -1,0 +1,47 @@
+//! Whether anything may be served at all. Closed from the beginning, and opened only by what was seen to hold.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What is in the way, a bit each. Most must first be shown to be absent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The self-test has not seen a write at every seam of this server.
+    Untested = 1 << 0,
+    /// The plugin `fqc_events` is not installed, or is being removed.
+    NoEvents = 1 << 1,
+    /// A storage engine whose locks are not told.
+    Engine = 1 << 2,
+    /// Group Replication, whose members write here, too.
+    Group = 1 << 3,
+    /// A thread pool.
+    Pool = 1 << 4,
+    /// Not enough has been tried on this product yet.
+    Unproved = 1 << 5,
+}
+
+static OBSTACLES: AtomicU32 = AtomicU32::new(Obstacle::Untested as u32 | Obstacle::NoEvents as u32);
+
+pub fn set(obstacle: Obstacle, is_there: bool) {
+    match is_there {
+        true => OBSTACLES.fetch_or(obstacle as u32, Ordering::Release),
+        false => OBSTACLES.fetch_and(!(obstacle as u32), Ordering::Release),
+    };
+}
+
+pub fn is_set(obstacle: Obstacle) -> bool {
+    OBSTACLES.load(Ordering::Acquire) & obstacle as u32 != 0
+}
+
+/// Why nothing is served.
+pub fn obstacle() -> Option<&'static str> {
+    let all = OBSTACLES.load(Ordering::Acquire);
+    const WORDS: [(Obstacle, &str); 6] = [
+        (Obstacle::Unproved, "MySQL is not served yet in this version"),
+        (Obstacle::NoEvents, "the plugin fqc_events is not active: INSTALL PLUGIN fqc_events SONAME 'fqc.so'"),
+        (Obstacle::Pool, "a thread pool is loaded, and connections of one cannot be followed"),
+        (Obstacle::Engine, "a storage engine is loaded whose writes the plugin is not told of"),
+        (Obstacle::Group, "this server is a member of a replication group, whose other members write here, too"),
+        (Obstacle::Untested, "the self-test of this server has not passed yet; the error log says more"),
+    ];
+    WORDS.iter().find(|(obstacle, _)| all & *obstacle as u32 != 0).map(|(_, words)| *words)
+}

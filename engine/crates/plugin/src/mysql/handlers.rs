@@ -1,0 +1,253 @@
+//! Storage engines' handlers: which table each stands for, and that it is locked, or used under LOCK TABLES.
+//!
+//! All engines that are part of the server are told of, because what another engine holds must not be stored. The name of a
+//! table is that of its path when its handler is opened. A handler that was open before the load is unknown: what reads it is
+//! not stored, and what writes it closes everything.
+
+use crate::engine::engine;
+use crate::following::waking;
+use crate::mysql::abi::Thd;
+use crate::mysql::reach::{self, Actor};
+use crate::mysql::selftest::{self, Seam};
+use crate::mysql::symbols;
+use crate::mysql::vtables::{Exchanged, Vtable};
+use locks::{Mutex, RwLock};
+use session::Report;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError};
+
+type Open = unsafe extern "C" fn(*mut c_void, *const c_char, c_int, c_uint, *const c_void) -> c_int;
+type Close = unsafe extern "C" fn(*mut c_void) -> c_int;
+type Lock = unsafe extern "C" fn(*mut c_void, *mut Thd, c_int) -> c_int;
+
+const READ_LOCK: c_int = 0;
+const WRITE_LOCK: c_int = 1;
+/// The least kind of lock that writes.
+const LEAST_WRITE: c_int = 6;
+
+/// The engines' names, as the server lists them, with their classes. Of the first two the slots are found.
+const CLASSES: [(&str, &CStr); 10] = [
+    ("InnoDB", c"_ZTV11ha_innobase"),
+    ("InnoDB", c"_ZTV11ha_innopart"),
+    ("MyISAM", c"_ZTV9ha_myisam"),
+    ("MEMORY", c"_ZTV7ha_heap"),
+    ("CSV", c"_ZTV7ha_tina"),
+    ("ARCHIVE", c"_ZTV10ha_archive"),
+    ("BLACKHOLE", c"_ZTV12ha_blackhole"),
+    ("FEDERATED", c"_ZTV12ha_federated"),
+    ("MRG_MYISAM", c"_ZTV12ha_myisammrg"),
+    ("PERFORMANCE_SCHEMA", c"_ZTV13ha_perfschema"),
+];
+const REQUIRED: usize = 2;
+const INNOBASE: [&CStr; 4] = [
+    c"_ZN11ha_innobase4openEPKcijPKN2dd5TableE",
+    c"_ZN11ha_innobase5closeEv",
+    c"_ZN11ha_innobase13external_lockEP3THDi",
+    c"_ZN11ha_innobase10start_stmtEP3THD13thr_lock_type",
+];
+const INNOPART: [&CStr; 4] = [
+    c"_ZN11ha_innopart4openEPKcijPKN2dd5TableE",
+    c"_ZN11ha_innopart5closeEv",
+    c"_ZN11ha_innopart13external_lockEP3THDi",
+    c"_ZN11ha_innopart10start_stmtEP3THD13thr_lock_type",
+];
+const OPEN: usize = 0;
+const CLOSE: usize = 1;
+const LOCK: usize = 2;
+const STATEMENT: usize = 3;
+
+/// A class whose table holds our functions: what its objects begin with, and its own functions.
+struct Class {
+    point: AtomicUsize,
+    originals: [AtomicPtr<c_void>; 4],
+}
+
+static ORIGINALS: [Class; CLASSES.len()] =
+    [const { Class { point: AtomicUsize::new(0), originals: [const { AtomicPtr::new(std::ptr::null_mut()) }; 4] } };
+        CLASSES.len()];
+
+fn original(handler: *mut c_void, which: usize) -> *mut c_void {
+    // SAFETY: an object of a class with virtual functions begins with the place of their table.
+    let point = unsafe { handler.cast::<usize>().read() };
+    let class = ORIGINALS.iter().find(|class| class.point.load(Ordering::Acquire) == point);
+    class.expect("only these classes have our functions").originals[which].load(Ordering::Acquire)
+}
+
+/// The table behind a handler.
+enum Place {
+    Table {
+        db: Vec<u8>,
+        name: Vec<u8>,
+    },
+    /// A temporary one.
+    Elsewhere,
+}
+
+const SHARDS: usize = 64;
+type Shard = RwLock<HashMap<usize, Arc<Place>>>;
+
+fn shard(handler: usize) -> &'static Shard {
+    static PLACES: OnceLock<Vec<Shard>> = OnceLock::new();
+    let places = PLACES.get_or_init(|| (0..SHARDS).map(|_| RwLock::new(HashMap::new())).collect());
+    &places[(handler >> 6) % SHARDS]
+}
+
+fn place_of(handler: usize) -> Option<Arc<Place>> {
+    shard(handler).read().unwrap_or_else(PoisonError::into_inner).get(&handler).cloned()
+}
+
+fn read_path(path: &[u8]) -> Place {
+    let parts = path.strip_prefix(b"./").and_then(|path| {
+        let slash = path.iter().position(|byte| *byte == b'/')?;
+        Some((&path[..slash], &path[slash + 1..])).filter(|(_, name)| !name.contains(&b'/'))
+    });
+    let Some((db, name)) = parts else { return Place::Elsewhere };
+    let decode = |part| symbols::get().decode(part);
+    Place::Table { db: decode(db), name: decode(name) }
+}
+
+unsafe extern "C" fn on_open(
+    handler: *mut c_void,
+    path: *const c_char,
+    mode: c_int,
+    test: c_uint,
+    definition: *const c_void,
+) -> c_int {
+    // SAFETY: the class's own function, with the server's arguments.
+    let failed = unsafe {
+        std::mem::transmute::<*mut c_void, Open>(original(handler, OPEN))(handler, path, mode, test, definition)
+    };
+    if failed == 0 && !path.is_null() {
+        let _ = std::panic::catch_unwind(|| {
+            // SAFETY: the server's path, NUL-terminated.
+            let place = read_path(unsafe { CStr::from_ptr(path) }.to_bytes());
+            let handler = handler as usize;
+            shard(handler).write().unwrap_or_else(PoisonError::into_inner).insert(handler, Arc::new(place));
+        });
+    }
+    failed
+}
+
+unsafe extern "C" fn on_close(handler: *mut c_void) -> c_int {
+    let close = original(handler, CLOSE);
+    let _ = std::panic::catch_unwind(|| {
+        let handler = handler as usize;
+        shard(handler).write().unwrap_or_else(PoisonError::into_inner).remove(&handler);
+    });
+    // SAFETY: as above.
+    unsafe { std::mem::transmute::<*mut c_void, Close>(close)(handler) }
+}
+
+unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -> c_int {
+    let function = original(handler, LOCK);
+    match kind {
+        READ_LOCK | WRITE_LOCK => {
+            selftest::note(|| seen(Seam::Lock, handler, kind == WRITE_LOCK));
+            reach::on_call(thd, |actor| locks(actor, handler as usize, kind == WRITE_LOCK));
+        }
+        _ if reach::lets_go(thd, handler as usize) => reach::on_call(thd, |actor| reach::has_ended(actor, false)),
+        _ => {}
+    }
+    // SAFETY: as above.
+    unsafe { std::mem::transmute::<*mut c_void, Lock>(function)(handler, thd, kind) }
+}
+
+unsafe extern "C" fn on_statement(handler: *mut c_void, thd: *mut Thd, kind: c_int) -> c_int {
+    let function = original(handler, STATEMENT);
+    selftest::note(|| seen(Seam::Statement, handler, kind >= LEAST_WRITE));
+    reach::on_call(thd, |actor| tell(actor, handler as usize, kind >= LEAST_WRITE));
+    // SAFETY: as above.
+    unsafe { std::mem::transmute::<*mut c_void, Lock>(function)(handler, thd, kind) }
+}
+
+fn locks(actor: Actor, handler: usize, writes: bool) {
+    if writes {
+        reach::holds(actor, handler);
+    }
+    tell(actor, handler, writes);
+}
+
+fn tell(actor: Actor, handler: usize, writes: bool) {
+    let place = place_of(handler);
+    let (db, name) = match place.as_deref() {
+        Some(Place::Table { db, name }) => (db.as_slice(), name.as_slice()),
+        // Nobody else can read it.
+        Some(Place::Elsewhere) if writes => return,
+        // Not to be stored, like a table of the server's own.
+        Some(Place::Elsewhere) => (b"mysql".as_slice(), b"a temporary table".as_slice()),
+        // The same, and a write of one of these closes everything.
+        None => (b"mysql".as_slice(), b"an unknown table".as_slice()),
+    };
+    let engine = engine();
+    if writes && db == b"mysql" && matches!(name, b"plugin" | b"component") {
+        waking::doubt(engine, Some(actor.id));
+    }
+    reach::tell(actor, !writes, |report| report(Report::Locked { db, name, is_read_only: !writes }));
+    if place.is_none() && writes || engine.flavour().schemas.tells_grants(db, name) {
+        engine.settings().note_grants();
+    }
+}
+
+fn seen(seam: Seam, handler: *mut c_void, writes: bool) -> selftest::Seen {
+    let name = match place_of(handler as usize).as_deref() {
+        Some(Place::Table { db, name }) => Some((db.clone(), name.clone())),
+        _ => None,
+    };
+    selftest::Seen { seam, name, writes }
+}
+
+static EXCHANGED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+
+/// Finds every slot before any is changed.
+pub fn install() -> Result<(), String> {
+    let mut exchanged = EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !exchanged.is_empty() {
+        return Ok(());
+    }
+    let tables = find()?;
+    let positions = positions(&tables[0], INNOBASE)?;
+    if positions != self::positions(&tables[1], INNOPART)? {
+        return Err("the two classes of InnoDB's tables do not agree on their functions".into());
+    }
+    for (table, class) in tables.iter().zip(&ORIGINALS) {
+        for (which, position) in positions.iter().enumerate() {
+            class.originals[which].store(table.slot(*position).current(), Ordering::Release);
+        }
+        class.point.store(table.address_point() as usize, Ordering::Release);
+    }
+    let ours = [on_open as *mut c_void, on_close as *mut c_void, on_lock as *mut c_void, on_statement as *mut c_void];
+    for table in &tables {
+        for (position, function) in positions.into_iter().zip(ours) {
+            if let Err(error) = exchanged.exchange(table.slot(position), function) {
+                let _ = exchanged.put_back();
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+pub fn remove() -> Result<(), String> {
+    EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner).put_back()
+}
+
+/// Without those of other engines that this server was built without.
+fn find() -> Result<Vec<Vtable>, String> {
+    let all = CLASSES.iter().enumerate().map(|(at, (_, class))| (at, Vtable::find(class)));
+    all.filter(|(at, found)| *at < REQUIRED || found.is_ok()).map(|(_, found)| found).collect()
+}
+
+fn positions(table: &Vtable, functions: [&CStr; 4]) -> Result<[usize; 4], String> {
+    let mut positions = [0; 4];
+    for (position, function) in positions.iter_mut().zip(functions) {
+        *position = table.position(function)?;
+    }
+    Ok(positions)
+}
+
+/// Whether locks of this engine's tables are told.
+pub fn knows_engine(name: &[u8]) -> bool {
+    CLASSES.iter().any(|(engine, _)| engine.as_bytes().eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,214 @@
+//! MySQL as the server that the plugin runs in.
+
+use crate::declared::variables;
+use crate::faults;
+use crate::log;
+use crate::mysql::gate::{self, Obstacle};
+use crate::mysql::local::{self, Local};
+use crate::mysql::symbols::{self, Symbols};
+use crate::mysql::{commits, definitions, events, handlers, processes, selftest};
+use crate::server::{Level, Reports, Server};
+use crate::settings;
+use flavour::{Flavour, MYSQL};
+use host::{Link, Row, number};
+use locks::Mutex;
+use session::{Engine, Older, Settings};
+use std::cell::Cell;
+use std::ffi::{CString, c_int, c_void};
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How the versions begin that the tests run on. Others may do the same in another way.
+const LINE: &str = "9.7.";
+
+/// Finds every symbol; the error names the first one that this server build does not export.
+pub fn find(plugin: *mut c_void) -> Result<&'static dyn Server, String> {
+    let version = faults::wish("version").map_or_else(symbols::version, Ok)?;
+    if !version.starts_with(LINE) {
+        return Err(format!("this is MySQL {version}, and only {LINE} has been tested with this engine"));
+    }
+    local::keep(plugin);
+    symbols::find().map(|symbols| symbols as &dyn Server)
+}
+
+/// Settings are to be looked at.
+static IS_DUE: AtomicBool = AtomicBool::new(true);
+/// How often obstacles are looked at, while there are some.
+const PAUSE: Duration = Duration::from_secs(1);
+
+thread_local! {
+    /// When the worker last did.
+    static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// What was last said against serving.
+static TOLD: Mutex<String> = Mutex::new(String::new());
+
+fn text(words: &str) -> CString {
+    CString::new(words.replace('\0', " ")).unwrap_or_default()
+}
+
+impl Server for Symbols {
+    fn begin(&self) -> Result<(), String> {
+        local::link();
+        variables::listen(settings::changed, events::type_changed);
+        gate::set(Obstacle::Untested, true);
+        gate::set(Obstacle::Unproved, faults::wish("serve").is_none());
+        IS_DUE.store(true, Ordering::Release);
+        let installed = handlers::install().and_then(|()| commits::install()).and_then(|()| definitions::install());
+        installed.inspect_err(|_| self.end())
+    }
+
+    fn loaded(&self) {}
+
+    fn end(&self) {
+        for outcome in [definitions::remove(), commits::remove(), handlers::remove()] {
+            if let Err(error) = outcome {
+                log::warning(&error);
+            }
+        }
+    }
+
+    fn version(&self) -> String {
+        Symbols::version(self)
+    }
+
+    fn flavour(&self) -> &'static Flavour {
+        &MYSQL
+    }
+
+    fn has_started(&self) -> bool {
+        Symbols::has_started(self)
+    }
+
+    fn is_ending(&self) -> bool {
+        Symbols::is_ending(self)
+    }
+
+    fn has_thread_pool(&self) -> bool {
+        Symbols::has_thread_pool(self)
+    }
+
+    fn follows(&self) -> bool {
+        !gate::is_set(Obstacle::Unproved)
+    }
+
+    fn obstacle(&self) -> Option<&'static str> {
+        gate::obstacle()
+    }
+
+    fn print(&self, level: Level, words: &str) {
+        let level: c_int = match level {
+            Level::Error => 0,
+            Level::Warning => 1,
+            Level::Note => 2,
+        };
+        Symbols::print(self, local::plugin(), level, &text(words));
+    }
+
+    fn raise(&self, number: u32, is_warning: bool, words: &str) {
+        Symbols::raise(self, number, is_warning, &text(words));
+    }
+
+    fn enter_thread(&self) {
+        local::enter_thread();
+    }
+
+    fn leave_thread(&self) {
+        local::leave_thread();
+    }
+
+    fn link(&self) -> Box<dyn Link> {
+        Box::new(Local::default())
+    }
+
+    fn unlink(&self) {
+        local::unlink();
+    }
+
+    fn publish_settings(&self, settings: &Settings) {
+        variables::publish(settings);
+    }
+
+    fn adopt_settings(&self, engine: &Engine, link: &mut dyn Link) -> Result<bool, String> {
+        let is_due = IS_DUE.swap(false, Ordering::AcqRel);
+        // What is in the way may go without a word.
+        let is_late = || gate::obstacle().is_some() && LOOKED.get().is_none_or(|at| at.elapsed() >= PAUSE);
+        if !is_due && !is_late() {
+            return Ok(false);
+        }
+        LOOKED.set(Some(Instant::now()));
+        let rows = link.query("SELECT @@GLOBAL.lower_case_table_names")?;
+        let lower_case = rows.first().and_then(|row| row.first()).ok_or("the server did not tell its settings")?;
+        engine.settings().set_tells_case(number(lower_case) == 0);
+        self.examine(link)?;
+        Ok(true)
+    }
+
+    fn doubt_settings(&self) {
+        IS_DUE.store(true, Ordering::Release);
+    }
+
+    fn examine(&self, link: &mut dyn Link) -> Result<(), String> {
+        let events =
+            link.query("SELECT PLUGIN_STATUS FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc_events'")?;
+        gate::set(Obstacle::NoEvents, !first_column(&events).any(|status| status == b"ACTIVE"));
+        let engines =
+            link.query("SELECT ENGINE FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')")?;
+        gate::set(Obstacle::Engine, !first_column(&engines).all(handlers::knows_engine));
+        let group = link.query(
+            "SELECT 1 FROM information_schema.PLUGINS \
+             WHERE PLUGIN_NAME = 'group_replication' AND PLUGIN_STATUS <> 'DISABLED'",
+        )?;
+        gate::set(Obstacle::Group, !group.is_empty());
+        gate::set(Obstacle::Pool, self.has_thread_pool());
+        if selftest::is_needed() {
+            match test(link) {
+                Ok(()) => gate::set(Obstacle::Untested, false),
+                Err(error) => tell(&error),
+            }
+        }
+        settings::note_obstacle();
+        Ok(())
+    }
+
+    fn is_deaf(&self) -> bool {
+        false
+    }
+
+    /// The server makes an event only where some plugin wants it, and sessions look at each: little is to be saved.
+    fn set_reports(&self, _: Reports) {}
+
+    fn renew_plugins(&self) {}
+
+    fn running(&self, link: &mut dyn Link) -> Result<Vec<Older>, String> {
+        processes::running(link)
+    }
+
+    /// Tables and commits are told of by every thread at once.
+    fn lasting_threads(&self, _: &mut dyn Link) -> Result<Vec<Older>, String> {
+        Ok(Vec::new())
+    }
+}
+
+fn first_column(rows: &[Row]) -> impl Iterator<Item = &[u8]> {
+    rows.iter().filter_map(|row| row.first()?.as_deref())
+}
+
+/// Handlers that were opened before the load are closed, so that their tables are known from here on.
+fn test(link: &mut dyn Link) -> Result<(), String> {
+    selftest::run(link)?;
+    if let Err(error) = link.query("FLUSH LOCAL TABLES") {
+        log::warning(&format!("tables that were open before are not cached until they are opened again: {error}"));
+    }
+    Ok(())
+}
+
+fn tell(error: &str) {
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if *told != error {
+        log::error(&format!("nothing will be served, because the self-test failed: {error}"));
+        error.clone_into(&mut told);
+    }
+}

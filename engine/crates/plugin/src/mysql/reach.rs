@@ -1,0 +1,161 @@
+//! Where a report from the server's inside goes: to the session whose connection the thread works for, or to a bystander.
+//!
+//! A session keeps what it writes closed until its response says that the transaction has ended. Nobody reads the responses of
+//! a bystander, so the commit itself tells (`commits`), and the end of a lock.
+
+use crate::containment::contain;
+use crate::engine::{engine, is_loaded};
+use crate::faults::Point;
+use crate::following::sessions::with_session;
+use crate::following::{bystanders, strangers};
+use crate::mysql::abi::Thd;
+use crate::mysql::symbols::ThdRef;
+use crate::signal::{self, wake_if_wanted};
+use session::{Report, SessionState};
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub const OPTION_NOT_AUTOCOMMIT: i64 = 1 << 19;
+pub const OPTION_BEGIN: i64 = 1 << 20;
+
+/// A session of the server, on the thread that runs it.
+#[derive(Clone, Copy)]
+pub struct Actor {
+    pub thd: ThdRef,
+    /// Its number; for a thread without one, its place in memory, which no number is as great as.
+    pub id: u64,
+}
+
+impl Actor {
+    fn of(thd: *mut Thd) -> Actor {
+        // SAFETY: the server has called with it, and waits.
+        let thd = unsafe { ThdRef::of(thd) };
+        let id = match thd.thread_id() {
+            0 => thd.pointer() as u64 | 1 << 63,
+            id => id,
+        };
+        Actor { thd, id }
+    }
+
+    fn is_nameless(&self) -> bool {
+        self.id >> 63 != 0
+    }
+}
+
+/// Contained, and only while anybody wants to know.
+pub fn on_call(thd: *mut Thd, work: impl FnOnce(Actor)) {
+    if thd.is_null() || !is_loaded() {
+        return;
+    }
+    contain(Point::Event, (), || {
+        if signal::is_this_thread() || !engine().vigil().is_awake() {
+            return;
+        }
+        work(Actor::of(thd));
+        strangers::on_report();
+        wake_if_wanted();
+    });
+}
+
+/// To whoever it is about. What only reads matters to a session alone.
+pub fn tell(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(Report))) {
+    goes_on();
+    let engine = engine();
+    let found = with_session(actor.id, |connection| {
+        report(&mut |one| connection.session.report(engine, one));
+    });
+    if found.is_none() && !is_read {
+        bystanders::with(actor.id, |bystander| report(&mut |one| bystander.report(engine, one)));
+    }
+}
+
+thread_local! {
+    /// Handlers that are locked for writing on this thread, by session.
+    static HELD: RefCell<Vec<(usize, usize)>> = const { RefCell::new(Vec::new()) };
+}
+
+fn with_held<T>(work: impl FnOnce(&mut Vec<(usize, usize)>) -> T) -> Option<T> {
+    HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| work(&mut held))).ok().flatten()
+}
+
+pub fn holds(actor: Actor, handler: usize) {
+    with_held(|held| held.push((actor.thd.pointer() as usize, handler)));
+}
+
+/// True if the last one that this session had locked for writing is about to be unlocked. Asleep or not.
+pub fn lets_go(thd: *mut Thd, handler: usize) -> bool {
+    let thd = thd as usize;
+    let of_session = |held: &mut Vec<(usize, usize)>| {
+        let Some(at) = held.iter().rposition(|one| *one == (thd, handler)) else { return false };
+        held.swap_remove(at);
+        !held.iter().any(|(other, _)| *other == thd)
+    };
+    with_held(of_session).unwrap_or(false)
+}
+
+fn holds_any(actor: Actor) -> bool {
+    let thd = actor.thd.pointer() as usize;
+    with_held(|held| held.iter().any(|(other, _)| *other == thd)).unwrap_or(true)
+}
+
+fn is_in_transaction(actor: Actor) -> bool {
+    actor.thd.option(OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN)
+}
+
+thread_local! {
+    /// The session that the audit interface last told of on this thread: whatever it runs, its text was told before.
+    static TOLD: Cell<u64> = const { Cell::new(0) };
+    /// The session that has just prepared its transaction on this thread. A commit of its own follows at once.
+    static PREPARING: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Somebody has prepared a transaction for whoever ends it: what that one makes visible nobody knows.
+static LEAVES_PREPARED: AtomicBool = AtomicBool::new(false);
+
+pub fn told_text(id: u64) {
+    let _ = TOLD.try_with(|told| told.set(id));
+}
+
+/// Anything but the commit follows the preparation.
+fn goes_on() {
+    if PREPARING.try_with(|preparing| preparing.replace(0)).unwrap_or(0) != 0 {
+        LEAVES_PREPARED.store(true, Ordering::Release);
+    }
+}
+
+pub fn has_prepared(actor: Actor) {
+    let _ = PREPARING.try_with(|preparing| preparing.set(actor.id));
+}
+
+/// A bystander is about to make what it has written visible. What that is may not be known: of one that is older than the
+/// engine's waking, and of one that may end a transaction that another has prepared. Where a text is told, that tells.
+pub fn begins_to_commit(actor: Actor) {
+    if PREPARING.try_with(Cell::take).unwrap_or(0) != actor.id {
+        goes_on();
+    }
+    if with_session(actor.id, |_| ()).is_some() {
+        return;
+    }
+    let is_told = TOLD.try_with(Cell::get).unwrap_or(0) == actor.id;
+    bystanders::with(actor.id, |bystander| {
+        let is_unclear = !is_told && (!bystander.has_written() || LEAVES_PREPARED.load(Ordering::Acquire));
+        // Not understood: it may be anything.
+        let text: &[u8] = if is_unclear || actor.is_nameless() { b"?" } else { b"COMMIT" };
+        bystander.report(engine(), Report::Statement { text });
+    });
+}
+
+/// What a bystander has written is visible, or gone: it opens when nothing is locked for writing any more.
+pub fn has_ended(actor: Actor, is_whole: bool) {
+    if with_session(actor.id, |_| ()).is_some() {
+        return;
+    }
+    let goes_on = !is_whole && is_in_transaction(actor);
+    let state = SessionState {
+        in_lock_tables: holds_any(actor) || actor.thd.in_lock_tables(),
+        has_begun: goes_on,
+        autocommit: !goes_on,
+        ..SessionState::default()
+    };
+    bystanders::with(actor.id, |bystander| bystander.report(engine(), Report::Ended { state, executed: b"" }));
+}

@@ -1,0 +1,98 @@
+//! Before anything is served, a session of the plugin's own writes, and each seam must have told of it: another build of the
+//! server may have put functions together, or call past a table of functions.
+
+use crate::mysql::gate::{self, Obstacle};
+use host::Link;
+use std::cell::RefCell;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seam {
+    Lock,
+    Statement,
+    Commit,
+    Definition,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub seam: Seam,
+    /// Database and table.
+    pub name: Option<(Vec<u8>, Vec<u8>)>,
+    pub writes: bool,
+}
+
+thread_local! {
+    /// What was told on this thread, while it tests.
+    static SEEN: RefCell<Option<Vec<Seen>>> = const { RefCell::new(None) };
+}
+
+#[inline]
+pub fn note(seen: impl FnOnce() -> Seen) {
+    let tests = SEEN.try_with(|all| all.try_borrow().is_ok_and(|all| all.is_some())).unwrap_or(false);
+    if tests {
+        let seen = seen();
+        let _ = SEEN.try_with(|all| all.borrow_mut().as_mut().map(|all| all.push(seen)));
+    }
+}
+
+/// A name that a path has to code.
+const CODED: &str = "t-ä";
+
+/// What was missing, if anything was.
+pub fn run(link: &mut dyn Link) -> Result<(), String> {
+    let db = format!("fqc_self_test_{}", std::process::id());
+    let outcome = told(link, &db);
+    let dropped = link.query(&format!("DROP DATABASE IF EXISTS {db}"));
+    outcome?;
+    dropped.map(drop)
+}
+
+fn told(link: &mut dyn Link, db: &str) -> Result<(), String> {
+    let mut step = |statement: &str, wanted: &[(Seam, &str, bool)]| tell(link, db, statement, wanted);
+    step(&format!("CREATE DATABASE {db}"), &[])?;
+    let columns = "(id INT PRIMARY KEY, v INT) ENGINE = InnoDB";
+    for (table, partitions) in [("t", ""), ("p", " PARTITION BY HASH (id) PARTITIONS 2"), (CODED, "")] {
+        step(
+            &format!("CREATE TABLE {db}.`{table}` {columns}{partitions}"),
+            &[(Seam::Definition, table, true), (Seam::Commit, "", true)],
+        )?;
+        step(
+            &format!("INSERT INTO {db}.`{table}` VALUES (1, 1)"),
+            &[(Seam::Lock, table, true), (Seam::Commit, "", true)],
+        )?;
+        step(&format!("SELECT v FROM {db}.`{table}`"), &[(Seam::Lock, table, false)])?;
+        step(&format!("LOCK TABLES {db}.`{table}` WRITE"), &[(Seam::Lock, table, true)])?;
+        step(&format!("UPDATE {db}.`{table}` SET v = 2"), &[(Seam::Statement, table, true), (Seam::Commit, "", true)])?;
+        step("UNLOCK TABLES", &[])?;
+        step("BEGIN", &[])?;
+        step(&format!("DELETE FROM {db}.`{table}`"), &[(Seam::Lock, table, true)])?;
+        step("COMMIT", &[(Seam::Commit, "", true)])?;
+        step(&format!("ALTER TABLE {db}.`{table}` ADD w INT"), &[(Seam::Definition, table, true)])?;
+        step(&format!("DROP TABLE {db}.`{table}`"), &[(Seam::Definition, table, true)])?;
+    }
+    Ok(())
+}
+
+fn tell(link: &mut dyn Link, db: &str, statement: &str, wanted: &[(Seam, &str, bool)]) -> Result<(), String> {
+    SEEN.set(Some(Vec::new()));
+    let ran = link.query(statement);
+    let seen = SEEN.take().unwrap_or_default();
+    ran?;
+    for (seam, table, writes) in wanted {
+        let is_it = |one: &Seen| {
+            let name = one.name.as_ref().map(|(db, name)| (db.as_slice(), name.as_slice()));
+            one.seam == *seam
+                && one.writes == *writes
+                && (table.is_empty() || name == Some((db.as_bytes(), table.as_bytes())))
+        };
+        if !seen.iter().any(is_it) {
+            let what = if *writes { "a write" } else { "a read" };
+            return Err(format!("{what} was not told at the seam {seam:?} by: {statement}"));
+        }
+    }
+    Ok(())
+}
+
+pub fn is_needed() -> bool {
+    gate::is_set(Obstacle::Untested)
+}

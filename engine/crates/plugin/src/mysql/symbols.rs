@@ -1,0 +1,338 @@
+//! Functions and variables that the server exports and this plugin uses, looked up once at load.
+//!
+//! Invariant: nothing here is called unless every symbol was found. A server that lacks one is refused at load.
+
+use crate::exports::{function, symbol};
+use crate::mysql::abi::{Callbacks, LexString, QueryCommand, Thd};
+use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
+
+type Release = unsafe extern "C" fn(*const c_void) -> c_int;
+
+/// A service of the server's registry: the first of its functions.
+#[repr(C)]
+struct Registry {
+    acquire: unsafe extern "C" fn(*const c_char, *mut *const c_void) -> c_int,
+    acquire_related: *const c_void,
+    release: Release,
+}
+
+type Get = unsafe extern "C" fn(*mut Thd, *const c_char, *mut c_void) -> bool;
+type Convert = unsafe extern "C" fn(*mut c_void, *mut c_char, u64, *const c_char) -> bool;
+type Destroy = unsafe extern "C" fn(*mut c_void);
+
+/// The database of a session, as the server's own components ask for it.
+#[derive(Clone, Copy)]
+struct Attributes {
+    get: Get,
+    convert: Convert,
+    destroy: Destroy,
+}
+
+pub struct Symbols {
+    thread_id: unsafe extern "C" fn(*const Thd) -> u32,
+    isolation: unsafe extern "C" fn(*const Thd) -> c_int,
+    is_read_only: unsafe extern "C" fn(*const Thd) -> c_int,
+    charset: unsafe extern "C" fn(*mut Thd) -> *const c_uint,
+    test_options: unsafe extern "C" fn(*const Thd, c_longlong) -> c_longlong,
+    current_thd: unsafe extern "C" fn() -> *mut Thd,
+    security_context: unsafe extern "C" fn(*mut Thd, *mut *mut c_void) -> c_int,
+    security_option: unsafe extern "C" fn(*mut c_void, *const c_char, *mut c_void) -> c_int,
+    skip_grants: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char),
+    started: *const AtomicU8,
+    ending: *const AtomicI32,
+    thread_handling: *const AtomicU64,
+    version: *const c_char,
+    print: unsafe extern "C" fn(*mut *mut c_void, c_int, *const c_char, ...) -> c_int,
+    raise: unsafe extern "C" fn(c_uint, *const c_char, c_int, ...),
+    warn: unsafe extern "C" fn(*mut Thd, c_int, c_uint, *const c_char),
+    pub thread_begin: unsafe extern "C" fn() -> bool,
+    pub thread_end: unsafe extern "C" fn(),
+    pub session_thread_begin: unsafe extern "C" fn(*const c_void) -> c_int,
+    pub session_thread_end: unsafe extern "C" fn(),
+    pub session_open:
+        unsafe extern "C" fn(unsafe extern "C" fn(*mut c_void, c_uint, *const c_char), *mut c_void) -> *mut c_void,
+    pub session_close: unsafe extern "C" fn(*mut c_void) -> c_int,
+    pub session_thd: unsafe extern "C" fn(*mut c_void) -> *mut Thd,
+    are_sessions_available: unsafe extern "C" fn() -> c_int,
+    pub run_command: unsafe extern "C" fn(
+        *mut c_void,
+        c_int,
+        *const QueryCommand,
+        *const c_void,
+        *const Callbacks,
+        c_int,
+        *mut c_void,
+    ) -> c_int,
+    pub utf8: *const c_void,
+    decode_name: unsafe extern "C" fn(*const c_char, *mut c_char, usize, bool, *mut bool) -> usize,
+    attributes: Attributes,
+}
+
+// SAFETY: the pointers are to functions and statics of the main executable, which outlives every thread.
+unsafe impl Send for Symbols {}
+// SAFETY: as above; the pointed-to scalars are read through atomics.
+unsafe impl Sync for Symbols {}
+
+static SYMBOLS: OnceLock<Symbols> = OnceLock::new();
+
+/// Finds every symbol; the error names the first one that this server build does not export.
+pub fn find() -> Result<&'static Symbols, String> {
+    if SYMBOLS.get().is_none() {
+        let symbols = Symbols::find()?;
+        let _ = SYMBOLS.set(symbols);
+    }
+    Ok(get())
+}
+
+/// The symbols found at load. Only code that runs after a successful load may ask.
+pub fn get() -> &'static Symbols {
+    SYMBOLS.get().expect("the plugin has been loaded")
+}
+
+/// Of the server that this library was loaded into, even if it lacks what the engine needs.
+pub fn version() -> Result<String, String> {
+    // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
+    symbol(c"server_version").map(|text| unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())
+}
+
+impl Attributes {
+    fn find() -> Result<Attributes, String> {
+        // SAFETY: the registry's documented use. What is acquired is part of the server itself, and stays.
+        unsafe {
+            let acquire: unsafe extern "C" fn() -> *const Registry = function(c"_Z29mysql_plugin_registry_acquirev")?;
+            let registry = acquire();
+            let registry = registry.as_ref().ok_or("the server's registry of services is not available")?;
+            let service = |name: &CStr| {
+                let mut found = std::ptr::null();
+                let failed = (registry.acquire)(name.as_ptr(), &mut found) != 0 || found.is_null();
+                match failed {
+                    true => Err(format!("this server has no service {}", name.to_string_lossy())),
+                    false => Ok(found.cast::<*const c_void>()),
+                }
+            };
+            let (attributes, converter, factory) = (
+                service(c"mysql_thd_attributes")?,
+                service(c"mysql_string_converter")?,
+                service(c"mysql_string_factory")?,
+            );
+            Ok(Attributes {
+                get: std::mem::transmute::<*const c_void, Get>(attributes.read()),
+                convert: std::mem::transmute::<*const c_void, Convert>(converter.add(1).read()),
+                destroy: std::mem::transmute::<*const c_void, Destroy>(factory.add(1).read()),
+            })
+        }
+    }
+}
+
+impl Symbols {
+    fn find() -> Result<Symbols, String> {
+        // SAFETY: each of these functions has the signature of its field in the server's headers.
+        unsafe {
+            Ok(Symbols {
+                thread_id: function(c"thd_get_thread_id")?,
+                isolation: function(c"thd_tx_isolation")?,
+                is_read_only: function(c"thd_tx_is_read_only")?,
+                charset: function(c"_Z11thd_charsetP3THD")?,
+                test_options: function(c"thd_test_options")?,
+                current_thd: function(c"_Z19thd_get_current_thdv")?,
+                security_context: function(c"_Z24thd_get_security_contextP3THDPP16Security_context")?,
+                security_option: function(c"_Z27security_context_get_optionP16Security_contextPKcPv")?,
+                skip_grants: function(c"_ZN16Security_context11skip_grantsEPKcS1_")?,
+                started: symbol(c"mysqld_server_started")?.cast(),
+                ending: symbol(c"connection_events_loop_aborted_flag")?.cast(),
+                thread_handling: symbol(c"_ZN26Connection_handler_manager15thread_handlingE")?.cast(),
+                version: symbol(c"server_version")?.cast(),
+                print: function(c"_Z21my_plugin_log_messagePPv16plugin_log_levelPKcz")?,
+                raise: function(c"_Z15my_printf_errorjPKciz")?,
+                warn: function(c"_Z12push_warningP3THDN13Sql_condition20enum_severity_levelEjPKc").or_else(|_| {
+                    function(c"_Z12push_warningP3THDN13Sql_condition19enum_severity_levelEjPKc")
+                })?,
+                thread_begin: function(c"_Z14my_thread_initv")?,
+                thread_end: function(c"_Z13my_thread_endv")?,
+                session_thread_begin: function(c"_Z23srv_session_init_threadPKv")?,
+                session_thread_end: function(c"_Z25srv_session_deinit_threadv")?,
+                session_open: function(c"_Z16srv_session_openPFvPvjPKcES_")?,
+                session_close: function(c"_Z17srv_session_closeP11Srv_session")?,
+                session_thd: function(c"_Z24srv_session_info_get_thdP11Srv_session")?,
+                are_sessions_available: function(c"_Z31srv_session_server_is_availablev")?,
+                run_command: function(c"_Z27command_service_run_commandP11Srv_session19enum_server_commandPK8COM_DATAPK12CHARSET_INFOPK22st_command_service_cbs17cs_text_or_binaryPv")?,
+                utf8: symbol(c"my_charset_utf8mb4_general_ci")?,
+                // Without its last argument in older lines, where one too many does no harm.
+                decode_name: function(c"_Z21filename_to_tablenamePKcPcmbPb")
+                    .or_else(|_| function(c"_Z21filename_to_tablenamePKcPcmb"))?,
+                attributes: Attributes::find()?,
+            })
+        }
+    }
+
+    pub fn version(&self) -> String {
+        // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
+        unsafe { CStr::from_ptr(self.version) }.to_string_lossy().into_owned()
+    }
+
+    /// The server takes connections: its catalogue may be asked.
+    pub fn has_started(&self) -> bool {
+        // SAFETY: an exported byte-sized flag, only ever stored to; relaxed: no data is published with it.
+        unsafe { &*self.started }.load(Ordering::Relaxed) != 0
+    }
+
+    /// It takes no more connections, and is about to clean up what statements need.
+    pub fn is_ending(&self) -> bool {
+        // SAFETY: an exported atomic word.
+        unsafe { &*self.ending }.load(Ordering::Relaxed) != 0
+    }
+
+    /// A thread pool has been loaded, whose threads wait for connections in a way of their own.
+    pub fn has_thread_pool(&self) -> bool {
+        const LOADED: u64 = 2;
+        // SAFETY: an exported word.
+        unsafe { &*self.thread_handling }.load(Ordering::Relaxed) >= LOADED
+    }
+
+    pub fn can_open_sessions(&self) -> bool {
+        // SAFETY: takes no argument.
+        unsafe { (self.are_sessions_available)() != 0 }
+    }
+
+    pub fn print(&self, plugin: *mut c_void, level: c_int, text: &CStr) {
+        let mut plugin = plugin;
+        // SAFETY: a printf-like function with one %s and one NUL-terminated argument; the plugin's own handle.
+        unsafe { (self.print)(&mut plugin, level, c"FQC: %s".as_ptr(), text.as_ptr()) };
+    }
+
+    /// A warning or error of the statement that runs on this thread, with a number of the server's own.
+    pub fn raise(&self, number: c_uint, is_warning: bool, text: &CStr) {
+        const WARNING: c_int = 1;
+        // SAFETY: as above; the session that runs on this thread.
+        unsafe {
+            match is_warning {
+                true => (self.warn)((self.current_thd)(), WARNING, number, text.as_ptr()),
+                false => (self.raise)(number, c"%s".as_ptr(), 0, text.as_ptr()),
+            }
+        }
+    }
+
+    /// A part of a file's path as the name that it stands for.
+    pub fn decode(&self, part: &[u8]) -> Vec<u8> {
+        let Ok(part) = std::ffi::CString::new(part) else { return Vec::new() };
+        let mut name = [0u8; 512];
+        // SAFETY: NUL-terminated, and a buffer with its length; whether there were errors may stay untold.
+        let length = unsafe {
+            (self.decode_name)(part.as_ptr(), name.as_mut_ptr().cast(), name.len(), true, std::ptr::null_mut())
+        };
+        name.get(..length).unwrap_or_default().to_vec()
+    }
+}
+
+/// One session of the server, only to be asked on the thread that runs it.
+#[derive(Clone, Copy)]
+pub struct ThdRef(*mut Thd);
+
+impl ThdRef {
+    /// # Safety
+    /// `thd` is the session that the server passed to a callback which has not returned yet.
+    pub unsafe fn of(thd: *mut Thd) -> ThdRef {
+        ThdRef(thd)
+    }
+
+    pub fn pointer(&self) -> *mut Thd {
+        self.0
+    }
+
+    /// 0 for threads of the server's own that are no sessions.
+    pub fn thread_id(&self) -> u64 {
+        // SAFETY: `ThdRef::of`.
+        u64::from(unsafe { (get().thread_id)(self.0) })
+    }
+
+    /// 0 READ UNCOMMITTED, 1 READ COMMITTED, 2 REPEATABLE READ, 3 SERIALIZABLE.
+    pub fn isolation(&self) -> i32 {
+        // SAFETY: `ThdRef::of`.
+        unsafe { (get().isolation)(self.0) }
+    }
+
+    pub fn is_read_only(&self) -> bool {
+        // SAFETY: `ThdRef::of`.
+        unsafe { (get().is_read_only)(self.0) != 0 }
+    }
+
+    pub fn in_lock_tables(&self) -> bool {
+        const OPTION_TABLE_LOCK: i64 = 1 << 21;
+        self.option(OPTION_TABLE_LOCK)
+    }
+
+    /// The collation id of `character_set_client`; the id is the first field of the public structure.
+    pub fn collation_id(&self) -> u32 {
+        // SAFETY: `ThdRef::of`; the server returns a pointer to a static charset description.
+        unsafe { (get().charset)(self.0).as_ref().copied().unwrap_or(0) }
+    }
+
+    pub fn option(&self, bit: i64) -> bool {
+        // SAFETY: `ThdRef::of`.
+        unsafe { (get().test_options)(self.0, bit) != 0 }
+    }
+
+    /// The account whose privileges apply: user and host part of the matched row.
+    pub fn account(&self) -> Option<(Vec<u8>, Vec<u8>)> {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: `ThdRef::of`; room for a pointer.
+        let failed = unsafe { (get().security_context)(self.0, &mut context) } != 0;
+        let option = |name: &CStr| {
+            let mut text = LexString { str: std::ptr::null(), length: 0 };
+            // SAFETY: the session's own context, and room for the text's place, which is valid while the session does not change it.
+            let failed = unsafe { (get().security_option)(context, name.as_ptr(), (&raw mut text).cast()) } != 0;
+            // SAFETY: as above.
+            (!failed).then(|| unsafe { text.bytes() }.to_vec())
+        };
+        if failed || context.is_null() { None } else { Some((option(c"priv_user")?, option(c"priv_host")?)) }
+    }
+
+    /// The current database; empty if there is none.
+    pub fn database(&self) -> Option<Vec<u8>> {
+        let attributes = get().attributes;
+        let mut text: *mut c_void = std::ptr::null_mut();
+        let mut name = [0u8; 512];
+        // SAFETY: `ThdRef::of`; a handle of a string, which is destroyed, and a buffer with its length, in which it ends with a NUL.
+        unsafe {
+            if (attributes.get)(self.0, c"schema".as_ptr(), (&raw mut text).cast()) {
+                return None;
+            }
+            let failed = !text.is_null()
+                && (attributes.convert)(text, name.as_mut_ptr().cast(), name.len() as u64 - 1, c"utf8mb4".as_ptr());
+            if !text.is_null() {
+                (attributes.destroy)(text);
+            }
+            if failed {
+                return None;
+            }
+        }
+        CStr::from_bytes_until_nul(&name).ok().map(|name| name.to_bytes().to_vec())
+    }
+
+    /// From here on it may do anything. For a session of the plugin's own.
+    pub fn skip_grants(&self) -> bool {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: `ThdRef::of`; room for a pointer; names that live for ever.
+        unsafe {
+            let failed = (get().security_context)(self.0, &mut context) != 0 || context.is_null();
+            if !failed {
+                (get().skip_grants)(context, c"skip-grants user".as_ptr(), c"skip-grants host".as_ptr());
+            }
+            !failed
+        }
+    }
+}
+
+impl LexString {
+    /// # Safety
+    /// The server describes a string that lives as long as the result is used.
+    pub unsafe fn bytes<'a>(&self) -> &'a [u8] {
+        if self.str.is_null() {
+            return b"";
+        }
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts(self.str.cast(), self.length) }
+    }
+}

@@ -1,0 +1,77 @@
+//! Definitions that change, and what hangs on them.
+
+use crate::shared::enter;
+use crate::traps::{all, said, small_table};
+
+#[test]
+fn every_statement_that_defines() {
+    let mut arena = enter("defines");
+    let (mut writer, mut reader) = (arena.client(), arena.client());
+    small_table(&mut writer, "t", "InnoDB");
+    let read = "SELECT * FROM t WHERE id < 3";
+    for (change, expected) in [
+        ("ALTER TABLE t ADD COLUMN w INT DEFAULT 1, ALGORITHM = INSTANT", "1,10,1;2,20,1"),
+        ("ALTER TABLE t RENAME COLUMN w TO x", "1,10,1;2,20,1"),
+        ("ALTER TABLE t ALTER COLUMN x SET INVISIBLE", "1,10;2,20"),
+        ("ALTER TABLE t DROP COLUMN x, ALGORITHM = COPY", "1,10;2,20"),
+        ("ALTER TABLE t ADD COLUMN g INT AS (v * 2) VIRTUAL", "1,10,20;2,20,40"),
+        ("ALTER TABLE t DROP COLUMN g", "1,10;2,20"),
+        ("CREATE INDEX i ON t ((v + 1))", "1,10;2,20"),
+        ("RENAME TABLE t TO t2", "error 1146"),
+        ("CREATE TABLE t AS SELECT 1 AS id, 5 AS v", "1,5"),
+        ("DROP TABLE t", "error 1146"),
+        ("ALTER TABLE t2 RENAME t", "1,10;2,20"),
+    ] {
+        if arena.truth(read).starts_with("error") {
+            all(&mut writer, &[change]);
+        } else {
+            arena.warm(&mut reader, read);
+            all(&mut writer, &[change]);
+        }
+        for _ in 0..3 {
+            assert_eq!(said(&reader.query(read).unwrap()), expected, "after {change}");
+        }
+    }
+}
+
+#[test]
+fn a_partition_that_is_exchanged_and_a_schema_that_is_dropped() {
+    let mut arena = enter("exchanges");
+    let (mut writer, mut reader) = (arena.client(), arena.client());
+    all(
+        &mut writer,
+        &[
+            "CREATE TABLE p (id INT PRIMARY KEY) PARTITION BY RANGE (id) (PARTITION a VALUES LESS THAN (10))",
+            "CREATE TABLE one (id INT PRIMARY KEY)",
+            "INSERT INTO one VALUES (1)",
+        ],
+    );
+    let (read, other) = ("SELECT COUNT(*) FROM p", "SELECT COUNT(*) FROM one");
+    arena.warm(&mut reader, other);
+    let exchange = "ALTER TABLE p EXCHANGE PARTITION a WITH TABLE one";
+    arena.follows(&mut reader, read, || _ = writer.must(exchange).unwrap(), "1");
+    assert_eq!(said(&reader.must(other).unwrap()), "0");
+    all(&mut writer, &["CREATE DATABASE exchanges_gone", "CREATE TABLE exchanges_gone.t (id INT PRIMARY KEY)"]);
+    let gone = "SELECT COUNT(*) FROM exchanges_gone.t";
+    arena.warm(&mut reader, gone);
+    all(&mut writer, &["DROP DATABASE exchanges_gone"]);
+    assert_eq!(said(&reader.query(gone).unwrap()), "error 1049");
+}
+
+#[test]
+fn a_view_takes_the_place_of_a_table() {
+    let mut arena = enter("places");
+    let (mut writer, mut reader) = (arena.client(), arena.client());
+    small_table(&mut writer, "t", "InnoDB");
+    small_table(&mut writer, "u", "InnoDB");
+    let read = "SELECT COUNT(*) FROM t";
+    arena.warm(&mut reader, read);
+    all(&mut writer, &["DROP TABLE t", "CREATE VIEW t AS SELECT * FROM u"]);
+    assert_eq!(said(&reader.must(read).unwrap()), "5");
+    all(&mut writer, &["DELETE FROM u WHERE id > 1"]);
+    for _ in 0..5 {
+        assert_eq!(said(&reader.must(read).unwrap()), "1");
+    }
+    all(&mut writer, &["CREATE OR REPLACE VIEW t AS SELECT * FROM u WHERE id = 0"]);
+    assert_eq!(said(&reader.must(read).unwrap()), "0");
+}

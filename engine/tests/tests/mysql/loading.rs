@@ -1,0 +1,136 @@
+//! The plugin comes and goes, or refuses.
+
+use crate::shared::{hits, options, ready, start};
+use crate::traps::{all, plugin, said, until};
+use fqc_tests::server::{Options, Server};
+
+fn refused(fault: &str) -> String {
+    let environment = vec![("FQC_FAULT".to_owned(), fault.to_owned())];
+    let server = Server::start(Options { environment, ..options(&[]) }).unwrap();
+    std::fs::copy(plugin::path(), server.plugins().join("fqc.so")).unwrap();
+    let mut admin = server.admin().unwrap();
+    let failure = admin.query("INSTALL PLUGIN fqc SONAME 'fqc.so'").unwrap();
+    assert!(failure.failure().is_some(), "{fault}");
+    assert_eq!(admin.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
+    server.error_log()
+}
+
+#[test]
+fn a_line_that_was_never_tested_is_refused() {
+    for version in ["8.0.43", "8.4.6", "9.8.0"] {
+        let log = refused(&format!("version:{version}"));
+        assert!(log.contains(&format!("nothing was changed: this is MySQL {version}, and only 9.7.")), "{log}");
+    }
+}
+
+#[test]
+fn a_server_that_lacks_a_symbol_or_a_slot_is_refused_by_name() {
+    for name in [
+        "_ZTV11ha_innobase",
+        "_ZN11ha_innopart13external_lockEP3THDi",
+        "_ZN12TC_LOG_DUMMY6commitEP3THDb",
+        "_ZN3THD33notify_hton_pre_acquire_exclusiveEPK7MDL_keyPb",
+        "thd_test_options",
+    ] {
+        let log = refused(&format!("symbol:{name}"));
+        assert!(log.contains(&format!("nothing was changed: this server does not export {name}")), "{log}");
+    }
+}
+
+/// Until enough has been tried on it.
+#[test]
+fn a_stock_server_is_not_served_yet_and_says_so() {
+    let server = Server::start(options(&[])).unwrap();
+    std::fs::copy(plugin::path(), server.plugins().join("fqc.so")).unwrap();
+    server.install_plugin().unwrap();
+    let mut admin = server.admin().unwrap();
+    all(&mut admin, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    until("the catalogue", || {
+        server.error_log().contains("MySQL is not served yet in this version: nothing is cached")
+    });
+    let mut reader = server.admin().unwrap();
+    for _ in 0..50 {
+        assert_eq!(said(&reader.must("SELECT * FROM d.t").unwrap()), "");
+    }
+    assert_eq!(hits(&mut admin), 0);
+    assert_eq!(
+        said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_connections_tracked'").unwrap()),
+        "Fqc_connections_tracked,0"
+    );
+}
+
+#[test]
+fn it_leaves_and_comes_back_while_statements_run() {
+    let server = ready(start(&[]));
+    let mut admin = server.admin().unwrap();
+    all(
+        &mut admin,
+        &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)", "INSERT INTO d.t VALUES (1, 0)"],
+    );
+    let mut old = server.admin().unwrap();
+    for round in 1..4 {
+        all(&mut admin, &["UNINSTALL PLUGIN query", "UNINSTALL PLUGIN fqc"]);
+        // It ends when the sessions that have met it have.
+        assert!(admin.query("UNINSTALL PLUGIN fqc_events").unwrap().failure().is_none());
+        all(&mut old, &["UPDATE d.t SET v = v + 1"]);
+        assert_eq!(said(&old.must("SELECT v FROM d.t").unwrap()), round.to_string());
+        drop(std::mem::replace(&mut old, server.admin().unwrap()));
+        drop(std::mem::replace(&mut admin, server.admin().unwrap()));
+        until("the end of the old plugin", || {
+            let left = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc_events'";
+            server.admin().unwrap().scalar(left).unwrap().as_deref() == Some("0")
+        });
+        server.install_plugin().unwrap();
+        let before = hits(&mut admin);
+        until("a hit", || {
+            let mut reader = server.admin().unwrap();
+            let value = said(&reader.must("SELECT v FROM d.t").unwrap());
+            assert_eq!(value, round.to_string());
+            (0..2).for_each(|_| assert_eq!(said(&reader.must("SELECT v FROM d.t").unwrap()), value));
+            hits(&mut admin) > before
+        });
+    }
+}
+
+#[test]
+fn without_its_events_it_serves_nothing_and_says_so() {
+    let server = ready(start(&[]));
+    let mut admin = server.admin().unwrap();
+    all(&mut admin, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    assert!(admin.query("UNINSTALL PLUGIN fqc_events").unwrap().failure().is_none());
+    until("what stands in the way", || {
+        said(&admin.must("SHOW FQC STATUS").unwrap()).starts_with("Cache,OFF: the plugin fqc_events is not active")
+    });
+    let mut reader = server.admin().unwrap();
+    let before = hits(&mut admin);
+    (0..20).for_each(|_| assert_eq!(said(&reader.must("SELECT * FROM d.t").unwrap()), ""));
+    assert_eq!(hits(&mut admin), before);
+}
+
+#[test]
+fn a_table_that_was_open_before_the_load_is_followed_all_the_same() {
+    let environment = vec![("FQC_FAULT".to_owned(), "serve:mysql".to_owned())];
+    let server = Server::start(Options { environment, ..options(&[]) }).unwrap();
+    let mut old = server.admin().unwrap();
+    all(
+        &mut old,
+        &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)", "INSERT INTO d.t VALUES (1, 0)"],
+    );
+    all(&mut old, &["BEGIN", "UPDATE d.t SET v = 1"]);
+    std::fs::copy(plugin::path(), server.plugins().join("fqc.so")).unwrap();
+    server.install_plugin().unwrap();
+    let mut reader = server.admin().unwrap();
+    for _ in 0..50 {
+        assert_eq!(said(&reader.must("SELECT v FROM d.t").unwrap()), "0");
+    }
+    all(&mut old, &["COMMIT"]);
+    assert_eq!(said(&reader.must("SELECT v FROM d.t").unwrap()), "1");
+    let mut admin = server.admin().unwrap();
+    until("a hit", || {
+        let mut reader = server.admin().unwrap();
+        (0..2).for_each(|_| assert_eq!(said(&reader.must("SELECT v FROM d.t").unwrap()), "1"));
+        hits(&mut admin) > 0
+    });
+    all(&mut old, &["UPDATE d.t SET v = 2"]);
+    assert_eq!(said(&server.admin().unwrap().must("SELECT v FROM d.t").unwrap()), "2");
+}

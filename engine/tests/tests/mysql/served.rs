@@ -1,0 +1,133 @@
+//! Repeated reads come from memory, by every way in.
+
+use crate::shared::enter;
+use crate::traps::{all, said, said_binary, small_table, until};
+use fqc_tests::client::{Client, Login, Param};
+use fqc_tests::server::Product;
+use std::process::Command;
+
+#[test]
+fn texts_and_prepared_statements_are_served_over_tcp_and_the_socket() {
+    let mut arena = enter("ways");
+    let mut admin = arena.client();
+    small_table(&mut admin, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = 2";
+    let mut tcp = arena.client();
+    assert_eq!(arena.warm(&mut tcp, read), "20");
+    let mut socket = Client::connect(&arena.server.unix_endpoint(), &arena.login()).unwrap();
+    assert_eq!(arena.warm(&mut socket, read), "20");
+    let prepared = socket.prepare("SELECT v FROM t WHERE id = ?").unwrap().1.unwrap();
+    let one = [Param::Int(3)];
+    assert_eq!(said_binary(&arena.warm_prepared(&mut socket, &prepared, &one)), "30");
+    admin.must("UPDATE t SET v = 31 WHERE id = 3").unwrap();
+    let (response, is_hit) = arena.ask_prepared(&mut socket, &prepared, &one);
+    assert!(!is_hit);
+    assert_eq!(said_binary(&response), "31");
+}
+
+#[test]
+fn the_stock_client_is_served_with_and_without_tls() {
+    let mut arena = enter("stock");
+    let mut admin = arena.client();
+    small_table(&mut admin, "t", "InnoDB");
+    let Some(client) = Product::MySql.client() else { return assert!(std::env::var_os("FQC_MYSQLD").is_some()) };
+    for mode in ["DISABLED", "REQUIRED"] {
+        let server = arena.server.clone();
+        let ask = || {
+            let reads = "SELECT SUM(v) FROM stock.t; SELECT SUM(v) FROM stock.t;";
+            let mut command = Command::new(&client);
+            command.args(["--no-defaults", "-N", "-uroot", "-h127.0.0.1", "-e", reads]);
+            let output =
+                command.arg(format!("--ssl-mode={mode}")).arg(format!("-P{}", server.port())).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        until("a hit of the stock client", || {
+            let (answer, hits) = arena.counted(ask);
+            assert_eq!(answer, "150\n150\n", "{mode}");
+            hits > 0
+        });
+    }
+}
+
+#[test]
+fn an_account_sees_what_it_may_and_not_what_another_was_answered() {
+    let mut arena = enter("accounts");
+    let mut admin = arena.client();
+    small_table(&mut admin, "t", "InnoDB");
+    all(
+        &mut admin,
+        &["CREATE USER IF NOT EXISTS accounts@'%' IDENTIFIED BY 'x'", "GRANT SELECT ON accounts.* TO accounts@'%'"],
+    );
+    let login = Login { database: Some("accounts".into()), ..Login::user("accounts", "x") };
+    // The whole proof goes through the socket alone, and is remembered.
+    drop(Client::connect(&arena.server.unix_endpoint(), &login).unwrap());
+    let read = "SELECT COUNT(*) FROM t";
+    let mut root = arena.client();
+    arena.warm(&mut root, read);
+    let mut user = arena.client_as(&login);
+    arena.warm(&mut user, read);
+    all(&mut admin, &["REVOKE SELECT ON accounts.* FROM accounts@'%'"]);
+    let mut user = Client::connect(&arena.server.endpoint(), &Login { database: None, ..login }).unwrap();
+    assert_eq!(said(&user.query("SELECT COUNT(*) FROM accounts.t").unwrap()), "error 1142");
+    admin.must("DROP USER accounts@'%'").unwrap();
+}
+
+#[test]
+fn the_current_database_is_part_of_what_is_asked() {
+    let mut arena = enter("current");
+    let mut admin = arena.client();
+    small_table(&mut admin, "t", "InnoDB");
+    all(&mut admin, &["CREATE DATABASE current_other", "CREATE TABLE current_other.t (id INT PRIMARY KEY, v INT)"]);
+    let read = "SELECT COUNT(*) FROM t";
+    let mut reader = arena.client();
+    assert_eq!(arena.warm(&mut reader, read), "5");
+    reader.must("USE current_other").unwrap();
+    assert_eq!(arena.warm(&mut reader, read), "0");
+    assert!(reader.init_db("current").unwrap().failure().is_none());
+    assert_eq!(said(&reader.query(read).unwrap()), "5");
+    admin.must("DROP DATABASE current_other").unwrap();
+}
+
+#[test]
+fn what_other_engines_hold_is_never_stored() {
+    let mut arena = enter("engines");
+    let mut admin = arena.client();
+    small_table(&mut admin, "t", "InnoDB");
+    let mut reader = arena.client();
+    for engine in ["MyISAM", "MEMORY", "CSV", "ARCHIVE"] {
+        let columns = if engine == "CSV" { "(id INT NOT NULL)" } else { "(id INT)" };
+        let made = admin.query(format!("CREATE TABLE {engine} {columns} ENGINE = {engine}")).unwrap();
+        if made.failure().is_none() {
+            arena.never(&mut reader, &format!("SELECT COUNT(*) FROM {engine}"), "SELECT COUNT(*) FROM t");
+        }
+    }
+    for read in [
+        "SELECT COUNT(*) FROM performance_schema.threads",
+        "SELECT COUNT(*) FROM information_schema.tables",
+        "SELECT COUNT(*) FROM t, information_schema.processlist",
+        "SELECT COUNT(*) FROM mysql.user",
+    ] {
+        arena.never(&mut reader, read, "SELECT COUNT(*) FROM t");
+    }
+    all(&mut reader, &["CREATE TEMPORARY TABLE mine (id INT)"]);
+    for _ in 0..4 {
+        assert!(!arena.ask(&mut reader, "SELECT COUNT(*) FROM mine").1);
+    }
+}
+
+#[test]
+fn variables_and_counters_have_their_classic_names() {
+    let arena = enter("names");
+    let mut admin = arena.client();
+    all(&mut admin, &["SET GLOBAL query_cache_size = 33554432", "SET GLOBAL query_cache_limit = 2097152"]);
+    let both = "SELECT @@GLOBAL.query_cache_size, @@GLOBAL.fqc_size, @@GLOBAL.query_cache_limit, @@GLOBAL.fqc_limit";
+    assert_eq!(said(&admin.must(both).unwrap()), "33554432,33554432,2097152,2097152");
+    all(&mut admin, &["SET GLOBAL fqc_size = 67108864", "SET GLOBAL fqc_limit = DEFAULT"]);
+    assert_eq!(said(&admin.must(both).unwrap()), "67108864,67108864,1048576,1048576");
+    all(&mut admin, &["SET SESSION query_cache_type = DEMAND"]);
+    assert_eq!(said(&admin.must("SELECT @@fqc_type, @@query_cache_type").unwrap()), "DEMAND,DEMAND");
+    assert_eq!(said(&admin.query("SET SESSION query_cache_type = 7").unwrap()), "error 1231");
+    let rows = said(&admin.must("SHOW GLOBAL STATUS LIKE 'Qcache%'").unwrap());
+    assert_eq!(rows.split(';').count(), 8, "{rows}");
+    assert!(said(&admin.must("SHOW FQC STATUS").unwrap()).contains("Cache,"));
+}

@@ -1,0 +1,79 @@
+//! One MySQL server for most of the tests, one test on it at a time.
+
+use crate::traps::{Arena, PATIENCE, plugin, said, until};
+use fqc_tests::client::Client;
+use fqc_tests::server::{Options, Product, Server};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+static SHARED: Mutex<Option<Arc<Server>>> = Mutex::new(None);
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A place of a test's own on the shared server.
+pub struct Place {
+    arena: Arena,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Deref for Place {
+    type Target = Arena;
+
+    fn deref(&self) -> &Arena {
+        &self.arena
+    }
+}
+
+impl DerefMut for Place {
+    fn deref_mut(&mut self) -> &mut Arena {
+        &mut self.arena
+    }
+}
+
+pub fn enter(db: &str) -> Place {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let server = shared.get_or_insert_with(|| {
+        // SAFETY: the handler touches only a static of this program.
+        unsafe { libc::atexit(end_shared) };
+        Arc::new(ready(start(&["--event-scheduler=ON"])))
+    });
+    Place { arena: Arena::on(server.clone(), db), _turn }
+}
+
+/// Statics are never dropped, and a server must not outlive its program.
+extern "C" fn end_shared() {
+    drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
+}
+
+pub fn options(arguments: &[&str]) -> Options {
+    // What the plugin notes is not written otherwise.
+    let arguments = [&["--log-error-verbosity=3"], arguments].concat();
+    let arguments = arguments.iter().map(|one| one.to_string()).collect();
+    Options { product: Product::MySql, arguments, ..Options::default() }
+}
+
+/// A server with the plugin under test.
+pub fn start(arguments: &[&str]) -> Server {
+    Server::start(Options { plugin: Some(plugin::path()), ..options(arguments) }).expect("a server with the plugin")
+}
+
+/// Once the self-test has passed and what sessions begin with is known.
+pub fn ready(server: Server) -> Server {
+    let mut admin = server.admin().unwrap();
+    admin.must("CREATE DATABASE first").unwrap();
+    admin.must("CREATE TABLE first.t (id INT PRIMARY KEY)").unwrap();
+    until("the first hit", || {
+        let mut reader = server.admin().unwrap();
+        reader.set_timeout(Some(PATIENCE)).unwrap();
+        (0..2).for_each(|_| _ = reader.must("SELECT * FROM first.t").unwrap());
+        hits(&mut admin) > 0
+    });
+    admin.must("DROP DATABASE first").unwrap();
+    drop(admin);
+    server
+}
+
+pub fn hits(client: &mut Client) -> u64 {
+    let rows = said(&client.must("SHOW GLOBAL STATUS LIKE 'Qcache_hits'").unwrap());
+    rows.split(',').nth(1).and_then(|number| number.parse().ok()).expect("a counter")
+}
