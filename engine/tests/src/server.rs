@@ -91,7 +91,9 @@ impl Product {
 
     /// The stock client beside the server's program.
     pub fn client(self) -> Option<PathBuf> {
-        Some(self.program().with_file_name("mysql")).filter(|path| self == Product::MySql && path.is_file())
+        let program = self.program();
+        let beside = [program.with_file_name("mysql"), base_directory(&program).join("bin/mysql")];
+        beside.into_iter().find(|path| self == Product::MySql && path.is_file())
     }
 
     fn settings(self) -> &'static [&'static str] {
