@@ -93,7 +93,10 @@ SUITES = [
     Suite("frontend", "test-frontend", "node", (*FRONTEND, *TOLD)),
     Suite("bench harness", "test-bench", "node", ("Makefile", "engine/bench", "engine/dist")),
     Suite(
-        "generated files", "generate-check", "node", (*LISTED, ".ci", "backend", "docs/reference", "frontend", "infra")
+        "generated files",
+        "generate-check",
+        "node",
+        (*LISTED, ".ci", "backend", "docs/reference", "engine/servers.tsv", "frontend", "infra"),
     ),
     Suite("stack", "test-stack", "clients", (*CONTROL_PLANE, "frontend/dist")),
     Suite("house", "test-house", "clients"),

@@ -157,7 +157,7 @@ test('a trial has hits of its own before anything is set, and says why there are
     await expect(async () => {
       await run.click();
       await expect(run).toBeEnabled();
-      await expect(page.getByText('Every repetition was served from the cache')).toBeVisible({
+      await expect(page.getByText('All repetitions were served from the cache')).toBeVisible({
         timeout: 1000,
       });
     }).toPass();

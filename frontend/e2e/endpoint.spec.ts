@@ -35,7 +35,7 @@ test('an instance is moved with its password, and renamed without', async ({
     await open();
     await form.getByLabel(/^Host/).fill('localhost');
     const due = form.getByLabel(/^Password(?! for trials)/);
-    await expect(due).toHaveAccessibleDescription(/Give it again/);
+    await expect(due).toHaveAccessibleDescription(/Enter the password again/);
     await form.getByRole('button', { name: 'Save' }).click();
     await expect(form).toBeVisible();
     await expectAccessible(page);

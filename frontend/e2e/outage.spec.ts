@@ -18,7 +18,7 @@ test('an API that is down is told once, not stormed, and recovered from', async 
     return route.abort('connectionrefused');
   });
   await page.getByLabel('Search name or host').fill(first.name);
-  const banner = page.getByRole('alert').filter({ hasText: 'The control plane does not answer' });
+  const banner = page.getByRole('alert').filter({ hasText: 'The control plane is not responding' });
   await expect(banner).toBeVisible();
 
   attempts = 0;
@@ -77,7 +77,7 @@ test('a page that asks nothing by itself tells of an API that is down, and its s
   await expect(page.getByRole('table')).toBeVisible();
   await stream;
   await way.cut();
-  const banner = page.getByRole('alert').filter({ hasText: 'The control plane does not answer' });
+  const banner = page.getByRole('alert').filter({ hasText: 'The control plane is not responding' });
   await expect(banner).toBeVisible();
 
   let streams = 0;

@@ -101,7 +101,7 @@ test('a change waits for a window that is closed, and may be brought forward', a
   await setWindow(page, first, opening);
   const { drawer, value } = await review(page, first);
   await drawer.getByText('In the maintenance window').click();
-  const told = drawer.getByRole('status').filter({ hasText: 'Opens next' });
+  const told = drawer.getByRole('status').filter({ hasText: 'Next window' });
   await expect(told.getByRole('time')).toHaveAttribute('datetime', new Date(opening).toISOString());
   await drawer.getByRole('button', { name: 'Schedule' }).click();
   await expect(page.getByText(/Waiting until/)).toBeVisible();

@@ -86,7 +86,7 @@ test('another mail server is saved with its password', async ({ page, api }) => 
   const password = page.getByLabel(/^Password/);
   await expect(password).toHaveAccessibleDescription(/Leave empty/);
   await page.getByLabel('SMTP server').fill('localhost');
-  await expect(password).toHaveAccessibleDescription(/Give it again/);
+  await expect(password).toHaveAccessibleDescription(/Enter the password again/);
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('Settings saved.')).toBeHidden();
   await password.fill('again');

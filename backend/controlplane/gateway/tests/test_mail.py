@@ -148,7 +148,7 @@ def test_a_server_that_does_not_take_leave_has_taken_the_message_all_the_same() 
 def test_no_server_is_a_delay() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound but not listening: connections are refused
-        with pytest.raises(MailServerFailed, match="Is the address right"):
+        with pytest.raises(MailServerFailed, match="Check the address"):
             deliver(message(), ["dba@example.com"], server(taken.getsockname()[1]))
 
 

@@ -104,7 +104,8 @@ const AT_LEAST: Record<string, () => string[]> = {
       /\b(?:bytes|global_bool|session_bool|header)\(\s*(?:VAR_[^,]*,\s*)?c"(\w+)"|\bname: c"(type)"/g,
     )
       .filter((name) => name !== '')
-      .map((name) => `fqc_${name}`),
+      // On MySQL a plugin called `query` has the names that begin with `query_cache_`.
+      .map((name) => (name.startsWith('cache_') ? `query_${name}` : `fqc_${name}`)),
   ],
   field: () => named(backend, /\bFieldError\([^,\n]+, "(\w+)"/g),
   met: () => ['engine_line', 'minor_version', 'dedicated_proxy', 'buffer_pool_hit_ratio'],
