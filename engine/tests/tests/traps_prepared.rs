@@ -104,6 +104,8 @@ fn pieces_for_a_parameter_that_is_not_there() {
     (0..3).for_each(|_| assert_eq!(run(&mut client, &body), "error 1210"));
     client.send(STMT_RESET, &prepared.id.to_le_bytes()).unwrap();
     client.read_response().unwrap();
+    // The server is asked once more after an execution that failed.
+    assert_eq!(run(&mut client, &body), "10");
     assert_eq!(arena.counted(|| run(&mut client, &body)), ("10".into(), 1));
 }
 
@@ -192,4 +194,31 @@ fn a_close_of_another_statement() {
         answers.push(said(&one.query("SELECT FOUND_ROWS()").unwrap()));
     }
     assert_eq!(answers[..2], answers[2..]);
+}
+
+/// The server takes a statement to have other columns also from an execution that then fails.
+#[test]
+fn columns_that_have_changed_in_an_execution_that_failed() {
+    let (mut arena, mut writer, mut reader) = with_table("p_columns_failed");
+    writer.must("CREATE TABLE one (k INT) ENGINE = InnoDB").unwrap();
+    writer.must("INSERT INTO one VALUES (1)").unwrap();
+    let read = "SELECT * FROM t WHERE id = (SELECT k FROM one)";
+    let prepare = |client: &mut Client| client.prepare(read).unwrap().1.unwrap();
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let (prepared, of_plain) = (prepare(&mut reader), prepare(&mut plain));
+    for sql in ["ALTER TABLE t ADD COLUMN w INT", "INSERT INTO one VALUES (2)"] {
+        writer.must(sql).unwrap();
+    }
+    let failed = reader.execute(&prepared, &[]).unwrap();
+    assert_eq!(failed.failure().map(|failure| failure.code), Some(1242));
+    assert_eq!(failed, plain.execute(&of_plain, &[]).unwrap());
+    for sql in ["DELETE FROM one WHERE k = 2", "ALTER TABLE t DROP COLUMN w"] {
+        writer.must(sql).unwrap();
+    }
+    let mut other = arena.client();
+    let of_other = prepare(&mut other);
+    arena.warm_prepared(&mut other, &of_other, &[]);
+    for _ in 0..2 {
+        assert_eq!(reader.execute(&prepared, &[]).unwrap(), plain.execute(&of_plain, &[]).unwrap());
+    }
 }

@@ -157,7 +157,7 @@ impl Session {
         let (Some(execute), Some(prepared)) = (execute, prepared) else {
             return self.on_unknown_execute(engine, packet, outlet);
         };
-        let (reading, text, columns) = (prepared.reading.clone(), prepared.text.clone(), Some(prepared.columns));
+        let (reading, text, columns) = (prepared.reading.clone(), prepared.text.clone(), prepared.columns);
         let parameters = bind(prepared, &execute);
         let refusal = refusal_of_execution(prepared, &execute, context);
         let metadata = Metadata { definitions: engine.catalogue().definitions(), types: prepared.types.clone() };
@@ -166,8 +166,9 @@ impl Session {
         let is_read = matches!(reading.statement.kind, Kind::Read(_));
         let shape = self.adaptive_shape(engine, &reading).filter(|_| is_read);
         self.reuse.ask(engine, shape);
+        let is_certain = has_metadata && columns.is_some();
         if let (true, Some(context), Some(parameters), None, true) =
-            (is_read, context, &parameters, refusal, has_metadata)
+            (is_read, context, &parameters, refusal, is_certain)
         {
             let asked = Asked { context, text: &text, parameters, packet, types: &metadata.types, columns };
             match self.serve(engine, &asked, outlet) {

@@ -107,7 +107,7 @@ impl Session {
         {
             prepared.has_long_data &= has_failed;
             if let OutcomeKind::ResultSet { columns, .. } = outcome.kind {
-                (prepared.metadata, prepared.columns) = (Some(metadata), columns);
+                (prepared.metadata, prepared.columns) = (Some(metadata), Some(columns));
             }
         }
         if let Some(recording) = running.read {

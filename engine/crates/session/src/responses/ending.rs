@@ -65,7 +65,7 @@ impl Session {
                         reading,
                         terms: terms.clone(),
                         parameters: params,
-                        columns: columns.into(),
+                        columns: Some(columns.into()),
                         types: Vec::new(),
                         knows_types: true,
                         has_cursor: false,

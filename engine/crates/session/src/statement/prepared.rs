@@ -13,8 +13,9 @@ pub struct Prepared {
     /// Its mode and database are those of the time when it was prepared.
     pub terms: Terms,
     pub parameters: u16,
-    /// As the server has last told.
-    pub columns: u64,
+    /// As the server has last told; none while it has an execution, and after one that failed: for that it may have taken the
+    /// statement to have others.
+    pub columns: Option<u64>,
     /// Two bytes for each parameter, as last bound.
     pub types: Vec<u8>,
     /// The server has had these types, too: not if they came with an execution that was answered without it.
@@ -41,6 +42,7 @@ impl Prepared {
     /// The server gets this execution.
     pub fn note_forwarded(&mut self, execute: &Execute) {
         (self.knows_types, self.has_cursor) = (true, execute.flags != 0);
+        self.columns = None;
     }
 
     /// The same; a packet is given where it must get another one, which tells what it does not know.
