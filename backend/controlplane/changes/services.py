@@ -35,7 +35,7 @@ from controlplane.prerequisites.gate import ELSEWHERE, engine_obstacle, install_
 from controlplane.settings.selectors import settings_get
 
 AT_ONCE: dict[str, Any] = {"apply": True, "when": When.NOW, "at": None}
-SECOND_PERSON = "A second person must approve this change."
+SECOND_PERSON = "This change needs a second person: have somebody else approve it."
 
 
 @transaction.atomic

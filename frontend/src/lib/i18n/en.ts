@@ -220,7 +220,7 @@ export const en = {
   'addInstance.password': 'Password',
   'addInstance.passwordHint': 'Kept encrypted; never shown again.',
   'instance.passwordDue': 'Enter the password again: the host, port, account or TLS setting has changed.',
-  'addInstance.trialUsername': 'Account for trials',
+  'addInstance.trialUsername': 'Trials run as',
   'addInstance.trialUsernameHint': 'Optional: an account that can only SELECT.',
   'addInstance.trialPassword': 'Password for trials',
   'addInstance.tls': 'Require TLS and verify the server',
