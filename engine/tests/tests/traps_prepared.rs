@@ -222,3 +222,23 @@ fn columns_that_have_changed_in_an_execution_that_failed() {
         assert_eq!(reader.execute(&prepared, &[]).unwrap(), plain.execute(&of_plain, &[]).unwrap());
     }
 }
+
+#[test]
+fn columns_that_have_changed_before_a_served_read_is_run_after_all() {
+    let (mut arena, mut writer, mut reader) = with_table("p_columns_later");
+    let read = "SELECT * FROM t WHERE id = 1";
+    let prepare = |client: &mut Client| client.prepare(read).unwrap().1.unwrap();
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let (prepared, of_plain) = (prepare(&mut reader), prepare(&mut plain));
+    arena.warm_prepared(&mut reader, &prepared, &[]);
+    let hit = arena.counted(|| reader.execute(&prepared, &[]).unwrap()).1;
+    assert_eq!(hit, 1);
+    plain.execute(&of_plain, &[]).unwrap();
+    writer.must("ALTER TABLE t ADD COLUMN w INT").unwrap();
+    for client in [&mut reader, &mut plain] {
+        assert_eq!(said(&client.query("SELECT FOUND_ROWS()").unwrap()), "1");
+    }
+    for _ in 0..2 {
+        assert_eq!(reader.execute(&prepared, &[]).unwrap(), plain.execute(&of_plain, &[]).unwrap());
+    }
+}

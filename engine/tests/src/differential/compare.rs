@@ -1,7 +1,6 @@
 //! When two answers count as equal: byte for byte, but for what differs by nature.
 //!
-//! By nature differ: the flags that a statement was slow or used no index, which hang on statistics and the clock; the flag
-//! that a prepared statement has other columns than before, which the run of a statement after its hit may take (a limit); the
+//! By nature differ: the flags that a statement was slow or used no index, which hang on statistics and the clock; the
 //! ids of prepared statements; whether column metadata is sent again to a client that keeps it; names of scratch tables
 //! inside error messages; the order of rows that nobody asked to be ordered, and that in which an OK packet lists the
 //! settings that a statement has changed.
@@ -9,8 +8,8 @@
 use super::lane::Answer;
 use crate::client::{Part, Response};
 
-/// "Query was slow", "no good index used", "no index used", "metadata changed".
-const BY_NATURE: u16 = 0x0800 | 0x0010 | 0x0020 | 0x0400;
+/// "Query was slow", "no good index used", "no index used".
+const BY_NATURE: u16 = 0x0800 | 0x0010 | 0x0020;
 
 /// `None` when equal, else what differs first.
 pub fn difference(plain: &Answer, cached: &Answer, is_ordered: bool) -> Option<String> {
