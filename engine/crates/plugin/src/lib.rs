@@ -10,6 +10,7 @@ mod containment;
 mod declared;
 mod engine;
 mod exports;
+mod facts;
 mod faults;
 mod following;
 mod hooks;

@@ -7,11 +7,11 @@
 
 use crate::containment::contain;
 use crate::engine::{engine, is_loaded};
+use crate::facts::Facts;
 use crate::faults::Point;
 use crate::following::bystanders;
 use crate::log;
 use crate::mariadb::abi::Thd;
-use crate::mariadb::events::transaction_state;
 use crate::mariadb::symbols::ThdRef;
 use crate::mariadb::vtables;
 use crate::pointers::Pointer;
@@ -46,7 +46,7 @@ static LOAD: Original = Original(AtomicPtr::new(null_mut()));
 unsafe extern "C" fn on_commit(event: *mut c_void, group: *mut c_void) -> c_int {
     let failed = COMMIT.call(event, group);
     if failed == 0 {
-        tell(|thd| Report::Ended { state: transaction_state(thd), executed: b"COMMIT" });
+        tell(|thd| Report::Ended { state: thd.transaction_state(), executed: b"COMMIT" });
     }
     failed
 }
@@ -68,14 +68,14 @@ unsafe extern "C" fn on_load(event: *mut c_void, group: *mut c_void) -> c_int {
 }
 
 fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int {
-    let is_told = tell(|thd| Report::Applies { state: transaction_state(thd) });
+    let is_told = tell(|thd| Report::Applies { state: thd.transaction_state() });
     let unheard = if is_told { None } else { contain(Point::Event, None, || Some(Unheard::new(engine()))) };
     let failed = original.call(event, group);
     if let Some(mut unheard) = unheard {
         contain(Point::Event, (), || unheard.ends(engine()));
     }
     if failed == 0 {
-        tell(|thd| Report::Ended { state: transaction_state(thd), executed: b"" });
+        tell(|thd| Report::Ended { state: thd.transaction_state(), executed: b"" });
     }
     failed
 }

@@ -1,8 +1,8 @@
 //! The server's reports: to the session whose connection the thread works for, or to a bystander.
 
 use crate::containment::contain;
-use crate::declared::variables;
 use crate::engine::{engine, is_loaded};
+use crate::facts::Facts;
 use crate::faults::Point;
 use crate::following::sessions::{with_connection, with_session};
 use crate::following::{bystanders, strangers, waking};
@@ -13,7 +13,7 @@ use crate::mariadb::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::{self, wake_if_wanted};
 use crate::sockets::{connections, descriptors};
-use session::{Account, Report, SessionState};
+use session::{Account, Report};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
 
@@ -98,11 +98,6 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
     }
 }
 
-const OPTION_AUTO_IS_NULL: i64 = 1 << 14;
-const OPTION_NOT_AUTOCOMMIT: i64 = 1 << 19;
-const OPTION_BEGIN: i64 = 1 << 20;
-const OPTION_PROFILING: i64 = 1 << 33;
-
 fn on_general(thd: &ThdRef, event: &EventGeneral) {
     let query = bytes(event.query, event.query_length as usize);
     let engine = engine();
@@ -120,7 +115,7 @@ fn on_general(thd: &ThdRef, event: &EventGeneral) {
     let found = with_session(event.thread_id, |connection| match event.subclass {
         GENERAL_LOG => connection.session.report(engine, Report::Statement { text: query }),
         GENERAL_STATUS if connection.session.expects_end(engine) => {
-            let state = session_state(thd, text(&event.database));
+            let state = thd.session_state(text(&event.database));
             connection.session.report(engine, Report::Ended { state, executed: executed(event, query) });
         }
         _ => {}
@@ -132,7 +127,8 @@ fn on_general(thd: &ThdRef, event: &EventGeneral) {
     bystanders::with(event.thread_id, |bystander| match event.subclass {
         GENERAL_LOG => bystander.report(engine, Report::Statement { text: query }),
         GENERAL_STATUS => {
-            bystander.report(engine, Report::Ended { state: transaction_state(thd), executed: executed(event, query) });
+            bystander
+                .report(engine, Report::Ended { state: thd.transaction_state(), executed: executed(event, query) });
             note_native(query);
         }
         _ => {}
@@ -186,36 +182,13 @@ fn connect(thd: &ThdRef, event: &EventConnection) {
     descriptor.thread_id.store(event.thread_id, Ordering::Release);
     if connection.is_readable() {
         let account = account(thd, event);
-        connection.session.report(engine(), Report::Connected { account, state: session_state(thd, b"") });
+        connection.session.report(engine(), Report::Connected { account, state: thd.session_state(b"") });
         NUMBERS.connections.fetch_add(1, Ordering::Relaxed);
         return;
     }
     connection.session.abandon(engine());
     NUMBERS.bypassed.fetch_add(1, Ordering::Relaxed);
     bystanders::join(event.thread_id);
-}
-
-/// What matters of a thread that nothing is served to.
-pub fn transaction_state(thd: &ThdRef) -> SessionState<'static> {
-    SessionState {
-        in_lock_tables: thd.in_lock_tables(),
-        has_begun: thd.option(OPTION_BEGIN),
-        autocommit: !thd.option(OPTION_NOT_AUTOCOMMIT),
-        ..SessionState::default()
-    }
-}
-
-fn session_state<'a>(thd: &ThdRef, database: &'a [u8]) -> SessionState<'a> {
-    SessionState {
-        isolation: thd.isolation(),
-        database,
-        collation: thd.collation_id(),
-        cache_type: variables::type_of(thd.pointer()),
-        is_trial: variables::is_trial(thd.pointer()),
-        is_read_only: thd.is_read_only(),
-        must_run: thd.option(OPTION_AUTO_IS_NULL | OPTION_PROFILING),
-        ..transaction_state(thd)
-    }
 }
 
 fn text(string: &LexString) -> &[u8] {

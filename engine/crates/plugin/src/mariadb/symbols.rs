@@ -3,6 +3,7 @@
 //! Invariant: nothing here is called unless every symbol was found. A server that lacks one is refused at load.
 
 use crate::exports::{function, symbol};
+use crate::facts::Facts;
 use crate::mariadb::abi::{DynamicArray, Thd};
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_ulong};
 use std::sync::OnceLock;
@@ -137,24 +138,9 @@ impl ThdRef {
         ThdRef(thd)
     }
 
-    pub fn pointer(&self) -> *mut Thd {
-        self.0
-    }
-
     pub fn thread_id(&self) -> u64 {
         // SAFETY: `ThdRef::of`.
         unsafe { (get().thread_id)(self.0) }
-    }
-
-    /// 0 READ UNCOMMITTED, 1 READ COMMITTED, 2 REPEATABLE READ, 3 SERIALIZABLE.
-    pub fn isolation(&self) -> i32 {
-        // SAFETY: `ThdRef::of`.
-        unsafe { (get().isolation)(self.0) }
-    }
-
-    pub fn is_read_only(&self) -> bool {
-        // SAFETY: `ThdRef::of`.
-        unsafe { (get().is_read_only)(self.0) != 0 }
     }
 
     pub fn knows_appliers() -> bool {
@@ -167,23 +153,6 @@ impl ThdRef {
         get().is_applier.is_some_and(|is_applier| unsafe { is_applier(self.0) } != 0)
     }
 
-    /// LOCK TABLES is in force. The exported `thd_in_lock_tables` only tells of the moment of locking.
-    pub fn in_lock_tables(&self) -> bool {
-        const OPTION_TABLE_LOCK: i64 = 1 << 21;
-        self.option(OPTION_TABLE_LOCK)
-    }
-
-    /// The collation id of `character_set_client`; the id is the first field of the public structure.
-    pub fn collation_id(&self) -> u32 {
-        // SAFETY: `ThdRef::of`; the server returns a pointer to a static charset description.
-        unsafe { (get().charset)(self.0).as_ref().copied().unwrap_or(0) }
-    }
-
-    pub fn option(&self, bit: i64) -> bool {
-        // SAFETY: `ThdRef::of`.
-        unsafe { (get().test_options)(self.0, bit) != 0 }
-    }
-
     /// The account whose privileges apply: user and host part of the matched grant row.
     pub fn account(&self) -> (Vec<u8>, Vec<u8>) {
         let mut length = 0usize;
@@ -193,6 +162,33 @@ impl ThdRef {
             let host = bytes_until_nul((get().priv_host)(self.0, &mut length)).to_vec();
             (user, host)
         }
+    }
+}
+
+impl Facts for ThdRef {
+    fn pointer(&self) -> *mut Thd {
+        self.0
+    }
+
+    fn isolation(&self) -> i32 {
+        // SAFETY: `ThdRef::of`.
+        unsafe { (get().isolation)(self.0) }
+    }
+
+    fn is_read_only(&self) -> bool {
+        // SAFETY: `ThdRef::of`.
+        unsafe { (get().is_read_only)(self.0) != 0 }
+    }
+
+    /// The id is the first field of the public structure.
+    fn collation_id(&self) -> u32 {
+        // SAFETY: `ThdRef::of`; the server returns a pointer to a static charset description.
+        unsafe { (get().charset)(self.0).as_ref().copied().unwrap_or(0) }
+    }
+
+    fn option(&self, bits: i64) -> bool {
+        // SAFETY: `ThdRef::of`.
+        unsafe { (get().test_options)(self.0, bits) != 0 }
     }
 }
 

@@ -1,23 +1,20 @@
 //! What the audit interface tells: statements, and connections. Not tables (see `mysql`).
 
 use crate::containment::contain;
-use crate::declared::variables;
 use crate::engine::{engine, is_loaded};
+use crate::facts::Facts;
 use crate::faults::Point;
 use crate::following::sessions::{with_connection, with_session};
 use crate::following::{bystanders, strangers, waking};
 use crate::mysql::abi::*;
-use crate::mysql::reach::{self, OPTION_BEGIN, OPTION_NOT_AUTOCOMMIT};
+use crate::mysql::reach;
 use crate::mysql::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::wake_if_wanted;
 use crate::sockets::{connections, descriptors};
-use session::{Account, Report, SessionState};
+use session::{Account, Report};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::Ordering;
-
-const OPTION_AUTO_IS_NULL: i64 = 1 << 14;
-const OPTION_PROFILING: i64 = 1 << 33;
 
 /// A bit for each kind of event, a word for each class.
 pub const MASK: [std::ffi::c_ulong; CLASSES] = {
@@ -99,12 +96,12 @@ unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
             let found = with_session(thread_id, |connection| {
                 if connection.session.expects_end(engine) {
                     let database = thd.database();
-                    let state = session_state(thd, database.as_deref().unwrap_or_default());
+                    let state = thd.session_state(database.as_deref().unwrap_or_default());
                     connection.session.report(engine, Report::Ended { state, executed });
                 }
             });
             if found.is_none() {
-                let state = transaction_state(thd);
+                let state = thd.transaction_state();
                 bystanders::with(thread_id, |bystander| bystander.report(engine, Report::Ended { state, executed }));
             }
         }
@@ -162,34 +159,11 @@ fn connect(thd: &ThdRef, thread_id: u64, address: &[u8]) {
     };
     descriptor.thread_id.store(thread_id, Ordering::Release);
     if let Some(account) = account(thd, address).filter(|_| connection.is_readable()) {
-        connection.session.report(engine(), Report::Connected { account, state: session_state(thd, b"") });
+        connection.session.report(engine(), Report::Connected { account, state: thd.session_state(b"") });
         NUMBERS.connections.fetch_add(1, Ordering::Relaxed);
         return;
     }
     connection.session.abandon(engine());
     NUMBERS.bypassed.fetch_add(1, Ordering::Relaxed);
     bystanders::join(thread_id);
-}
-
-/// What matters of a thread that nothing is served to.
-fn transaction_state(thd: &ThdRef) -> SessionState<'static> {
-    SessionState {
-        in_lock_tables: thd.in_lock_tables(),
-        has_begun: thd.option(OPTION_BEGIN),
-        autocommit: !thd.option(OPTION_NOT_AUTOCOMMIT),
-        ..SessionState::default()
-    }
-}
-
-fn session_state<'a>(thd: &ThdRef, database: &'a [u8]) -> SessionState<'a> {
-    SessionState {
-        isolation: thd.isolation(),
-        database,
-        collation: thd.collation_id(),
-        cache_type: variables::type_of(thd.pointer()),
-        is_trial: variables::is_trial(thd.pointer()),
-        is_read_only: thd.is_read_only(),
-        must_run: thd.option(OPTION_AUTO_IS_NULL | OPTION_PROFILING),
-        ..transaction_state(thd)
-    }
 }

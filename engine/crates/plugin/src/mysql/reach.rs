@@ -5,6 +5,7 @@
 
 use crate::containment::contain;
 use crate::engine::{engine, is_loaded};
+use crate::facts::{self, Facts};
 use crate::faults::Point;
 use crate::following::sessions::with_session;
 use crate::following::{bystanders, strangers};
@@ -14,9 +15,6 @@ use crate::signal::{self, wake_if_wanted};
 use session::{Report, SessionState};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-pub const OPTION_NOT_AUTOCOMMIT: i64 = 1 << 19;
-pub const OPTION_BEGIN: i64 = 1 << 20;
 
 /// A session of the server, on the thread that runs it.
 #[derive(Clone, Copy)]
@@ -99,7 +97,7 @@ fn holds_any(actor: Actor) -> bool {
 }
 
 fn is_in_transaction(actor: Actor) -> bool {
-    actor.thd.option(OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN)
+    actor.thd.option(facts::NOT_AUTOCOMMIT | facts::BEGIN)
 }
 
 thread_local! {

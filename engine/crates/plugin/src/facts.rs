@@ -1,0 +1,54 @@
+//! What a session of the server says of itself: both products keep the same options under the same bits.
+
+use crate::declared::abi::Thd;
+use crate::declared::variables;
+use session::SessionState;
+
+const AUTO_IS_NULL: i64 = 1 << 14;
+pub const NOT_AUTOCOMMIT: i64 = 1 << 19;
+pub const BEGIN: i64 = 1 << 20;
+const TABLE_LOCK: i64 = 1 << 21;
+const PROFILING: i64 = 1 << 33;
+
+/// To be asked on the thread that runs the session.
+pub trait Facts {
+    fn pointer(&self) -> *mut Thd;
+
+    /// 0 READ UNCOMMITTED, 1 READ COMMITTED, 2 REPEATABLE READ, 3 SERIALIZABLE.
+    fn isolation(&self) -> i32;
+
+    fn is_read_only(&self) -> bool;
+
+    /// The collation id of `character_set_client`.
+    fn collation_id(&self) -> u32;
+
+    fn option(&self, bits: i64) -> bool;
+
+    /// LOCK TABLES is in force. The exported `thd_in_lock_tables` only tells of the moment of locking.
+    fn in_lock_tables(&self) -> bool {
+        self.option(TABLE_LOCK)
+    }
+
+    /// What matters of a thread that nothing is served to.
+    fn transaction_state(&self) -> SessionState<'static> {
+        SessionState {
+            in_lock_tables: self.in_lock_tables(),
+            has_begun: self.option(BEGIN),
+            autocommit: !self.option(NOT_AUTOCOMMIT),
+            ..SessionState::default()
+        }
+    }
+
+    fn session_state<'a>(&self, database: &'a [u8]) -> SessionState<'a> {
+        SessionState {
+            isolation: self.isolation(),
+            database,
+            collation: self.collation_id(),
+            cache_type: variables::type_of(self.pointer()),
+            is_trial: variables::is_trial(self.pointer()),
+            is_read_only: self.is_read_only(),
+            must_run: self.option(AUTO_IS_NULL | PROFILING),
+            ..self.transaction_state()
+        }
+    }
+}
