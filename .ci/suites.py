@@ -145,6 +145,13 @@ COUNTS = {
     ],
 }
 
+# The lines in which the same tools name a test that failed.
+FAILURES = re.compile(
+    r"^test (\S+) \.\.\. FAILED$|^(?:FAILED|ERROR) (\S+)|^ FAIL +(\S.*)$|^ {4}(\[.+\.spec\.ts:.+)$|^ *--- FAIL: (\S+)",
+    re.MULTILINE,
+)
+MOST_NAMES = 20
+
 # A suite that cannot run here prints a line of this form.
 SKIPPED = re.compile(r"^SKIPPED: (.+)$", re.MULTILINE)
 
@@ -179,6 +186,17 @@ def count(text: str, kind: str) -> int:
     return sum(1 if hit == "---" else int(hit) for hit in found)
 
 
+def first_log_of(suite: Suite) -> Path:
+    """The log of a try that failed, when there was another."""
+    return log_of(suite).with_suffix(".first.log")
+
+
+def failures(text: str) -> list[str]:
+    """The names of the tests that failed, once each."""
+    found = FAILURES.finditer(ESCAPES.sub("", text))
+    return list(dict.fromkeys(name.strip() for hit in found if (name := hit[hit.lastindex or 0])))
+
+
 def judge(suite: Suite, exit_code: int, seconds: float, text: str) -> Result:
     passed, failed, skipped = (count(text, kind) for kind in ("passed", "failed", "skipped"))
     if exit_code == 0 and (whole := SKIPPED.search(ESCAPES.sub("", text))):
@@ -194,7 +212,7 @@ def run(suite: Suite, *, is_hiding: bool = False) -> Result:
     result = run_once(suite, is_hiding)
     if result.exit_code == 0 or "CI" not in os.environ or IS_INTERRUPTED.is_set():
         return result
-    first = log_of(suite).rename(log_of(suite).with_suffix(".first.log"))
+    first = log_of(suite).rename(first_log_of(suite))
     say(f"{suite.name}: {verdict(result)}, once more; {tail(first)}")
     return replace(run_once(suite, is_hiding), tries=2)
 
@@ -329,6 +347,18 @@ def summary(results: list[Result]) -> str:
     )
 
 
+def what_failed(results: list[Result]) -> str:
+    """A line for each test that failed: whoever sees only the end of the output sees its name."""
+    lines = []
+    for result in results:
+        tries = [first_log_of(result.suite)] if result.tries > 1 else []
+        tries += [result.log] if result.exit_code else []
+        for log in tries:
+            for name in failures(log.read_text(errors="replace"))[:MOST_NAMES]:
+                lines.append(f"failed: {result.suite.name} ({os.path.relpath(log, ROOT)}): {name}\n")
+    return "".join(lines)
+
+
 def total(results: list[Result]) -> str:
     passed, failed = sum(each.passed for each in results), sum(each.failed for each in results)
     spared = sum(each.passed for each in results if each.passed_at is not None)
@@ -421,7 +451,7 @@ def main() -> int:
         end_all()
         return 130
     print("\n" + summary(results))
-    print(total(results))
+    print(what_failed(results) + total(results))
     return 1 if any(result.exit_code for result in results) else 0
 
 

@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -55,6 +57,36 @@ class Counting(unittest.TestCase):
         self.assertIn("SKIPPED", suites.summary([skipped]))
         self.assertIn("any: SKIPPED: NO SERVER COULD BE HAD", suites.total([skipped]))
         self.assertEqual(1, judge(SUITE, 2, 1.0, "SKIPPED: AND THEN IT FAILED").failed)
+
+
+class Failures(unittest.TestCase):
+    def test_each_tool_names_its_own(self):
+        text = "\n".join(
+            (
+                "test result: FAILED. 1 passed",
+                "test lasting::a_row_is_kept ... FAILED",
+                "test lasting::another ... ok",
+                "FAILED config/tests/test_a.py::test_b - AssertionError: no",
+                " FAIL  src/lib/told.test.ts > all are told",
+                "  1 failed",
+                "    [chromium] e2e/a.spec.ts:3:1 x ",
+                "--- FAIL: TestB (1.00s)",
+                "    --- FAIL: TestB/inner (1.00s)",
+                "test lasting::a_row_is_kept ... FAILED",
+            )
+        )
+        expected = ["lasting::a_row_is_kept", "config/tests/test_a.py::test_b", "src/lib/told.test.ts > all are told"]
+        expected += ["[chromium] e2e/a.spec.ts:3:1 x", "TestB", "TestB/inner"]
+        self.assertEqual(expected, suites.failures(text))
+
+    def test_the_end_of_the_output_names_the_tests_of_both_tries(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(suites, "LOGS", Path(folder)):
+            suites.first_log_of(SUITE).write_text("test one ... FAILED\n")
+            suites.log_of(SUITE).write_text("test two ... FAILED\n")
+            passed, again = judge(SUITE, 0, 1.0, ""), replace(judge(SUITE, 1, 1.0, ""), tries=2)
+            self.assertEqual("", suites.what_failed([passed]))
+            told = suites.what_failed([again]).splitlines()
+        self.assertEqual(["one", "two"], [line.rpartition(": ")[2] for line in told])
 
 
 class Leftovers(unittest.TestCase):
