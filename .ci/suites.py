@@ -208,16 +208,6 @@ def judge(suite: Suite, exit_code: int, seconds: float, text: str) -> Result:
 
 
 def run(suite: Suite, *, is_hiding: bool = False) -> Result:
-    """On a build machine, shared with others, a failed suite gets a second chance; the summary tells of it."""
-    result = run_once(suite, is_hiding)
-    if result.exit_code == 0 or "CI" not in os.environ or IS_INTERRUPTED.is_set():
-        return result
-    first = log_of(suite).rename(first_log_of(suite))
-    say(f"{suite.name}: {verdict(result)}, once more; {tail(first)}")
-    return replace(run_once(suite, is_hiding), tries=2)
-
-
-def run_once(suite: Suite, is_hiding: bool) -> Result:
     begun = time.monotonic()
     # A temporary folder of its own: MariaDB servers of two suites would clean up after each other. A short name, since
     # a socket's path has 107 characters at most.
@@ -295,9 +285,7 @@ class Board:
             del self.running[result.suite.lane]
             self.results.append(result)
             self.changed.notify_all()
-        say(f"{result.suite.name}: {verdict(result)} in {result.seconds:.0f} s")
-        if result.exit_code:
-            say(tail(result.log))
+        say(told(result))
 
     def work(self) -> None:
         while suite := self.take():
@@ -319,6 +307,11 @@ def verdict(result: Result) -> str:
         if result.exit_code
         else f"ok, {result.passed} passed{skipped}"
     )
+
+
+def told(result: Result) -> str:
+    words = f"{result.suite.name}: {verdict(result)} in {result.seconds:.0f} s"
+    return f"{words}; {tail(result.log)}" if result.exit_code else words
 
 
 def tail(log: Path, lines: int = 25) -> str:
@@ -374,16 +367,31 @@ def heartbeat(board: Board, finished: threading.Event) -> None:
         say("still running: " + ", ".join(running))
 
 
+def run_again(result: Result, *, is_hiding: bool) -> Result:
+    """A build machine is shared with others, so there a failed suite gets a second chance; the summary tells of it.
+
+    Nothing of ours runs beside it: what fails then as well is no matter of load.
+    """
+    if result.exit_code == 0 or "CI" not in os.environ or IS_INTERRUPTED.is_set():
+        return result
+    suite = result.suite
+    result.log.rename(first_log_of(suite))
+    say(f"{suite.name}: once more ...")
+    again = replace(run(suite, is_hiding=is_hiding), tries=2)
+    say(told(again))
+    return again
+
+
 def run_all() -> list[Result]:
     say("build ...")
     built = run(BUILD)
-    say(f"build: {verdict(built)} in {built.seconds:.0f} s")
-    if built.exit_code:
-        say(tail(built.log))
+    say(told(built))
+    built = run_again(built, is_hiding=False)
     is_hiding = built.exit_code == 0 and inputs.can_hide()
     before = inputs.Inputs() if is_hiding else None
     spared = unchanged(before) if before and may_spare() else []
-    results = spared + run_rest([suite for suite in SUITES if suite not in {each.suite for each in spared}], is_hiding)
+    rest = run_rest([suite for suite in SUITES if suite not in {each.suite for each in spared}], is_hiding)
+    results = spared + [run_again(result, is_hiding=is_hiding) for result in rest]
     if before:
         keep(results, before, inputs.Inputs())
     return [built, *sorted(results, key=lambda result: SUITES.index(result.suite))]

@@ -89,6 +89,23 @@ class Failures(unittest.TestCase):
         self.assertEqual(["one", "two"], [line.rpartition(": ")[2] for line in told])
 
 
+class Again(unittest.TestCase):
+    def test_a_failed_suite_is_run_once_more_on_a_build_machine_alone(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(suites, "LOGS", Path(folder)):
+            suites.log_of(SUITE).write_text("test one ... FAILED\n")
+            failed, good = judge(SUITE, 1, 1.0, ""), judge(SUITE, 0, 1.0, "")
+            with mock.patch.object(suites, "run", return_value=good) as run, mock.patch("builtins.print"):
+                with mock.patch.dict(os.environ):
+                    os.environ.pop("CI", None)
+                    self.assertEqual(1, suites.run_again(failed, is_hiding=False).exit_code)
+                with mock.patch.dict(os.environ, {"CI": "true"}):
+                    self.assertIs(good, suites.run_again(good, is_hiding=False))
+                    run.assert_not_called()
+                    again = suites.run_again(failed, is_hiding=False)
+            self.assertEqual("ok, 2nd", suites.state_of(again))
+            self.assertIn("one", suites.what_failed([again]))
+
+
 class Leftovers(unittest.TestCase):
     def test_what_outlives_its_suite_is_named_ended_and_counted(self):
         words = [sys.executable, "-c", "import time; time.sleep(600)"]
