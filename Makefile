@@ -16,7 +16,7 @@ CARGO := cd engine && cargo
 # Most of these tests wait for servers: two of them at a time, each with a database and servers of its own. They are handed out
 # in their order: those that empty the database come last, and after one of them nothing finds the rows that migrations made.
 WORKERS := --numprocesses 2 --dist load
-PYTHON_CODE := . ../.ci ../engine/bench ../engine/tests/peers
+PYTHON_CODE := . ../.ci ../engine/bench ../engine/tests/peers ../scripts/packages
 HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider
 # The epoch reclamation that the cache builds on keeps to tree borrows, and never frees its own last garbage.
 MIRI := -Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation
@@ -58,6 +58,13 @@ sdk-clients: backend/rpc_clients/.venv/ready backend/rpc_clients/node/node_modul
 terraform: ## Build the Terraform provider
 	@cd infra/terraform/provider && go build -buildvcs=false -o bin/terraform-provider-fqc .
 
+packages: $(RUN_DIR)/packages.venv/ready ## Build what others install, into .run/packages: a Debian package of the plugin, `fqc` as wheel and sdist
+	@$(RUN_DIR)/packages.venv/bin/python scripts/packages/build.py "$(RUN_DIR)/packages"
+
+$(RUN_DIR)/packages.venv/ready: scripts/packages/requirements.lock
+	@test -x $(@D)/bin/python || python3 -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --require-hashes --requirement scripts/packages/requirements.lock
+	@touch $@
 backend/.venv/ready: backend/requirements.lock
 	@echo "backend: installing its dependencies"
 	@test -x backend/$(PYTHON) || python3 -m venv backend/.venv
@@ -156,7 +163,7 @@ lint-terraform:
 audit: ## Ask the public databases about every locked dependency; says what could not be asked. COMPLETE=1: that fails, too
 	@python3 .ci/audit.py $(if $(COMPLETE),--complete)
 lint-shell:
-	@shellcheck scripts/bootstrap scripts/clean-root scripts/fetch-server .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
+	@shellcheck -x scripts/bootstrap scripts/clean-root scripts/roots.sh scripts/packages/try scripts/packages/plugin/post* scripts/fetch-server .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd backend && $(PYTHON) -m controlplane.catalogue.reference > ../docs/reference/parameters.md
@@ -168,6 +175,9 @@ generate-check: backend frontend/node_modules/ready ## Fail when a derived file 
 
 clean-root: ## `make up` on a system that has nothing but git and make: ROOT=debian-12, debian-13 or ubuntu-24.04 (needs root)
 	@scripts/clean-root $(or $(ROOT),debian-13) $(TARGETS)
+
+test-packages: packages ## Install, use, upgrade and remove them on a fresh system: ROOT=debian-12, debian-13 or ubuntu-24.04 (needs root)
+	@scripts/packages/try $(or $(ROOT),debian-12) "$(RUN_DIR)/packages"
 
 ##@ Measure it
 bench: engine ideal ready-bench ## The five published tables on this machine (long)
