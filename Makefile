@@ -102,8 +102,9 @@ engine/bench/.venv/ready: engine/bench/requirements.lock
 	@engine/bench/run --help >/dev/null
 test-engine: ## Engine: unit, model and property tests
 	@$(CARGO) test --locked --no-fail-fast --workspace --exclude fqc-tests
-test-engine-models: ## Engine: every interleaving of the cache's protocols, by loom
+test-engine-models: ## Engine: every interleaving of the protocols of the cache, by loom, and of near caches
 	@cd engine && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --locked --profile models -p fqc-cache --test loom
+	@cd engine && CARGO_TARGET_DIR=target/loom cargo test --locked --profile models -p fqc-feed --test model
 test-engine-miri: ## Engine: the cache's unsafe parts, interpreted by Miri (needs nightly with miri; not part of `make test`)
 	@cd engine && MIRIFLAGS="$(MIRI)" CARGO_TARGET_DIR=target/miri cargo +nightly miri test --locked -p fqc-cache --lib --test pin --test model
 test-engine-server: engine ## Engine: tests against real MariaDB servers

@@ -1,0 +1,320 @@
+//! The messages and their bytes.
+//!
+//! A payload from the server is a [`Frame`]: its number, then messages. A payload to the server is messages alone. A message is a byte
+//! for its kind, four for the length of what follows, and that; all integers are little-endian. What is not understood to the
+//! last byte is [`Malformed`] and ends the feed: versions are agreed on before the first message.
+
+/// A payload that is not what it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed;
+
+/// What the server sends at once. Frames are numbered from 1; they are applied in this order, each one whole.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    pub number: u64,
+    pub messages: Vec<ToNear>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ToNear {
+    /// The first message. `attachment` is another one at every attachment to any server; `lease_ns` is how long a grant lasts.
+    Attached {
+        version: u16,
+        attachment: [u64; 2],
+        lease_ns: u64,
+    },
+    /// The lease lasts from `sent`, by the near cache's own clock.
+    Granted {
+        sent: u64,
+    },
+    /// What depends on these cells may not be served, until they are open again.
+    Closed {
+        cells: Vec<u32>,
+    },
+    /// These cells have these versions, and nothing is in flight on them.
+    Opened {
+        cells: Vec<(u32, u64)>,
+    },
+    Told(Told),
+}
+
+/// What the result of one command depends on. Its cells are open at this point of the feed, with these versions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Told {
+    /// The server's number of the connection, and the command's on it, from 1.
+    pub connection: u32,
+    pub command: u64,
+    /// [`check_of`](crate::check_of) the command.
+    pub check: u64,
+    /// Sessions with the same number get the same results.
+    pub context: u64,
+    pub stamp: u64,
+    pub cells: Vec<(u32, u64)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum FromNear {
+    /// `sent`: by the near cache's clock, before this was sent. The server gives it back.
+    Renew {
+        sent: u64,
+    },
+    /// All frames up to this one have been applied.
+    Acknowledge {
+        number: u64,
+    },
+    /// A connection of this near cache: from now on it is told of its results. `scramble`: [`check_of`](crate::check_of) the
+    /// greeting's packet without its header.
+    Mark {
+        connection: u32,
+        scramble: u64,
+    },
+    Unmark {
+        connection: u32,
+    },
+    /// For the server's report.
+    Counted(Counts),
+    /// Nothing is served any more under this attachment.
+    Left,
+}
+
+/// What a near cache has counted since it started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Counts {
+    pub entries: u64,
+    pub bytes: u64,
+    pub hits: u64,
+    pub misses: u64,
+}
+
+const ATTACHED: u8 = 1;
+const GRANTED: u8 = 2;
+const CLOSED: u8 = 3;
+const OPENED: u8 = 4;
+const TOLD: u8 = 5;
+const RENEW: u8 = 65;
+const ACKNOWLEDGE: u8 = 66;
+const MARK: u8 = 67;
+const UNMARK: u8 = 68;
+const COUNTED: u8 = 69;
+const LEFT: u8 = 70;
+
+impl Frame {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = self.number.to_le_bytes().to_vec();
+        self.messages.iter().for_each(|message| message.encode(&mut out));
+        out
+    }
+
+    pub fn decode(payload: &[u8]) -> Result<Frame, Malformed> {
+        let mut input = Input(payload);
+        let number = input.u64()?;
+        Ok(Frame { number, messages: input.messages(ToNear::decode)? })
+    }
+}
+
+impl FromNear {
+    pub fn encode_all(messages: &[FromNear]) -> Vec<u8> {
+        let mut out = Vec::new();
+        messages.iter().for_each(|message| message.encode(&mut out));
+        out
+    }
+
+    pub fn decode_all(payload: &[u8]) -> Result<Vec<FromNear>, Malformed> {
+        Input(payload).messages(FromNear::decode)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            FromNear::Renew { sent } => put(out, RENEW, &[&sent.to_le_bytes()]),
+            FromNear::Acknowledge { number } => put(out, ACKNOWLEDGE, &[&number.to_le_bytes()]),
+            FromNear::Mark { connection, scramble } => {
+                put(out, MARK, &[&connection.to_le_bytes(), &scramble.to_le_bytes()])
+            }
+            FromNear::Unmark { connection } => put(out, UNMARK, &[&connection.to_le_bytes()]),
+            FromNear::Counted(counts) => {
+                let counts = [counts.entries, counts.bytes, counts.hits, counts.misses].map(u64::to_le_bytes);
+                put(out, COUNTED, &counts.each_ref().map(|count| &count[..]))
+            }
+            FromNear::Left => put(out, LEFT, &[]),
+        }
+    }
+
+    fn decode(kind: u8, body: &mut Input) -> Result<FromNear, Malformed> {
+        Ok(match kind {
+            RENEW => FromNear::Renew { sent: body.u64()? },
+            ACKNOWLEDGE => FromNear::Acknowledge { number: body.u64()? },
+            MARK => FromNear::Mark { connection: body.u32()?, scramble: body.u64()? },
+            UNMARK => FromNear::Unmark { connection: body.u32()? },
+            COUNTED => {
+                let [entries, bytes, hits, misses] = [body.u64()?, body.u64()?, body.u64()?, body.u64()?];
+                FromNear::Counted(Counts { entries, bytes, hits, misses })
+            }
+            LEFT => FromNear::Left,
+            _ => return Err(Malformed),
+        })
+    }
+}
+
+impl ToNear {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            ToNear::Attached { version, attachment, lease_ns } => {
+                let [first, second] = attachment.map(u64::to_le_bytes);
+                put(out, ATTACHED, &[&version.to_le_bytes(), &first, &second, &lease_ns.to_le_bytes()])
+            }
+            ToNear::Granted { sent } => put(out, GRANTED, &[&sent.to_le_bytes()]),
+            ToNear::Closed { cells } => {
+                let cells: Vec<u8> = cells.iter().flat_map(|cell| cell.to_le_bytes()).collect();
+                put(out, CLOSED, &[&cells])
+            }
+            ToNear::Opened { cells } => put(out, OPENED, &[&versions(cells)]),
+            ToNear::Told(told) => {
+                let numbers = [told.command, told.check, told.context, told.stamp].map(u64::to_le_bytes);
+                let [command, check, context, stamp] = numbers.each_ref().map(|number| &number[..]);
+                let connection = told.connection.to_le_bytes();
+                put(out, TOLD, &[&connection, command, check, context, stamp, &versions(&told.cells)])
+            }
+        }
+    }
+
+    fn decode(kind: u8, body: &mut Input) -> Result<ToNear, Malformed> {
+        Ok(match kind {
+            ATTACHED => ToNear::Attached {
+                version: u16::from_le_bytes(body.take()?),
+                attachment: [body.u64()?, body.u64()?],
+                lease_ns: body.u64()?,
+            },
+            GRANTED => ToNear::Granted { sent: body.u64()? },
+            CLOSED => ToNear::Closed { cells: body.all(Input::u32)? },
+            OPENED => ToNear::Opened { cells: body.all(Input::version)? },
+            TOLD => ToNear::Told(Told {
+                connection: body.u32()?,
+                command: body.u64()?,
+                check: body.u64()?,
+                context: body.u64()?,
+                stamp: body.u64()?,
+                cells: body.all(Input::version)?,
+            }),
+            _ => return Err(Malformed),
+        })
+    }
+}
+
+fn versions(cells: &[(u32, u64)]) -> Vec<u8> {
+    cells.iter().flat_map(|(cell, version)| [&cell.to_le_bytes()[..], &version.to_le_bytes()].concat()).collect()
+}
+
+fn put(out: &mut Vec<u8>, kind: u8, body: &[&[u8]]) {
+    let length: usize = body.iter().map(|part| part.len()).sum();
+    out.push(kind);
+    out.extend_from_slice(&(length as u32).to_le_bytes());
+    body.iter().for_each(|part| out.extend_from_slice(part));
+}
+
+struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let (first, rest) = self.0.split_first_chunk().ok_or(Malformed)?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
+    fn u32(&mut self) -> Result<u32, Malformed> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64, Malformed> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    fn version(&mut self) -> Result<(u32, u64), Malformed> {
+        Ok((self.u32()?, self.u64()?))
+    }
+
+    /// As many as there are.
+    fn all<T>(&mut self, one: fn(&mut Self) -> Result<T, Malformed>) -> Result<Vec<T>, Malformed> {
+        let mut all = Vec::new();
+        while !self.0.is_empty() {
+            all.push(one(self)?);
+        }
+        Ok(all)
+    }
+
+    fn messages<T>(&mut self, decode: fn(u8, &mut Input) -> Result<T, Malformed>) -> Result<Vec<T>, Malformed> {
+        let mut all = Vec::new();
+        while !self.0.is_empty() {
+            let [kind] = self.take()?;
+            let length = self.u32()? as usize;
+            let (body, rest) = self.0.split_at_checked(length).ok_or(Malformed)?;
+            let mut body = Input(body);
+            all.push(decode(kind, &mut body)?);
+            body.0.is_empty().then_some(()).ok_or(Malformed)?;
+            self.0 = rest;
+        }
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame() -> Frame {
+        let told = Told {
+            connection: 7,
+            command: 3,
+            check: 9,
+            context: 1,
+            stamp: 5,
+            cells: vec![(0, 2), (u32::MAX, u64::MAX)],
+        };
+        let messages = vec![
+            ToNear::Attached { version: 1, attachment: [1, u64::MAX], lease_ns: 3 },
+            ToNear::Granted { sent: 4 },
+            ToNear::Closed { cells: vec![0, 9] },
+            ToNear::Opened { cells: vec![(0, 5)] },
+            ToNear::Told(told),
+        ];
+        Frame { number: 11, messages }
+    }
+
+    fn from_near() -> Vec<FromNear> {
+        vec![
+            FromNear::Renew { sent: 1 },
+            FromNear::Acknowledge { number: 2 },
+            FromNear::Mark { connection: 3, scramble: 4 },
+            FromNear::Unmark { connection: 3 },
+            FromNear::Counted(Counts { entries: 1, bytes: 2, hits: 3, misses: 4 }),
+            FromNear::Left,
+        ]
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        assert_eq!(Frame::decode(&frame().encode()), Ok(frame()));
+        assert_eq!(FromNear::decode_all(&FromNear::encode_all(&from_near())), Ok(from_near()));
+    }
+
+    #[test]
+    fn a_payload_that_is_cut_is_malformed_or_has_fewer_messages() {
+        let bytes = frame().encode();
+        for length in 0..bytes.len() {
+            let fewer = |frame: Frame| frame.messages.len() < super::tests::frame().messages.len();
+            assert!(Frame::decode(&bytes[..length]).map_or(true, fewer));
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_to_the_last_byte_is_malformed() {
+        let mut longer = Vec::new();
+        put(&mut longer, RENEW, &[&[0; 9]]);
+        let mut unknown = Vec::new();
+        put(&mut unknown, 99, &[]);
+        assert_eq!(FromNear::decode_all(&longer), Err(Malformed));
+        assert_eq!(FromNear::decode_all(&unknown), Err(Malformed));
+        assert_eq!(Frame::decode(&[1; 7]), Err(Malformed));
+        let other_side = FromNear::encode_all(&[FromNear::Left]);
+        assert_eq!(Frame::decode(&[&[0; 8][..], &other_side].concat()), Err(Malformed));
+    }
+}

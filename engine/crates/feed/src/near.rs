@@ -1,0 +1,149 @@
+//! The near cache's end of the feed.
+//!
+//! Invariants:
+//! - the lease counts from before it was asked for, and is never longer than what the server was asked for last;
+//! - what the server said has the order in which it said it: a frame that comes again is passed over, one that is missing ends the
+//!   feed;
+//! - a cell's version never goes back.
+
+use crate::message::{Frame, FromNear, ToNear, Told};
+use std::collections::BTreeMap;
+
+/// Stands for everything: each result depends on it, without naming it.
+const EVERYTHING: u32 = 0;
+/// More cells than a server has: one that names more is not what it should be, and may not fill the memory.
+const MOST_CELLS: usize = 1 << 22;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Near {
+    attachment: Option<[u64; 2]>,
+    lease_ns: u64,
+    /// By its own clock, the first moment at which it may not serve.
+    until: u64,
+    /// The number of the last frame.
+    heard: u64,
+    /// A cell of which nothing was said is open and has never changed.
+    cells: BTreeMap<u32, Cell>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Cell {
+    version: u64,
+    is_closed: bool,
+}
+
+/// What a host has to do after a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Under a new attachment: no result of an earlier one may be served.
+    Attached([u64; 2]),
+    /// For the [`Connection`](crate::Connection) of this number.
+    Told(Told),
+}
+
+/// A frame is missing, or is not what it should be. The feed is over: nothing more is served until the next attachment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost;
+
+impl Near {
+    /// Applies a frame, and tells what follows from it. After an error, as after [`lose`](Self::lose).
+    pub fn hear(&mut self, frame: Frame) -> Result<Vec<Heard>, Lost> {
+        if frame.number <= self.heard {
+            return Ok(Vec::new());
+        }
+        let is_next = frame.number == self.heard + 1;
+        let begins = matches!(frame.messages.first(), Some(ToNear::Attached { .. }));
+        if !is_next || begins != self.attachment.is_none() {
+            self.lose();
+            return Err(Lost);
+        }
+        self.heard = frame.number;
+        let mut heard = Vec::new();
+        for message in frame.messages {
+            match self.apply(message) {
+                Ok(one) => heard.extend(one),
+                Err(lost) => {
+                    self.lose();
+                    return Err(lost);
+                }
+            }
+        }
+        Ok(heard)
+    }
+
+    fn apply(&mut self, message: ToNear) -> Result<Option<Heard>, Lost> {
+        match message {
+            ToNear::Attached { attachment, lease_ns, .. } => {
+                if self.attachment.replace(attachment).is_some() {
+                    return Err(Lost);
+                }
+                self.lease_ns = lease_ns;
+                return Ok(Some(Heard::Attached(attachment)));
+            }
+            ToNear::Granted { sent } => self.until = self.until.max(sent.saturating_add(self.lease_ns)),
+            ToNear::Closed { cells } => self.close(&cells),
+            ToNear::Opened { cells } => self.open(&cells),
+            ToNear::Told(told) => {
+                self.open(&told.cells);
+                return Ok(Some(Heard::Told(told)));
+            }
+        }
+        if self.cells.len() > MOST_CELLS { Err(Lost) } else { Ok(None) }
+    }
+
+    /// To be sent when all threads see what was heard.
+    pub fn acknowledgement(&self) -> FromNear {
+        FromNear::Acknowledge { number: self.heard }
+    }
+
+    /// To be sent now: the lease will count from here.
+    pub fn renew(&self, now: u64) -> FromNear {
+        FromNear::Renew { sent: now }
+    }
+
+    /// A quarter of the lease.
+    pub fn renew_every(&self) -> u64 {
+        self.lease_ns / 4
+    }
+
+    /// The feed has ended, or its connection has.
+    pub fn lose(&mut self) {
+        *self = Near::default();
+    }
+
+    pub fn attachment(&self) -> Option<[u64; 2]> {
+        self.attachment
+    }
+
+    /// Whether the lease runs; `now` is noted after the read has arrived.
+    pub fn has_lease(&self, now: u64) -> bool {
+        self.attachment.is_some() && now < self.until
+    }
+
+    /// Whether a result that was told with these cells and this stamp, under this attachment, may be served. `now` is noted after the
+    /// read has arrived.
+    pub fn may_serve(&self, attachment: [u64; 2], mut cells: impl Iterator<Item = u32>, stamp: u64, now: u64) -> bool {
+        self.attachment == Some(attachment)
+            && self.has_lease(now)
+            && self.is_unchanged(EVERYTHING, stamp)
+            && cells.all(|cell| self.is_unchanged(cell, stamp))
+    }
+
+    fn is_unchanged(&self, cell: u32, stamp: u64) -> bool {
+        self.cells.get(&cell).is_none_or(|cell| !cell.is_closed && cell.version <= stamp)
+    }
+
+    fn close(&mut self, cells: &[u32]) {
+        for cell in cells {
+            self.cells.entry(*cell).or_default().is_closed = true;
+        }
+    }
+
+    /// All in one step: the one that opens may be the one that kept a result from being served which another has outdated.
+    fn open(&mut self, cells: &[(u32, u64)]) {
+        for (cell, version) in cells {
+            let cell = self.cells.entry(*cell).or_default();
+            *cell = Cell { version: cell.version.max(*version), is_closed: false };
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! The server's end: all near caches that are attached, what each may hold, and who must have acknowledged what.
+//!
+//! Protocol of a host, whose every call here is made under one lock:
+//!
+//! - A **writer** closes its cells, then calls [`Nears::close`], and then waits until [`Nears::is_over`]: before that its change
+//!   can become visible to nobody. After it has opened its cells it calls [`Nears::open`].
+//! - A **reader**'s result is told with [`Nears::tell`], which marks what it depends on as held *before* it asks whether the result
+//!   is fresh. So a writer that does not know of the result has closed its cells before that question.
+//! - What [`Nears::take`] gives is sent in this order, on one connection.
+//!
+//! Invariants:
+//! - a lease that is granted after a closing is of no use before that closing is applied, since frames keep their order. So a
+//!   writer waits for the lease as it was at its closing, and later renewals do not make it wait longer;
+//! - a lease outlives its feed: what is detached still counts until its lease is over.
+
+use crate::message::{Counts, Frame, FromNear, ToNear, Told};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub type NearId = u64;
+
+const EVERYTHING: u32 = 0;
+/// Messages that wait to be sent to one near cache; one that takes them more slowly is detached.
+const MOST_WAITING: usize = 1 << 16;
+
+/// How long a lease lasts, and how much longer the server waits, for clocks of different speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Terms {
+    pub lease_ns: u64,
+    pub margin_ns: u64,
+}
+
+impl Default for Terms {
+    fn default() -> Terms {
+        Terms { lease_ns: 100_000_000, margin_ns: 2_000_000 }
+    }
+}
+
+/// An attached near cache, as the report shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Attached {
+    pub name: String,
+    pub address: String,
+    pub version: u16,
+    pub counts: Counts,
+    /// Writers that have waited for it, and for how long together.
+    pub waits: u64,
+    pub waited_ns: u64,
+    /// How long its last acknowledgement of a closing took.
+    pub lag_ns: u64,
+    /// By the server's clock, when its lease is over.
+    pub until: u64,
+    is_gone: bool,
+    attachment: [u64; 2],
+    outgoing: Vec<ToNear>,
+    /// Frames taken, and the last that was acknowledged.
+    taken: u64,
+    acknowledged: u64,
+    /// The last closing that somebody waits for: its frame, and when.
+    asked: Option<(u64, u64)>,
+    holds: BTreeSet<u32>,
+}
+
+/// Whose acknowledgement a writer waits for: which frame, and until when at most.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Wait(Vec<(NearId, u64, u64)>);
+
+impl Wait {
+    pub fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// What a result depends on: tables, by their cells of any change, and cells.
+#[derive(Clone, Copy, Debug)]
+pub struct Basis<'a> {
+    pub tables: &'a [u32],
+    pub cells: &'a [u32],
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Nears {
+    terms: Terms,
+    life: u64,
+    next: NearId,
+    attached: BTreeMap<NearId, Attached>,
+}
+
+impl Nears {
+    /// `life`: another number for each life of the server.
+    pub fn new(terms: Terms, life: u64) -> Nears {
+        Nears { terms, life, next: 1, attached: BTreeMap::new() }
+    }
+
+    pub fn attach(&mut self, name: &str, address: &str, version: u16) -> NearId {
+        let id = self.next;
+        self.next += 1;
+        let attachment = [self.life, id];
+        let first = ToNear::Attached { version, attachment, lease_ns: self.terms.lease_ns };
+        let attached = Attached {
+            name: name.to_owned(),
+            address: address.to_owned(),
+            version,
+            counts: Counts::default(),
+            waits: 0,
+            waited_ns: 0,
+            lag_ns: 0,
+            until: 0,
+            is_gone: false,
+            attachment,
+            outgoing: vec![first],
+            taken: 0,
+            acknowledged: 0,
+            asked: None,
+            holds: BTreeSet::new(),
+        };
+        self.attached.insert(id, attached);
+        id
+    }
+
+    /// Which connections are marked is the host's to know.
+    pub fn hear(&mut self, id: NearId, message: &FromNear, now: u64) {
+        let Some(near) = self.attached.get_mut(&id).filter(|near| !near.is_gone) else { return };
+        match message {
+            FromNear::Renew { sent } => {
+                near.until = near.until.max(now + self.terms.lease_ns + self.terms.margin_ns);
+                near.say(ToNear::Granted { sent: *sent });
+            }
+            FromNear::Acknowledge { number } => {
+                near.acknowledged = near.acknowledged.max((*number).min(near.taken));
+                if let Some((_, since)) = near.asked.take_if(|(frame, _)| *frame <= near.acknowledged) {
+                    near.lag_ns = now.saturating_sub(since);
+                }
+            }
+            FromNear::Counted(counts) => near.counts = *counts,
+            FromNear::Left => _ = self.attached.remove(&id),
+            FromNear::Mark { .. } | FromNear::Unmark { .. } => {}
+        }
+    }
+
+    /// Writers have closed these cells. Cells of tables are the cells of any change, which every write closes.
+    pub fn close(&mut self, cells: &[u32], now: u64) -> Wait {
+        self.forget_gone(now);
+        let mut wait = Wait::default();
+        for (id, near) in self.attached.iter_mut().filter(|(_, near)| near.may_hold(cells)) {
+            near.say(ToNear::Closed { cells: cells.to_vec() });
+            if near.until > now {
+                near.asked = near.asked.or(Some((near.taken + 1, now)));
+                near.waits += 1;
+                wait.0.push((*id, near.taken + 1, near.until));
+            }
+        }
+        wait
+    }
+
+    /// Whether nobody who could serve what was closed may still do so. Whoever has missed its time is detached.
+    pub fn is_over(&mut self, wait: &mut Wait, now: u64) -> bool {
+        wait.0.retain(|(id, frame, until)| {
+            let Some(near) = self.attached.get_mut(id) else { return false };
+            if near.acknowledged >= *frame {
+                return false;
+            }
+            if *until <= now {
+                near.go();
+                return false;
+            }
+            true
+        });
+        wait.is_none()
+    }
+
+    /// The first moment at which waiting is over for one near cache even if it says nothing.
+    pub fn next_deadline(&self, wait: &Wait) -> Option<u64> {
+        wait.0.iter().map(|(_, _, until)| *until).min()
+    }
+
+    /// A writer has waited for so long for those that it waited for.
+    pub fn note_waited(&mut self, wait: &Wait, waited_ns: u64) {
+        for (id, ..) in &wait.0 {
+            self.attached.get_mut(id).into_iter().for_each(|near| near.waited_ns += waited_ns);
+        }
+    }
+
+    /// Writers have opened these cells. `version_if_open`: as they are now. `outdated`: tables of which no earlier result is
+    /// fresh any more, so that nobody holds anything of them.
+    pub fn open(&mut self, cells: &[u32], outdated: &[u32], version_if_open: impl Fn(u32) -> Option<u64>) {
+        let mut opened: Option<Vec<(u32, u64)>> = None;
+        for near in self.attached.values_mut().filter(|near| near.may_hold(cells)) {
+            let opened = opened.get_or_insert_with(|| {
+                cells.iter().filter_map(|cell| Some((*cell, version_if_open(*cell)?))).collect()
+            });
+            let is_open = |cell: u32| opened.iter().any(|(open, _)| *open == cell);
+            if !opened.is_empty() {
+                near.say(ToNear::Opened { cells: opened.clone() });
+            }
+            if is_open(EVERYTHING) {
+                near.holds.clear();
+            }
+            outdated.iter().filter(|table| is_open(**table)).for_each(|table| _ = near.holds.remove(table));
+        }
+    }
+
+    /// Tells of a result, if it is fresh then. The versions of `told` are filled in here.
+    pub fn tell(
+        &mut self,
+        id: NearId,
+        basis: Basis,
+        mut told: Told,
+        version_if_open: impl Fn(u32) -> Option<u64>,
+    ) -> bool {
+        let Some(near) = self.attached.get_mut(&id).filter(|near| !near.is_gone) else { return false };
+        near.holds.extend(basis.tables);
+        let version = |cell: &u32| {
+            let version = version_if_open(*cell).filter(|version| *version <= told.stamp)?;
+            Some((*cell, version))
+        };
+        let all = [EVERYTHING];
+        let Some(cells) = all.iter().chain(basis.cells).map(version).collect() else { return false };
+        told.cells = cells;
+        near.say(ToNear::Told(told));
+        true
+    }
+
+    /// What is to be sent next to this near cache, in one frame. None: nothing yet.
+    pub fn take(&mut self, id: NearId) -> Option<Frame> {
+        let near = self.attached.get_mut(&id).filter(|near| !near.is_gone && !near.outgoing.is_empty())?;
+        near.taken += 1;
+        Some(Frame { number: near.taken, messages: std::mem::take(&mut near.outgoing) })
+    }
+
+    /// Its feed has ended. It may serve as long as its lease runs.
+    pub fn detach(&mut self, id: NearId, now: u64) {
+        if let Some(near) = self.attached.get_mut(&id) {
+            near.go();
+        }
+        self.forget_gone(now);
+    }
+
+    /// All feeds have ended. When the last lease is over.
+    pub fn detach_all(&mut self) -> u64 {
+        self.attached.values_mut().for_each(Attached::go);
+        self.attached.values().map(|near| near.until).max().unwrap_or(0)
+    }
+
+    /// Whether its feed goes on.
+    pub fn is_attached(&self, id: NearId) -> bool {
+        self.attached.get(&id).is_some_and(|near| !near.is_gone)
+    }
+
+    /// Nobody has to be told anything, or waited for.
+    pub fn is_idle(&self) -> bool {
+        self.attached.is_empty()
+    }
+
+    /// Those whose feed goes on.
+    pub fn list(&self) -> impl Iterator<Item = &Attached> {
+        self.attached.values().filter(|near| !near.is_gone)
+    }
+
+    /// Those whose lease is over hold nothing that they may serve.
+    pub fn forget_gone(&mut self, now: u64) {
+        self.attached.retain(|_, near| !near.is_gone || near.until > now);
+    }
+}
+
+impl Attached {
+    fn may_hold(&self, cells: &[u32]) -> bool {
+        cells.iter().any(|cell| *cell == EVERYTHING || self.holds.contains(cell))
+    }
+
+    fn say(&mut self, message: ToNear) {
+        if self.outgoing.len() >= MOST_WAITING {
+            self.go();
+        }
+        if !self.is_gone {
+            self.outgoing.push(message);
+        }
+    }
+
+    fn go(&mut self) {
+        self.is_gone = true;
+        self.outgoing.clear();
+    }
+
+    pub fn holds(&self) -> usize {
+        self.holds.len()
+    }
+
+    pub fn attachment(&self) -> [u64; 2] {
+        self.attachment
+    }
+}

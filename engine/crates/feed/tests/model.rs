@@ -1,0 +1,510 @@
+//! All interleavings of the two ends, as they are: writers, readers and clocks around [`Nears`] and [`Near`].
+//!
+//! A state is: a server with one table, whose value counts its commits; near caches that hold results of it; the frames and messages
+//! on their way. Every order of steps is tried, up to a number of each: frames that are lost or come twice, feeds that
+//! end for one side first, processes that do nothing for a while, clocks that go more slowly than the server's.
+//!
+//! Property: at no moment may a near cache serve a value that is older than one that somebody has been given.
+//!
+//! Each flaw below makes the search find a violation; so it can.
+
+use feed::{Basis, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, Told, Wait};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+const TABLE: u32 = 1;
+const LEASE: u64 = 1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Flaw {
+    None,
+    /// Writers wait for nobody at their closing.
+    WriterDoesNotWait,
+    /// Writers wait, but only before their answer: their change is visible by then.
+    WriterWaitsTooLate,
+    /// The lease counts from the answer.
+    LeaseFromTheAnswer,
+    /// The server counts the lease as the near cache does, though clocks differ.
+    NoMargin,
+    /// A near cache whose feed has ended is forgotten at once.
+    LeaseEndsWithItsFeed,
+    /// Whether a result is fresh is asked before what it depends on is marked as held.
+    HeldTooLate,
+    /// Frames that are lost are not missed.
+    FramesAreNotNumbered,
+    /// It acknowledges what it has not applied yet.
+    AcknowledgedTooEarly,
+}
+
+/// How often each step is tried.
+#[derive(Clone, Copy)]
+struct Bounds {
+    caches: usize,
+    writers: usize,
+    ticks: u64,
+    misses: u8,
+    renewals: u8,
+    attachments: u8,
+    /// Frames that are lost, and frames that come twice.
+    lost: u8,
+    repeated: u8,
+    /// Clocks differ, and feeds end.
+    is_rough: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Writer {
+    Idle,
+    Waiting(Wait),
+    Visible(Wait),
+    Done,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Miss {
+    None,
+    Stamped(u64),
+    /// With its value, and whether it was fresh then.
+    Read(u64, u64, bool),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Held {
+    attachment: [u64; 2],
+    stamp: u64,
+    value: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Cache {
+    near: Near,
+    /// By how much its clock is behind.
+    lag: u64,
+    feed: Option<NearId>,
+    down: Vec<Frame>,
+    up: Vec<FromNear>,
+    held: Vec<Held>,
+    miss: Miss,
+    misses: u8,
+    renewals: u8,
+    attachments: u8,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct System {
+    now: u64,
+    sequence: u64,
+    version: u64,
+    in_flight: u64,
+    value: u64,
+    /// The newest value that anybody was given.
+    seen: u64,
+    nears: Nears,
+    writers: Vec<Writer>,
+    caches: Vec<Cache>,
+    lost: u8,
+    repeated: u8,
+}
+
+struct Search {
+    flaw: Flaw,
+    bounds: Bounds,
+    visited: HashSet<u64>,
+    /// Some state in which a result was served from memory, without which nothing was tried.
+    has_served: bool,
+}
+
+/// The number of states, or the first violation.
+fn search(flaw: Flaw, bounds: Bounds) -> Result<usize, Box<System>> {
+    let mut search = Search { flaw, bounds, visited: HashSet::new(), has_served: false };
+    let mut open = vec![System::new(flaw, bounds)];
+    while let Some(system) = open.pop() {
+        let mut hasher = DefaultHasher::new();
+        system.hash(&mut hasher);
+        if !search.visited.insert(hasher.finish()) {
+            continue;
+        }
+        if system.is_hopeless() {
+            continue;
+        }
+        if search.is_violated(&system) {
+            return Err(Box::new(system));
+        }
+        search.steps(&system, &mut open);
+    }
+    assert!(search.has_served);
+    Ok(search.visited.len())
+}
+
+impl System {
+    fn new(flaw: Flaw, bounds: Bounds) -> System {
+        let margin_ns = u64::from(flaw != Flaw::NoMargin);
+        let cache = Cache {
+            near: Near::default(),
+            lag: 0,
+            feed: None,
+            down: Vec::new(),
+            up: Vec::new(),
+            held: Vec::new(),
+            miss: Miss::None,
+            misses: bounds.misses,
+            renewals: bounds.renewals,
+            attachments: bounds.attachments - 1,
+        };
+        let mut system = System {
+            now: 0,
+            sequence: 0,
+            version: 0,
+            in_flight: 0,
+            value: 0,
+            seen: 0,
+            nears: Nears::new(Terms { lease_ns: LEASE, margin_ns }, 9),
+            writers: vec![Writer::Idle; bounds.writers],
+            caches: vec![cache; bounds.caches],
+            lost: bounds.lost,
+            repeated: bounds.repeated,
+        };
+        for cache in &mut system.caches {
+            cache.feed = Some(system.nears.attach("", "", 1));
+        }
+        system.send();
+        system
+    }
+
+    /// What is to be sent is on its way at once; how long that takes is open.
+    fn send(&mut self) {
+        for cache in &mut self.caches {
+            let frames = cache.feed.and_then(|id| self.nears.take(id));
+            cache.down.extend(frames);
+        }
+    }
+
+    fn version_if_open(&self) -> impl Fn(u32) -> Option<u64> + use<> {
+        let word = (self.in_flight == 0).then_some(self.version);
+        move |cell| if cell == TABLE { word } else { Some(0) }
+    }
+
+    /// Nothing is held anywhere, or will be: nothing can be served any more.
+    fn is_hopeless(&self) -> bool {
+        let holds_nothing = |cache: &Cache| {
+            let may_be_told = cache.down.iter().flat_map(|frame| &frame.messages);
+            cache.held.is_empty()
+                && cache.misses == 0
+                && cache.miss == Miss::None
+                && !may_be_told.into_iter().any(|message| matches!(message, ToNear::Told(_)))
+        };
+        self.caches.iter().all(holds_nothing)
+    }
+
+    fn is_fresh(&self, stamp: u64) -> bool {
+        self.in_flight == 0 && self.version <= stamp
+    }
+
+    /// Its own clock starts late enough that it never goes below zero.
+    fn clock(&self, cache: usize) -> u64 {
+        self.now + 1 - self.caches[cache].lag
+    }
+}
+
+impl Search {
+    fn is_violated(&mut self, system: &System) -> bool {
+        (0..system.caches.len()).any(|index| {
+            let cache = &system.caches[index];
+            let is_served = |held: &&Held| {
+                cache.near.may_serve(held.attachment, [TABLE].into_iter(), held.stamp, system.clock(index))
+            };
+            cache.held.iter().filter(is_served).any(|held| {
+                self.has_served = true;
+                held.value < system.seen
+            })
+        })
+    }
+
+    fn steps(&self, system: &System, open: &mut Vec<System>) {
+        let mut step = |change: &dyn Fn(&mut System) -> Option<()>| {
+            let mut next = system.clone();
+            if change(&mut next).is_some() {
+                next.send();
+                open.push(next);
+            }
+        };
+        if system.now < self.bounds.ticks {
+            step(&|next| self.tick(next, None));
+            for index in (0..system.caches.len()).filter(|_| self.bounds.is_rough) {
+                step(&|next| self.tick(next, Some(index)));
+            }
+        }
+        step(&|next| (next.seen != next.value).then(|| next.seen = next.value));
+        for writer in 0..system.writers.len() {
+            step(&|next| self.write(next, writer));
+        }
+        for index in 0..system.caches.len() {
+            step(&|next| self.read(next, index));
+            step(&|next| self.hear(next, index));
+            step(&|next| self.hear_again(next, index));
+            step(&|next| self.lose_frame(next, index));
+            step(&|next| self.tell_server(next, index));
+            step(&|next| self.renew(next, index));
+            step(&|next| self.attach(next, index));
+            if self.bounds.is_rough {
+                step(&|next| self.server_loses(next, index));
+                step(&|next| self.near_loses(next, index));
+            }
+        }
+    }
+
+    fn tick(&self, system: &mut System, slow: Option<usize>) -> Option<()> {
+        system.now += 1;
+        let cache = slow.map(|index| &mut system.caches[index]);
+        if let Some(cache) = cache {
+            // As far as clocks differ within a lease.
+            (cache.lag == 0).then_some(())?;
+            cache.lag = 1;
+        }
+        Some(())
+    }
+
+    fn write(&self, system: &mut System, writer: usize) -> Option<()> {
+        let now = system.now;
+        let may_go = |flaw: &[Flaw], nears: &mut Nears, wait: &mut Wait| {
+            nears.is_over(wait, now) || flaw.contains(&self.flaw) || self.flaw == Flaw::WriterDoesNotWait
+        };
+        system.writers[writer] = match system.writers[writer].clone() {
+            Writer::Idle => {
+                system.in_flight += 1;
+                Writer::Waiting(system.nears.close(&[TABLE], now))
+            }
+            Writer::Waiting(mut wait) => {
+                may_go(&[Flaw::WriterWaitsTooLate], &mut system.nears, &mut wait).then_some(())?;
+                system.value += 1;
+                Writer::Visible(wait)
+            }
+            Writer::Visible(mut wait) => {
+                may_go(&[], &mut system.nears, &mut wait).then_some(())?;
+                system.sequence += 1;
+                system.version = system.sequence;
+                system.in_flight -= 1;
+                let version_if_open = system.version_if_open();
+                system.nears.open(&[TABLE], &[TABLE], version_if_open);
+                system.seen = system.value;
+                Writer::Done
+            }
+            Writer::Done => return None,
+        };
+        Some(())
+    }
+
+    fn read(&self, system: &mut System, index: usize) -> Option<()> {
+        let cache = &system.caches[index];
+        let id = cache.feed?;
+        system.caches[index].miss = match cache.miss.clone() {
+            Miss::None if cache.misses > 0 => {
+                system.caches[index].misses -= 1;
+                Miss::Stamped(system.sequence)
+            }
+            Miss::None => return None,
+            Miss::Stamped(stamp) => {
+                system.seen = system.value;
+                Miss::Read(stamp, system.value, system.is_fresh(stamp))
+            }
+            Miss::Read(stamp, value, was_fresh) => {
+                let told = Told { connection: 0, command: 0, check: value, context: 0, stamp, cells: Vec::new() };
+                let basis = Basis { tables: &[TABLE], cells: &[TABLE] };
+                let version_if_open = system.version_if_open();
+                match self.flaw {
+                    Flaw::HeldTooLate => {
+                        let then = |_| was_fresh.then_some(0);
+                        system.nears.tell(id, basis, told, then);
+                    }
+                    _ => _ = system.nears.tell(id, basis, told, version_if_open),
+                }
+                Miss::None
+            }
+        };
+        Some(())
+    }
+
+    fn hear(&self, system: &mut System, index: usize) -> Option<()> {
+        (!system.caches[index].down.is_empty()).then_some(())?;
+        let mut frame = system.caches[index].down.remove(0);
+        let now = system.clock(index);
+        let cache = &mut system.caches[index];
+        if self.flaw == Flaw::AcknowledgedTooEarly {
+            cache.up.retain(|message| !matches!(message, FromNear::Acknowledge { .. }));
+        }
+        if self.flaw == Flaw::LeaseFromTheAnswer {
+            for message in &mut frame.messages {
+                if let ToNear::Granted { sent } = message {
+                    *sent = now;
+                }
+            }
+        }
+        let Ok(heard) = cache.near.hear(frame) else {
+            cache.lose();
+            return Some(());
+        };
+        for heard in heard {
+            if let Heard::Told(Told { stamp, check: value, .. }) = heard {
+                cache.held.push(Held { attachment: cache.near.attachment()?, stamp, value });
+            }
+        }
+        cache.up.push(cache.near.acknowledgement());
+        Some(())
+    }
+
+    fn hear_again(&self, system: &mut System, index: usize) -> Option<()> {
+        system.repeated = system.repeated.checked_sub(1)?;
+        let cache = &mut system.caches[index];
+        let frame = cache.down.first()?.clone();
+        cache.down.insert(0, frame);
+        Some(())
+    }
+
+    fn lose_frame(&self, system: &mut System, index: usize) -> Option<()> {
+        let cache = &mut system.caches[index];
+        if self.flaw == Flaw::AcknowledgedTooEarly {
+            let number = cache.down.first()?.number;
+            let early = FromNear::Acknowledge { number };
+            (!cache.up.contains(&early)).then_some(())?;
+            cache.up.push(early);
+            return Some(());
+        }
+        system.lost = system.lost.checked_sub(1)?;
+        (!cache.down.is_empty()).then_some(())?;
+        let lost = cache.down.remove(0);
+        if self.flaw == Flaw::FramesAreNotNumbered {
+            cache.down.insert(0, Frame { number: lost.number, messages: Vec::new() });
+        }
+        Some(())
+    }
+
+    fn tell_server(&self, system: &mut System, index: usize) -> Option<()> {
+        let cache = &mut system.caches[index];
+        (!cache.up.is_empty()).then_some(())?;
+        let message = cache.up.remove(0);
+        if let Some(id) = cache.feed {
+            system.nears.hear(id, &message, system.now);
+        }
+        Some(())
+    }
+
+    fn renew(&self, system: &mut System, index: usize) -> Option<()> {
+        let now = system.clock(index);
+        let cache = &mut system.caches[index];
+        cache.near.attachment()?;
+        cache.renewals = cache.renewals.checked_sub(1)?;
+        cache.up.push(cache.near.renew(now));
+        Some(())
+    }
+
+    fn attach(&self, system: &mut System, index: usize) -> Option<()> {
+        let cache = &mut system.caches[index];
+        cache.feed.is_none().then_some(())?;
+        cache.attachments = cache.attachments.checked_sub(1)?;
+        cache.feed = Some(system.nears.attach("", "", 1));
+        Some(())
+    }
+
+    /// The near cache may be told of it much later, and get what was sent before.
+    fn server_loses(&self, system: &mut System, index: usize) -> Option<()> {
+        let id = system.caches[index].feed.filter(|id| system.nears.is_attached(*id))?;
+        system.nears.detach(id, system.now);
+        if self.flaw == Flaw::LeaseEndsWithItsFeed {
+            system.nears.forget_gone(u64::MAX);
+        }
+        Some(())
+    }
+
+    /// And the server is told of it at once, or later by waiting in vain.
+    fn near_loses(&self, system: &mut System, index: usize) -> Option<()> {
+        let cache = &mut system.caches[index];
+        // Without another attachment it would do nothing any more.
+        (cache.feed.is_some() && cache.attachments > 0).then(|| cache.lose())
+    }
+}
+
+impl Cache {
+    fn lose(&mut self) {
+        self.near.lose();
+        self.feed = None;
+        self.down.clear();
+        self.up.clear();
+    }
+}
+
+/// A lease that is renewed.
+const LEASES: Bounds = Bounds {
+    caches: 1,
+    writers: 1,
+    ticks: 4,
+    misses: 1,
+    renewals: 2,
+    attachments: 1,
+    lost: 0,
+    repeated: 0,
+    is_rough: true,
+};
+/// Two writers at once.
+const WRITERS: Bounds = Bounds {
+    caches: 1,
+    writers: 2,
+    ticks: 2,
+    misses: 1,
+    renewals: 1,
+    attachments: 1,
+    lost: 0,
+    repeated: 0,
+    is_rough: true,
+};
+/// Frames that are lost or come twice, and a feed that begins again.
+const FAULTS: Bounds = Bounds {
+    caches: 1,
+    writers: 1,
+    ticks: 2,
+    misses: 1,
+    renewals: 1,
+    attachments: 2,
+    lost: 1,
+    repeated: 1,
+    is_rough: true,
+};
+/// Two near caches.
+const TWO: Bounds = Bounds {
+    caches: 2,
+    writers: 1,
+    ticks: 2,
+    misses: 1,
+    renewals: 1,
+    attachments: 1,
+    lost: 0,
+    repeated: 0,
+    is_rough: false,
+};
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "millions of states: `make test-engine-models`")]
+fn no_near_cache_serves_what_is_outdated() {
+    for bounds in [LEASES, WRITERS, FAULTS, TWO] {
+        let began = std::time::Instant::now();
+        let states = search(Flaw::None, bounds).unwrap_or_else(|system| panic!("{system:#?}"));
+        println!("{states} states, {:?}", began.elapsed());
+    }
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "millions of states: `make test-engine-models`")]
+fn each_flaw_is_found() {
+    for (flaw, bounds) in [
+        (Flaw::WriterDoesNotWait, LEASES),
+        (Flaw::WriterWaitsTooLate, LEASES),
+        (Flaw::LeaseFromTheAnswer, LEASES),
+        (Flaw::NoMargin, LEASES),
+        (Flaw::LeaseEndsWithItsFeed, LEASES),
+        (Flaw::HeldTooLate, LEASES),
+        (Flaw::FramesAreNotNumbered, FAULTS),
+        (Flaw::AcknowledgedTooEarly, LEASES),
+    ] {
+        assert!(search(flaw, bounds).is_err(), "{flaw:?} is not found");
+        println!("{flaw:?} is found");
+    }
+}

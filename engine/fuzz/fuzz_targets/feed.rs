@@ -1,0 +1,19 @@
+//! What the two ends of a feed send each other: what can be read is written the same, and no frame breaks a near cache.
+#![no_main]
+
+use feed::{Frame, FromNear, Near};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|payloads: Vec<&[u8]>| {
+    let mut near = Near::default();
+    for payload in payloads {
+        if let Ok(messages) = FromNear::decode_all(payload) {
+            assert_eq!(FromNear::encode_all(&messages), payload);
+        }
+        let Ok(frame) = Frame::decode(payload) else { continue };
+        assert_eq!(frame.encode(), payload);
+        if near.hear(frame).is_err() {
+            assert!(near.attachment().is_none() && !near.has_lease(0));
+        }
+    }
+});
