@@ -49,6 +49,9 @@ engine: ## Build the plugin into engine/dist/fqc.so
 	@$(CARGO) build --release --locked --quiet -p fqc-plugin
 # A server may have the old file mapped: `install` puts a new file in its place and never writes into the old one.
 	@cd engine && mkdir -p dist && { cmp -s $(PLUGIN) dist/fqc.so || install -m 755 $(PLUGIN) dist/fqc.so; }
+near: ## Build fqc-near, which runs beside an application, and its man page into engine/dist
+	@$(CARGO) build --release --locked --quiet -p fqc-near
+	@cd engine && install -D -m 755 $(or $(CARGO_TARGET_DIR),target)/release/fqc-near dist/fqc-near && dist/fqc-near --man > dist/fqc-near.8
 backend: backend/.venv/ready ## Install the backend and its pinned dependencies into backend/.venv
 frontend: frontend/dist/index.html ## Build the console into frontend/dist
 cli: backend/fqc/.venv/ready ## Install the `fqc` command into backend/fqc/.venv/bin
@@ -101,7 +104,7 @@ build-all:
 engine/bench/.venv/ready: engine/bench/requirements.lock
 	@engine/bench/run --help >/dev/null
 test-engine: ## Engine: unit, model and property tests
-	@$(CARGO) test --locked --no-fail-fast --workspace --exclude fqc-tests
+	@$(CARGO) test --locked --no-fail-fast --workspace --exclude fqc-tests --exclude fqc-near
 test-engine-models: ## Engine: every interleaving of the protocols of the cache, by loom, and of near caches
 	@cd engine && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --locked --profile models -p fqc-cache --test loom
 	@cd engine && CARGO_TARGET_DIR=target/loom cargo test --locked --profile models -p fqc-feed --test model
@@ -122,6 +125,9 @@ test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is
 	0) $(CARGO) test --locked --no-fail-fast -p fqc-tests --features mysql --test mysql ;; \
 	3) echo "SKIPPED: NO MYSQL SERVER COULD BE HAD; NOTHING WAS TESTED ON MYSQL" ;; \
 	*) exit 1 ;; esac
+test-near: ## Engine: fqc-near between real clients and a real server; MySQL's, too, where one can be had
+	@scripts/fetch-server MySQL 9.7 >/dev/null || [ $$? -eq 3 ]
+	@$(CARGO) test --locked --no-fail-fast -p fqc-near
 test-peers: engine ## Engine: MariaDB's own regression tests, with and without the plugin (hours; TESTS="--suite=main")
 	@python3 engine/tests/peers/run.py $(TESTS)
 test-peers-slice: engine ## Engine: some of them
@@ -202,6 +208,6 @@ ready-%:
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
-.PHONY: clean-root up down reset demo status logs build build-all engine backend frontend cli sdk-clients terraform test lint audit generate bench help \
-	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-peers test-peers-slice test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
+.PHONY: clean-root up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
+	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
 	test-terraform test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend test-faults faults

@@ -7,6 +7,9 @@ use wire::{ChangeUser, ClientHello, ErrPacket, Greeting, OkPacket};
 fuzz_target!(|input: (u64, &[u8])| {
     let (capabilities, payload) = input;
     ClientHello::parse(payload);
+    ClientHello::tls_request(payload);
+    ClientHello::ask_tls(&mut payload.to_vec(), true);
+    Greeting::offer_tls(&mut payload.to_vec(), true);
     ChangeUser::parse(payload, capabilities);
     Greeting::parse(payload);
     OkPacket::parse(payload, capabilities);

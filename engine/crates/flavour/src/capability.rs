@@ -108,6 +108,12 @@ pub struct Capabilities {
 /// The packets of a connection for which one of these is in force are compressed.
 pub const COMPRESSED: u64 = COMPRESS | ZSTD_COMPRESS;
 
+/// Sets the bit of [`SSL`] in the low two bytes of a greeting's or a hello's capabilities.
+pub fn set_tls(low: &mut [u8; 2], is_set: bool) {
+    let others = u16::from_le_bytes(*low) & !(SSL as u16);
+    *low = (others | if is_set { SSL as u16 } else { 0 }).to_le_bytes();
+}
+
 impl Capabilities {
     /// Those in force that are not known. Compression is known, and its packets are not read.
     pub const fn unknown(&self, in_force: u64) -> u64 {

@@ -33,6 +33,16 @@ impl Greeting {
     }
 }
 
+impl Greeting {
+    /// Says in the payload of a greeting whether TLS is offered.
+    pub fn offer_tls(payload: &mut [u8], is_offered: bool) -> Option<()> {
+        let version = payload.get(1..)?.iter().position(|&byte| byte == 0)?;
+        let capabilities = payload.get_mut(1 + version + 1 + 4 + 8 + 1..)?;
+        capability::set_tls(capabilities.first_chunk_mut()?, is_offered);
+        Some(())
+    }
+}
+
 /// A server that sets the MYSQL bit has no MariaDB extensions; the same rule holds for clients.
 pub(crate) fn extended_bits(low: u64, extended: u64) -> u64 {
     if low & capability::MYSQL == 0 { extended << 32 } else { 0 }

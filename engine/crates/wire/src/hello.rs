@@ -47,6 +47,19 @@ impl ClientHello {
         Some(hello)
     }
 
+    /// The part of a hello's payload that, alone, requests TLS.
+    pub fn tls_request(payload: &[u8]) -> Option<Vec<u8>> {
+        let mut request = payload.get(..FIXED)?.to_vec();
+        Self::ask_tls(&mut request, true)?;
+        Some(request)
+    }
+
+    /// Says in the payload of a hello whether it is inside TLS.
+    pub fn ask_tls(payload: &mut [u8], is_asked: bool) -> Option<()> {
+        capability::set_tls(payload.first_chunk_mut()?, is_asked);
+        Some(())
+    }
+
     fn read_identity(&mut self, reader: &mut Reader) -> Option<()> {
         self.user = reader.nul_terminated()?.to_vec();
         skip_proof(reader, self.capabilities)?;

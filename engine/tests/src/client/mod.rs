@@ -17,7 +17,7 @@ use std::time::Duration;
 pub use handshake::Login;
 pub use prepared::{Param, Prepared, execute_body};
 pub use response::{Failure, Finish, Part, Response, Rows};
-pub use stream::Endpoint;
+pub use stream::{Endpoint, Line};
 
 pub use decode::Row;
 use packets::Packets;

@@ -1,0 +1,312 @@
+//! The configuration, as it is used: every value checked, certificates loaded.
+
+use crate::options::Options;
+use crate::process;
+use crate::tls;
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
+use wire::proxy::Version;
+
+/// Sockets of a connection: the client's and the server's.
+const FILES_PER_CONNECTION: u64 = 2;
+/// Listeners, certificates while they are read, the log.
+const FILES_BESIDE: u64 = 100;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    Ip(SocketAddr),
+    Unix(PathBuf),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Server {
+    Tcp { host: String, port: u16 },
+    Unix(PathBuf),
+}
+
+/// What a running process keeps: a change needs a restart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fixed {
+    pub listen: Vec<Address>,
+    pub socket_mode: u32,
+    pub metrics: Option<SocketAddr>,
+    pub threads: usize,
+}
+
+pub struct Config {
+    pub fixed: Fixed,
+    pub server: Server,
+    pub max_connections: usize,
+    pub connect_timeout: Duration,
+    pub drain_timeout: Duration,
+    pub proxy: Option<Version>,
+    /// TLS towards clients.
+    pub acceptor: Option<TlsAcceptor>,
+    pub is_tls_required: bool,
+    /// TLS towards the server.
+    pub connector: Option<Connector>,
+}
+
+#[derive(Clone)]
+pub struct Connector {
+    pub tls: TlsConnector,
+    pub name: tls::Name,
+}
+
+impl Server {
+    fn host(&self) -> &str {
+        match self {
+            Server::Tcp { host, .. } => host,
+            Server::Unix(_) => "",
+        }
+    }
+}
+
+impl Display for Server {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Server::Tcp { host, port } if host.contains(':') => write!(formatter, "[{host}]:{port}"),
+            Server::Tcp { host, port } => write!(formatter, "{host}:{port}"),
+            Server::Unix(path) => path.display().fmt(formatter),
+        }
+    }
+}
+
+impl Display for Address {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Address::Ip(address) => address.fmt(formatter),
+            Address::Unix(path) => path.display().fmt(formatter),
+        }
+    }
+}
+
+impl Config {
+    pub fn of(options: &Options) -> Result<Config, String> {
+        let server = options.value("server", server)?;
+        let acceptor = acceptor(options)?;
+        let connector = connector(options, &server)?;
+        let config = Config {
+            fixed: Fixed {
+                listen: options.value("listen", |text| text.split(',').map(address).collect::<Result<_, _>>())?,
+                socket_mode: options.value("socket-mode", mode)?,
+                metrics: options.value("metrics", metrics)?,
+                threads: options.value("threads", |text| number(text, 0..=1024))? as usize,
+            },
+            server,
+            max_connections: options.value("max-connections", |text| number(text, 1..=100_000))? as usize,
+            connect_timeout: options.value("connect-timeout-seconds", seconds)?,
+            drain_timeout: options.value("drain-timeout-seconds", seconds)?,
+            proxy: options.value("proxy-protocol", proxy)?,
+            acceptor,
+            is_tls_required: options.value("tls-required", yes_or_no)?,
+            connector,
+        };
+        config.check(options)?;
+        Ok(config)
+    }
+
+    fn check(&self, options: &Options) -> Result<(), String> {
+        let has_secure_server = self.connector.is_some() || matches!(self.server, Server::Unix(_));
+        if self.acceptor.is_some() && !has_secure_server {
+            let why = "clients that use TLS may send a password in clear text; set server-tls, too, so that it is not passed on readable";
+            return Err(options.error("tls-certificate", why));
+        }
+        if self.is_tls_required && self.acceptor.is_none() {
+            return Err(options.error("tls-required", "needs tls-certificate and tls-key"));
+        }
+        if matches!(self.server, Server::Unix(_)) && process::is_root() {
+            let why = "a server asks a unix socket who its peer is, and accounts such as root@localhost may log in by that alone; \
+                run fqc-near under an account of its own, or use HOST:PORT";
+            return Err(options.error("server", why));
+        }
+        let wanted = self.max_connections as u64 * FILES_PER_CONNECTION + FILES_BESIDE;
+        let limit = process::raise_open_files(wanted);
+        if limit < wanted {
+            let why = format!(
+                "needs {wanted} open files, but this process may have {limit}; raise LimitNOFILE or `ulimit -n`"
+            );
+            return Err(options.error("max-connections", why));
+        }
+        Ok(())
+    }
+}
+
+fn server(text: &str) -> Result<Server, String> {
+    if text.is_empty() {
+        return Err("must be given: HOST:PORT, or the path of a unix socket".into());
+    }
+    if text.starts_with('/') {
+        return Ok(Server::Unix(text.into()));
+    }
+    let (host, port) = text.rsplit_once(':').unwrap_or((text, "3306"));
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    let port = number(port, 1..=65_535).map_err(|_| format!("`{port}` is no port; write HOST:PORT"))? as u16;
+    match host {
+        "" => Err("has no host; write HOST:PORT".into()),
+        _ => Ok(Server::Tcp { host: host.into(), port }),
+    }
+}
+
+fn address(text: &str) -> Result<Address, String> {
+    let text = text.trim();
+    if text.starts_with('/') {
+        return Ok(Address::Unix(text.into()));
+    }
+    let wrong = |_| format!("`{text}` is neither IP:PORT nor the path of a unix socket");
+    text.parse().map(Address::Ip).map_err(wrong)
+}
+
+fn metrics(text: &str) -> Result<Option<SocketAddr>, String> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let address = SocketAddr::from_str(text).map_err(|_| "is neither IP:PORT nor off".to_owned())?;
+    if address.ip().is_loopback() {
+        Ok(Some(address))
+    } else {
+        Err("must be a loopback address: nobody logs in there".into())
+    }
+}
+
+fn mode(text: &str) -> Result<u32, String> {
+    let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
+    mode.ok_or_else(|| "is no mode in octal, such as 0660".into())
+}
+
+fn proxy(text: &str) -> Result<Option<Version>, &'static str> {
+    match text {
+        "off" => Ok(None),
+        "v1" => Ok(Some(Version::Text)),
+        "v2" => Ok(Some(Version::Binary)),
+        _ => Err("must be off, v1 or v2"),
+    }
+}
+
+fn yes_or_no(text: &str) -> Result<bool, &'static str> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("must be yes or no"),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    number(text, 1..=86_400).map(Duration::from_secs)
+}
+
+fn number(text: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
+}
+
+fn acceptor(options: &Options) -> Result<Option<TlsAcceptor>, String> {
+    let (certificate, key) = (options.text("tls-certificate"), options.text("tls-key"));
+    match (certificate.is_empty(), key.is_empty()) {
+        (true, true) => Ok(None),
+        (false, false) => options.value("tls-certificate", |file| tls::acceptor(file, key)).map(Some),
+        (true, false) => Err("tls-key: needs tls-certificate".into()),
+        (false, true) => Err("tls-certificate: needs tls-key".into()),
+    }
+}
+
+fn connector(options: &Options, server: &Server) -> Result<Option<Connector>, String> {
+    let is_named = match options.text("server-tls") {
+        "off" => return Ok(None),
+        "ca" => false,
+        "name" => true,
+        _ => return Err(options.error("server-tls", "must be off, ca or name")),
+    };
+    if options.text("server-ca").is_empty() {
+        return Err(options.error("server-tls", "needs server-ca"));
+    }
+    let tls = options.value("server-ca", |file| tls::connector(file, is_named))?;
+    let said = options.text("server-name");
+    let name = match (said.is_empty(), is_named) {
+        (false, _) => said,
+        (true, _) if !server.host().is_empty() => server.host(),
+        (true, false) => "localhost",
+        (true, true) => return Err("server-name: must be given where the server is a unix socket".into()),
+    };
+    let name = tls::name(name).map_err(|error| options.error("server-name", error))?;
+    Ok(Some(Connector { tls, name }))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::options::{Options, Wish};
+    use std::collections::BTreeMap;
+    use std::ffi::OsString;
+
+    fn options(flags: &[&str], environment: &[(&str, &str)]) -> Result<Options, String> {
+        let environment: BTreeMap<_, _> = environment.iter().copied().collect();
+        let flags = flags.iter().map(OsString::from);
+        match Wish::read(flags, |name| environment.get(name).map(OsString::from))? {
+            Wish::Run(invocation) => invocation.options(),
+            _ => Err("no run".into()),
+        }
+    }
+
+    fn error(flags: &[&str]) -> String {
+        let config = options(flags, &[]).and_then(|options| super::Config::of(&options).map(drop));
+        config.expect_err("it is refused")
+    }
+
+    #[test]
+    fn a_flag_counts_before_the_environment_and_that_before_the_file() {
+        let file = std::env::temp_dir().join(format!("fqc-near-{}.toml", std::process::id()));
+        std::fs::write(&file, "server = 'file:1'\nthreads = 1\nmax-connections = 1\ntls-required = false\n").unwrap();
+        let file_name = file.to_str().unwrap();
+        let environment = [("FQC_NEAR_THREADS", "2"), ("FQC_NEAR_MAX_CONNECTIONS", "2")];
+        let options = options(&["--config", file_name, "--max-connections=3"], &environment);
+        std::fs::remove_file(&file).unwrap();
+        let options = options.unwrap();
+        let values = ["server", "threads", "max-connections", "tls-required", "listen"].map(|name| options.text(name));
+        assert_eq!(values, ["file:1", "2", "3", "no", "127.0.0.1:3307"]);
+    }
+
+    #[test]
+    fn an_error_says_which_value_is_wrong_and_what_to_do() {
+        let cases: [(&[&str], &str); 12] = [
+            (&[], "server: must be given: HOST:PORT, or the path of a unix socket"),
+            (&["--server", "db:x"], "server = \"db:x\" (from --server): `x` is no port; write HOST:PORT"),
+            (&["--server=:1"], "server = \":1\" (from --server): has no host; write HOST:PORT"),
+            (&["--srever=db"], "unknown option --srever; see --help"),
+            (&["db"], "unexpected argument `db`; options are written --name value"),
+            (&["--server"], "--server needs a value"),
+            (&["--server=db", "--server=db"], "--server is given twice"),
+            (&["--server=db", "--metrics=10.0.0.1:1"], "must be a loopback address: nobody logs in there"),
+            (&["--server=db", "--threads=-1"], "must be a number from 0 to 1024"),
+            (&["--server=db", "--tls-key=/k"], "tls-key: needs tls-certificate"),
+            (&["--server=db", "--server-tls=ca"], "needs server-ca"),
+            (&["--server=db", "--tls-required=yes"], "needs tls-certificate and tls-key"),
+        ];
+        for (flags, expected) in cases {
+            let error = error(flags);
+            assert!(error.ends_with(expected), "{flags:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_file_with_an_unknown_key_or_another_kind_of_value_is_refused() {
+        for (text, expected) in [("serverr = 'x'", "unknown option `serverr`"), ("server = 1.5", "not a float")] {
+            let file = std::env::temp_dir().join(format!("fqc-near-{}-{}.toml", std::process::id(), text.len()));
+            std::fs::write(&file, text).unwrap();
+            let refused = options(&["--config", file.to_str().unwrap()], &[]).err().expect("it is refused");
+            std::fs::remove_file(&file).unwrap();
+            assert!(refused.contains(expected), "{refused}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_read_in_every_form() {
+        let read = |text: &str| super::server(text).map(|server| server.to_string());
+        assert_eq!(read("db.internal").as_deref(), Ok("db.internal:3306"));
+        assert_eq!(read("[::1]:3307").as_deref(), Ok("[::1]:3307"));
+        assert_eq!(read("/run/mysqld.sock").as_deref(), Ok("/run/mysqld.sock"));
+    }
+}

@@ -1,0 +1,342 @@
+//! Follows both sides of one connection as their bytes pass, to know what the server still owes the client.
+//!
+//! It changes nothing and keeps nothing but a few bytes for each command that waits for its answer. What it does not understand
+//! ends the following, never the connection.
+
+use std::collections::VecDeque;
+use wire::{Command, Expect, Header, Progress, ResponseTracker, status};
+
+/// Commands that a client may send ahead. No client is known to send more than some dozens.
+const MOST_AHEAD: usize = 4096;
+
+/// Why a connection is no longer followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// Client and server speak TLS with each other.
+    EndToEndTls,
+    Compressed,
+    /// The server sends its changes, without end.
+    Replication,
+    NotUnderstood,
+}
+
+impl Unread {
+    pub const ALL: [Unread; 4] = [Unread::EndToEndTls, Unread::Compressed, Unread::Replication, Unread::NotUnderstood];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Unread::EndToEndTls => "end_to_end_tls",
+            Unread::Compressed => "compressed",
+            Unread::Replication => "replication",
+            Unread::NotUnderstood => "not_understood",
+        }
+    }
+}
+
+pub struct Follower {
+    capabilities: u64,
+    sent: Packets,
+    answered: Packets,
+    /// Commands that the server has not begun to answer, in their order.
+    due: VecDeque<Expect>,
+    answering: Option<ResponseTracker>,
+    /// What the client sends is the content of a file.
+    is_in_file: bool,
+    is_in_transaction: bool,
+    unread: Option<Unread>,
+    commands: usize,
+}
+
+impl Follower {
+    /// Of a connection that has just logged in. `capabilities`: those in force.
+    pub fn new(capabilities: u64) -> Follower {
+        Follower {
+            capabilities,
+            sent: Packets::default(),
+            answered: Packets::default(),
+            due: VecDeque::new(),
+            answering: None,
+            is_in_file: false,
+            is_in_transaction: false,
+            unread: None,
+            commands: 0,
+        }
+    }
+
+    /// Of a connection whose bytes mean nothing here.
+    pub fn unread(why: Unread) -> Follower {
+        Follower { unread: Some(why), ..Follower::new(0) }
+    }
+
+    pub fn why_unread(&self) -> Option<Unread> {
+        self.unread
+    }
+
+    /// Commands since this was last asked.
+    pub fn take_commands(&mut self) -> usize {
+        std::mem::take(&mut self.commands)
+    }
+
+    /// The connection could end here without a loss: no command is on its way, and no transaction is open.
+    pub fn is_at_rest(&self) -> bool {
+        let is_idle = self.due.is_empty() && self.answering.is_none() && self.sent.is_between();
+        self.unread.is_none() && is_idle && !self.is_in_transaction
+    }
+
+    /// Bytes of the client, before the server gets them.
+    pub fn from_client(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while self.unread.is_none()
+            && let Some((header, first)) = self.sent.next_packet(&mut rest)
+        {
+            self.packet_of_client(header, first);
+        }
+    }
+
+    fn packet_of_client(&mut self, header: Header, first: Option<u8>) {
+        if self.is_in_file {
+            self.is_in_file = header.length > 0;
+            return;
+        }
+        // What continues an exchange, such as a login, is no command.
+        if header.sequence != 0 {
+            return;
+        }
+        self.commands += 1;
+        match first.and_then(Command::from_byte) {
+            Some(Command::BinlogDump | Command::BinlogDumpGtid) => self.give_up(Unread::Replication),
+            command => match answer_to(command) {
+                Expect::Nothing => {}
+                _ if self.due.len() == MOST_AHEAD => self.give_up(Unread::NotUnderstood),
+                expect => self.due.push_back(expect),
+            },
+        }
+    }
+
+    /// Bytes of the server, before the client gets them.
+    pub fn from_server(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while self.unread.is_none() && !rest.is_empty() {
+            // Answers to commands that were sent ahead may come together: a tracker gets no byte beyond a packet.
+            let piece = self.answered.piece(&mut rest);
+            self.piece_of_server(piece);
+        }
+    }
+
+    fn piece_of_server(&mut self, piece: &[u8]) {
+        if self.answering.is_none() {
+            let Some(expect) = self.due.pop_front() else { return self.give_up(Unread::NotUnderstood) };
+            self.answering = Some(ResponseTracker::new(expect, self.capabilities));
+        }
+        match self.answering.as_mut().map(|tracker| tracker.feed(piece)) {
+            Some(Progress::Done(outcome)) => {
+                self.answering = None;
+                if let Some(flags) = outcome.status {
+                    self.is_in_transaction = flags & status::IN_TRANS != 0;
+                }
+            }
+            Some(Progress::LocalInfile) => self.is_in_file = true,
+            Some(Progress::More) => {}
+            Some(Progress::Confused) | None => self.give_up(Unread::NotUnderstood),
+        }
+    }
+
+    fn give_up(&mut self, why: Unread) {
+        let commands = self.commands;
+        *self = Follower { commands, ..Follower::unread(why) };
+    }
+}
+
+fn answer_to(command: Option<Command>) -> Expect {
+    match command {
+        Some(Command::Query | Command::ProcessInfo) => Expect::Query,
+        Some(Command::StmtPrepare) => Expect::Prepare,
+        Some(Command::StmtClose | Command::StmtSendLongData | Command::Quit) => Expect::Nothing,
+        Some(Command::Statistics) => Expect::Text,
+        Some(Command::FieldList) => Expect::FieldList,
+        Some(Command::StmtFetch) => Expect::Fetch,
+        Some(Command::ChangeUser) => Expect::ChangeUser,
+        Some(
+            Command::StmtReset
+            | Command::Ping
+            | Command::SetOption
+            | Command::Debug
+            | Command::InitDb
+            | Command::CreateDb
+            | Command::DropDb
+            | Command::Refresh
+            | Command::Shutdown
+            | Command::ProcessKill
+            | Command::RegisterSlave
+            | Command::ResetConnection,
+        ) => Expect::Ok,
+        _ => Expect::Execute,
+    }
+}
+
+/// Where packets begin and end in one direction.
+#[derive(Default)]
+struct Packets {
+    /// The header, and the first byte of the payload.
+    start: [u8; Header::SIZE + 1],
+    started: usize,
+    /// Of the payload.
+    left: usize,
+    /// The next packet continues the payload of the last.
+    continues: bool,
+}
+
+impl Packets {
+    fn is_between(&self) -> bool {
+        self.started == 0 && self.left == 0 && !self.continues
+    }
+
+    /// The next packet that begins in these bytes and continues no other: its header, and its first byte if it has one.
+    fn next_packet(&mut self, rest: &mut &[u8]) -> Option<(Header, Option<u8>)> {
+        while !rest.is_empty() {
+            let skipped = self.left.min(rest.len());
+            *rest = &rest[skipped..];
+            self.left -= skipped;
+            let Some(header) = self.header(rest) else { continue };
+            let wanted = Header::SIZE + header.length.min(1);
+            self.gather(rest, wanted);
+            if self.started < wanted {
+                return None;
+            }
+            self.started = 0;
+            self.left = header.length - header.length.min(1);
+            let is_first = !std::mem::replace(&mut self.continues, header.is_continued());
+            if is_first {
+                return Some((header, (header.length > 0).then_some(self.start[Header::SIZE])));
+            }
+        }
+        None
+    }
+
+    /// The bytes up to the end of a packet, or all.
+    fn piece<'a>(&mut self, rest: &mut &'a [u8]) -> &'a [u8] {
+        let all = *rest;
+        if self.left == 0
+            && let Some(header) = self.header(rest)
+        {
+            self.started = 0;
+            self.left = header.length;
+        }
+        let skipped = self.left.min(rest.len());
+        self.left -= skipped;
+        *rest = &rest[skipped..];
+        &all[..all.len() - rest.len()]
+    }
+
+    fn header(&mut self, rest: &mut &[u8]) -> Option<Header> {
+        self.gather(rest, Header::SIZE);
+        if self.started < Header::SIZE { None } else { Header::parse(&self.start) }
+    }
+
+    fn gather(&mut self, rest: &mut &[u8], wanted: usize) {
+        let count = wanted.saturating_sub(self.started).min(rest.len());
+        self.start[self.started..self.started + count].copy_from_slice(&rest[..count]);
+        self.started += count;
+        *rest = &rest[count..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::capability::PROTOCOL_41;
+    use wire::{ErrPacket, ok_packet, push_packet};
+
+    fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        push_packet(&mut out, &mut { sequence }, payload);
+        out
+    }
+
+    fn ok(flags: u16) -> Vec<u8> {
+        ok_packet(1, 0, 0, flags, 0)
+    }
+
+    const QUERY: &[u8] = b"\x03SELECT 1";
+
+    #[test]
+    fn a_connection_is_at_rest_once_its_answer_is_complete() {
+        let mut follower = Follower::new(PROTOCOL_41);
+        assert!(follower.is_at_rest());
+        for (index, byte) in packet(0, QUERY).iter().enumerate() {
+            follower.from_client(&[*byte]);
+            assert!(!follower.is_at_rest(), "{index}");
+        }
+        let answer = ok(0);
+        for byte in &answer[..answer.len() - 1] {
+            follower.from_server(&[*byte]);
+            assert!(!follower.is_at_rest());
+        }
+        follower.from_server(&answer[answer.len() - 1..]);
+        assert!(follower.is_at_rest());
+        assert_eq!(follower.take_commands(), 1);
+    }
+
+    #[test]
+    fn a_connection_in_a_transaction_is_not_at_rest() {
+        let mut follower = Follower::new(PROTOCOL_41);
+        for (flags, is_at_rest) in [(status::IN_TRANS, false), (0, true)] {
+            follower.from_client(&packet(0, QUERY));
+            follower.from_server(&ok(flags));
+            assert_eq!(follower.is_at_rest(), is_at_rest);
+        }
+    }
+
+    #[test]
+    fn commands_that_were_sent_ahead_are_answered_together() {
+        let mut follower = Follower::new(PROTOCOL_41);
+        follower.from_client(&[packet(0, QUERY), packet(0, b"\x0e"), packet(0, b"\x19\x01\0\0\0")].concat());
+        let answers = [ErrPacket::build(1, 1064, b"42000", "no"), ok(0)].concat();
+        follower.from_server(&answers[..answers.len() - 1]);
+        assert!(!follower.is_at_rest());
+        follower.from_server(&answers[answers.len() - 1..]);
+        assert!(follower.is_at_rest());
+        assert_eq!(follower.take_commands(), 3);
+    }
+
+    #[test]
+    fn the_content_of_a_file_is_no_command() {
+        let mut follower = Follower::new(PROTOCOL_41);
+        follower.from_client(&packet(0, b"\x03LOAD DATA LOCAL INFILE 'f' INTO TABLE t"));
+        follower.from_server(&packet(1, b"\xfbf"));
+        // After 256 packets the sequence is that of a command.
+        for sequence in 2..=u8::MAX {
+            follower.from_client(&packet(sequence, b"\x01row"));
+        }
+        follower.from_client(&packet(0, b"\x01row"));
+        follower.from_client(&packet(1, b""));
+        assert!(!follower.is_at_rest());
+        follower.from_server(&ok_packet(2, 1, 0, 0, 0));
+        assert!(follower.is_at_rest());
+        assert_eq!(follower.take_commands(), 1);
+    }
+
+    #[test]
+    fn a_command_of_several_packets_is_one() {
+        let mut follower = Follower::new(PROTOCOL_41);
+        let mut payload = vec![b' '; wire::MAX_PAYLOAD];
+        payload[0] = 3;
+        let long = packet(0, &payload);
+        follower.from_client(&long[..long.len() - 1]);
+        assert!(!follower.is_at_rest());
+        follower.from_client(&long[long.len() - 1..]);
+        follower.from_server(&ok(0));
+        assert!(follower.is_at_rest());
+        assert_eq!(follower.take_commands(), 1);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_not_followed() {
+        let mut follower = Follower::new(PROTOCOL_41);
+        follower.from_server(&ErrPacket::build(0, 1927, b"70100", "Connection was killed"));
+        assert_eq!(follower.why_unread(), Some(Unread::NotUnderstood));
+        let mut follower = Follower::new(PROTOCOL_41);
+        follower.from_client(&packet(0, b"\x12\x04\0\0\0\0\0\x01\0\0\0"));
+        assert_eq!(follower.why_unread(), Some(Unread::Replication));
+    }
+}

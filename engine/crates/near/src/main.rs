@@ -1,0 +1,36 @@
+//! The program `fqc-near`.
+
+use near::options::Wish;
+use near::{manual, run, service};
+use std::process::ExitCode;
+
+const WRONG: u8 = 2;
+
+fn main() -> ExitCode {
+    match Wish::read(std::env::args_os().skip(1), |name| std::env::var_os(name)) {
+        Ok(Wish::Help) => say(&manual::help()),
+        Ok(Wish::Man) => say(&manual::man()),
+        Ok(Wish::Version) => say(&format!("fqc-near {}\n", env!("CARGO_PKG_VERSION"))),
+        Ok(Wish::Check(invocation)) => match service::read(&invocation) {
+            Ok(_) => say("the configuration is valid\n"),
+            Err(error) => fail(&error, WRONG),
+        },
+        Ok(Wish::Run(invocation)) => match service::read(&invocation) {
+            Ok(config) => {
+                run(&invocation, config).map_or_else(|error| fail(&error.to_string(), 1), |()| ExitCode::SUCCESS)
+            }
+            Err(error) => fail(&error, WRONG),
+        },
+        Err(error) => fail(&error, WRONG),
+    }
+}
+
+fn say(text: &str) -> ExitCode {
+    print!("{text}");
+    ExitCode::SUCCESS
+}
+
+fn fail(error: &str, code: u8) -> ExitCode {
+    eprintln!("fqc-near: {error}");
+    ExitCode::from(code)
+}

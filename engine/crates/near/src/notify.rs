@@ -1,0 +1,23 @@
+//! Tells the service manager how far the process has come, as systemd's `Type=notify` expects.
+
+use std::ffi::OsStr;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+/// Nothing happens where no service manager listens.
+pub fn tell(state: &str) {
+    if let Some(socket) = std::env::var_os("NOTIFY_SOCKET")
+        && let Err(error) = send(&socket, state)
+    {
+        eprintln!("cannot tell the service manager {state}: {error}");
+    }
+}
+
+fn send(socket: &OsStr, state: &str) -> std::io::Result<()> {
+    let address = match socket.as_bytes() {
+        [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
+        _ => SocketAddr::from_pathname(socket)?,
+    };
+    UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address).map(drop)
+}

@@ -1,0 +1,226 @@
+//! The options: one table, read from the command line, the environment and one TOML file, in this order of precedence.
+//!
+//! `--help`, the man page and the reference are made from the same table.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+pub struct Definition {
+    pub name: &'static str,
+    /// What stands for its value in the help.
+    pub value: &'static str,
+    pub default: Option<&'static str>,
+    pub help: &'static str,
+    /// A reload takes it over; the others need a restart.
+    pub reloads: bool,
+}
+
+macro_rules! options {
+    ($($name:literal $value:literal = $default:expr, $reloads:literal, $help:literal;)*) => {
+        pub const OPTIONS: &[Definition] = &[$(Definition {
+            name: $name, value: $value, default: $default, help: $help, reloads: $reloads,
+        }),*];
+    };
+}
+
+options! {
+    "server" "ADDRESS" = None, true,
+        "The server: HOST:PORT, or the path of its unix socket. Must be given.";
+    "listen" "ADDRESSES" = Some("127.0.0.1:3307"), false,
+        "Where clients connect: IP:PORT or the path of a unix socket; several with commas between them.";
+    "socket-mode" "MODE" = Some("0660"), false,
+        "The permissions of these unix sockets, in octal. Whoever may write to one may try to log in.";
+    "max-connections" "NUMBER" = Some("2000"), true,
+        "Clients at the same time. One more gets the error 1040, \"too many connections\".";
+    "connect-timeout-seconds" "SECONDS" = Some("10"), true,
+        "How long a connection may take from its beginning until the client has said who it is.";
+    "drain-timeout-seconds" "SECONDS" = Some("30"), true,
+        "After SIGTERM, connections end as soon as they are idle and outside a transaction; after this time all end.";
+    "proxy-protocol" "off|v1|v2" = Some("off"), true,
+        "Tell the server the client's address by a PROXY header. The server must expect it (proxy_protocol_networks in MariaDB).";
+    "tls-certificate" "FILE" = Some(""), true,
+        "PEM file with the certificate, and its chain, that clients are shown. With it, clients may use TLS.";
+    "tls-key" "FILE" = Some(""), true,
+        "PEM file with the certificate's private key.";
+    "tls-required" "yes|no" = Some("no"), true,
+        "Refuse clients that come by TCP and do not use TLS.";
+    "server-tls" "off|ca|name" = Some("off"), true,
+        "TLS to the server. ca: its certificate must come from the authority in server-ca; name: it must also be for server-name.";
+    "server-ca" "FILE" = Some(""), true,
+        "PEM file with the certificates of the authorities that the server's certificate may come from.";
+    "server-name" "NAME" = Some(""), true,
+        "The name that the server's certificate must be for. Default: the host in server.";
+    "metrics" "ADDRESS|off" = Some("127.0.0.1:9308"), false,
+        "Where /metrics and /healthz are, on a loopback address.";
+    "threads" "NUMBER" = Some("0"), false,
+        "Threads that move bytes. 0: one for each processor.";
+}
+
+/// Named by a flag or the environment alone.
+pub const CONFIG: Definition = Definition {
+    name: "config",
+    value: "FILE",
+    default: None,
+    help: "TOML file with these options as keys, such as `max-connections = 500`.",
+    reloads: false,
+};
+
+impl Definition {
+    pub fn variable(&self) -> String {
+        format!("FQC_NEAR_{}", self.name.to_uppercase().replace('-', "_"))
+    }
+}
+
+/// What was said, and where.
+struct Said {
+    value: String,
+    place: String,
+}
+
+/// The values in force; none is checked for what it means yet.
+pub struct Options {
+    said: BTreeMap<&'static str, Said>,
+}
+
+/// What the command line asks for.
+pub enum Wish {
+    Run(Invocation),
+    Help,
+    Man,
+    Version,
+    /// Check the configuration, and end.
+    Check(Invocation),
+}
+
+/// Flags and environment do not change while the process runs: a reload reads the file again, and nothing else.
+pub struct Invocation {
+    flags: BTreeMap<&'static str, Said>,
+    environment: BTreeMap<&'static str, Said>,
+    file: Option<PathBuf>,
+}
+
+impl Wish {
+    pub fn read(
+        arguments: impl Iterator<Item = OsString>,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Wish, String> {
+        let mut flags = BTreeMap::new();
+        let mut is_check = false;
+        let mut arguments = arguments.map(|argument| text(argument, "an argument"));
+        while let Some(argument) = arguments.next() {
+            let argument = argument?;
+            match argument.as_str() {
+                "--help" | "-h" => return Ok(Wish::Help),
+                "--version" | "-V" => return Ok(Wish::Version),
+                "--man" => return Ok(Wish::Man),
+                "--check" => {
+                    is_check = true;
+                    continue;
+                }
+                _ => {}
+            }
+            let Some(flag) = argument.strip_prefix("--") else {
+                return Err(format!("unexpected argument `{argument}`; options are written --name value"));
+            };
+            let (name, given) = flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value.into())));
+            let name = known(name).ok_or_else(|| format!("unknown option --{name}; see --help"))?;
+            let value = match given {
+                Some(value) => value,
+                None => arguments.next().ok_or_else(|| format!("--{name} needs a value"))??,
+            };
+            if flags.insert(name, Said { value, place: format!("--{name}") }).is_some() {
+                return Err(format!("--{name} is given twice"));
+            }
+        }
+        let mut environment = BTreeMap::new();
+        for option in OPTIONS.iter().chain([&CONFIG]) {
+            let place = option.variable();
+            if let Some(value) = variable(&place) {
+                environment.insert(option.name, Said { value: text(value, &place)?, place });
+            }
+        }
+        let file = flags.remove(CONFIG.name).or(environment.remove(CONFIG.name)).map(|said| said.value.into());
+        let invocation = Invocation { flags, environment, file };
+        Ok(if is_check { Wish::Check(invocation) } else { Wish::Run(invocation) })
+    }
+}
+
+impl Invocation {
+    /// The options as they are now.
+    pub fn options(&self) -> Result<Options, String> {
+        let mut said: BTreeMap<_, _> =
+            OPTIONS.iter().filter_map(|option| Some((option.name, default(option.default?)))).collect();
+        if let Some(file) = &self.file {
+            said.extend(in_file(file)?);
+        }
+        for (name, from) in self.environment.iter().chain(&self.flags) {
+            said.insert(name, Said { value: from.value.clone(), place: from.place.clone() });
+        }
+        Ok(Options { said })
+    }
+}
+
+impl Options {
+    /// Empty if it was not said and has no default.
+    pub fn text(&self, name: &'static str) -> &str {
+        self.said.get(name).map_or("", |said| said.value.trim())
+    }
+
+    /// The value as `read` understands it. The error says which value of which option is meant, and where it was found.
+    pub fn value<T, E: Display>(
+        &self,
+        name: &'static str,
+        read: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<T, String> {
+        read(self.text(name)).map_err(|error| self.error(name, error))
+    }
+
+    pub fn error(&self, name: &'static str, error: impl Display) -> String {
+        match self.said.get(name) {
+            Some(said) if !said.place.is_empty() => {
+                format!("{name} = \"{}\" (from {}): {error}", said.value, said.place)
+            }
+            _ => format!("{name}: {error}"),
+        }
+    }
+}
+
+fn default(value: &str) -> Said {
+    Said { value: value.into(), place: String::new() }
+}
+
+fn known(name: &str) -> Option<&'static str> {
+    OPTIONS.iter().chain([&CONFIG]).map(|option| option.name).find(|known| *known == name)
+}
+
+fn text(value: OsString, place: &str) -> Result<String, String> {
+    value.into_string().map_err(|value| format!("{place} is not UTF-8: {}", value.to_string_lossy()))
+}
+
+fn in_file(path: &Path) -> Result<BTreeMap<&'static str, Said>, String> {
+    let place = path.display().to_string();
+    let read = std::fs::read_to_string(path).map_err(|error| format!("cannot read {place}: {error}"))?;
+    let table: toml::Table = read.parse().map_err(|error| format!("{place}: {error}"))?;
+    let mut said = BTreeMap::new();
+    for (key, value) in table {
+        let name = known(&key).filter(|name| *name != CONFIG.name);
+        let name = name.ok_or_else(|| format!("{place}: unknown option `{key}`"))?;
+        said.insert(name, Said { value: plain(&key, value, &place)?, place: place.clone() });
+    }
+    Ok(said)
+}
+
+fn plain(key: &str, value: toml::Value, place: &str) -> Result<String, String> {
+    match value {
+        toml::Value::String(text) => Ok(text),
+        toml::Value::Integer(number) => Ok(number.to_string()),
+        toml::Value::Boolean(flag) => Ok(if flag { "yes" } else { "no" }.into()),
+        toml::Value::Array(values) => {
+            let parts: Result<Vec<_>, _> = values.into_iter().map(|value| plain(key, value, place)).collect();
+            Ok(parts?.join(","))
+        }
+        other => Err(format!("{place}: {key} must be a text, a number, true or false, not a {}", other.type_str())),
+    }
+}

@@ -1,0 +1,25 @@
+//! What the operating system says of this process.
+
+use libc::{RLIMIT_NOFILE, rlimit};
+
+pub fn is_root() -> bool {
+    // SAFETY: geteuid has no preconditions.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Raises the limit of open files towards what is wanted; the limit that is then in force.
+pub fn raise_open_files(wanted: u64) -> u64 {
+    let mut limit = rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is valid for the call to write.
+    if unsafe { libc::getrlimit(RLIMIT_NOFILE, &mut limit) } != 0 {
+        return 0;
+    }
+    if limit.rlim_cur < wanted {
+        let raised = rlimit { rlim_cur: wanted.min(limit.rlim_max), ..limit };
+        // SAFETY: the structure is valid for the call to read.
+        if unsafe { libc::setrlimit(RLIMIT_NOFILE, &raised) } == 0 {
+            limit = raised;
+        }
+    }
+    limit.rlim_cur
+}

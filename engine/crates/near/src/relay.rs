@@ -1,0 +1,56 @@
+//! One client's connection, from its arrival to its end.
+
+use crate::config::Config;
+use crate::login::{Failure, Refusal, login};
+use crate::pump::pump;
+use crate::service::Shared;
+use crate::stream::{Stream, connect};
+use std::io;
+use std::net::SocketAddr;
+use tokio::io::AsyncWriteExt;
+use tokio::time::timeout;
+use wire::proxy;
+
+/// A client that has just come.
+pub struct Arrival {
+    pub stream: Stream,
+    /// Its own address and the one it came to, where it has come by TCP.
+    pub addresses: Option<(SocketAddr, SocketAddr)>,
+}
+
+pub async fn relay(arrival: Arrival, shared: &Shared) {
+    let config = shared.config();
+    let Arrival { stream: client, addresses } = arrival;
+    let server = match to_server(&config, addresses).await {
+        Ok(server) => server,
+        Err(error) => return refuse(client, 0, &Refusal::no_server(&config, error), shared).await,
+    };
+    match login(client, addresses.is_some(), server, &config).await {
+        Ok(legs) => pump(legs, &shared.counts, &mut shared.draining()).await,
+        Err(Failure::Refused { client, sequence, error }) => refuse(client, sequence, &error, shared).await,
+        Err(Failure::LoginRefused) => shared.counts.logins_refused.add(1),
+        Err(Failure::Lost(error)) => {
+            shared.counts.lost.add(1);
+            // TLS, most of the time: an operator has to know. Who just goes away is no news.
+            if error.kind() == io::ErrorKind::InvalidData {
+                shared.complaints.tell(&error.to_string());
+            }
+        }
+    }
+}
+
+async fn to_server(config: &Config, addresses: Option<(SocketAddr, SocketAddr)>) -> io::Result<Stream> {
+    let mut server = timeout(config.connect_timeout, connect(&config.server)).await??;
+    if let Some(version) = config.proxy {
+        server.write_all(&proxy::header(version, addresses)).await?;
+    }
+    Ok(server)
+}
+
+async fn refuse(mut client: Stream, sequence: u8, error: &Refusal, shared: &Shared) {
+    shared.counts.refused.add(1);
+    shared.complaints.tell(&error.message);
+    // It may have gone already.
+    let _ = client.write_all(&error.packet(sequence)).await;
+    let _ = client.shutdown().await;
+}

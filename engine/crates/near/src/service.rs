@@ -1,0 +1,295 @@
+//! The process: listeners, signals, reload and drain.
+
+use crate::config::{Address, Config, Fixed};
+use crate::counts::Counts;
+use crate::http;
+use crate::login::{Refusal, TOO_MANY_CONNECTIONS};
+use crate::notify;
+use crate::options::Invocation;
+use crate::relay::{Arrival, relay};
+use crate::stream::Stream;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream as Probe;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, UnixListener};
+use tokio::runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+/// After an error of `accept`, such as too many open files, which the next try would meet again.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// What all connections share.
+pub struct Shared {
+    config: watch::Sender<Arc<Config>>,
+    draining: watch::Sender<bool>,
+    pub counts: Counts,
+    pub complaints: Complaints,
+    open: AtomicUsize,
+    has_closed: Notify,
+}
+
+impl Shared {
+    pub fn config(&self) -> Arc<Config> {
+        self.config.borrow().clone()
+    }
+
+    pub fn draining(&self) -> watch::Receiver<bool> {
+        self.draining.subscribe()
+    }
+
+    pub fn is_draining(&self) -> bool {
+        *self.draining.borrow()
+    }
+
+    pub fn metrics(&self) -> String {
+        self.counts.metrics(self.open.load(Ordering::Relaxed), self.config().max_connections)
+    }
+
+    /// None if there are too many already.
+    fn admit(self: &Arc<Self>) -> Option<Place> {
+        let before = self.open.fetch_add(1, Ordering::Relaxed);
+        let place = Place(self.clone());
+        (before < self.config.borrow().max_connections).then_some(place)
+    }
+
+    async fn all_closed(&self) {
+        loop {
+            let closed = self.has_closed.notified();
+            if self.open.load(Ordering::Relaxed) == 0 {
+                return;
+            }
+            closed.await;
+        }
+    }
+}
+
+/// One connection among those that are open.
+struct Place(Arc<Shared>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+        self.0.has_closed.notify_waiters();
+    }
+}
+
+/// The log of what concerns single connections: at most a line a second, since anybody can cause one.
+pub struct Complaints {
+    begun: Instant,
+    next_ms: AtomicU64,
+}
+
+impl Complaints {
+    fn new() -> Complaints {
+        Complaints { begun: Instant::now(), next_ms: AtomicU64::new(0) }
+    }
+
+    pub fn tell(&self, message: &str) {
+        let now = self.begun.elapsed().as_millis() as u64;
+        let next = self.next_ms.load(Ordering::Relaxed);
+        let is_free = now >= next
+            && self.next_ms.compare_exchange(next, now + 1000, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if is_free {
+            eprintln!("a client was refused: {message}");
+        }
+    }
+}
+
+/// Until a signal ends it.
+pub fn run(invocation: &Invocation, config: Config) -> io::Result<()> {
+    let mut builder = runtime::Builder::new_multi_thread();
+    if config.fixed.threads > 0 {
+        builder.worker_threads(config.fixed.threads);
+    }
+    let runtime = builder.enable_all().build()?;
+    let outcome = runtime.block_on(serve(invocation, config));
+    // What has outlived the drain ends here.
+    runtime.shutdown_background();
+    outcome
+}
+
+pub fn read(invocation: &Invocation) -> Result<Config, String> {
+    invocation.options().and_then(|options| Config::of(&options))
+}
+
+async fn serve(invocation: &Invocation, config: Config) -> io::Result<()> {
+    let fixed = config.fixed.clone();
+    let shared = Arc::new(Shared {
+        config: watch::channel(Arc::new(config)).0,
+        draining: watch::channel(false).0,
+        counts: Counts::default(),
+        complaints: Complaints::new(),
+        open: AtomicUsize::new(0),
+        has_closed: Notify::new(),
+    });
+    let (mut reload, mut ends) = (signal(SignalKind::hangup())?, Ends::new()?);
+    let mut tasks = JoinSet::new();
+    let mut sockets = SocketFiles(Vec::new());
+    for address in &fixed.listen {
+        let bound = listen(address, fixed.socket_mode, &shared, &mut tasks, &mut sockets).await;
+        let bound = bound.map_err(|error| told(address, error))?;
+        eprintln!("clients of {} may connect to {bound}", shared.config().server);
+    }
+    if let Some(address) = fixed.metrics {
+        let listener = TcpListener::bind(address).await.map_err(|error| told(&Address::Ip(address), error))?;
+        eprintln!("http://{}/metrics tells what passes", listener.local_addr()?);
+        tokio::spawn(http::serve(listener, shared.clone()));
+    }
+    notify::tell("READY=1");
+    loop {
+        tokio::select! {
+            _ = reload.recv() => take_over(read(invocation), &fixed, &shared),
+            () = ends.next() => break,
+        }
+    }
+    notify::tell("STOPPING=1");
+    tasks.shutdown().await;
+    drop(sockets);
+    drain(&shared, &mut ends).await;
+    Ok(())
+}
+
+fn told(address: &Address, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
+}
+
+fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
+    match read {
+        Err(error) => eprintln!("nothing was reloaded: {error}"),
+        Ok(config) => {
+            if config.fixed != *fixed {
+                eprintln!("listen, socket-mode, metrics and threads stay as they are until a restart");
+            }
+            shared.config.send_replace(Arc::new(config));
+            eprintln!("reloaded; new connections use the new configuration");
+        }
+    }
+}
+
+async fn drain(shared: &Shared, ends: &mut Ends) {
+    let limit = shared.config().drain_timeout;
+    eprintln!("ending; {} connections are open", shared.open.load(Ordering::Relaxed));
+    shared.draining.send_replace(true);
+    tokio::select! {
+        drained = timeout(limit, shared.all_closed()) => if drained.is_err() {
+            eprintln!("{} connections did not end in time", shared.open.load(Ordering::Relaxed));
+        },
+        () = ends.next() => {}
+    }
+}
+
+/// The signals that end the process.
+struct Ends {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Ends {
+    fn new() -> io::Result<Ends> {
+        Ok(Ends { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Removed at the end.
+struct SocketFiles(Vec<PathBuf>);
+
+impl Drop for SocketFiles {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+async fn listen(
+    address: &Address,
+    mode: u32,
+    shared: &Arc<Shared>,
+    tasks: &mut JoinSet<()>,
+    sockets: &mut SocketFiles,
+) -> io::Result<Address> {
+    let shared = shared.clone();
+    match address {
+        Address::Ip(address) => {
+            let listener = TcpListener::bind(address).await?;
+            let bound = listener.local_addr()?;
+            tasks.spawn(async move {
+                loop {
+                    match listener.accept().await {
+                        Ok((stream, peer)) => {
+                            let addresses = stream.local_addr().ok().map(|own| (peer, own));
+                            let _ = stream.set_nodelay(true);
+                            arrive(&shared, Arrival { stream: Box::new(stream), addresses });
+                        }
+                        Err(error) => pause(&error).await,
+                    }
+                }
+            });
+            Ok(Address::Ip(bound))
+        }
+        Address::Unix(path) => {
+            remove_stale(path)?;
+            let listener = UnixListener::bind(path)?;
+            sockets.0.push(path.clone());
+            fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+            tasks.spawn(async move {
+                loop {
+                    match listener.accept().await {
+                        Ok((stream, _)) => arrive(&shared, Arrival { stream: Box::new(stream), addresses: None }),
+                        Err(error) => pause(&error).await,
+                    }
+                }
+            });
+            Ok(address.clone())
+        }
+    }
+}
+
+async fn pause(error: &io::Error) {
+    eprintln!("a client could not be accepted: {error}");
+    sleep(ACCEPT_PAUSE).await;
+}
+
+/// Of a process that did not end well. A socket that someone listens on, and any other file, stays.
+fn remove_stale(path: &Path) -> io::Result<()> {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    let is_stale = || Probe::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+    if is_socket && is_stale() { fs::remove_file(path) } else { Ok(()) }
+}
+
+fn arrive(shared: &Arc<Shared>, arrival: Arrival) {
+    shared.counts.accepted.add(1);
+    let shared = shared.clone();
+    match shared.admit() {
+        Some(place) => drop(tokio::spawn(async move {
+            relay(arrival, &place.0).await;
+        })),
+        None => drop(tokio::spawn(async move { too_many(arrival.stream, &shared).await })),
+    }
+}
+
+async fn too_many(mut client: Stream, shared: &Shared) {
+    shared.counts.over_limit.add(1);
+    let limit = shared.config().max_connections;
+    let message = format!("Too many connections: fqc-near takes {limit} (max-connections)");
+    let error = Refusal::new(TOO_MANY_CONNECTIONS, b"08004", message);
+    shared.complaints.tell(&error.message);
+    let _ = client.write_all(&error.packet(0)).await;
+    let _ = client.shutdown().await;
+}

@@ -1,0 +1,70 @@
+//! A byte stream to a client or to the server, whatever carries it.
+
+use crate::config::Server;
+use std::io;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::net::{TcpSocket, UnixStream, lookup_host};
+use wire::Header;
+
+pub trait Line: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Line for T {}
+
+pub type Stream = Box<dyn Line>;
+
+/// No packet of a login is longer, by far.
+const LOGIN_PACKET: usize = 1 << 20;
+
+/// A connection to the server, by the first of its addresses that answers.
+pub async fn connect(server: &Server) -> io::Result<Stream> {
+    let (host, port) = match server {
+        Server::Unix(path) => return Ok(Box::new(UnixStream::connect(path).await?)),
+        Server::Tcp { host, port } => (host.as_str(), *port),
+    };
+    let mut last = io::Error::other("its name has no address");
+    for address in lookup_host((host, port)).await? {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        socket.set_keepalive(true)?;
+        match socket.connect(address).await {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                return Ok(Box::new(stream));
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// The packets of a login. Nothing beyond the current packet is read: what follows may be TLS, or belong to someone else.
+pub struct Packets {
+    pub stream: Stream,
+    partial: Vec<u8>,
+}
+
+impl Packets {
+    pub fn new(stream: Stream) -> Packets {
+        Packets { stream, partial: Vec::new() }
+    }
+
+    /// The next packet, header included. A call that is given up loses nothing.
+    pub async fn next(&mut self) -> io::Result<Vec<u8>> {
+        loop {
+            let wanted = match Header::parse(&self.partial) {
+                Some(header) if header.length > LOGIN_PACKET => {
+                    return Err(io::Error::other("a packet of the login is too long"));
+                }
+                Some(header) => Header::SIZE + header.length,
+                None => Header::SIZE,
+            };
+            let missing = wanted - self.partial.len();
+            if missing == 0 {
+                return Ok(std::mem::take(&mut self.partial));
+            }
+            let mut limited = (&mut self.stream).take(missing as u64);
+            if limited.read_buf(&mut self.partial).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! TLS on both legs: certificates and keys from PEM files, the server's certificate verified by its authority or also by its name.
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme};
+use std::sync::Arc;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+pub type Name = ServerName<'static>;
+
+pub fn acceptor(certificate: &str, key: &str) -> Result<TlsAcceptor, String> {
+    let chain = certificates(certificate)?;
+    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| format!("no private key in {key}: {error}"))?;
+    let builder = ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
+    let builder = builder.map_err(|error| error.to_string())?.with_no_client_auth();
+    let config = builder.with_single_cert(chain, key).map_err(|error| error.to_string())?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// `is_named`: the certificate must also be for the name that is connected to.
+pub fn connector(authorities: &str, is_named: bool) -> Result<TlsConnector, String> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(authorities)? {
+        roots.add(certificate).map_err(|error| format!("{authorities}: {error}"))?;
+    }
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider()).build();
+    let verifier = Verifier { inner: verifier.map_err(|error| error.to_string())?, is_named };
+    let builder = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
+    let builder = builder.map_err(|error| error.to_string())?.dangerous();
+    let config = builder.with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
+}
+
+pub fn name(text: &str) -> Result<Name, String> {
+    ServerName::try_from(text.to_owned()).map_err(|_| format!("`{text}` is no name that a certificate could have"))
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}
+
+fn certificates(file: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+    let wrong = |error| format!("no certificate in {file}: {error}");
+    let read: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).map_err(wrong)?.collect();
+    let read = read.map_err(wrong)?;
+    if read.is_empty() { Err(format!("no certificate in {file}")) } else { Ok(read) }
+}
+
+/// Everything that the library verifies, except the name where only the authority is asked for: servers often have certificates
+/// without a name that could be verified.
+#[derive(Debug)]
+struct Verifier {
+    inner: Arc<WebPkiServerVerifier>,
+    is_named: bool,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let verified = self.inner.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        match verified {
+            // The name is verified last: the chain is valid.
+            Err(rustls::Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if !self.is_named => Ok(ServerCertVerified::assertion()),
+            other => other,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.inner.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.inner.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.inner.supported_verify_schemes()
+    }
+}

@@ -1,0 +1,245 @@
+//! `fqc-near` as a process beside a real server.
+
+#![allow(dead_code, reason = "not every test uses all of it")]
+
+use fqc_tests::client::{Client, Endpoint, Login};
+use fqc_tests::server::{Options, Server};
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Only a fault takes so long.
+pub const LIMIT: Duration = Duration::from_secs(120);
+
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_fqc-near");
+
+/// A folder that goes with the test.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn fresh() -> Folder {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("near-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).expect("a folder");
+        Folder(path)
+    }
+
+    pub fn file(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a path in UTF-8").into()
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> String {
+        fs::write(self.0.join(name), text).expect("a file");
+        self.file(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub struct Near {
+    child: Child,
+    folder: Folder,
+    states: UnixDatagram,
+}
+
+/// With these arguments besides those that a test needs to find it.
+pub fn near_with(arguments: &[&str]) -> Near {
+    let folder = Folder::fresh();
+    let states = UnixDatagram::bind(folder.0.join("notify")).expect("a socket");
+    states.set_read_timeout(Some(LIMIT)).expect("a limit");
+    let log = fs::File::create(folder.0.join("log")).expect("a log");
+    let listen = format!("127.0.0.1:0,{}", folder.file("socket"));
+    let child = Command::new(PROGRAM)
+        .args(["--listen", &listen, "--metrics", "127.0.0.1:0"])
+        .args(arguments)
+        .env("NOTIFY_SOCKET", folder.file("notify"))
+        .stdin(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .expect("it starts");
+    let near = Near { child, folder, states };
+    assert_eq!(near.state(), "READY=1", "{}", near.log());
+    near
+}
+
+pub fn near(server: &Server, arguments: &[&str]) -> Near {
+    let address = format!("127.0.0.1:{}", server.port());
+    near_with(&[&["--server", &address], arguments].concat())
+}
+
+impl Near {
+    /// What it tells the service manager next.
+    pub fn state(&self) -> String {
+        let mut bytes = [0; 64];
+        let count = self.states.recv(&mut bytes).unwrap_or_else(|error| panic!("{error}: {}", self.log()));
+        String::from_utf8_lossy(&bytes[..count]).into_owned()
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.0.join("log")).unwrap_or_default()
+    }
+
+    fn port_after(&self, words: &str) -> u16 {
+        let log = self.log();
+        let (_, rest) = log.split_once(words).unwrap_or_else(|| panic!("no `{words}` in {log}"));
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().expect("a port")
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port_after("may connect to 127.0.0.1:")
+    }
+
+    pub fn tcp(&self) -> Endpoint {
+        Endpoint::Tcp(self.port())
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.folder.0.join("socket")
+    }
+
+    pub fn unix(&self) -> Endpoint {
+        Endpoint::Unix(self.socket())
+    }
+
+    /// Root, by TCP.
+    pub fn client(&self) -> Client {
+        Client::root(&self.tcp()).expect("a connection")
+    }
+
+    pub fn login(&self, user: &str, password: &str) -> std::io::Result<Client> {
+        Client::connect(&self.tcp(), &Login::user(user, password))
+    }
+
+    pub fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port_after("http://127.0.0.1:"))).expect("it answers");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: near\r\n\r\n").expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it writes");
+        answer
+    }
+
+    /// Of `/metrics`, by name and labels.
+    pub fn metric(&self, name: &str) -> u64 {
+        let metrics = self.get("/metrics");
+        let line = metrics.lines().find_map(|line| line.strip_prefix(&format!("fqc_near_{name} ")));
+        line.unwrap_or_else(|| panic!("no {name} in {metrics}")).parse().expect("a number")
+    }
+
+    pub fn wait_for_metric(&self, name: &str, is_enough: impl Fn(u64) -> bool) {
+        wait_until(name, || is_enough(self.metric(name)));
+    }
+
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: the process is this test's own and has not been waited for.
+        assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
+    }
+
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    pub fn ended(&mut self) -> ExitStatus {
+        let mut status = None;
+        wait_until("the end of the process", || {
+            status = self.child.try_wait().expect("it can be waited for");
+            status.is_some()
+        });
+        status.expect("it has ended")
+    }
+
+    pub fn resident_kib(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+}
+
+impl Drop for Near {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < LIMIT, "waited in vain for {what}");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+pub fn server() -> Server {
+    server_with(&[])
+}
+
+pub fn server_with(arguments: &[&str]) -> Server {
+    let arguments = arguments.iter().map(|one| one.to_string()).collect();
+    Server::start(Options { arguments, ..Options::default() }).expect("a server")
+}
+
+pub struct Certificates {
+    pub folder: Folder,
+}
+
+impl Certificates {
+    /// An authority, and a certificate for this name that comes from it: files `ca.pem`, `cert.pem` and `key.pem`.
+    pub fn of(name: &str) -> Certificates {
+        use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+        let folder = Folder::fresh();
+        let key = KeyPair::generate().expect("a key");
+        let mut authority = CertificateParams::new(Vec::new()).expect("parameters");
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        authority.distinguished_name.push(rcgen::DnType::CommonName, "authority");
+        let ca = authority.self_signed(&key).expect("an authority");
+        let issuer = Issuer::new(authority, key);
+        let own = KeyPair::generate().expect("a key");
+        let mut leaf = CertificateParams::new(vec![name.to_owned()]).expect("parameters");
+        leaf.distinguished_name.push(rcgen::DnType::CommonName, name);
+        let leaf = leaf.signed_by(&own, &issuer).expect("a certificate");
+        folder.write("ca.pem", &ca.pem());
+        folder.write("cert.pem", &leaf.pem());
+        folder.write("key.pem", &own.serialize_pem());
+        Certificates { folder }
+    }
+
+    pub fn file(&self, name: &str) -> String {
+        self.folder.file(name)
+    }
+
+    /// For a server's command line.
+    pub fn of_server(&self) -> Vec<String> {
+        [("ssl-ca", "ca.pem"), ("ssl-cert", "cert.pem"), ("ssl-key", "key.pem")]
+            .map(|(name, file)| format!("--{name}={}", self.file(file)))
+            .to_vec()
+    }
+}
+
+/// The stock client runs one batch of statements; its output, or what it complains of.
+pub fn stock_client(program: &Path, arguments: &[&str], statements: &str) -> Result<String, String> {
+    let output = Command::new(program)
+        .args(["--no-defaults", "--batch", "--skip-column-names", "--protocol=tcp", "--host=127.0.0.1"])
+        .args(arguments)
+        .arg("--execute")
+        .arg(statements)
+        .output()
+        .expect("the client runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+}
+
+pub fn mariadb(arguments: &[&str], statements: &str) -> Result<String, String> {
+    stock_client(Path::new("mariadb"), arguments, statements)
+}

@@ -1,0 +1,18 @@
+//! Both sides of a connection beside the application, in pieces of any size and order.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use near::follow::Follower;
+
+fuzz_target!(|input: (u64, Vec<(bool, Vec<u8>)>)| {
+    let (capabilities, pieces) = input;
+    let mut follower = Follower::new(capabilities);
+    for (is_of_client, bytes) in pieces {
+        if is_of_client {
+            follower.from_client(&bytes)
+        } else {
+            follower.from_server(&bytes)
+        }
+        follower.is_at_rest();
+    }
+});
