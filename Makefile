@@ -120,6 +120,14 @@ test-engine-line: engine ## Engine: part of these on another line of MariaDB, wh
 		$(CARGO) test --locked --no-fail-fast -p fqc-tests $(addprefix --test ,$(LINE_TESTS)) ;; \
 	3) echo "SKIPPED: NO MARIADB $(LINE) SERVER COULD BE HAD; NOTHING WAS TESTED ON THAT LINE" ;; \
 	*) exit 1 ;; esac
+test-engine-replicas: engine ## Engine: histories on a source and its replica, in each format of the log, and what is served beside 1000 rows a second
+	@$(CARGO) build --release --locked --quiet -p fqc-tests --bin replicas
+	@cd engine && for format in ROW MIXED STATEMENT; do \
+		target/release/replicas --plugin dist/fqc.so --seconds $(SECONDS_EACH) --source binlog-format=$$format; \
+		target/release/replicas --plugin dist/fqc.so --seconds $(SECONDS_EACH) --source binlog-format=$$format \
+			--replica slave-parallel-threads=4 --replica slave-parallel-mode=aggressive; done
+	@cd engine && target/release/replicas --plugin dist/fqc.so --seconds $(SECONDS_EACH) --rate 1000 --source binlog-format=ROW
+test-engine-replicas: SECONDS_EACH ?= 60
 test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is fetched; or FQC_MYSQLD=/path/to/mysqld
 	@code=0; scripts/fetch-server MySQL 9.7 || code=$$?; case $$code in \
 	0) $(CARGO) test --locked --no-fail-fast -p fqc-tests --features mysql --test mysql ;; \

@@ -126,6 +126,74 @@ fn an_applier_writes_tables_of_any_engine() {
     }
 }
 
+/// Which rows they are, events say as surely as a client that names them.
+#[test]
+fn rows_that_events_leave_alone_are_kept() {
+    let mut pair = Pair::start(&["--binlog-format=ROW"], &[]);
+    let kinds = ["SIGNED", "UNSIGNED"]
+        .iter()
+        .flat_map(|sign| ["TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT"].map(|kind| format!("{kind} {sign}")));
+    for (number, kind) in kinds.enumerate() {
+        let table = format!("rows{number}");
+        let first = if kind.ends_with("UNSIGNED") { 0 } else { -3 };
+        let create = format!("CREATE TABLE {table} (a VARCHAR(20), v INT, b BIT(3), id {kind} PRIMARY KEY)");
+        let insert =
+            format!("INSERT INTO {table} VALUES (NULL, 10, b'1', {first}), ('x', 20, NULL, 2), ('y', 30, NULL, 3)");
+        all(&mut pair.writer, &[&create, &insert]);
+        pair.catch_up();
+        let row = |key: i64| format!("SELECT v FROM d.{table} WHERE id = {key}");
+        // The server shows how a row is found with the first that it looks for.
+        pair.follows(&row(first), &[&format!("UPDATE {table} SET v = 11 WHERE id = {first}")], "11");
+        for other in [
+            format!("UPDATE {table} SET v = v + 1, a = 'longer' WHERE id > 1"),
+            format!("INSERT INTO {table} VALUES ('z', 40, NULL, 4), (NULL, 50, NULL, 5)"),
+            format!("UPDATE {table} SET id = 100 WHERE id = 4"),
+            format!("DELETE FROM {table} WHERE v = 50"),
+            format!("REPLACE INTO {table} VALUES ('w', 21, NULL, 2)"),
+        ] {
+            pair.spares(&row(first), &[&other]);
+        }
+        pair.follows(&row(2), &[&format!("UPDATE {table} SET v = 22 WHERE a = 'w'")], "22");
+        pair.follows(&row(101), &[&format!("UPDATE {table} SET id = 101 WHERE id = 100")], "40");
+        pair.follows(&row(101), &[&format!("UPDATE {table} SET id = 102 WHERE v = 40")], "");
+        pair.follows(&row(7), &[&format!("INSERT INTO {table} VALUES (NULL, 70, NULL, 7)")], "70");
+        pair.follows(&row(7), &[&format!("DELETE FROM {table} WHERE v = 70")], "");
+        pair.follows(&format!("SELECT COUNT(*) FROM d.{table}"), &[&format!("DELETE FROM {table} WHERE id = 3")], "3");
+        pair.follows(&row(first), &["BEGIN", &format!("UPDATE {table} SET v = 9"), "COMMIT"], "9");
+    }
+}
+
+/// What does not name its rows, or too many of them, outdates all.
+#[test]
+fn an_applier_whose_rows_are_not_known() {
+    let mut pair = Pair::start(&["--binlog-format=ROW"], &["--slave-run-triggers-for-rbr=YES"]);
+    let ids = || (1..=500).map(|id| format!("({id}, 1)")).collect::<Vec<_>>().join(", ");
+    let tables = [
+        "CREATE TABLE many (id INT PRIMARY KEY, v INT)".to_owned(),
+        format!("INSERT INTO many VALUES {}", ids()),
+        "CREATE TABLE parts (id INT PRIMARY KEY, v INT) PARTITION BY HASH (id) PARTITIONS 3".to_owned(),
+        format!("INSERT INTO parts VALUES {}", ids()),
+        "CREATE TABLE counted (id INT PRIMARY KEY, v INT)".to_owned(),
+        "INSERT INTO counted VALUES (1, 0), (2, 0)".to_owned(),
+        "CREATE TABLE keyless (id INT, v INT)".to_owned(),
+        "INSERT INTO keyless VALUES (1, 0), (2, 0)".to_owned(),
+    ];
+    all(&mut pair.writer, &tables.each_ref().map(String::as_str));
+    pair.catch_up();
+    all(
+        &mut client(&pair.replica),
+        &["CREATE TRIGGER d.x AFTER UPDATE ON d.many FOR EACH ROW UPDATE d.counted SET v = v + 1 WHERE id = 2"],
+    );
+    pair.follows(READ, &["UPDATE t SET v = 11 WHERE id = 1"], "11");
+    pair.follows("SELECT v FROM d.counted WHERE id = 2", &["UPDATE many SET v = 2 WHERE id = 3"], "1");
+    pair.follows("SELECT v FROM d.many WHERE id = 499", &["UPDATE many SET v = 3"], "3");
+    pair.follows("SELECT v FROM d.parts WHERE id = 499", &["UPDATE parts SET v = 3 WHERE id > 490"], "3");
+    pair.follows("SELECT v FROM d.parts WHERE id = 600", &["INSERT INTO parts VALUES (600, 4)"], "4");
+    pair.follows("SELECT v FROM d.keyless WHERE id = 1", &["UPDATE keyless SET v = 5 WHERE id = 1"], "5");
+    let both = ["BEGIN", "UPDATE many SET v = 6 WHERE id = 7", "UPDATE t SET v = 12 WHERE id = 1", "COMMIT"];
+    pair.follows(READ, &both, "12");
+}
+
 /// Rows that a server without the row's parent deletes itself: no event names their table.
 #[test]
 fn an_applier_deletes_what_hangs_on_a_row() {
@@ -200,29 +268,38 @@ fn an_applier_gives_up_in_the_middle_of_a_transaction() {
     assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
 }
 
-/// Nobody knows who will end what is prepared: what it has written is not kept while its applier lives.
+/// What is prepared shows nothing, so that the tables are kept meanwhile; whoever ends it outdates them.
 #[test]
 fn what_an_applier_has_prepared_shows_when_it_is_committed() {
-    let mut pair = Pair::start(&["--binlog-format=ROW"], &[]);
-    small_table(&mut pair.writer, "other", "InnoDB");
-    pair.catch_up();
-    let other = "SELECT v FROM d.other WHERE id = 1";
-    pair.arena.warm(&mut pair.reader, READ);
-    all(&mut pair.writer, &["XA START 'x'", "UPDATE t SET v = 11 WHERE id = 1", "XA END 'x'", "XA PREPARE 'x'"]);
-    pair.catch_up();
-    for _ in 0..3 {
-        pair.arena.miss(&mut pair.reader, READ, "10");
+    for (format, replica) in [("ROW", None), ("STATEMENT", None), ("ROW", Some("--slave-parallel-threads=4"))] {
+        let of_replica: Vec<_> = replica.into_iter().collect();
+        let mut pair = Pair::start(&[&format!("--binlog-format={format}")], &of_replica);
+        small_table(&mut pair.writer, "other", "InnoDB");
+        pair.catch_up();
+        let prepare = |id: &str, value: &str| {
+            let update = format!("UPDATE t SET v = {value} WHERE id = 1");
+            [format!("XA START '{id}'"), update, format!("XA END '{id}'"), format!("XA PREPARE '{id}'")]
+        };
+        all(&mut pair.writer, &prepare("x", "11").each_ref().map(String::as_str));
+        pair.catch_up();
+        assert_eq!(pair.arena.warm(&mut pair.reader, READ), "10");
+        // Others go on meanwhile.
+        all(&mut client(&pair.source), &["UPDATE d.other SET v = 12 WHERE id = 1"]);
+        pair.catch_up();
+        assert_eq!(pair.arena.warm(&mut pair.reader, "SELECT v FROM d.other WHERE id = 1"), "12");
+        pair.follows(READ, &["XA COMMIT 'x'"], "11");
+        all(&mut pair.writer, &prepare("y", "12").each_ref().map(String::as_str));
+        pair.catch_up();
+        assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
+        all(&mut pair.writer, &["XA ROLLBACK 'y'"]);
+        pair.catch_up();
+        assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
+        // Ended on the replica itself.
+        all(&mut pair.writer, &prepare("z", "13").each_ref().map(String::as_str));
+        pair.catch_up();
+        let mut local = client(&pair.replica);
+        pair.arena.follows(&mut pair.reader, READ, || all(&mut local, &["XA COMMIT 'z'"]), "13");
     }
-    // Others go on meanwhile, on the same thread.
-    all(&mut client(&pair.source), &["UPDATE d.other SET v = 12 WHERE id = 1"]);
-    pair.catch_up();
-    assert_eq!(pair.arena.warm(&mut pair.reader, other), "12");
-    pair.arena.miss(&mut pair.reader, READ, "10");
-    all(&mut pair.writer, &["XA COMMIT 'x'"]);
-    pair.catch_up();
-    pair.arena.miss(&mut pair.reader, READ, "11");
-    all(&mut client(&pair.replica), &["STOP SLAVE", "START SLAVE"]);
-    assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
 }
 
 #[test]

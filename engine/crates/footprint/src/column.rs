@@ -29,4 +29,32 @@ impl KeyColumn {
     pub fn holds(&self, key: i128) -> bool {
         (self.least..=self.most).contains(&key)
     }
+
+    /// The value that these bytes begin with, as servers keep it: its least significant byte first.
+    pub fn read(&self, bytes: [u8; 8]) -> i128 {
+        let span = self.most - self.least;
+        let value = i128::from(u64::from_le_bytes(bytes)) & span;
+        if value > self.most { value - span - 1 } else { value }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_read_from_the_bytes_of_its_type_alone() {
+        for bits in [8, 16, 24, 32, 64] {
+            let half = 1i128 << (bits - 1);
+            for (least, most) in [(-half, half - 1), (0, 2 * half - 1)] {
+                let column = KeyColumn::new(b"id".to_vec(), least, most);
+                for value in [least, least + 1, 0, 1, most / 2, most - 1, most] {
+                    let mut bytes = [0xa5; 8];
+                    let length = bits as usize / 8;
+                    bytes[..length].copy_from_slice(&value.to_le_bytes()[..length]);
+                    assert_eq!(column.read(bytes), value, "{bits} bits from {least}");
+                }
+            }
+        }
+    }
 }

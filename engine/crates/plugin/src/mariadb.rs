@@ -9,6 +9,7 @@ pub mod messages;
 pub mod native;
 pub mod processes;
 pub mod product;
+pub mod rows;
 pub mod status;
 pub mod symbols;
 pub mod vtables;

@@ -15,14 +15,19 @@ pub enum Report<'a> {
     CacheType(u8),
     /// A statement locks a table.
     Locked { db: &'a [u8], name: &'a [u8], is_read_only: bool },
+    /// An applier locks a table for writing, and each of its rows that change will be told of under this number.
+    LocksRows { db: &'a [u8], name: &'a [u8], handler: usize },
+    /// An applier has changed a row of such a table, or is about to: its key, as the server keeps it, if that is known. Nobody sees
+    /// it before the transaction has ended.
+    Row { handler: usize, key: Option<[u8; 8]> },
+    /// An applier is about to end its transaction, or to prepare it for whoever ends it.
+    Commits,
     /// A table is created, dropped, renamed or altered.
     Defined { db: &'a [u8], name: &'a [u8] },
     /// A statement is about to run, also one inside a routine.
     Statement { text: &'a [u8] },
     /// An applier is about to run a statement, which is told of only after it has run.
     Applies { state: SessionState<'a> },
-    /// An applier has prepared a transaction for whoever ends it later.
-    Prepared,
     /// A statement has ended. `executed`: the text of what it has done, empty if it failed or did something else.
     Ended { state: SessionState<'a>, executed: &'a [u8] },
     /// The thread has ended, or the connection.

@@ -24,7 +24,7 @@ const MOST_WRITTEN: usize = 64;
 /// Rows or blocks that a result depends on.
 const MOST_READ: usize = 16;
 /// Cells that a transaction remembers before it stops telling rows apart.
-const MOST_REMEMBERED: usize = 192;
+pub(crate) const MOST_REMEMBERED: usize = 192;
 /// Bytes of a text that is looked at.
 const LONGEST: usize = 16 * 1024;
 
@@ -147,7 +147,7 @@ fn integer(param: wire::Param) -> Option<i128> {
     }
 }
 
-fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; 2] {
+pub(crate) fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; 2] {
     [engine.rows().row(table.whole.0, key), engine.rows().block(table.whole.0, key)]
 }
 

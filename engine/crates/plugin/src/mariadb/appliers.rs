@@ -12,11 +12,12 @@ use crate::faults::Point;
 use crate::following::bystanders;
 use crate::log;
 use crate::mariadb::abi::Thd;
+use crate::mariadb::rows;
 use crate::mariadb::symbols::ThdRef;
 use crate::mariadb::vtables;
 use crate::pointers::Pointer;
 use locks::Mutex;
-use session::{Report, Unheard};
+use session::{Bystander, Report, Unheard};
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
@@ -39,22 +40,16 @@ impl Original {
 }
 
 static COMMIT: Original = Original(AtomicPtr::new(null_mut()));
-static PREPARE: Original = Original(AtomicPtr::new(null_mut()));
 static STATEMENT: Original = Original(AtomicPtr::new(null_mut()));
 static LOAD: Original = Original(AtomicPtr::new(null_mut()));
+static ROWS: Original = Original(AtomicPtr::new(null_mut()));
 
+/// Also of one that is only prepared: whoever ends it later closes everything before.
 unsafe extern "C" fn on_commit(event: *mut c_void, group: *mut c_void) -> c_int {
+    tell(|_| Report::Commits);
     let failed = COMMIT.call(event, group);
     if failed == 0 {
         tell(|thd| Report::Ended { state: thd.transaction_state(), executed: b"COMMIT" });
-    }
-    failed
-}
-
-unsafe extern "C" fn on_prepare(event: *mut c_void, group: *mut c_void) -> c_int {
-    let failed = PREPARE.call(event, group);
-    if failed == 0 {
-        tell(|_| Report::Prepared);
     }
     failed
 }
@@ -65,6 +60,11 @@ unsafe extern "C" fn on_statement(event: *mut c_void, group: *mut c_void) -> c_i
 
 unsafe extern "C" fn on_load(event: *mut c_void, group: *mut c_void) -> c_int {
     around(&LOAD, event, group)
+}
+
+unsafe extern "C" fn on_rows(event: *mut c_void, group: *mut c_void) -> c_int {
+    let _inside = contain(Point::Event, None, || Some(rows::Inside::begin()));
+    ROWS.call(event, group)
 }
 
 fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int {
@@ -93,6 +93,11 @@ pub fn note(thd: &ThdRef) {
 
 /// Tells of the applier that this thread is; false if it is not known to be one.
 fn tell<'a>(report: impl FnOnce(&ThdRef) -> Report<'a>) -> bool {
+    with_applier(|thd, bystander| bystander.report(engine(), report(thd)))
+}
+
+/// Works on what is known of the applier that this thread is; false if it is not known to be one.
+pub fn with_applier(work: impl FnOnce(&ThdRef, &mut Bystander)) -> bool {
     contain(Point::Event, false, || {
         if !is_loaded() || !engine().vigil().is_awake() {
             return true;
@@ -100,7 +105,7 @@ fn tell<'a>(report: impl FnOnce(&ThdRef) -> Report<'a>) -> bool {
         let Some(thd) = APPLIER.try_with(Cell::get).ok().filter(|thd| !thd.is_null()) else { return false };
         // SAFETY: the session of an applier lives as long as its thread, which is this one.
         let thd = unsafe { ThdRef::of(thd) };
-        bystanders::with(thd.thread_id(), |bystander| bystander.report(engine(), report(&thd)));
+        bystanders::with(thd.thread_id(), |bystander| work(&thd, bystander));
         true
     })
 }
@@ -112,13 +117,13 @@ struct Seam {
     original: &'static Original,
 }
 
-const SEAMS: [Seam; 5] = [
+const SEAMS: [Seam; 11] = [
     seam(c"_ZTV13Xid_log_event", c"_ZN19Xid_apply_log_event14do_apply_eventEP14rpl_group_info", on_commit, &COMMIT),
     seam(
         c"_ZTV20XA_prepare_log_event",
         c"_ZN19Xid_apply_log_event14do_apply_eventEP14rpl_group_info",
-        on_prepare,
-        &PREPARE,
+        on_commit,
+        &COMMIT,
     ),
     seam(c"_ZTV15Query_log_event", c"_ZN15Query_log_event14do_apply_eventEP14rpl_group_info", on_statement, &STATEMENT),
     seam(
@@ -133,7 +138,15 @@ const SEAMS: [Seam; 5] = [
         on_load,
         &LOAD,
     ),
+    seam(c"_ZTV20Write_rows_log_event", APPLY_ROWS, on_rows, &ROWS),
+    seam(c"_ZTV21Update_rows_log_event", APPLY_ROWS, on_rows, &ROWS),
+    seam(c"_ZTV21Delete_rows_log_event", APPLY_ROWS, on_rows, &ROWS),
+    seam(c"_ZTV31Write_rows_compressed_log_event", APPLY_ROWS, on_rows, &ROWS),
+    seam(c"_ZTV32Update_rows_compressed_log_event", APPLY_ROWS, on_rows, &ROWS),
+    seam(c"_ZTV32Delete_rows_compressed_log_event", APPLY_ROWS, on_rows, &ROWS),
 ];
+
+const APPLY_ROWS: &CStr = c"_ZN14Rows_log_event14do_apply_eventEP14rpl_group_info";
 
 const fn seam(table: &'static CStr, method: &'static CStr, function: Apply, original: &'static Original) -> Seam {
     Seam { table, method, function, original }
@@ -164,6 +177,7 @@ pub fn install() {
 }
 
 pub fn remove() {
+    rows::remove();
     put_back(&mut INSTALLED.lock().unwrap_or_else(PoisonError::into_inner));
 }
 

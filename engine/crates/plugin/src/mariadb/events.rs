@@ -9,6 +9,7 @@ use crate::following::{bystanders, strangers, waking};
 use crate::mariadb::abi::*;
 use crate::mariadb::appliers;
 use crate::mariadb::native;
+use crate::mariadb::rows;
 use crate::mariadb::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::{self, wake_if_wanted};
@@ -89,8 +90,12 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
     if found.is_none() {
         appliers::note(thd);
     }
+    let handler = rows::take_locked().filter(|_| is_lock && !is_read_only && thd.is_applier());
     if found.is_none() && !(is_lock && is_read_only) {
-        bystanders::with(event.thread_id, |bystander| tell(&mut |report| bystander.report(engine, report)));
+        bystanders::with(event.thread_id, |bystander| match handler {
+            Some(handler) => bystander.report(engine, Report::LocksRows { db, name, handler }),
+            None => tell(&mut |report| bystander.report(engine, report)),
+        });
     }
     // Its statement is known now to change what it may.
     if is_lock && engine.flavour().schemas.tells_grants(db, name) && !signal::is_this_thread() {

@@ -4,41 +4,53 @@
 //! transaction has ended; of one whose past is unknown, every statement may end a transaction that wrote anything.
 
 use crate::engine::Engine;
+use crate::engine::tables::{Table, Verdict};
 use crate::report::{Report, SessionState};
+use crate::rows::{MOST_REMEMBERED, row_cells};
 use crate::text::kinds::closing;
 use crate::transaction::writes::Writes;
-use cache::Versions;
+use footprint::KeyColumn;
 use sql::{Kind, LexMode};
+use std::sync::Arc;
 
 pub struct Bystander {
     writes: Writes,
-    /// What it has left to whoever ends a prepared transaction: closed for as long as it lives.
-    prepared: Writes,
     is_past_unknown: bool,
+    /// Tables of which it closes only the rows that it is told of.
+    told: Vec<Told>,
+}
+
+struct Told {
+    handler: usize,
+    table: Arc<Table>,
+    key: Arc<KeyColumn>,
+    has_rows: bool,
 }
 
 impl Bystander {
     /// `is_new`: everything that it ever did has been reported here.
     pub fn new(is_new: bool) -> Bystander {
-        Bystander { writes: Writes::default(), prepared: Writes::default(), is_past_unknown: !is_new }
+        Bystander { writes: Writes::default(), is_past_unknown: !is_new, told: Vec::new() }
     }
 
     pub fn report(&mut self, engine: &Engine, report: Report) {
         match report {
             Report::Locked { is_read_only: true, .. } => {}
             Report::Locked { db, name, .. } => self.writes(engine, db, name),
+            Report::LocksRows { db, name, handler } => self.writes_rows(engine, db, name, handler),
+            Report::Row { handler, key } => self.writes_row(engine, handler, key),
+            Report::Commits => self.closes_untold(engine),
             Report::Defined { db, name } => {
                 self.writes.close_everything(engine, true);
                 self.writes(engine, db, name);
             }
             Report::Statement { text } => self.runs(engine, text),
             Report::Applies { state } => self.applies(engine, &state),
-            Report::Prepared => self.prepares(engine),
             Report::Ended { state, executed } => self.ends(engine, &state, executed),
             Report::Gone => {
+                self.told.clear();
                 self.writes.is_locked = false;
                 self.writes.open(engine);
-                self.prepared.open(engine);
             }
             Report::Connected { .. } | Report::UserChanged { .. } | Report::CacheType(_) => {}
         }
@@ -47,6 +59,45 @@ impl Bystander {
     /// It holds something closed.
     pub fn has_written(&self) -> bool {
         !self.writes.is_empty()
+    }
+
+    /// Whether it wants to be told of the rows that change under this number.
+    pub fn tells_rows_of(&self, handler: usize) -> bool {
+        self.told.iter().any(|told| told.handler == handler)
+    }
+
+    /// What the catalogue says of the table holds until the transaction ends: the server keeps definitions out.
+    fn writes_rows(&mut self, engine: &Engine, db: &[u8], name: &[u8], handler: usize) {
+        if self.tells_rows_of(handler) {
+            self.closes_untold(engine);
+            self.told.retain(|told| told.handler != handler);
+        }
+        let table = engine.tables().find(engine.versions(), db, name);
+        let has_snapshots = table.verdict(engine.catalogue().generation()) == Verdict::Snapshot;
+        let key = engine.key_of(&table).filter(|_| has_snapshots && !self.is_past_unknown && db != b"mysql");
+        let Some(key) = key else { return self.writes(engine, db, name) };
+        self.writes.close(engine, table.any);
+        self.told.push(Told { handler, table, key, has_rows: false });
+    }
+
+    fn writes_row(&mut self, engine: &Engine, handler: usize, key: Option<[u8; 8]>) {
+        let Some(told) = self.told.iter_mut().find(|told| told.handler == handler) else { return };
+        told.has_rows = true;
+        if self.writes.is_closed(told.table.whole) {
+            return;
+        }
+        let fits = self.writes.cells().len() + 2 <= MOST_REMEMBERED;
+        let Some(key) = key.filter(|_| fits) else { return self.writes.close(engine, told.table.whole) };
+        for cell in row_cells(engine, &told.table, told.key.read(key)) {
+            self.writes.close(engine, cell);
+        }
+    }
+
+    /// Who locks a table for its rows writes some; if none has been told of, they are unknown.
+    fn closes_untold(&mut self, engine: &Engine) {
+        for told in self.told.iter().filter(|told| !told.has_rows) {
+            self.writes.close(engine, told.table.whole);
+        }
     }
 
     fn writes(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
@@ -70,16 +121,10 @@ impl Bystander {
     /// Alone, it may be a definition, or the end of a prepared transaction: of most of these nothing is told before they show. In
     /// a transaction, it writes tables, and locks them before.
     fn applies(&mut self, engine: &Engine, state: &SessionState) {
+        self.closes_untold(engine);
         if self.is_past_unknown || is_outside(state) {
             self.writes.close_everything(engine, true);
         }
-    }
-
-    fn prepares(&mut self, engine: &Engine) {
-        for cell in self.writes.cells().iter().filter(|cell| **cell != Versions::EVERYTHING) {
-            self.prepared.close(engine, *cell);
-        }
-        self.writes.open(engine);
     }
 
     /// Its client may have been told already.
@@ -93,6 +138,7 @@ impl Bystander {
         if ended {
             // What was locked before anybody looked may be written without a word, and what hangs on it.
             self.is_past_unknown &= state.in_lock_tables;
+            self.told.clear();
             self.writes.open(engine);
         } else {
             self.writes.open_everything(engine);

@@ -14,7 +14,8 @@ impl Session {
             Report::Locked { db, name, is_read_only } => self.locks(engine, db, name, is_read_only),
             Report::Defined { db, name } => self.defines(engine, db, name),
             Report::Statement { text } => self.runs_inside(engine, text),
-            Report::Applies { .. } | Report::Prepared => {}
+            Report::Applies { .. } | Report::Commits => {}
+            Report::LocksRows { .. } | Report::Row { .. } => {}
             Report::Ended { state, .. } => self.ends(engine, &state),
             Report::Gone => self.close(engine),
         }

@@ -1,0 +1,268 @@
+//! The rows that an applier changes by the events of the binary log that hold rows. The server reports the tables that these lock;
+//! which of their rows they change, InnoDB's handlers are asked, by functions of the plugin's own in the table of their class.
+//!
+//! Invariants:
+//! - a table is taken for one whose rows are told only if its handler's own lock has just passed through here, on this thread;
+//! - a key is what the handler itself keeps of the row that it is shown (`position`), in its memory of the last one. Where that
+//!   memory is, the server has shown: it hands it to `rnd_pos` for each row that an event names by its key. Until then, and
+//!   wherever anything looks otherwise, the row is unknown, and its whole table is closed.
+//!
+//! No class of InnoDB is exported. That of its handlers is that of one which the server is asked to make; where the functions stand
+//! in its table, that of another engine tells, whose functions have names.
+
+use crate::engine::{engine, is_loaded};
+use crate::exports::function;
+use crate::log;
+use crate::mariadb::abi::Thd;
+use crate::mariadb::{appliers, vtables};
+use crate::pointers::Pointer;
+use locks::Mutex;
+use session::Report;
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{OnceLock, PoisonError};
+
+type Handler = *mut *mut c_void;
+type Position = unsafe extern "C" fn(Handler, *const u8);
+type Find = unsafe extern "C" fn(Handler, *mut u8, *mut u8) -> c_int;
+type Lock = unsafe extern "C" fn(Handler, *mut Thd, c_int) -> c_int;
+type Change = unsafe extern "C" fn(Handler, *const u8) -> c_int;
+type Update = unsafe extern "C" fn(Handler, *const u8, *const u8) -> c_int;
+
+const INNODB: c_int = 12;
+const WRITE_LOCK: c_int = 1;
+/// As its type is called.
+const CLASS: &CStr = c"11ha_innobase";
+/// A class with the same base, and with names.
+const PATTERN: &CStr = c"_ZTV8ha_maria";
+
+/// The server's own functions.
+static FIND: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+static LOCK: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+static WRITE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+static UPDATE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+static DELETE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+static POSITION: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+
+/// In words from the start of a handler, where it keeps the place of the last row's key; 0 until the server has shown it.
+static KEPT: AtomicUsize = AtomicUsize::new(0);
+/// Handlers are longer than that.
+const WORDS: usize = 64;
+
+thread_local! {
+    /// This thread applies an event that holds rows.
+    static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// The handler that was just locked for writing.
+    static LOCKED: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// For as long as it lives, its thread applies an event that holds rows.
+pub struct Inside(());
+
+impl Inside {
+    pub fn begin() -> Inside {
+        install();
+        take_locked();
+        IS_INSIDE.set(true);
+        Inside(())
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        let _ = IS_INSIDE.try_with(|inside| inside.set(false));
+    }
+}
+
+fn is_inside() -> bool {
+    IS_INSIDE.try_with(Cell::get).unwrap_or(false)
+}
+
+/// The handler of the table of which the server reports the lock.
+pub fn take_locked() -> Option<usize> {
+    LOCKED.try_with(Cell::take).ok().flatten()
+}
+
+/// # Safety
+/// `F` is the type of the function that `place` holds.
+unsafe fn original<F: Copy>(place: &AtomicPtr<c_void>) -> F {
+    const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+    // SAFETY: the caller's promise; `install` stored it before ours was reachable.
+    unsafe { std::mem::transmute_copy(&place.load(Ordering::Acquire)) }
+}
+
+unsafe extern "C" fn on_lock(handler: Handler, thd: *mut Thd, kind: c_int) -> c_int {
+    // SAFETY: the arguments are those of the server.
+    let failed = unsafe { original::<Lock>(&LOCK)(handler, thd, kind) };
+    if is_inside() && failed == 0 && kind == WRITE_LOCK {
+        let _ = LOCKED.try_with(|locked| locked.set(Some(handler as usize)));
+    }
+    failed
+}
+
+unsafe extern "C" fn on_find(handler: Handler, row: *mut u8, key: *mut u8) -> c_int {
+    if KEPT.load(Ordering::Relaxed) == 0 && is_inside() {
+        // SAFETY: a handler is longer than that.
+        let found = (1..WORDS).filter(|at| unsafe { holds(handler, *at, key) });
+        if let [at] = found.collect::<Vec<_>>()[..] {
+            KEPT.store(at, Ordering::Relaxed);
+        }
+    }
+    // SAFETY: the arguments are those of the server.
+    unsafe { original::<Find>(&FIND)(handler, row, key) }
+}
+
+/// Whether there stands the place of a key of at most eight bytes, and behind it that of a second one, as in a handler.
+unsafe fn holds(handler: Handler, at: usize, key: *mut u8) -> bool {
+    // SAFETY: the caller's promise that it is that long.
+    let [first, second] = [at, at + 1].map(|at| unsafe { handler.add(at).read() } as usize);
+    first == key as usize && second == first + 8
+}
+
+unsafe extern "C" fn on_write(handler: Handler, row: *const u8) -> c_int {
+    // SAFETY: the arguments are those of the server.
+    let failed = unsafe { original::<Change>(&WRITE)(handler, row) };
+    tell(handler, &[row]);
+    failed
+}
+
+unsafe extern "C" fn on_update(handler: Handler, old: *const u8, new: *const u8) -> c_int {
+    // SAFETY: the arguments are those of the server.
+    let failed = unsafe { original::<Update>(&UPDATE)(handler, old, new) };
+    tell(handler, &[old, new]);
+    failed
+}
+
+unsafe extern "C" fn on_delete(handler: Handler, row: *const u8) -> c_int {
+    // SAFETY: the arguments are those of the server.
+    let failed = unsafe { original::<Change>(&DELETE)(handler, row) };
+    tell(handler, &[row]);
+    failed
+}
+
+/// After the server's own function, which may have made up the key, and before anybody else sees the row.
+fn tell(handler: Handler, rows: &[*const u8]) {
+    if !is_inside() {
+        return;
+    }
+    appliers::with_applier(|_, bystander| {
+        if !bystander.tells_rows_of(handler as usize) {
+            return;
+        }
+        for row in rows {
+            let key = key_of(handler, *row);
+            bystander.report(engine(), Report::Row { handler: handler as usize, key });
+        }
+    });
+}
+
+fn key_of(handler: Handler, row: *const u8) -> Option<[u8; 8]> {
+    let at = Some(KEPT.load(Ordering::Relaxed)).filter(|at| *at != 0)?;
+    // SAFETY: what the server itself calls, for a row of this handler's table; it changes the memory of the last key alone.
+    unsafe { original::<Position>(&POSITION)(handler, row) };
+    // SAFETY: as in `holds`; behind a key of at most eight bytes there is room for a second one.
+    unsafe {
+        let key: *mut u8 = handler.add(at).read().cast();
+        (!key.is_null() && holds(handler, at, key)).then(|| key.cast::<[u8; 8]>().read_unaligned())
+    }
+}
+
+/// The places that hold our functions, with what they held before.
+static INSTALLED: Mutex<Vec<(Pointer, usize)>> = Mutex::new(Vec::new());
+
+/// The lock comes last and goes first: where it is told, so are the rows.
+const SEAMS: [(&CStr, *mut c_void, &AtomicPtr<c_void>); 5] = [
+    (c"_ZN8ha_maria7rnd_posEPhS0_", on_find as *mut c_void, &FIND),
+    (c"_ZN8ha_maria9write_rowEPKh", on_write as *mut c_void, &WRITE),
+    (c"_ZN8ha_maria10update_rowEPKhS1_", on_update as *mut c_void, &UPDATE),
+    (c"_ZN8ha_maria10delete_rowEPKh", on_delete as *mut c_void, &DELETE),
+    (c"_ZN8ha_maria13external_lockEP3THDi", on_lock as *mut c_void, &LOCK),
+];
+
+/// On the thread of an applier, since the server makes handlers for its sessions alone.
+fn install() {
+    static PLACES: OnceLock<Option<Vec<Pointer>>> = OnceLock::new();
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !installed.is_empty() || !is_loaded() {
+        return;
+    }
+    let Some(places) = PLACES.get_or_init(find) else { return };
+    for (place, (_, ours, original)) in places.iter().zip(&SEAMS) {
+        original.store(place.current(), Ordering::Release);
+        match place.swap(*ours) {
+            Ok(old) => installed.push((*place, old as usize)),
+            Err(error) => {
+                log::warning(&format!("rows that appliers write are not told apart: {error}"));
+                return put_back(&mut installed);
+            }
+        }
+    }
+}
+
+pub fn remove() {
+    put_back(&mut INSTALLED.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+fn put_back(installed: &mut Vec<(Pointer, usize)>) {
+    for (place, old) in installed.drain(..).rev() {
+        if let Err(error) = place.swap(old as *mut c_void) {
+            log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
+        }
+    }
+}
+
+/// Where the functions stand; `position` only has to be called.
+fn find() -> Option<Vec<Pointer>> {
+    let table = table_of_innodb()? as *mut *mut c_void;
+    // SAFETY: it has what its base declares at the same places as the tables of all other engines.
+    let place = |name| Some(unsafe { Pointer::at(table.add(vtables::slot(PATTERN, name)?)) });
+    POSITION.store(place(c"_ZN8ha_maria8positionEPKh")?.current(), Ordering::Release);
+    SEAMS.iter().map(|(name, ..)| place(name)).collect()
+}
+
+/// Of the class of InnoDB's handlers: where its functions begin.
+fn table_of_innodb() -> Option<usize> {
+    type Resolve = unsafe extern "C" fn(*mut Thd, c_int) -> *mut c_void;
+    type Make = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> Handler;
+    type Begin = unsafe extern "C" fn(c_uint, *mut c_void, usize, usize, c_ulong);
+    type Free = unsafe extern "C" fn(*mut c_void, c_ulong);
+    // SAFETY: the signatures of the server's headers.
+    let (resolve, make, begin, free) = unsafe {
+        (
+            function::<Resolve>(c"_Z25ha_resolve_by_legacy_typeP3THD14legacy_db_type").ok()?,
+            function::<Make>(c"_Z15get_new_handlerP11TABLE_SHAREP11st_mem_rootP10handlerton").ok()?,
+            function::<Begin>(c"init_alloc_root").ok()?,
+            function::<Free>(c"free_root").ok()?,
+        )
+    };
+    // More than what it is, and aligned.
+    let mut memory = [0u64; 64];
+    let memory: *mut c_void = memory.as_mut_ptr().cast();
+    // SAFETY: as the server makes a handler without a table, on the thread of a session. It holds nothing but its own memory.
+    unsafe {
+        let engine = resolve(null_mut(), INNODB);
+        if engine.is_null() {
+            return None;
+        }
+        begin(0, memory, 8192, 0, 0);
+        let handler = make(null_mut(), memory, engine);
+        let table = if handler.is_null() { null_mut() } else { handler.read() };
+        free(memory, 0);
+        is_of_innodb(table.cast()).then_some(table as usize)
+    }
+}
+
+/// # Safety
+/// `table` is null, or that of a class, behind its head.
+unsafe fn is_of_innodb(table: *mut *mut c_void) -> bool {
+    if table.is_null() {
+        return false;
+    }
+    // SAFETY: the head of a table ends with the class's type, which begins with its own table and its name.
+    unsafe {
+        let class: *mut *mut c_char = table.sub(1).read().cast();
+        !class.is_null() && CStr::from_ptr(class.add(1).read()) == CLASS
+    }
+}
