@@ -75,7 +75,7 @@ def _size(instance: Instance, situation: Situation, rule: str, sizing: dict[str,
 
 
 def _curve(instance: Instance, rule: str) -> list[tuple[int, float]]:
-    return cache_curve(instance) if rule == "curve" else []
+    return cache_curve(instance).points if rule == "curve" else []
 
 
 def preview_disable(instance: Instance, *, restore_buffer_pool: bool) -> Preview:

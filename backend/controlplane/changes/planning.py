@@ -18,6 +18,7 @@ from controlplane.parameters.findings import Severity
 from controlplane.parameters.models import TemplateVersion
 from controlplane.prerequisites.findings import Action, InstanceFinding, of_parameters
 from controlplane.prerequisites.gate import gate_findings
+from controlplane.prerequisites.privileges import privileges_to_set
 
 TURNS_CACHE_ON = ("query_cache_type", "query_cache_size")
 
@@ -105,6 +106,7 @@ def preview_wanted(
     found = plan(situation, wanted, allow_restart=allow_restart, by_admin=is_by_admin(), restored=restored)
     findings = [*more_findings, *of_parameters(found.findings), *_cache_gate(instance, found)]
     findings += _pending(instance, situation, found, allow_restart) + _silent(instance, situation)
+    findings += _not_allowed(instance, situation, found)
     preview = build(instance, [*first_steps, *found.steps], situation.is_live, found.lines, findings)
     return replace(preview, needs_admin=found.needs_admin)
 
@@ -152,6 +154,12 @@ def _pending(instance: Instance, situation: Situation, found: Plan, allow_restar
             action=action,
         )
     ]  # fmt: skip
+
+
+def _not_allowed(instance: Instance, situation: Situation, found: Plan) -> list[InstanceFinding]:
+    """What the account may not set is known before anything is: nothing then fails halfway."""
+    names = [step.name for step in found.steps if step.kind == "set_global"]
+    return privileges_to_set(instance, names) if situation.is_live and names else []
 
 
 def _silent(instance: Instance, situation: Situation) -> list[InstanceFinding]:

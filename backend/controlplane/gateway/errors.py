@@ -46,6 +46,13 @@ class RefusedStatement(GatewayError):
     status, code, title, is_permanent = 422, "server_refused", "The server refused the statement", True
 
 
+class PrivilegeMissing(RefusedStatement):
+    """The account was not granted what the statement takes."""
+
+    code, title = "privilege_missing", "The account lacks a privilege"
+    privilege = ""  # the narrowest that would do, as far as the server names one
+
+
 class PasswordWithheld(GatewayError):
     """The server asked for it in a way that would give it away."""
 

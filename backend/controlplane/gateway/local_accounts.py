@@ -35,6 +35,7 @@ class Use(StrEnum):
 
 Grants = list[tuple[str, str]]
 
+INSTALL_GRANTS: Grants = [("INSERT, DELETE", "`mysql`.`plugin`")]
 # Variables take SUPER, and some a right of their own, which SUPER does not include any more.
 CHANGE_GRANTS: dict[str, Grants] = {
     MARIADB.name: [
@@ -43,13 +44,13 @@ CHANGE_GRANTS: dict[str, Grants] = {
             "REPLICATION MASTER ADMIN, REPLICATION SLAVE ADMIN",
             "*.*",
         ),
-        ("INSERT, DELETE", "`mysql`.`plugin`"),
+        *INSTALL_GRANTS,
         ("INSERT, DELETE", "`mysql`.`func`"),
     ],
     MYSQL.name: [
         ("PROCESS", "*.*"),
         ("SYSTEM_VARIABLES_ADMIN, BINLOG_ADMIN, CONNECTION_ADMIN, REPLICATION_SLAVE_ADMIN", "*.*"),
-        ("INSERT, DELETE", "`mysql`.`plugin`"),
+        *INSTALL_GRANTS,
     ],
 }
 # Reads per table are counted for those alone who may read the table, or in a table that must be named.

@@ -47,6 +47,8 @@ class Product:
     # A variable that no server of it lets anybody set. With it, a server that does not list which of its variables can
     # be set is asked, see `variables`. Empty: it lists them.
     never_set: str
+    # An assignment to a global variable that every server of it refuses, whoever asks, before any is made.
+    never_assigned: str
     # Keeps values itself, beyond its next start, where this variable is ON. Empty: it cannot.
     keeping_switch: str
     engine_symbol: bytes  # which a library has that can be loaded into it
@@ -85,6 +87,7 @@ MARIADB = LocalProduct(
         " FROM information_schema.SYSTEM_VARIABLES",
     ),
     never_set="",
+    never_assigned="`datadir` = 1",
     keeping_switch="",
     statistics=TableStatistics(
         switch="userstat",
@@ -159,6 +162,8 @@ MYSQL = LocalProduct(
         + _MYSQL_VALUES,
     ),
     never_set="datadir",
+    # It looks at rights before values, but only after it has looked at what can be set.
+    never_assigned="`sql_mode` = 'no such mode'",
     keeping_switch="persisted_globals_load",
     statistics=TableStatistics(
         switch="performance_schema",
@@ -219,6 +224,7 @@ EDITIONS: tuple[Edition, ...] = (
 )
 
 NO_PRIVILEGE_ERRORS = frozenset({1142, 1143})  # of every product: on the table, on a column of it
+LACKS_PRIVILEGE_ERRORS = NO_PRIVILEGE_ERRORS | {1227, 1370}  # for what a statement does, on a routine
 DEFAULT_PRODUCT = MARIADB  # of a local server for which none was named, and of the first engine
 LOCAL_PRODUCTS: tuple[LocalProduct, ...] = (MARIADB, MYSQL)
 PRODUCTS: tuple[Product, ...] = LOCAL_PRODUCTS  # the last one is whatever no other is

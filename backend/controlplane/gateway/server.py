@@ -33,16 +33,19 @@ from controlplane.gateway.errors import (
     GatewayError,
     NotAServer,
     PasswordWithheld,
+    PrivilegeMissing,
     RefusedStatement,
     Unreachable,
 )
 from controlplane.gateway.names import ENGINE_NAMES
-from controlplane.gateway.product import PRODUCTS
+from controlplane.gateway.product import LACKS_PRIVILEGE_ERRORS, PRODUCTS
 
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,63}(\.[a-z][a-z0-9_]{0,63})?")
 CONNECTION_LOST = {CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST, CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR}
 # Of every product: an error may come before a server has said what it is, and no two give a number two meanings.
 SHUTTING_DOWN = {ER.SERVER_SHUTDOWN, ER.CON_COUNT_ERROR}.union(*(product.killed_errors for product in PRODUCTS))
+# Several would do: the last one that a server names is the narrowest.
+PRIVILEGES = re.compile(r"\(at least one of\) the (.+?) privilege")
 SHOWN = 500  # of what a server says
 CONNECT_BYTES = 64 * 1024
 ANSWER_BYTES = 32 * 1024**2  # in memory; all variables of a server take one
@@ -91,9 +94,20 @@ def translate(error: Exception, place: str) -> GatewayError:
         number = code if code in SHUTTING_DOWN else 0
         return Unreachable(f"{place}: {said}. Is the server running and reachable from here?", number)
     if isinstance(error, pymysql.MySQLError) and isinstance(code, int) and not isinstance(error, NotUnderstood):
+        if code in LACKS_PRIVILEGE_ERRORS:
+            return _privilege_missing(place, said, code)
         return RefusedStatement(f"{place}: the server answered {code}: {said}.", code)
     # What it said instead is nobody's business: it may be any service of the network.
     return NotAServer(f"{place}: what answers there does not speak MySQL's protocol. Check host and port.")
+
+
+def _privilege_missing(place: str, said: str, code: int) -> PrivilegeMissing:
+    error = PrivilegeMissing(
+        f"{place}: the account lacks a privilege ({code}: {said}). Grant it, then try again.", code
+    )
+    if named := PRIVILEGES.search(said):
+        error.privilege = re.split(", | or ", named[1])[-1]
+    return error
 
 
 def quoted(name: str) -> str:
@@ -189,13 +203,15 @@ class Server:
     def may_keep(self) -> tuple[bool, bool]:
         """Whether this account may have dynamic and static values kept. Rights of a role are not looked for."""
         rows = self.rows(
-            "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = %s", [self._me()]
+            "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = %s", [self.account]
         )
         rights = {row[0] for row in rows}
         is_dynamic = bool(rights & {"SUPER", "SYSTEM_VARIABLES_ADMIN"})
         return is_dynamic, {"SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"} <= rights
 
-    def _me(self) -> str:
+    @property
+    def account(self) -> str:
+        """Whom the server takes this connection for, as a GRANT names it."""
         name, _, host = str(self.value("SELECT CURRENT_USER()")).rpartition("@")
         return f"'{name}'@'{host}'"
 

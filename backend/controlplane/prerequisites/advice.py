@@ -9,7 +9,7 @@ from controlplane.prerequisites.check import observe
 from controlplane.prerequisites.readings import Readings, TableUse, statistics_of
 from controlplane.prerequisites.rules import advice_findings, is_read_mostly, is_write_heavy
 from controlplane.prerequisites.sizing import cache_size_bytes, knee, rounded
-from controlplane.prerequisites.status import cache_curve
+from controlplane.prerequisites.status import Curve, cache_curve
 
 
 def cache_advice(instance: Instance) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def cache_advice(instance: Instance) -> dict[str, Any]:
     return {
         "findings": advice_findings(readings),
         "sizes": _sizes(readings, curve),
-        "curve": [{"size_bytes": size, "hit_ratio": ratio} for size, ratio in curve],
+        "curve": [{"size_bytes": size, "hit_ratio": ratio} for size, ratio in curve.points],
         "tables": [_table(table) for table in readings.tables],
         "tables_note": "" if readings.has_table_statistics else _no_statistics(readings),
     }
@@ -29,7 +29,7 @@ def _no_statistics(readings: Readings) -> str:
     return f"The server keeps no table statistics: set {switch} = ON and come back after some traffic."
 
 
-def _sizes(readings: Readings, curve: list[tuple[int, float]]) -> list[dict[str, Any]]:
+def _sizes(readings: Readings, curve: Curve) -> list[dict[str, Any]]:
     pool = readings.number("innodb_buffer_pool_size")
     return [
         {
@@ -44,10 +44,8 @@ def _sizes(readings: Readings, curve: list[tuple[int, float]]) -> list[dict[str,
         },
         {
             "rule": "curve",
-            "size_bytes": rounded(knee(curve)) if curve else None,
-            "explanation": "Where the predicted hit ratio stops rising."
-            if curve
-            else "Not enough traffic yet to predict.",
+            "size_bytes": rounded(knee(curve.points)) if curve.points else None,
+            "explanation": curve.note or "Where the predicted hit ratio stops rising.",
         },
     ]
 

@@ -13,6 +13,7 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.findings import InstanceFinding
 from controlplane.prerequisites.gate import gate_findings
+from controlplane.prerequisites.privileges import privileges_for_cache
 from controlplane.prerequisites.readings import Readings, read
 from controlplane.prerequisites.rules import advice_findings
 from controlplane.prerequisites.unset import no_longer_set
@@ -23,7 +24,8 @@ OF_ENGINE = ("minor_version", "no_engine_there")  # what is said of an instance'
 def instance_check(instance: Instance) -> dict[str, Any]:
     try:
         readings = observe(instance)
-        findings = gate_findings(instance) + advice_findings(readings) + no_longer_set(instance)
+        findings = gate_findings(instance) + privileges_for_cache(instance)
+        findings += advice_findings(readings) + no_longer_set(instance)
     except GatewayError as error:
         known = [each for each in gate_findings(instance) if each.code not in OF_ENGINE or instance.last_seen_at]
         findings = [*known, _unreachable(error)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Any
 
 from controlplane.catalogue.normal import is_off
@@ -10,7 +11,8 @@ from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.gateway import reports
-from controlplane.gateway.errors import RefusedStatement
+from controlplane.gateway.errors import PrivilegeMissing, RefusedStatement
+from controlplane.gateway.privileges import grant_statements
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.readings import NOT_TABLES, SYSTEM_SCHEMAS
 
@@ -23,7 +25,7 @@ def cache_status(instance: Instance) -> dict[str, Any]:
         note_identity(instance, read_identity(server))
         counters = server.status("Qcache%") | server.status("Fqc%")
         kind, size, limit = (server.variable(name) for name in SETTINGS)
-        reasons = report(server, reports.REASONS) or []
+        reasons = report(server, reports.REASONS).rows
         version, rules = server.variable("fqc_version"), server.variable("fqc_rules")
     has_engine = instance.minor_version is not None
     return {
@@ -47,28 +49,39 @@ def hit_ratio(counters: dict[str, str]) -> float | None:
     return hits / lookups if lookups else None
 
 
-def report(server: Server, name: str) -> list[dict[str, str | None]] | None:
-    """SHOW FQC <name> as rows by column name; None if the server has no such report."""
+@dataclass(frozen=True)
+class Report:
+    """Rows by column name; `note`: why there are none."""
+
+    rows: list[dict[str, str | None]] = field(default_factory=list)
+    note: str = ""
+
+
+def report(server: Server, name: str) -> Report:
+    """SHOW FQC <name>"""
     try:
-        return server.named_rows(f"SHOW FQC {name}")
+        return Report(server.named_rows(f"SHOW FQC {name}"))
+    except PrivilegeMissing as error:
+        [statement] = grant_statements([(error.privilege or "PROCESS", "*.*")], server.account)
+        return Report(note=f"The account lacks a privilege. Run on the server: {statement}")
     except RefusedStatement:
-        return None
+        return Report(note=NO_REPORT)
 
 
 def cache_queries(instance: Instance) -> dict[str, Any]:
     with connected(instance) as server:
-        items = report(server, reports.QUERIES)
-    return _reported(items, items or [])
+        found = report(server, reports.QUERIES)
+    return _reported(found, found.rows)
 
 
 def cache_tables(instance: Instance) -> dict[str, Any]:
     with connected(instance) as server:
-        rows = report(server, reports.TABLES)
-    return _reported(rows, [_table(row) for row in rows or [] if _is_table(row)])
+        found = report(server, reports.TABLES)
+    return _reported(found, [_table(row) for row in found.rows if _is_table(row)])
 
 
-def _reported(rows: list[dict[str, str | None]] | None, items: list[Any]) -> dict[str, Any]:
-    return {"is_available": rows is not None, "note": "" if rows is not None else NO_REPORT, "items": items}
+def _reported(found: Report, items: list[Any]) -> dict[str, Any]:
+    return {"is_available": not found.note, "note": found.note, "items": items}
 
 
 def _is_table(row: dict[str, str | None]) -> bool:
@@ -87,11 +100,19 @@ def _table(row: dict[str, str | None]) -> dict[str, str | int | None]:
     }
 
 
-def cache_curve(instance: Instance) -> list[tuple[int, float]]:
-    """Predicted hit ratio by size, from the engine's sketch; empty if it has none."""
+@dataclass(frozen=True)
+class Curve:
+    """Predicted hit ratio by size, from the engine's sketch; `note`: why there is none."""
+
+    points: list[tuple[int, float]]
+    note: str = ""
+
+
+def cache_curve(instance: Instance) -> Curve:
     with connected(instance) as server:
-        rows = report(server, reports.CURVE) or []
-    return [point for point in map(_point, rows) if point is not None]
+        found = report(server, reports.CURVE)
+    points = [point for point in map(_point, found.rows) if point is not None]
+    return Curve(points, found.note or ("" if points else "Not enough traffic yet to predict."))
 
 
 def _point(row: dict[str, str | None]) -> tuple[int, float] | None:

@@ -170,7 +170,7 @@ def _meaning(server: Server, reason: str) -> str:
 def _report(server: Server, topic: str, key: str, value: str) -> dict[str, str | None]:
     """Empty where the account may not see it."""
     with _counting(server):
-        return {row.get(key) or "": row.get(value) for row in report(server, topic) or []}
+        return {row.get(key) or "": row.get(value) for row in report(server, topic).rows}
 
 
 @contextmanager

@@ -6,16 +6,13 @@ run, since whoever tries writes the statement and the account decides what it re
 
 from __future__ import annotations
 
-import re
-
 from controlplane.core.errors import Conflict
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.local_accounts import COUNTING_ROLE, READ_USER_SCHEMAS
+from controlplane.gateway.privileges import granted
 from controlplane.gateway.product import NO_PRIVILEGE_ERRORS, PRODUCTS
 from controlplane.gateway.server import Server
 
-GRANT = re.compile(r"GRANT (?P<rights>.+?) ON (?P<place>\S+) TO ")
-COLUMNS = re.compile(r" \([^)]*\)")
 HARMLESS = {"USAGE", "SELECT", "SHOW VIEW", "CREATE TEMPORARY TABLES"}
 ACCOUNT_TABLES = dict.fromkeys(table for product in PRODUCTS for table in product.account_tables)
 SYSTEM_TABLES = (*ACCOUNT_TABLES, "performance_schema.threads")
@@ -48,10 +45,8 @@ def trial_account_check(server: Server, instance_name: str, username: str) -> No
 
 def _more_than_reading(server: Server) -> set[str]:
     found: set[str] = set()
-    for (line,) in server.rows("SHOW GRANTS"):
-        if grant := GRANT.match(line):
-            rights = set(COLUMNS.sub("", grant["rights"]).split(", "))
-            found |= rights - ({"USAGE"} if grant["place"] == "*.*" else HARMLESS)
+    for rights, place in granted(server):
+        found |= rights - ({"USAGE"} if place == "*.*" else HARMLESS)
     return found
 
 

@@ -4,6 +4,7 @@ import { useT, useTold } from '@/lib/i18n/context';
 import { toldField } from '@/lib/i18n/told';
 import { IconAlertTriangle, IconRefresh } from './icons';
 import { Said } from './Said';
+import { Statements } from './Statements';
 import classes from './ErrorPanel.module.css';
 
 interface ErrorPanelProps {
@@ -58,24 +59,6 @@ function FieldErrors({ error }: { error: ApiError }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-/** What somebody is to run on the server. */
-function Statements({ lines }: { lines: string[] }) {
-  const t = useT();
-  const text = lines.join('\n');
-  return (
-    <div className={classes.request}>
-      <pre className={classes.statements}>{text}</pre>
-      <CopyButton value={text}>
-        {({ copied, copy }) => (
-          <button type="button" className={classes.copy} onClick={copy}>
-            {copied ? t('action.copied') : t('action.copy')}
-          </button>
-        )}
-      </CopyButton>
-    </div>
   );
 }
 

@@ -4,6 +4,7 @@ import type { Finding } from '@/api/changes';
 import { useT, useTold } from '@/lib/i18n/context';
 import type { Tone } from '@/lib/tone';
 import { Said } from './Said';
+import { Statements } from './Statements';
 import { StatusBadge, ToneIcon } from './StatusBadge';
 import classes from './FindingList.module.css';
 
@@ -62,7 +63,7 @@ function FindingText({ finding }: { finding: Finding }) {
       )}
       {remedy && <div className={classes.needed}>{told(`remedy.${code}`, remedy)}</div>}
       {finding.action && finding.action.statements.length > 0 && (
-        <pre className={classes.statements}>{finding.action.statements.join('\n')}</pre>
+        <Statements lines={finding.action.statements} />
       )}
     </div>
   );

@@ -163,6 +163,7 @@ const PROBLEMS: ToldWords = {
   not_a_server: '该地址上没有 MySQL 兼容的服务器',
   server_denied: '服务器拒绝了该账号',
   server_refused: '服务器拒绝了该语句',
+  privilege_missing: '账号缺少权限',
   password_withheld: '服务器要求的认证方式会泄露密码，密码未发送',
   password_required: '须重新提供密码',
   answer_too_long: '服务器返回的内容过多，已停止读取',
@@ -214,6 +215,8 @@ const FINDINGS: ToldWords = {
   minor_version: '未安装引擎，或小版本过低',
   no_engine_there: '该服务器无法加载引擎',
   dedicated_proxy: '须先关闭专属代理',
+  privilege_missing: '账号缺少权限',
+  privileges: '账号权限齐全',
   buffer_pool_hit_ratio: '缓冲池命中率偏低',
   memory_tight: '内存预算超出规格内存',
   memory_over_class: '缓冲池与缓存之和超出规格内存',
@@ -250,6 +253,7 @@ const MET: ToldWords = {
   engine_line: '引擎系列符合要求',
   minor_version: '引擎小版本符合要求',
   dedicated_proxy: '专属代理已关闭',
+  privileges: '账号具备监控与修改参数所需的权限',
   buffer_pool_hit_ratio: '缓冲池命中率正常',
   stale_reads: '只有限定的读取可能短时过期',
 };
@@ -261,6 +265,8 @@ const REMEDIES: ToldWords = {
   no_engine_there:
     '参数、模板、监控与告警在此照常可用；如需缓存，请用自建的 MariaDB 服务器复制数据，并在其上加载引擎。',
   dedicated_proxy: '请关闭专属代理。',
+  privilege_missing: '请在服务器上执行以下语句，然后重新检查。',
+  privileges: '无需操作。',
   buffer_pool_hit_ratio: '缓存会占用缓冲池的内存，请先为缓冲池增加内存。',
   memory_tight: '请缩小缓冲池或查询缓存，或变更为更大的规格。',
   memory_over_class: '请调低 innodb_buffer_pool_size 或 query_cache_size，或选择更大的规格。',

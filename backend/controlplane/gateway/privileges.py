@@ -1,0 +1,83 @@
+"""Which privileges each use of a server takes, and which of them an account lacks.
+
+What a parameter takes is asked of the server, by a statement that can only fail: it would set two variables, of which
+the second can never be set so. A server looks at all of it before it sets any, so the error is that of the first one's
+privilege, or that of the second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+
+from controlplane.gateway.errors import PrivilegeMissing, RefusedStatement
+from controlplane.gateway.local_accounts import COUNTS_GRANTS, INSTALL_GRANTS, Grants
+from controlplane.gateway.product import MARIADB, MYSQL, product_of
+from controlplane.gateway.server import Server, quoted
+
+GRANT = re.compile(r"GRANT (?P<rights>.+?) ON (?P<place>\S+) TO ")
+COLUMNS = re.compile(r" \([^)]*\)")
+EVERYTHING = "ALL PRIVILEGES"
+
+
+class Need(StrEnum):
+    MONITOR = "monitoring"
+    CHANGE = "changing parameters"
+    INSTALL = "installing"
+
+
+# Of a server that somebody else set up. `local_accounts` says what the accounts of a local one are granted.
+NEEDS: dict[str, dict[Need, Grants]] = {
+    MARIADB.name: {
+        Need.MONITOR: [("PROCESS", "*.*")],
+        Need.CHANGE: [("SUPER", "*.*")],
+        Need.INSTALL: INSTALL_GRANTS,
+    },
+    MYSQL.name: {
+        Need.MONITOR: [("PROCESS", "*.*"), *COUNTS_GRANTS[MYSQL.name]],
+        Need.CHANGE: [("SYSTEM_VARIABLES_ADMIN", "*.*")],
+        Need.INSTALL: INSTALL_GRANTS,
+    },
+}
+
+
+def grant_statements(grants: Grants, account: str) -> tuple[str, ...]:
+    return tuple(f"GRANT {rights} ON {place} TO {account};" for rights, place in grants)
+
+
+def granted(server: Server) -> Iterator[tuple[set[str], str]]:
+    """What the account was granted, without its roles that are not in force."""
+    for (line,) in server.rows("SHOW GRANTS"):
+        if found := GRANT.match(line):
+            yield set(COLUMNS.sub("", found["rights"]).split(", ")), found["place"]
+
+
+def lacking(server: Server, needed: Grants) -> Grants:
+    """Of these grants, those that the account does not have."""
+    held = list(granted(server))
+    return [(rights, place) for rights, place in needed if not _has(held, set(rights.split(", ")), place)]
+
+
+def _has(held: Iterable[tuple[set[str], str]], rights: set[str], place: str) -> bool:
+    covering = {"*.*", place, f"{place.partition('.')[0]}.*"}
+    found = set().union(*(have for have, where in held if where in covering))
+    return EVERYTHING in found or rights <= found or ("SYSTEM_VARIABLES_ADMIN" in rights and "SUPER" in found)
+
+
+def missing_to_set(server: Server, names: Iterable[str]) -> dict[str, str]:
+    """By variable, the privilege that setting it takes and the account lacks."""
+    never = product_of(server.variable("version") or "").never_assigned
+    found = {name: _missing(server, name, never) for name in names}
+    return {name: privilege for name, privilege in found.items() if privilege}
+
+
+def _missing(server: Server, name: str, never: str) -> str:
+    own = quoted(server.engine_name(name))
+    try:
+        server.run(f"SET GLOBAL {own} = @@GLOBAL.{own}, GLOBAL {never}")
+    except PrivilegeMissing as error:
+        return error.privilege
+    except RefusedStatement:
+        return ""
+    return ""
