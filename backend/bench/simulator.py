@@ -33,6 +33,7 @@ COUNTERS = {  # name: growth per second
     "Questions": 900, "Com_select": 800, "Com_insert": 40, "Com_update": 50, "Com_delete": 5, "Com_replace": 5,
     "Com_update_multi": 0, "Com_delete_multi": 0, "Slow_queries": 1, "Qcache_hits": 700, "Qcache_inserts": 80,
     "Qcache_not_cached": 20, "Qcache_lowmem_prunes": 2, "Fqc_misses": 90, "Fqc_invalidations": 30, "Fqc_evictions": 2,
+    "Fqc_observed_requests": 0, "Fqc_observed_hits": 0, "Fqc_observed_time_saved_us": 0,
     "Fqc_invalidations_avoided": 60, "Fqc_stale_hits": 0,
     "Fqc_bytes_saved": 1_400_000, "Fqc_time_saved_us": 210_000, "Fqc_contained_errors": 0,
     "Innodb_buffer_pool_reads": 10, "Innodb_buffer_pool_read_requests": 20_000,

@@ -61,7 +61,7 @@ test('what was enabled is told also when the server is faster than the answer', 
     await hits.waitFor();
     await route.fulfill({ response: answer });
   });
-  await page.goto(`/instances/${second.id}/cache?step=3`);
+  await page.goto(`/instances/${second.id}/cache?step=4`);
   await page.getByRole('button', { name: 'Enable Fast Query Cache' }).click();
   await expect(hits).toBeVisible();
   await expect(page.getByRole('region', { name: 'Enable the cache' })).toContainText('applied');
@@ -75,7 +75,7 @@ test('every step of the flow is accessible, and the rules of its size stand side
   instances: [, second],
 }) => {
   const cache = `/instances/${second.id}/cache`;
-  await page.goto(`${cache}?step=1`);
+  await page.goto(`${cache}?step=2`);
   const rules = page.getByRole('radiogroup', { name: 'query_cache_size' });
   for (const rule of ['10 % of the buffer pool', '20 % of the result sets', 'From the predicted curve'])
     await expect(rules.getByRole('radio', { name: rule })).toBeVisible();
@@ -84,7 +84,7 @@ test('every step of the flow is accessible, and the rules of its size stand side
   await expect(rules).toContainText('204.8 MiB');
   await rules.getByRole('radio', { name: '10 % of the buffer pool' }).check();
   await expectAccessible(page);
-  for (const step of [2, 3]) {
+  for (const step of [1, 3, 4]) {
     await page.goto(`${cache}?step=${step}`);
     await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
     await expectAccessible(page);
@@ -115,7 +115,7 @@ test('rules are told in words, beside the cache that they are for', async ({
   instances: [, second],
 }) => {
   const cache = `/instances/${second.id}/cache`;
-  await page.goto(`${cache}?step=3`);
+  await page.goto(`${cache}?step=4`);
   await page.getByRole('button', { name: 'Enable Fast Query Cache' }).click();
   const rules = page.getByRole('region', { name: 'Rules' });
   await expect(rules).toContainText('none is served outdated');
@@ -150,7 +150,7 @@ test('a trial has hits of its own before anything is set, and says why there are
   instances: [, second],
 }) => {
   const cache = `/instances/${second.id}/cache`;
-  await page.goto(`${cache}?step=2`);
+  await page.goto(`${cache}?step=3`);
   const run = page.getByRole('button', { name: 'Run the trial' });
   await whileReading(stack.server(second.id), async () => {
     await page.getByLabel('Statement').fill('SELECT name FROM demo.product WHERE id = 7');

@@ -23,7 +23,7 @@ test('after enabling in the guided flow the first hits arrive by themselves', as
 }) => {
   // Counters of a server begin with it.
   await api.change(first.id, 'restart');
-  await page.goto(`/instances/${first.id}/cache?step=3`);
+  await page.goto(`/instances/${first.id}/cache?step=4`);
   await page.getByRole('button', { name: 'Enable Fast Query Cache' }).click();
   await expect(page.getByRole('region', { name: 'Enable the cache' })).toContainText('applied');
   const hits = page.getByRole('group', { name: 'Hits since start' });

@@ -15,6 +15,7 @@ from controlplane.prerequisites.sizing import cache_size_bytes, reduced_expressi
 from controlplane.prerequisites.status import cache_curve
 
 POOL, SIZE, TYPE = "innodb_buffer_pool_size", "query_cache_size", "query_cache_type"
+OBSERVE = "fqc_observe"
 
 
 def preview_enable(
@@ -34,6 +35,8 @@ def preview_enable(
         wanted[POOL] = _shrunk_pool(situation)
     wanted[SIZE] = str(_size(instance, situation, rule, sizing))
     wanted[TYPE] = str(type)
+    if OBSERVE in situation.configured:
+        wanted[OBSERVE] = None
     findings = tuple(each for each in checked["findings"] if each.severity != "notice")
     return preview_wanted(instance, situation, wanted, allow_restart=allow_restart, more_findings=_unplanned(findings))
 
@@ -48,7 +51,7 @@ def _shrunk_pool(situation: Situation) -> str:
     submitted = situation.configured.get(POOL)
     if submitted and is_expression_for(situation.line, POOL, submitted):
         return reduced_expression(submitted)
-    return str(int(submitted or _running(situation, POOL)) * 9 // 10 // 1024 * 1024)
+    return str(int(submitted or running(situation, POOL)) * 9 // 10 // 1024 * 1024)
 
 
 def _has_given_way(instance: Instance, situation: Situation) -> bool:
@@ -56,7 +59,7 @@ def _has_given_way(instance: Instance, situation: Situation) -> bool:
     return not is_off(situation.configured.get(TYPE)) or _pool_before_enabling(instance) is not None
 
 
-def _running(situation: Situation, name: str) -> str:
+def running(situation: Situation, name: str) -> str:
     value = situation.running.get(name)
     if value is None:
         detail = f"{name} is not known because the server did not respond. The prerequisites check says why."
@@ -67,7 +70,7 @@ def _running(situation: Situation, name: str) -> str:
 def _size(instance: Instance, situation: Situation, rule: str, sizing: dict[str, Any]) -> int:
     return cache_size_bytes(
         rule,
-        pool_bytes=int(_running(situation, POOL)),
+        pool_bytes=int(running(situation, POOL)),
         result_set_bytes=sizing.get("result_set_bytes"),
         size_bytes=sizing.get("size_bytes"),
         curve=sizing.get("curve") or _curve(instance, rule),

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.accounts.permissions import ViewerOnly
-from controlplane.changes import cache_planning, instance_services, services
+from controlplane.changes import cache_planning, instance_services, observing, services
 from controlplane.changes.models import ChangeSet
 from controlplane.changes.serializers import (
     CacheDisableSerializer,
     CacheEnableSerializer,
+    CacheObserveSerializer,
     CacheSizingSerializer,
     ChangePreviewSerializer,
     ChangeSerializer,
@@ -93,6 +94,20 @@ class CachePreview(ApiView):
         """What enabling the fast query cache would do."""
         preview = cache_planning.preview_enable(instance_get(pk), **checked(CacheSizingSerializer, request))
         return Response(ChangePreviewSerializer(preview).data)
+
+
+class CacheObserve(ApiView):
+    @extend_schema(
+        operation_id="instances_cache_observe",
+        request=CacheObserveSerializer,
+        responses=CHANGE | {204: OpenApiResponse(description="It has ended; nothing had to be set back.")},
+    )
+    def post(self, request: Request, pk: str) -> Response:
+        """Observe what the cache would do while it is off; it ends by itself. Nothing is stored or served."""
+        hours = checked(CacheObserveSerializer, request)["hours"]
+        instance = instance_get(pk)
+        change = observing.observation_begin(instance, hours=hours) if hours else observing.observation_end(instance)
+        return change_answer(change, 202) if change else Response(status=204)
 
 
 class CacheEnable(Planned):

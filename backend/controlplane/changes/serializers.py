@@ -176,6 +176,10 @@ class CacheEnableSerializer(CacheSizingSerializer, ApplySerializer):
     pass
 
 
+class CacheObserveSerializer(serializers.Serializer[Any]):
+    hours = serializers.IntegerField(min_value=0, max_value=168, default=24, help_text="0 ends an observation.")
+
+
 class CacheDisableSerializer(ApplySerializer):
     restore_buffer_pool = serializers.BooleanField(default=True, help_text="Undo what enabling took from it.")
 

@@ -223,7 +223,7 @@ def change_parameters(
     replace: bool = False,
     **wanted: Any,
 ) -> ChangeSet:
-    _refuse_unless_settled(instance)
+    refuse_unless_settled(instance)
     version = template_version_get(template_get(template), template_version) if template else None
     preview = planning.preview_parameters(instance, template=version, replace=replace, **wanted)
     facts = {"note": note, "template": version, "is_replacement": replace}
@@ -231,7 +231,7 @@ def change_parameters(
 
 
 def change_enable(instance: Instance, *, apply: bool, when: str, at: Any, note: str, **sizing: Any) -> ChangeSet:
-    _refuse_unless_settled(instance)
+    refuse_unless_settled(instance)
     preview = cache_planning.preview_enable(instance, **sizing)
     return change_request(instance, Kind.ENABLE, preview, apply=apply, when=when, at=at, note=note)
 
@@ -239,7 +239,7 @@ def change_enable(instance: Instance, *, apply: bool, when: str, at: Any, note: 
 def change_disable(
     instance: Instance, *, apply: bool, when: str, at: Any, note: str, restore_buffer_pool: bool
 ) -> ChangeSet:
-    _refuse_unless_settled(instance)
+    refuse_unless_settled(instance)
     preview = cache_planning.preview_disable(instance, restore_buffer_pool=restore_buffer_pool)
     return change_request(instance, Kind.DISABLE, preview, apply=apply, when=when, at=at, note=note)
 
@@ -255,7 +255,7 @@ def change_resize(
     at: Any,
     note: str,
 ) -> ChangeSet:
-    _refuse_unless_settled(instance)
+    refuse_unless_settled(instance)
     preview = resize_planning.preview_resize(instance, class_get(instance_class), parameters, allow_restart)
     return change_request(instance, Kind.RESIZE, preview, apply=apply, when=when, at=at, note=note)
 
@@ -282,7 +282,7 @@ def change_upgrade(instance: Instance, *, note: str, **timing: Any) -> ChangeSet
 
 
 def change_proxy(instance: Instance, *, enabled: bool, note: str, **timing: Any) -> ChangeSet:
-    _refuse_unless_settled(instance)
+    refuse_unless_settled(instance)
     step = Step("set_proxy", old=str(instance.proxy_enabled).lower(), new=str(enabled).lower())
     return change_of_steps(instance, Kind.PROXY, [step], note, timing)
 
@@ -292,7 +292,7 @@ def change_revert(change: ChangeSet) -> ChangeSet:
     instance = change.instance
     if change.state != ChangeState.APPLIED or instance is None:
         raise Conflict(f"{change.pk} is {change.state}: only an applied one can be rolled back.", code="wrong_state")
-    _refuse_unless_settled(instance)
+    refuse_unless_settled(instance)
     _refuse_if_reverted(change)
     lines = list(change.lines.all())
     wanted = {line.name: line.old_submitted for line in lines}
@@ -316,12 +316,12 @@ def _refuse_if_reverted(change: ChangeSet) -> None:
         raise Conflict(f"{change.pk} is rolled back by {made.pk}, which is {made.state}.", code="reverted_already")
 
 
-def _refuse_unless_settled(instance: Instance) -> None:
+def refuse_unless_settled(instance: Instance) -> None:
     if instance.state in (State.CREATING, State.DELETING):
         raise Conflict(f"{instance.name} is {instance.state}: wait until that has finished.", code="instance_busy")
 
 
 def _refuse_unless_local(instance: Instance, remedy: str) -> None:
-    _refuse_unless_settled(instance)
+    refuse_unless_settled(instance)
     if instance.provider != Provider.LOCAL:
         raise Refused(f"{instance.name} is not run by this control plane. {remedy}", code="not_local")

@@ -16,6 +16,7 @@ from controlplane.changes import outcome
 from controlplane.changes.delivery import deliver
 from controlplane.changes.execution import LeaseLost, lease_end, renew, undo, worker_name
 from controlplane.changes.models import ChangeSet
+from controlplane.changes.observing import observations_end_due
 from controlplane.changes.selectors import change_get, is_due
 from controlplane.changes.states import AT_WORK
 from controlplane.changes.steps import Run
@@ -28,6 +29,7 @@ SLACK = timedelta(seconds=60)  # between reading the clock and writing the lease
 
 
 def sweep() -> None:
+    observations_end_due()
     leases_cut()
     for change_id in orphans():
         try:

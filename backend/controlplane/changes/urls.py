@@ -15,6 +15,7 @@ urlpatterns = [
     path("instances/<str:pk>/upgrade", instance_views.Upgrade.as_view()),
     path("instances/<str:pk>/proxy", instance_views.Proxy.as_view()),
     path("instances/<str:pk>/cache/preview", instance_views.CachePreview.as_view()),
+    path("instances/<str:pk>/cache/observe", instance_views.CacheObserve.as_view()),
     path("instances/<str:pk>/cache/enable", instance_views.CacheEnable.as_view()),
     path("instances/<str:pk>/cache/disable", instance_views.CacheDisable.as_view()),
     *router.urls,

@@ -122,6 +122,19 @@ class Instance(models.Model):
         self.trial_password_sealed = sealed
 
 
+class Observation(models.Model):
+    """The newest time that what the cache would do was observed while it was off."""
+
+    instance = models.OneToOneField(Instance, on_delete=models.CASCADE, primary_key=True, related_name="observation")
+    started_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    is_running = models.BooleanField(default=True, db_index=True)
+    size_before = models.TextField(null=True, help_text="What query_cache_size was configured as; null: not at all.")
+    size_set = models.TextField(blank=True, help_text="Nothing is observed at 0; empty: as it was.")
+    counted_before = models.JSONField(help_text="The engine's counters when it began.")
+    result = models.JSONField(null=True, help_text="What was seen in all, once it has ended.")
+
+
 class InstanceParameter(models.Model):
     """A parameter that somebody configured. What is not here runs with the server's own value."""
 

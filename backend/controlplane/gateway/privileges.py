@@ -75,7 +75,7 @@ def missing_to_set(server: Server, names: Iterable[str]) -> dict[str, str]:
 def _missing(server: Server, name: str, never: str) -> str:
     own = quoted(server.engine_name(name))
     try:
-        server.run(f"SET GLOBAL {own} = @@GLOBAL.{own}, GLOBAL {never}")
+        server.run(f"SET @@GLOBAL.{own} = @@GLOBAL.{own}, @@GLOBAL.{never}")
     except PrivilegeMissing as error:
         return error.privilege
     except RefusedStatement:

@@ -24,6 +24,9 @@ COUNTERS: dict[str, tuple[str, ...]] = {
     "saved_bytes": ("Fqc_bytes_saved",),
     "saved_microseconds": ("Fqc_time_saved_us",),
     "contained_errors": ("Fqc_contained_errors",),
+    "observed_requests": ("Fqc_observed_requests",),
+    "observed_hits": ("Fqc_observed_hits",),
+    "observed_microseconds": ("Fqc_observed_time_saved_us",),
     "pool_reads": ("Innodb_buffer_pool_reads",),
     "pool_read_requests": ("Innodb_buffer_pool_read_requests",),
 }

@@ -102,6 +102,11 @@ _ALL = (
         "Writes outdate results. Above a third, a cache rarely pays off.",
         {"writes": 1}, {"writes": 1, "selects": 1}, "questions_per_second",
     ),
+    _ratio(
+        "observed_hit_ratio", "Hit ratio while observing", "Fqc_observed_hits / Fqc_observed_requests",
+        "Of the reads that could be cached, those that the cache would have answered if it were on.",
+        {"observed_hits": 1}, {"observed_requests": 1},
+    ),
     _rate("lookups_per_second", "lookups", "Lookups", "lookups (hits + Fqc_misses, without the engine hits + inserts)"),
     _rate("hits_per_second", "hits", "Hits", "Qcache_hits"),
     _rate("inserts_per_second", "inserts", "Inserts", "Qcache_inserts"),
@@ -116,6 +121,10 @@ _ALL = (
     _rate("evictions_per_second", "evictions", "Evictions", "Fqc_evictions"),
     _rate("saved_bytes_per_second", "saved_bytes", "Bytes from the cache", "Fqc_bytes_saved", "bytes per second"),
     _rate("saved_time", "saved_microseconds", "Server time saved", "Fqc_time_saved_us", "microseconds per second"),
+    _rate(
+        "observed_saved_time", "observed_microseconds", "Server time that would be saved",
+        "Fqc_observed_time_saved_us", "microseconds per second",
+    ),
     _rate("contained_errors_per_second", "contained_errors", "Errors caught by the engine", "Fqc_contained_errors"),
     _rate("questions_per_second", "questions", "Statements", "Questions"),
     _rate("selects_per_second", "selects", "Reads", "Com_select"),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from controlplane.fleet.models import Instance
+from django.utils import timezone
+
+from controlplane.fleet.models import Instance, Observation
 from controlplane.prerequisites.check import observe
 from controlplane.prerequisites.readings import Readings, TableUse, statistics_of
-from controlplane.prerequisites.rules import advice_findings, is_read_mostly, is_write_heavy
+from controlplane.prerequisites.recommendation import Observed, counted, grown, recommendation
+from controlplane.prerequisites.rules import advice_findings, is_cache_on, is_read_mostly, is_write_heavy, runs_well
 from controlplane.prerequisites.sizing import cache_size_bytes, knee, rounded
 from controlplane.prerequisites.status import Curve, cache_curve
 
@@ -16,12 +19,56 @@ def cache_advice(instance: Instance) -> dict[str, Any]:
     readings = observe(instance)
     curve = cache_curve(instance)
     return {
+        "recommendation": _recommendation(instance, readings, curve),
+        "observation": Observation.objects.filter(instance=instance).first(),
         "findings": advice_findings(readings),
         "sizes": _sizes(readings, curve),
         "curve": [{"size_bytes": size, "hit_ratio": ratio} for size, ratio in curve.points],
-        "tables": [_table(table) for table in readings.tables],
+        "tables": [_table(table, readings) for table in readings.tables],
         "tables_note": "" if readings.has_table_statistics else _no_statistics(readings),
     }
+
+
+def _recommendation(instance: Instance, readings: Readings, curve: Curve) -> dict[str, Any]:
+    is_on = is_cache_on(readings)
+    return recommendation(
+        _served(readings, curve) if is_on else observed(instance, readings, curve),
+        has_engine=instance.minor_version is not None,
+        is_on=is_on,
+        is_observing=is_observing(readings),
+    )
+
+
+def is_observing(readings: Readings) -> bool:
+    return readings.variables.get("fqc_observe") in ("ON", "1")
+
+
+def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed | None:
+    """What was seen since it began, or in all once it has ended."""
+    found = Observation.objects.filter(instance=instance).first()
+    if found is None:
+        return None
+    if found.result is not None:
+        return Observed(**found.result)
+    numbers = grown(found.counted_before, counted(readings.status))
+    return Observed(**numbers, seconds=(timezone.now() - found.started_at).total_seconds(), size_bytes=_knee(curve))
+
+
+def _served(readings: Readings, curve: Curve) -> Observed:
+    """Since the server started, or since its counters were set to zero."""
+    number = readings.number
+    hits = number("Qcache_hits")
+    return Observed(
+        requests=hits + number("Qcache_inserts") + number("Qcache_not_cached"),
+        hits=hits,
+        microseconds=number("Fqc_time_saved_us"),
+        seconds=number("Uptime_since_flush_status") or number("Uptime"),
+        size_bytes=_knee(curve),
+    )
+
+
+def _knee(curve: Curve) -> int | None:
+    return rounded(knee(curve.points)) if curve.points else None
 
 
 def _no_statistics(readings: Readings) -> str:
@@ -44,15 +91,17 @@ def _sizes(readings: Readings, curve: Curve) -> list[dict[str, Any]]:
         },
         {
             "rule": "curve",
-            "size_bytes": rounded(knee(curve.points)) if curve.points else None,
+            "size_bytes": _knee(curve),
             "explanation": curve.note or "Where the predicted hit ratio stops rising.",
         },
     ]
 
 
-def _table(table: TableUse) -> dict[str, Any]:
+def _table(table: TableUse, readings: Readings) -> dict[str, Any]:
     advice, explanation = "neutral", "Neither read-heavy nor write-heavy."
-    if is_read_mostly(table):
+    if is_read_mostly(table) and runs_well(readings):
+        explanation = "Read often and written rarely: its results stay valid for long."
+    elif is_read_mostly(table):
         advice, explanation = (
             "sql_cache",
             "Read often and written rarely: a good candidate for SQL_CACHE with query_cache_type 2.",

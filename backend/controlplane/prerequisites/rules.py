@@ -19,6 +19,12 @@ LEAST_POOL_READS = 1000  # before that the ratio says nothing
 WRITE_HEAVY = 0.5  # rows changed per row read
 READ_MOSTLY = 0.05
 LEAST_TABLE_ROWS = 1000
+LEAST_READS = 1000
+GOOD_HIT_RATIO = 0.5
+LEFT_OUT_OR_DEMANDED = (
+    "Leave it out by a rule, or use query_cache_type 2 and SQL_CACHE only on tables that are read much and written "
+    "little."
+)
 SIZE_SLACK = 2  # twice the advised size is still unremarkable
 MIB = 1024**2
 LEAST_POOL_BYTES = 128 * MIB
@@ -123,6 +129,19 @@ def is_read_mostly(table: TableUse) -> bool:
     return table.rows_read >= LEAST_TABLE_ROWS and table.rows_changed <= table.rows_read * READ_MOSTLY
 
 
+def is_cache_on(readings: Readings) -> bool:
+    is_off_now = is_off(readings.variables.get("query_cache_type")) or readings.number("query_cache_size") == 0
+    return "fqc_minor_version" in readings.variables and not is_off_now
+
+
+def runs_well(readings: Readings) -> bool:
+    """With type 1: whoever has that needs no advice to choose statements one by one."""
+    hits = readings.number("Qcache_hits")
+    reads = hits + readings.number("Qcache_inserts") + readings.number("Qcache_not_cached")
+    is_everything = readings.variables.get("query_cache_type") in ("1", "ON")
+    return is_cache_on(readings) and is_everything and reads >= LEAST_READS and hits >= reads * GOOD_HIT_RATIO
+
+
 def _tables(readings: Readings) -> list[InstanceFinding]:
     return [
         InstanceFinding(
@@ -131,8 +150,7 @@ def _tables(readings: Readings) -> list[InstanceFinding]:
             "",
             seen=f"{table.schema}.{table.table}: {table.rows_changed} rows changed, {table.rows_read} read",
             needed="mostly reads",
-            remedy="Leave it out by a rule, or use query_cache_type 2 and SQL_CACHE only on tables that are read much "
-            "and written little.",
+            remedy="Leave it out by a rule." if runs_well(readings) else LEFT_OUT_OR_DEMANDED,
             action=_left_out(readings, table),
         )
         for table in readings.tables

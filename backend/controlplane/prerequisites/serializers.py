@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from controlplane.parameters.serializers import FindingSerializer
+from controlplane.prerequisites.recommendation import TEXTS
 
 SIZE_RULES = ("result_set", "buffer_pool", "curve", "explicit")
 
@@ -63,7 +64,28 @@ class TableAdviceSerializer(serializers.Serializer[Any]):
     explanation = serializers.CharField()
 
 
+class RecommendationSerializer(serializers.Serializer[Any]):
+    verdict = serializers.ChoiceField(choices=sorted(TEXTS))
+    text = serializers.CharField()
+    hit_ratio = serializers.FloatField(allow_null=True, help_text="Of the reads observed; if the cache is on, of all.")
+    saved_cores = serializers.FloatField(allow_null=True, help_text="Server time saved per second.")
+    size_bytes = serializers.IntegerField(allow_null=True, help_text="Where the predicted hit ratio stops rising.")
+    requests = serializers.IntegerField(help_text="Reads that this is based on.")
+    seconds = serializers.IntegerField(help_text="How long they were counted.")
+    is_enough = serializers.BooleanField(help_text="Whether the sample is large enough.")
+    enough_requests = serializers.IntegerField()
+    enough_seconds = serializers.IntegerField()
+
+
+class ObservationSerializer(serializers.Serializer[Any]):
+    is_running = serializers.BooleanField()
+    started_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField()
+
+
 class CacheAdviceSerializer(serializers.Serializer[Any]):
+    recommendation = RecommendationSerializer()
+    observation = ObservationSerializer(allow_null=True, help_text="null: the instance was never observed.")
     findings = InstanceFindingSerializer(many=True)
     sizes = SizeProposalSerializer(many=True)
     curve = CurvePointSerializer(many=True, help_text="Predicted hit ratio by size; empty if the engine has none yet.")

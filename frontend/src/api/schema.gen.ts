@@ -723,6 +723,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/instances/{id}/cache/observe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Observe what the cache would do while it is off; it ends by itself. Nothing is stored or served. */
+        post: operations["instances_cache_observe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/instances/{id}/cache/preview": {
         parameters: {
             query?: never;
@@ -1502,6 +1519,9 @@ export interface components {
             } | null;
         };
         CacheAdvice: {
+            recommendation: components["schemas"]["Recommendation"];
+            /** @description null: the instance was never observed. */
+            observation: components["schemas"]["Observation"] | null;
             findings: components["schemas"]["InstanceFinding"][];
             sizes: components["schemas"]["SizeProposal"][];
             /** @description Predicted hit ratio by size; empty if the engine has none yet. */
@@ -1564,6 +1584,13 @@ export interface components {
              * @default true
              */
             apply: boolean;
+        };
+        CacheObserveRequest: {
+            /**
+             * @description 0 ends an observation.
+             * @default 24
+             */
+            hours: number;
         };
         CacheQueries: {
             /** @description Whether the engine offers figures per statement. */
@@ -2364,6 +2391,8 @@ export interface components {
          *     * `lookups_per_second` - lookups_per_second
          *     * `memory_used_ratio` - memory_used_ratio
          *     * `not_cached_per_second` - not_cached_per_second
+         *     * `observed_hit_ratio` - observed_hit_ratio
+         *     * `observed_saved_time` - observed_saved_time
          *     * `pool_size_bytes` - pool_size_bytes
          *     * `prune_ratio` - prune_ratio
          *     * `prunes_per_second` - prunes_per_second
@@ -2381,7 +2410,7 @@ export interface components {
          *     * `writes_per_second` - writes_per_second
          * @enum {string}
          */
-        MetricEnum: "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "connections" | "contained_errors_per_second" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "not_cached_per_second" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "uptime_seconds" | "used_bytes" | "write_share" | "writes_per_second";
+        MetricEnum: "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "connections" | "contained_errors_per_second" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "uptime_seconds" | "used_bytes" | "write_share" | "writes_per_second";
         MetricSeries: {
             name: string;
             title: string;
@@ -2412,6 +2441,13 @@ export interface components {
          * @enum {string}
          */
         ModeEnum: "merge" | "overwrite";
+        Observation: {
+            is_running: boolean;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            ends_at: string;
+        };
         PaginatedAccessKeyList: {
             items: components["schemas"]["AccessKey"][];
             /** @description Pass as `cursor`; null at the end. */
@@ -2742,6 +2778,30 @@ export interface components {
              */
             apply: boolean;
             enabled: boolean;
+        };
+        Recommendation: {
+            verdict: components["schemas"]["VerdictEnum"];
+            text: string;
+            /**
+             * Format: double
+             * @description Of the reads observed; if the cache is on, of all.
+             */
+            hit_ratio: number | null;
+            /**
+             * Format: double
+             * @description Server time saved per second.
+             */
+            saved_cores: number | null;
+            /** @description Where the predicted hit ratio stops rising. */
+            size_bytes: number | null;
+            /** @description Reads that this is based on. */
+            requests: number;
+            /** @description How long they were counted. */
+            seconds: number;
+            /** @description Whether the sample is large enough. */
+            is_enough: boolean;
+            enough_requests: number;
+            enough_seconds: number;
         };
         ResizeRequest: {
             /** @default now */
@@ -3417,6 +3477,17 @@ export interface components {
             /** @description What the user was logged in with and is no more. */
             ended: components["schemas"]["Ended"];
         };
+        /**
+         * @description * `do_not_enable` - do_not_enable
+         *     * `enable` - enable
+         *     * `keep` - keep
+         *     * `no_engine` - no_engine
+         *     * `observe` - observe
+         *     * `observing` - observing
+         *     * `reconsider` - reconsider
+         * @enum {string}
+         */
+        VerdictEnum: "do_not_enable" | "enable" | "keep" | "no_engine" | "observe" | "observing" | "reconsider";
         /**
          * @description * `now` - now
          *     * `window` - window
@@ -5448,6 +5519,50 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Change"];
                 };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_observe: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CacheObserveRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description It has ended; nothing had to be set back. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed; the body says what, on what, and what to do next. */
             default: {

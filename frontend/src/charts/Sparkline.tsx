@@ -11,6 +11,11 @@ interface SparklineProps {
   isWide?: boolean;
 }
 
+/** As a course of percentages in a tile. */
+export function percentCourse(values: readonly (number | null)[], label: string) {
+  return <Sparkline values={values} label={label} isWide />;
+}
+
 export function Sparkline({ values, label, color = 1, width = 84, height = 20, isWide }: SparklineProps) {
   return (
     <svg

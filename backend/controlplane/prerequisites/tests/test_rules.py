@@ -205,3 +205,12 @@ def test_without_such_rules_nothing_is_said(text):
 )
 def test_a_version_that_the_engine_is_not_tested_with_is_warned_of(version, is_warned):
     assert ("server_not_tested" in codes(advice_findings(readings({"version": version})), "advice")) == is_warned
+
+
+@pytest.mark.parametrize(("hits", "advises"), [(900, False), (400, True)])
+def test_where_type_1_runs_well_nothing_advises_type_2(hits, advises):
+    running = {"query_cache_type": "ON", "query_cache_size": "67108864", "fqc_minor_version": "20261120"}
+    status = {"Qcache_hits": str(hits), "Qcache_inserts": str(1000 - hits)}
+    found = advice_findings(readings(running, status, [TableUse("shop", "log", 10, 100_000)]))
+    [table] = [each for each in found if each.code == "table_write_heavy"]
+    assert ("query_cache_type 2" in table.remedy) is advises

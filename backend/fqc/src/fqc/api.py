@@ -38,7 +38,7 @@ class Api:
 
     def post(self, path: str, body: Any = None) -> Any:
         answer = self.request("POST", path, body=body, headers={"Idempotency-Key": str(uuid.uuid4())})
-        return answer.json()
+        return answer.json() if answer.content else None
 
     def replace(self, method: str, path: str, body: Any = None, *, version: int | None = None) -> Any:
         """PATCH, PUT and DELETE: of exactly the version that was read."""

@@ -13,8 +13,8 @@ from fqc.change_view import FINDINGS
 from fqc.failure import Exit, Failure
 from fqc.instance import Name
 from fqc.noun import Noun
-from fqc.output import Cell, facts, stacked, table
-from fqc.units import human_bytes, size_bytes
+from fqc.output import Cell, facts, say, stacked, table
+from fqc.units import human_bytes, human_time, size_bytes
 
 app = Noun("The fast query cache of an instance.")
 
@@ -144,10 +144,13 @@ def _status(found: dict[str, Any]) -> Any:
 
 @app.read("advice")
 def advice(call: Call, instance: Name) -> None:
-    """Show the size that each rule suggests, and which tables benefit."""
+    """Show whether the cache pays, the size that each rule suggests, and which tables benefit."""
     call.show(
         call.api.get(f"instances/{instance}/cache/advice"),
         lambda it: stacked(
+            it["recommendation"]["text"],
+            *_observation(it["observation"]),
+            "",
             table(_SIZES, it["sizes"]),
             "",
             table(FINDINGS, it["findings"]),
@@ -155,6 +158,27 @@ def advice(call: Call, instance: Name) -> None:
             it["tables_note"] or table(_TABLES, it["tables"], none="No table stands out."),
         ),
     )
+
+
+def _observation(found: dict[str, Any] | None) -> list[str]:
+    return [f"Observing until {human_time(found['ends_at'])}."] if found and found["is_running"] else []
+
+
+@app.change("observe")
+def observe(
+    call: Call,
+    instance: Name,
+    hours: Annotated[int, typer.Option(min=1, max=168, help="How long; it ends by itself.")] = 24,
+    stop: Annotated[bool, typer.Option("--stop", help="End it now.")] = False,
+) -> None:
+    """Observe what the cache would do while it is off: `fqc cache advice` then tells whether it pays."""
+    if call.is_dry_run:
+        parameters = {"fqc_observe": None if stop else "ON"}
+        change_flow.preview(call, "changes/preview", {"instance": instance, "parameters": parameters})
+    elif change := call.api.post(f"instances/{instance}/cache/observe", {"hours": 0 if stop else hours}):
+        change_flow.finish(call, change)
+    else:
+        say("The observation has ended; nothing had to be set back.")
 
 
 @app.watch("queries")

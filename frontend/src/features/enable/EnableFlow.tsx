@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { prerequisitesQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
+import { percentCourse as course } from '@/charts/Sparkline';
 import { Panel } from '@/components/Panel';
+import { Recommendation } from '@/components/Recommendation';
 import { useT } from '@/lib/i18n/context';
 import { useKept } from '@/lib/useKept';
 import { CheckStep } from './CheckStep';
@@ -13,7 +15,7 @@ import { SizeStep } from './SizeStep';
 import { TrialStep } from './TrialStep';
 import classes from './enable.module.css';
 
-const STEPS = ['check', 'size', 'trial', 'review'] as const;
+const STEPS = ['check', 'observe', 'size', 'trial', 'review'] as const;
 
 export function EnableFlow({ instanceId }: { instanceId: string }) {
   const t = useT();
@@ -24,7 +26,7 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
   const [sizing, setSizing] = useKept(`sizing.${instanceId}`, () => initialSizing);
   const isReady = check?.is_ready ?? false;
   const go = (next: number) => void navigate({ search: { step: next } });
-  const mayGoOn = [isReady, isSizingComplete(sizing), true, false][step] ?? false;
+  const mayGoOn = [isReady, true, isSizingComplete(sizing), true, false][step] ?? false;
   return (
     <Panel title={t('enable.title')} description={t('enable.description')}>
       <Stepper
@@ -40,16 +42,17 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
         ))}
       </Stepper>
       {step === 0 && <CheckStep instanceId={instanceId} />}
-      {step === 1 && (
+      {step === 1 && <Recommendation instanceId={instanceId} course={course} />}
+      {step === 2 && (
         <SizeStep instanceId={instanceId} sizing={sizing} onChange={(next) => setSizing(() => next)} />
       )}
-      {step === 2 && <TrialStep instanceId={instanceId} />}
-      {step === 3 && <ReviewStep instanceId={instanceId} sizing={sizing} canApply={canChange && isReady} />}
+      {step === 3 && <TrialStep instanceId={instanceId} />}
+      {step === 4 && <ReviewStep instanceId={instanceId} sizing={sizing} canApply={canChange && isReady} />}
       <Group justify="space-between" className={classes.foot}>
         <Button variant="default" disabled={step === 0} onClick={() => go(step - 1)}>
           {t('action.back')}
         </Button>
-        {step < 3 && (
+        {step < 4 && (
           <Button disabled={!mayGoOn} onClick={() => go(step + 1)}>
             {t('action.next')}
           </Button>

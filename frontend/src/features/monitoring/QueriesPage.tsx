@@ -3,11 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { cacheAdviceQuery, type CacheAdvice } from '@/api/instances';
 import { useCan } from '@/api/session';
+import { percentCourse as course } from '@/charts/Sparkline';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { FindingList } from '@/components/FindingList';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
+import { Recommendation } from '@/components/Recommendation';
 import { useFindingActionPage } from '@/components/useFindingAction';
 import { useT } from '@/lib/i18n/context';
 import { CurvePanel } from './CurvePanel';
@@ -19,11 +21,15 @@ export function QueriesPage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
   const { by = 'saved' } = useSearch({ from: '/console/instances/$instanceId/queries' });
   const navigate = useNavigate({ from: '/instances/$instanceId/queries' });
+  const t = useT();
   const advice = useQuery(cacheAdviceQuery(instanceId));
   return (
     <QueryView query={advice}>
       {(data) => (
         <Stack gap="md">
+          <Panel title={t('observe.title')}>
+            <Recommendation instanceId={instanceId} course={course} />
+          </Panel>
           <CurvePanel instanceId={instanceId} curve={data.curve} />
           <AdvicePanel instanceId={instanceId} findings={data.findings} />
           <TopQueries

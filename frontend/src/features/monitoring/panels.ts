@@ -22,7 +22,8 @@ export interface PanelPlan {
     | 'notCached'
     | 'bufferPool'
     | 'statements'
-    | 'stale';
+    | 'stale'
+    | 'observed';
   metrics: string[];
   isFilled?: boolean;
   /** Every metric after the first is dotted: they often coincide. */
@@ -49,6 +50,7 @@ export const PANELS: PanelPlan[] = [
     metrics: ['questions_per_second', 'selects_per_second', 'writes_per_second'],
     isOverlaid: true,
   },
+  { key: 'observed', metrics: ['observed_hit_ratio'], isWide: true, isOptional: true },
   { key: 'stale', metrics: ['stale_hits_per_second'], isWide: true, isOptional: true },
   { key: 'notCached', metrics: ['not_cached_per_second'], isWide: true },
 ];

@@ -64,6 +64,7 @@ const NAMES: Record<string, () => string[]> = {
   metric: () => enumOf('MetricEnum'),
   formula: () => enumOf('MetricEnum'),
   advice: () => enumOf('AdviceEnum'),
+  recommendation: () => enumOf('VerdictEnum'),
   unit: () => named(source('metrics/definitions.py'), /"(percent|count|bytes|seconds|[a-z ]*per second)"/g),
   problem: () => named(backend, PROBLEM_CODE),
   finding: () => named(backend, FINDING_CODE),

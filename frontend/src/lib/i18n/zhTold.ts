@@ -4,6 +4,8 @@ import type { ToldWords } from './told';
 const METRICS: Record<string, [title: string, formula: string]> = {
   hit_ratio: ['命中率', '命中 / 查找，查找 = 命中 + Fqc_misses（未安装引擎时为命中 + 写入缓存）'],
   select_hit_ratio: ['缓存应答占比', '命中 / (命中 + 写入缓存 + 未缓存)'],
+  observed_hit_ratio: ['观察期间的命中率', 'Fqc_observed_hits / Fqc_observed_requests'],
+  observed_saved_time: ['可节省的服务器时间', 'Fqc_observed_time_saved_us 增量 / 秒数'],
   buffer_pool_hit_ratio: ['缓冲池命中率', '1 - Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests'],
   prune_ratio: ['淘汰与写入缓存之比', 'Qcache_lowmem_prunes / 写入缓存'],
   memory_used_ratio: ['缓存内存使用率', '1 - Qcache_free_memory / query_cache_size'],
@@ -151,6 +153,9 @@ const PROBLEMS: ToldWords = {
   csrf_failed: '请求校验失败，请刷新页面后重试',
   busy: '请求过多，请稍后再试',
   conflict: '当前状态不允许此操作',
+  cache_is_on: '缓存已开启',
+  observed_already: '实例正在观察中',
+  not_observed: '实例不在观察中',
   changed_meanwhile: '内容已被他人修改，请刷新后重试',
   refused: '未通过检查',
   if_match_required: '缺少 If-Match 请求头',
@@ -207,6 +212,17 @@ const PROBLEMS: ToldWords = {
   wrong_state: '当前状态不允许此操作',
   aborted: '已按请求中止',
   worker_lost: '执行进程中断，变更已撤销',
+};
+
+/** Whether the cache would pay. */
+const RECOMMENDATIONS: ToldWords = {
+  no_engine: '请先安装引擎：由它观察缓存的效果。',
+  observe: '尚不清楚：请先观察服务器的读操作。观察期间不会返回任何缓存结果。',
+  observing: '样本尚不足：已观察 {requests}/{enough} 次读，{minutes}/{enoughMinutes} 分钟。',
+  enable: '建议开启：{ratio} 的读操作可命中，节省 {cores} 个核。建议大小：{size}。',
+  do_not_enable: '不建议开启：仅 {ratio} 的读操作可命中。',
+  keep: '缓存已开启：{ratio} 的读操作命中，节省 {cores} 个核。',
+  reconsider: '缓存已开启，但仅 {ratio} 的读操作命中，可考虑关闭。',
 };
 
 /** What a check noticed, by the code of the finding; the figures are in the API's own sentence. */
@@ -482,6 +498,7 @@ export const zhTold: ToldWords = Object.fromEntries([
   ...under('reason', REASONS),
   ...under('column', COLUMNS),
   ...under('advice', ADVICE),
+  ...under('recommendation', RECOMMENDATIONS),
   ...under('problem', PROBLEMS),
   ...under('finding', FINDINGS),
   ...under('met', MET),

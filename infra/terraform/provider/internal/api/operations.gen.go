@@ -254,6 +254,8 @@ const (
 	MetricEnumLookupsPerSecond              MetricEnum = "lookups_per_second"
 	MetricEnumMemoryUsedRatio               MetricEnum = "memory_used_ratio"
 	MetricEnumNotCachedPerSecond            MetricEnum = "not_cached_per_second"
+	MetricEnumObservedHitRatio              MetricEnum = "observed_hit_ratio"
+	MetricEnumObservedSavedTime             MetricEnum = "observed_saved_time"
 	MetricEnumPoolSizeBytes                 MetricEnum = "pool_size_bytes"
 	MetricEnumPruneRatio                    MetricEnum = "prune_ratio"
 	MetricEnumPrunesPerSecond               MetricEnum = "prunes_per_second"
@@ -309,6 +311,10 @@ func (e MetricEnum) Valid() bool {
 	case MetricEnumMemoryUsedRatio:
 		return true
 	case MetricEnumNotCachedPerSecond:
+		return true
+	case MetricEnumObservedHitRatio:
+		return true
+	case MetricEnumObservedSavedTime:
 		return true
 	case MetricEnumPoolSizeBytes:
 		return true
@@ -760,6 +766,8 @@ type AlertRuleWriteRequest struct {
 	// * `lookups_per_second` - lookups_per_second
 	// * `memory_used_ratio` - memory_used_ratio
 	// * `not_cached_per_second` - not_cached_per_second
+	// * `observed_hit_ratio` - observed_hit_ratio
+	// * `observed_saved_time` - observed_saved_time
 	// * `pool_size_bytes` - pool_size_bytes
 	// * `prune_ratio` - prune_ratio
 	// * `prunes_per_second` - prunes_per_second
@@ -1334,6 +1342,8 @@ type InstanceState string
 // * `lookups_per_second` - lookups_per_second
 // * `memory_used_ratio` - memory_used_ratio
 // * `not_cached_per_second` - not_cached_per_second
+// * `observed_hit_ratio` - observed_hit_ratio
+// * `observed_saved_time` - observed_saved_time
 // * `pool_size_bytes` - pool_size_bytes
 // * `prune_ratio` - prune_ratio
 // * `prunes_per_second` - prunes_per_second

@@ -1,0 +1,113 @@
+"""Observing: the engine counts what the cache would do while it is off. A change set begins it, and one ends it.
+
+Nothing is observed at a query_cache_size of 0. So one of 0 is raised meanwhile; that takes no memory, as nothing is
+stored.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import structlog
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.changes.cache_planning import OBSERVE, POOL, SIZE, running
+from controlplane.changes.models import ChangeSet
+from controlplane.changes.plan import Situation
+from controlplane.changes.planning import Preview, preview_wanted, situation_of
+from controlplane.changes.services import AT_ONCE, change_request, refuse_unless_settled
+from controlplane.changes.states import Kind
+from controlplane.core.errors import Conflict, Problem
+from controlplane.core.request_context import acting_as
+from controlplane.fleet.connection import connected
+from controlplane.fleet.models import Instance, Observation
+from controlplane.prerequisites.advice import observed
+from controlplane.prerequisites.check import observe
+from controlplane.prerequisites.recommendation import counted, result_of
+from controlplane.prerequisites.rules import is_cache_on
+from controlplane.prerequisites.sizing import rounded
+from controlplane.prerequisites.status import cache_curve
+
+log = structlog.get_logger(__name__)
+MOST_BYTES = 64 * 1024**2
+TRY_AGAIN = timedelta(seconds=60)
+
+
+def observation_begin(instance: Instance, *, hours: int) -> ChangeSet:
+    refuse_unless_settled(instance)
+    readings = observe(instance)
+    if is_cache_on(readings):
+        raise Conflict(f"The cache is on on {instance.name}: its own counters tell how it does.", code="cache_is_on")
+    situation = situation_of(instance)
+    size = _size(situation)
+    wanted: dict[str, str | None] = {OBSERVE: "ON"}
+    if size:
+        wanted[SIZE] = size
+    preview = preview_wanted(instance, situation, wanted, allow_restart=False)
+    now = timezone.now()
+    facts = {
+        "started_at": now,
+        "ends_at": now + timedelta(hours=hours),
+        "is_running": True,
+        "counted_before": counted(readings.status),
+        "result": None,
+    }
+    if size:
+        facts |= {"size_before": situation.configured.get(SIZE), "size_set": size}
+    with transaction.atomic():
+        Observation.objects.update_or_create(instance=instance, defaults=facts)
+        if not preview.steps:
+            raise Conflict(f"{instance.name} is being observed already.", code="observed_already")
+        return change_request(instance, Kind.PARAMETERS, preview, **AT_ONCE, note=f"observe for {hours} h")
+
+
+def _size(situation: Situation) -> str:
+    if int(running(situation, SIZE)) > 0:
+        return ""
+    return str(rounded(min(MOST_BYTES, int(running(situation, POOL)) // 10)))
+
+
+def observation_end(instance: Instance) -> ChangeSet | None:
+    """None: nothing was set that would have to be taken back."""
+    found = Observation.objects.filter(instance=instance, is_running=True).first()
+    if found is None:
+        raise Conflict(f"{instance.name} is not being observed.", code="not_observed")
+    return _end(instance, found)
+
+
+def _end(instance: Instance, found: Observation) -> ChangeSet | None:
+    seen = observed(instance, observe(instance), cache_curve(instance))
+    preview = _preview_end(instance, found)
+    with transaction.atomic():
+        Observation.objects.filter(pk=found.pk).update(is_running=False, result=seen and result_of(seen))
+        if not preview.lines:
+            return None
+        return change_request(instance, Kind.PARAMETERS, preview, **AT_ONCE, note="the observation has ended")
+
+
+def _preview_end(instance: Instance, found: Observation) -> Preview:
+    situation = situation_of(instance)
+    wanted: dict[str, str | None] = {OBSERVE: None}
+    restored = {}
+    if found.size_set and situation.configured.get(SIZE) == found.size_set and _is_off(instance):
+        wanted[SIZE] = found.size_before
+        restored = {} if found.size_before is not None else {SIZE: "0"}
+    return preview_wanted(instance, situation, wanted, allow_restart=False, restored=restored)
+
+
+def _is_off(instance: Instance) -> bool:
+    with connected(instance) as server:
+        return server.variable("query_cache_type") in ("0", "OFF")
+
+
+def observations_end_due() -> None:
+    """Those whose time is over. One whose server does not answer, or is being changed, is tried again later."""
+    now = timezone.now()
+    for found in Observation.objects.filter(is_running=True, ends_at__lte=now).select_related("instance"):
+        try:
+            with acting_as("system"):
+                _end(found.instance, found)
+        except Problem as error:
+            log.warning("observation_not_ended", instance=found.pk, code=error.code, detail=error.detail)
+            Observation.objects.filter(pk=found.pk).update(ends_at=now + TRY_AGAIN)

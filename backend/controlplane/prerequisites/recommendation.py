@@ -1,0 +1,115 @@
+"""Would the cache pay on this instance? One answer with its figures, the same words everywhere. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+ENOUGH_REQUESTS = 1000  # a ratio is then right to 3 percentage points or better
+ENOUGH_SECONDS = 600
+LEAST_HIT_RATIO = 0.1
+KIB, MIB = 1024, 1024**2
+OBSERVED = {
+    "requests": "Fqc_observed_requests",
+    "hits": "Fqc_observed_hits",
+    "microseconds": "Fqc_observed_time_saved_us",
+}
+
+
+@dataclass(frozen=True)
+class Observed:
+    requests: int
+    hits: int
+    microseconds: int
+    seconds: float
+    size_bytes: int | None = None  # where the predicted curve flattens
+
+    @property
+    def hit_ratio(self) -> float | None:
+        return self.hits / self.requests if self.requests else None
+
+    @property
+    def saved_cores(self) -> float | None:
+        return self.microseconds / 1e6 / self.seconds if self.seconds > 0 else None
+
+    @property
+    def is_enough(self) -> bool:
+        return self.requests >= ENOUGH_REQUESTS and self.seconds >= ENOUGH_SECONDS
+
+
+def counted(status: Mapping[str, str]) -> dict[str, int]:
+    return {name: int(status.get(counter, "0")) for name, counter in OBSERVED.items()}
+
+
+def grown(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """A server that was restarted counts from 0."""
+    is_anew = any(now[name] < before[name] for name in OBSERVED)
+    return {name: now[name] if is_anew else now[name] - before[name] for name in OBSERVED}
+
+
+def recommendation(seen: Observed | None, *, has_engine: bool, is_on: bool, is_observing: bool) -> dict[str, Any]:
+    verdict = _verdict(seen, has_engine=has_engine, is_on=is_on, is_observing=is_observing)
+    figures = seen or Observed(0, 0, 0, 0)
+    return {
+        "verdict": verdict,
+        "text": TEXTS[verdict](figures),
+        "hit_ratio": figures.hit_ratio,
+        "saved_cores": figures.saved_cores,
+        "size_bytes": figures.size_bytes,
+        "requests": figures.requests,
+        "seconds": int(figures.seconds),
+        "is_enough": figures.is_enough,
+        "enough_requests": ENOUGH_REQUESTS,
+        "enough_seconds": ENOUGH_SECONDS,
+    }
+
+
+def _verdict(seen: Observed | None, *, has_engine: bool, is_on: bool, is_observing: bool) -> str:
+    if not has_engine:
+        return "no_engine"
+    if is_on:
+        is_poor = seen is not None and seen.is_enough and (seen.hit_ratio or 0) < LEAST_HIT_RATIO
+        return "reconsider" if is_poor else "keep"
+    if seen is None or not (seen.is_enough or is_observing):
+        return "observe"
+    if not seen.is_enough:
+        return "observing"
+    return "enable" if (seen.hit_ratio or 0) >= LEAST_HIT_RATIO else "do_not_enable"
+
+
+def _percent(seen: Observed) -> str:
+    return f"{(seen.hit_ratio or 0) * 100:.0f} %"
+
+
+def _cores(seen: Observed) -> str:
+    cores = seen.saved_cores or 0
+    if cores >= 1:
+        return f"{cores:.1f} cores"
+    return f"{cores:.1f} of a core" if cores >= 0.1 else f"{cores * 100:.1f} % of a core"
+
+
+def size_text(size: int) -> str:
+    return f"{-(-size // MIB)} MiB" if size >= MIB else f"{-(-size // KIB)} KiB"
+
+
+def _size(seen: Observed) -> str:
+    return f" Suggested size: {size_text(seen.size_bytes)}." if seen.size_bytes else ""
+
+
+TEXTS: dict[str, Any] = {
+    "no_engine": lambda seen: "Install the engine first: it observes what the cache would do.",
+    "observe": lambda seen: "Not known yet: observe the server's reads first. Nothing is served while observing.",
+    "observing": lambda seen: (
+        f"Not enough yet: {seen.requests} of {ENOUGH_REQUESTS} reads, "
+        f"{int(seen.seconds) // 60} of {ENOUGH_SECONDS // 60} minutes."
+    ),
+    "enable": lambda seen: f"Enable: {_percent(seen)} of reads would hit, saving {_cores(seen)}.{_size(seen)}",
+    "do_not_enable": lambda seen: f"Do not enable: only {_percent(seen)} of reads would hit.",
+    "keep": lambda seen: f"The cache is on: {_percent(seen)} of reads hit, saving {_cores(seen)}.{_size(seen)}",
+    "reconsider": lambda seen: f"The cache is on, but only {_percent(seen)} of reads hit. Consider disabling it.",
+}
+
+
+def result_of(seen: Observed) -> dict[str, Any]:
+    return asdict(seen)

@@ -1,0 +1,157 @@
+// Would the cache pay? One answer with its figures, from what the engine observes while the cache is off.
+import { Button, Group } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { cacheAdviceQuery, type CacheAdvice } from '@/api/instances';
+import { observedQuery, useObserve } from '@/api/observing';
+import { useCan } from '@/api/session';
+import { pollEvery } from '@/api/useConnection';
+import { formatBytes } from '@/lib/bytes';
+import { useT, useTold } from '@/lib/i18n/context';
+import { formatCompact, formatPercent, isPresent } from '@/lib/number';
+import type { Tone } from '@/lib/tone';
+import { ErrorPanel } from './ErrorPanel';
+import { Moment } from './Moment';
+import { StatTile, StatTiles } from './StatTile';
+import { ToneIcon } from './StatusBadge';
+import classes from './Recommendation.module.css';
+
+const LIVE_MS = 5_000;
+const HOURS = [1, 24] as const;
+type Advised = CacheAdvice['recommendation'];
+
+const TONES: Partial<Record<Advised['verdict'], Tone>> = {
+  enable: 'ok',
+  keep: 'ok',
+  do_not_enable: 'warn',
+  reconsider: 'warn',
+  no_engine: 'warn',
+};
+
+type Course = (values: (number | null)[], label: string) => ReactNode;
+
+interface RecommendationProps {
+  instanceId: string;
+  /** Draws how the hit ratio went. */
+  course: Course;
+}
+
+export function Recommendation({ instanceId, course }: RecommendationProps) {
+  const advice = useQuery({
+    ...cacheAdviceQuery(instanceId),
+    refetchInterval: ({ state }) => (state.data?.observation?.is_running ? pollEvery(LIVE_MS)() : false),
+  });
+  if (!advice.data) return null;
+  const { recommendation, observation } = advice.data;
+  const isOn = recommendation.verdict === 'keep' || recommendation.verdict === 'reconsider';
+  return (
+    <div className={classes.panel}>
+      <Answer advised={recommendation} />
+      {observation && !isOn && (
+        <Figures
+          instanceId={instanceId}
+          advised={recommendation}
+          course={course}
+          isRunning={observation.is_running}
+        />
+      )}
+      {!isOn && recommendation.verdict !== 'no_engine' && (
+        <Switch instanceId={instanceId} observation={observation} />
+      )}
+    </div>
+  );
+}
+
+function Answer({ advised }: { advised: Advised }) {
+  const told = useTold();
+  const values = {
+    ratio: formatPercent((advised.hit_ratio ?? 0) * 100),
+    cores: coresText(advised.saved_cores ?? 0),
+    size: isPresent(advised.size_bytes) ? formatBytes(advised.size_bytes) : '–',
+    requests: advised.requests,
+    enough: advised.enough_requests,
+    minutes: Math.floor(advised.seconds / 60),
+    enoughMinutes: advised.enough_seconds / 60,
+  };
+  return (
+    <div className={classes.answer} role="status">
+      <ToneIcon tone={TONES[advised.verdict] ?? 'info'} size={18} />
+      {told(`recommendation.${advised.verdict}`, advised.text, values)}
+    </div>
+  );
+}
+
+function coresText(cores: number): string {
+  return cores >= 0.1 ? cores.toFixed(1) : (cores * 100).toFixed(1) + '%';
+}
+
+interface FiguresProps {
+  instanceId: string;
+  advised: Advised;
+  course: Course;
+  isRunning: boolean;
+}
+
+function Figures({ instanceId, advised, course, isRunning }: FiguresProps) {
+  const t = useT();
+  const hour = useQuery(observedQuery(instanceId, HOURS[0], isRunning));
+  const day = useQuery(observedQuery(instanceId, HOURS[1], isRunning));
+  return (
+    <StatTiles>
+      <StatTile
+        label={t('observe.ratio')}
+        formula="Fqc_observed_hits / Fqc_observed_requests"
+        value={formatPercent(advised.hit_ratio === null ? null : advised.hit_ratio * 100)}
+      />
+      <StatTile
+        label={t('observe.reads')}
+        formula="Fqc_observed_requests"
+        value={formatCompact(advised.requests)}
+        note={advised.is_enough ? t('observe.isEnough') : t('observe.isNotEnough')}
+      />
+      <StatTile label={t('observe.hour')} value={course(hour.data ?? [], t('observe.hour'))} />
+      <StatTile label={t('observe.day')} value={course(day.data ?? [], t('observe.day'))} />
+    </StatTiles>
+  );
+}
+
+interface SwitchProps {
+  instanceId: string;
+  observation: CacheAdvice['observation'];
+}
+
+function Switch({ instanceId, observation }: SwitchProps) {
+  const t = useT();
+  const canChange = useCan('operator');
+  const { mutate, isPending, error } = useObserve(instanceId);
+  const ends = observation?.is_running ? observation.ends_at : undefined;
+  return (
+    <>
+      {error && <ErrorPanel error={error} />}
+      <p className={classes.hint}>
+        {ends ? (
+          <>
+            {t('observe.endsAt')} <Moment at={ends} />
+          </>
+        ) : (
+          t('observe.hint')
+        )}
+      </p>
+      {canChange && (
+        <Group gap="xs">
+          {ends ? (
+            <Button variant="default" loading={isPending} onClick={() => mutate(0)}>
+              {t('observe.end')}
+            </Button>
+          ) : (
+            HOURS.map((hours) => (
+              <Button key={hours} variant="light" loading={isPending} onClick={() => mutate(hours)}>
+                {t('observe.begin', { count: hours })}
+              </Button>
+            ))
+          )}
+        </Group>
+      )}
+    </>
+  );
+}
