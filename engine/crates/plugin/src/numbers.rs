@@ -1,7 +1,10 @@
 //! The numbers behind the status variables.
 
 use std::ffi::CStr;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use locks::Mutex;
 
 macro_rules! numbers {
     ($($field:ident $name:literal)*) => {
@@ -41,8 +44,12 @@ pub static FREE_MEMORY: AtomicU64 = AtomicU64::new(0);
 pub static FREE_BLOCKS: AtomicU64 = AtomicU64::new(0);
 pub static TOTAL_BLOCKS: AtomicU64 = AtomicU64::new(0);
 
+/// The worker and every SHOW do it. One at a time: whoever was held up between reading and writing would bring back old numbers.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// Brings every number up to date.
 pub fn refresh(engine: &session::Engine) {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let stats = engine.cache().stats();
     let counts = engine.counts();
     let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
@@ -69,4 +76,39 @@ pub fn refresh(engine: &session::Engine) {
     set(&FREE_MEMORY, engine.cache().budget().saturating_sub(stats.used_bytes));
     set(&FREE_BLOCKS, u64::from(engine.cache().budget() > stats.used_bytes));
     set(&TOTAL_BLOCKS, stats.segments);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use cache::{Key, Meta, Stamp};
+
+    use super::*;
+
+    #[test]
+    fn numbers_never_go_back_while_several_threads_refresh_them() {
+        let engine = session::Engine::new(&flavour::MARIADB, || 0);
+        let cache = engine.cache();
+        cache.resize(256 << 20);
+        let back = thread::scope(|scope| {
+            let refreshers = [(); 3].map(|()| scope.spawn(|| (0..20_000).for_each(|_| refresh(&engine))));
+            let (mut last, mut stored) = (0, 0_u64);
+            while !refreshers.iter().all(|one| one.is_finished()) {
+                if stored < 500_000 {
+                    let key = Key { context: 0, parts: [&stored.to_le_bytes(), &[]] };
+                    let meta = Meta { stamp: Stamp(0), rows: 1, cost_ns: 1, flags: 0, owner: 0 };
+                    cache.insert(cache.hash(&key), &key, meta, &[], b"result").expect("there is room");
+                    stored += 1;
+                }
+                let shown = NUMBERS.queries.load(Ordering::Relaxed);
+                if shown < last {
+                    return Some((last, shown));
+                }
+                last = shown;
+            }
+            None
+        });
+        assert_eq!(back, None);
+    }
 }
