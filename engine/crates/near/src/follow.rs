@@ -244,6 +244,7 @@ impl Packets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fqc_tests::random::Random;
     use wire::capability::PROTOCOL_41;
     use wire::{ErrPacket, ok_packet, push_packet};
 
@@ -328,6 +329,55 @@ mod tests {
         follower.from_server(&ok(0));
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 1);
+    }
+
+    /// Packets as they could be, with some bytes changed.
+    fn anything(random: &mut Random, is_of_client: bool) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for _ in 0..random.below(4) {
+            let payload: Vec<u8> = match (random.below(3), is_of_client) {
+                (0, _) => (0..random.below(40)).map(|_| random.below(256) as u8).collect(),
+                (1, true) => [&[random.below(32) as u8][..], b"SELECT 1"].concat(),
+                (1, false) => ok(random.below(8) as u16)[Header::SIZE..].to_vec(),
+                (_, true) => QUERY.to_vec(),
+                (_, false) => b"\xffx\x04#42000no".to_vec(),
+            };
+            bytes.extend(packet(if is_of_client { 0 } else { 1 }, &payload));
+        }
+        if !bytes.is_empty() && random.percent(20) {
+            let index = random.below(bytes.len());
+            bytes[index] = random.below(256) as u8;
+        }
+        bytes
+    }
+
+    #[test]
+    fn it_does_not_matter_how_the_bytes_are_cut() {
+        let mut random = Random::new(1);
+        let mut unread = 0;
+        for round in 0..20_000 {
+            let capabilities = random.draw();
+            let (mut whole, mut cut) = (Follower::new(capabilities), Follower::new(capabilities));
+            for step in 0..6 {
+                let is_of_client = step % 2 == 0;
+                let bytes = anything(&mut random, is_of_client);
+                let feed = |follower: &mut Follower, bytes: &[u8]| match is_of_client {
+                    true => follower.from_client(bytes),
+                    false => follower.from_server(bytes),
+                };
+                feed(&mut whole, &bytes);
+                let mut rest = &bytes[..];
+                while !rest.is_empty() {
+                    let (piece, others) = rest.split_at(1 + random.below(rest.len().min(9)));
+                    feed(&mut cut, piece);
+                    rest = others;
+                }
+                let state = |follower: &Follower| (follower.is_at_rest(), follower.why_unread(), follower.commands);
+                assert_eq!(state(&whole), state(&cut), "round {round}, step {step}: {bytes:?}");
+            }
+            unread += usize::from(whole.why_unread().is_some());
+        }
+        assert!((1000..19_000).contains(&unread), "{unread} of them are not followed");
     }
 
     #[test]

@@ -12,8 +12,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Line for T {}
 
 pub type Stream = Box<dyn Line>;
 
-/// No packet of a login is longer, by far.
-const LOGIN_PACKET: usize = 1 << 20;
+/// The longest part of a login, a client's attributes, has 64 KiB at most. Nobody has proved who they are yet.
+const LOGIN_PACKET: usize = 128 << 10;
 
 /// A connection to the server, by the first of its addresses that answers.
 pub async fn connect(server: &Server) -> io::Result<Stream> {

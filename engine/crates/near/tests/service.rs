@@ -107,7 +107,7 @@ fn a_drain_waits_for_transactions_and_for_answers() {
     assert_eq!(near.state(), "STOPPING=1");
     // Ends `asking`, whose lock the one that waits gets.
     assert!(waiting.read_response().expect("an answer").failure().is_none());
-    assert!(idle.ping().is_err());
+    wait_until("the end of the idle one", || idle.ping().is_err());
     assert!(Client::root(&tcp).is_err(), "nobody new is taken");
     assert!(near.get("/healthz").contains("503"));
     assert!(near.is_running());
