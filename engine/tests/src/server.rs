@@ -79,7 +79,7 @@ pub struct Server {
 }
 
 impl Product {
-    fn program(self) -> PathBuf {
+    pub fn program(self) -> PathBuf {
         let (name, default) = match self {
             Product::MariaDb => ("FQC_MARIADBD", "/usr/sbin/mariadbd"),
             Product::MySql => {
@@ -317,7 +317,7 @@ impl Server {
         format!("the server died ({status}); its error log:\n{}", self.error_log())
     }
 
-    fn program(&self) -> PathBuf {
+    pub fn program(&self) -> PathBuf {
         self.options.program.clone().unwrap_or_else(|| self.options.product.program())
     }
 

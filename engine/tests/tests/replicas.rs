@@ -55,6 +55,18 @@ impl Pair {
         self.arena.follows(&mut self.reader, read, write, expected);
     }
 
+    /// Writes another row until the result of the read outlives it: the key of the table is asked for in the background, and the server
+    /// shows how a row is found with the first that it looks for.
+    #[track_caller]
+    fn await_rows(&mut self, read: &str, write_of_another: &str) {
+        until("a write of another row that leaves the result alone", || {
+            self.arena.warm(&mut self.reader, read);
+            all(&mut self.writer, &[write_of_another]);
+            self.catch_up();
+            self.arena.ask(&mut self.reader, read).1
+        });
+    }
+
     /// What the source does leaves results of other tables in memory.
     #[track_caller]
     fn spares(&mut self, read: &str, statements: &[&str]) {
@@ -142,8 +154,7 @@ fn rows_that_events_leave_alone_are_kept() {
         all(&mut pair.writer, &[&create, &insert]);
         pair.catch_up();
         let row = |key: i64| format!("SELECT v FROM d.{table} WHERE id = {key}");
-        // The server shows how a row is found with the first that it looks for.
-        pair.follows(&row(first), &[&format!("UPDATE {table} SET v = 11 WHERE id = {first}")], "11");
+        pair.await_rows(&row(first), &format!("UPDATE {table} SET v = v + 1 WHERE id = 3"));
         for other in [
             format!("UPDATE {table} SET v = v + 1, a = 'longer' WHERE id > 1"),
             format!("INSERT INTO {table} VALUES ('z', 40, NULL, 4), (NULL, 50, NULL, 5)"),
@@ -184,6 +195,7 @@ fn an_applier_whose_rows_are_not_known() {
         &mut client(&pair.replica),
         &["CREATE TRIGGER d.x AFTER UPDATE ON d.many FOR EACH ROW UPDATE d.counted SET v = v + 1 WHERE id = 2"],
     );
+    pair.await_rows(READ, "UPDATE t SET v = v + 1 WHERE id = 2");
     pair.follows(READ, &["UPDATE t SET v = 11 WHERE id = 1"], "11");
     pair.follows("SELECT v FROM d.counted WHERE id = 2", &["UPDATE many SET v = 2 WHERE id = 3"], "1");
     pair.follows("SELECT v FROM d.many WHERE id = 499", &["UPDATE many SET v = 3"], "3");

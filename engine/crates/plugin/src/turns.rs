@@ -1,11 +1,14 @@
 //! When the worker may ask the server: not before it has started, and no more once it ends.
 
+use crate::following::waking;
 use crate::server;
 use locks::Mutex;
 use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
 const LAST_STATEMENT: Duration = Duration::from_secs(5);
+/// It may wait for what waits for it.
+const PRESENT_TURN: Duration = Duration::from_secs(1);
 
 /// Whether statements of the worker are running, and whether any may.
 #[derive(Default)]
@@ -23,7 +26,8 @@ pub struct Turn;
 impl Turn {
     pub fn take() -> Option<Turn> {
         let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
-        let may_ask = !asking.is_over && server::get().has_started() && !server::get().is_ending();
+        let may_ask =
+            !asking.is_over && !waking::is_changing() && server::get().has_started() && !server::get().is_ending();
         may_ask.then(|| {
             asking.is_busy = true;
             Turn
@@ -36,6 +40,13 @@ impl Drop for Turn {
         ASKING.lock().unwrap_or_else(PoisonError::into_inner).is_busy = false;
         ASKED.notify_all();
     }
+}
+
+/// Plugins are about to change, and one of which a statement of the worker's makes use could not leave. The next turn comes after
+/// that.
+pub fn await_end() {
+    let asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = ASKED.wait_timeout_while(asking, PRESENT_TURN, |asking| asking.is_busy);
 }
 
 pub fn begin() {

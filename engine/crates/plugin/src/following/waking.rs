@@ -86,6 +86,11 @@ fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
     }
 }
 
+/// A statement that changes plugins has begun, and not ended.
+pub fn is_changing() -> bool {
+    present_doubt().as_ref().is_some_and(|doubt| !doubt.changing.is_empty())
+}
+
 /// The plugin was taken out, and ends when the last session has let it go.
 pub fn is_leaving() -> bool {
     present_doubt().as_ref().is_some_and(|doubt| doubt.is_leaving)

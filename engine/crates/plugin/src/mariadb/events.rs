@@ -14,6 +14,7 @@ use crate::mariadb::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::{self, wake_if_wanted};
 use crate::sockets::{connections, descriptors};
+use crate::turns;
 use session::{Account, Report};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
@@ -75,6 +76,7 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
     let is_lock = event.subclass == TABLE_LOCK;
     if is_lock && !is_read_only && db == b"mysql" && name == b"plugin" {
         waking::doubt(engine, Some(event.thread_id));
+        turns::await_end();
     }
     let tell = |report: &mut dyn FnMut(Report)| match event.subclass {
         TABLE_LOCK => report(Report::Locked { db, name, is_read_only }),
