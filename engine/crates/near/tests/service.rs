@@ -259,7 +259,7 @@ fn accounts_of_mysql_log_in() {
     let server = match Server::start(options) {
         Ok(server) => server,
         Err(error) if error.to_string().contains("No such file") => {
-            println!("SKIPPED: NO MYSQL SERVER COULD BE HAD; ITS LOGINS WERE NOT TESTED");
+            println!("NOT TESTED: LOGINS OF MYSQL, OF WHICH NO SERVER COULD BE HAD");
             return;
         }
         Err(error) => panic!("{error}"),
