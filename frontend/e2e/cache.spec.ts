@@ -17,6 +17,7 @@ test('the cache is enabled in the guided flow, watched, and disabled', async ({
   await page.goto(`/instances/${second.id}/cache`);
   await expect(page.getByText('the dedicated proxy is disabled')).toBeVisible();
   await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('button', { name: 'Next' }).click();
 
   await page.getByLabel('Cache size').fill('3 potatoes');
   await expect(page.getByText('Enter a size such as 480 MiB.')).toBeVisible();
@@ -68,6 +69,22 @@ test('what was enabled is told also when the server is faster than the answer', 
   await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
   await expect(page.getByRole('region', { name: 'Disable the cache' })).toContainText('applied');
+});
+
+test('what the cache would do is observed with one click, and ends', async ({
+  page,
+  instances: [, second],
+}) => {
+  await page.goto(`/instances/${second.id}/queries`);
+  const panel = page.getByRole('region', { name: 'Would the cache pay?' });
+  await panel.getByRole('button', { name: 'Observe for 1 hour' }).click();
+  await expect(panel).toContainText('Observing until');
+  await expectAccessible(page);
+  await expectToFitPhone(page);
+  await expect(async () => {
+    await panel.getByRole('button', { name: 'Stop observing' }).click();
+    await expect(panel.getByRole('button', { name: 'Observe for 1 hour' })).toBeVisible({ timeout: 2000 });
+  }).toPass();
 });
 
 test('every step of the flow is accessible, and the rules of its size stand side by side', async ({

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from controlplane.accounts.roles import Role
+from controlplane.catalogue.normal import is_off
 from controlplane.changes.plan import Plan, PlannedLine, Situation, Step, plan
 from controlplane.core.errors import FieldError, Refused
 from controlplane.core.request_context import caller
@@ -17,10 +18,11 @@ from controlplane.fleet.states import Provider
 from controlplane.parameters.findings import Severity
 from controlplane.parameters.models import TemplateVersion
 from controlplane.prerequisites.findings import Action, InstanceFinding, of_parameters
-from controlplane.prerequisites.gate import gate_findings
+from controlplane.prerequisites.gate import known_gate_findings
 from controlplane.prerequisites.privileges import privileges_to_set
 
 TURNS_CACHE_ON = ("query_cache_type", "query_cache_size")
+EMPTIES_CACHE = ("query_cache_size", "fqc_size", "fqc_rules")
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def preview_wanted(
     found = plan(situation, wanted, allow_restart=allow_restart, by_admin=is_by_admin(), restored=restored)
     findings = [*more_findings, *of_parameters(found.findings), *_cache_gate(instance, found)]
     findings += _pending(instance, situation, found, allow_restart) + _silent(instance, situation)
-    findings += _not_allowed(instance, situation, found)
+    findings += _not_allowed(instance, situation, found) + _empties_cache(situation, found)
     preview = build(instance, [*first_steps, *found.steps], situation.is_live, found.lines, findings)
     return replace(preview, needs_admin=found.needs_admin)
 
@@ -133,7 +135,7 @@ def build(
 def _cache_gate(instance: Instance, found: Plan) -> list[InstanceFinding]:
     """Whoever turns the cache on must pass the same gate, also by a template."""
     turned_on = [line for line in found.lines if line.name in TURNS_CACHE_ON and line.new_value not in (None, "0")]
-    return [each for each in gate_findings(instance) if each.is_blocking] if turned_on else []
+    return [each for each in known_gate_findings(instance) if each.is_blocking] if turned_on else []
 
 
 def _pending(instance: Instance, situation: Situation, found: Plan, allow_restart: bool) -> list[InstanceFinding]:
@@ -160,6 +162,23 @@ def _not_allowed(instance: Instance, situation: Situation, found: Plan) -> list[
     """What the account may not set is known before anything is: nothing then fails halfway."""
     names = [step.name for step in found.steps if step.kind == "set_global"]
     return privileges_to_set(instance, names) if situation.is_live and names else []
+
+
+def _empties_cache(situation: Situation, found: Plan) -> list[InstanceFinding]:
+    """Setting rules drops all results, another size may; a restart does. Switching it off is meant to."""
+    is_on = not is_off(situation.running.get("query_cache_type")) and situation.running.get("query_cache_size") != "0"
+    names = [line.name for line in found.lines if not line.is_running and line.name in EMPTIES_CACHE]
+    restarts = ["a restart"] if any(step.kind == "restart" for step in found.steps) else []
+    ends = any(line.name in TURNS_CACHE_ON and line.new_value == "0" for line in found.lines)
+    why = ", ".join(names + restarts)
+    if not is_on or not why or ends:
+        return []
+    return [
+        InstanceFinding(
+            Severity.ADVICE, "empties_cache", "", f"this change empties the cache ({why})", "",
+            "Apply it at a quiet time: reads go to the server until results are stored again.",
+        )
+    ]  # fmt: skip
 
 
 def _silent(instance: Instance, situation: Situation) -> list[InstanceFinding]:

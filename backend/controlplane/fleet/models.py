@@ -65,6 +65,8 @@ class Instance(models.Model):
     engine_version = models.CharField(max_length=100, blank=True)  # as the server says it
     compatibility = models.CharField(max_length=16, blank=True)  # @@fqc_compatibility; empty without the engine
     minor_version = models.PositiveIntegerField(null=True)  # @@fqc_minor_version; none without the engine
+    cache_type = models.CharField(max_length=8, blank=True)  # @@fqc_type: OFF, ON or DEMAND
+    cache_size_bytes = models.PositiveBigIntegerField(null=True)  # @@fqc_size
     proxy_enabled = models.BooleanField(default=False)
     tags = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=12, choices=State.choices, default=State.CREATING)

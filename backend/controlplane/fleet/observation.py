@@ -25,7 +25,8 @@ from controlplane.gateway.variables import variable_rows
 
 START_SLACK = timedelta(seconds=10)  # clock and uptime are whole seconds, read one after the other
 IDENTITY_NAMES = (
-    "version", "fqc_minor_version", "fqc_compatibility", *sorted({each.variable for each in EDITIONS} - {"version"}),
+    "version", "fqc_minor_version", "fqc_compatibility", "fqc_type", "fqc_size",
+    *sorted({each.variable for each in EDITIONS} - {"version"}),
 )  # fmt: skip
 
 
@@ -38,6 +39,8 @@ class Identity:
     engine_version: str
     compatibility: str
     minor_version: int | None
+    cache_type: str
+    cache_size_bytes: int | None
     started_at: datetime
 
     @property
@@ -48,6 +51,8 @@ class Identity:
             "engine_version": self.engine_version,
             "compatibility": self.compatibility,
             "minor_version": self.minor_version,
+            "cache_type": self.cache_type,
+            "cache_size_bytes": self.cache_size_bytes,
         }
 
 
@@ -67,6 +72,8 @@ def identity_of(variables: Mapping[str, str], uptime_seconds: int, clock: int) -
         engine_version=version[:100],
         compatibility=variables.get("fqc_compatibility", ""),
         minor_version=int(minor_version) if minor_version.isdigit() else None,
+        cache_type=variables.get("fqc_type", ""),
+        cache_size_bytes=int(size) if (size := variables.get("fqc_size", "")).isdigit() else None,
         started_at=datetime.fromtimestamp(clock - uptime_seconds, UTC),
     )
 

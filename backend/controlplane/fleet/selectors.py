@@ -23,9 +23,13 @@ def instance_list() -> QuerySet[Instance]:
 
 def instance_list_counted() -> QuerySet[Instance]:
     """With how many parameters drifted and how many wait for a restart."""
-    return instance_list().annotate(
-        drifted_count=Count("parameters", filter=Q(parameters__is_drifted=True)),
-        pending_restart_count=Count("parameters", filter=Q(parameters__is_pending_restart=True)),
+    return (
+        instance_list()
+        .select_related("instance_class", "latest")
+        .annotate(
+            drifted_count=Count("parameters", filter=Q(parameters__is_drifted=True)),
+            pending_restart_count=Count("parameters", filter=Q(parameters__is_pending_restart=True)),
+        )
     )
 
 

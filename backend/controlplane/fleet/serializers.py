@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from controlplane.catalogue.access import CLASSES
+from controlplane.fleet.cache_state import CACHE_STATES, cache_state
 from controlplane.fleet.models import Instance, InstanceClass, TemplateUse
 from controlplane.fleet.states import Provider
 from controlplane.fleet.template_uses import use_differences
@@ -97,6 +98,14 @@ class EndpointSerializer(serializers.Serializer[Instance]):
     is_tls_required = serializers.BooleanField()
 
 
+class CacheStateSerializer(serializers.Serializer[Any]):
+    """As the last look at the server found it."""
+
+    state = serializers.ChoiceField(choices=CACHE_STATES)
+    size_bytes = serializers.IntegerField(allow_null=True)
+    used_bytes = serializers.IntegerField(allow_null=True, help_text="By the newest sample.")
+
+
 class InstanceSerializer(serializers.ModelSerializer[Instance]):
     instance_class = serializers.CharField(source="instance_class.name")
     endpoint = EndpointSerializer(source="*")
@@ -108,6 +117,7 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
     )
     has_engine = serializers.SerializerMethodField()
     minor_version = serializers.IntegerField(allow_null=True, help_text="@@fqc_minor_version; null without the engine.")
+    cache = serializers.SerializerMethodField()
     drifted_count = serializers.IntegerField(default=0)
     pending_restart_count = serializers.IntegerField(default=0)
 
@@ -115,11 +125,15 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
         model = Instance
         fields = (
             "id", "name", "provider", "endpoint", "instance_class", "engine_line", "product", "edition",
-            "engine_version", "compatibility", "minor_version", "has_engine", "proxy_enabled", "tags", "state",
+            "engine_version", "compatibility", "minor_version", "has_engine", "cache", "proxy_enabled", "tags", "state",
             "state_reason", "maintenance_window", "drifted_count", "pending_restart_count", "version",
             "server_started_at", "last_seen_at", "created_at", "updated_at",
         )  # fmt: skip
         read_only_fields = fields
+
+    @extend_schema_field(CacheStateSerializer)
+    def get_cache(self, instance: Instance) -> dict[str, Any]:
+        return cache_state(instance)
 
     def get_has_engine(self, instance: Instance) -> bool:
         return instance.minor_version is not None

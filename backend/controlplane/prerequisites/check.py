@@ -12,13 +12,11 @@ from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.gateway.errors import GatewayError
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.findings import InstanceFinding
-from controlplane.prerequisites.gate import gate_findings
+from controlplane.prerequisites.gate import gate_findings, known_gate_findings
 from controlplane.prerequisites.privileges import privileges_for_cache
 from controlplane.prerequisites.readings import Readings, read
 from controlplane.prerequisites.rules import advice_findings
 from controlplane.prerequisites.unset import no_longer_set
-
-OF_ENGINE = ("minor_version", "no_engine_there")  # what is said of an instance's engine, once it was seen
 
 
 def instance_check(instance: Instance) -> dict[str, Any]:
@@ -27,8 +25,8 @@ def instance_check(instance: Instance) -> dict[str, Any]:
         findings = gate_findings(instance) + privileges_for_cache(instance)
         findings += advice_findings(readings) + no_longer_set(instance)
     except GatewayError as error:
-        known = [each for each in gate_findings(instance) if each.code not in OF_ENGINE or instance.last_seen_at]
-        findings = [*known, _unreachable(error)]
+        # What was met when the server last answered is not said to be met now.
+        findings = [each for each in known_gate_findings(instance) if each.is_blocking] + [_unreachable(error)]
     return {
         "is_ready": not any(finding.is_blocking for finding in findings),
         "checked_at": timezone.now(),

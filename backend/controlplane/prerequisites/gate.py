@@ -5,6 +5,7 @@ Where no engine can be loaded, they say what works without it.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Protocol
 
 from controlplane.gateway.product import DEFAULT_PRODUCT, is_managed, local_product
@@ -13,6 +14,7 @@ from controlplane.prerequisites.findings import Action, InstanceFinding
 
 LEAST_MINOR_VERSION = 20200331
 LINE = "5.7"
+OF_ENGINE = ("minor_version", "no_engine_there")  # what is said of an instance's engine, once it was seen
 WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without it."
 ELSEWHERE = (
     f"For the cache, let a {DEFAULT_PRODUCT.name} server of your own replicate the data, and load the engine there."
@@ -28,11 +30,18 @@ class Gated(Protocol):
     product: str
     edition: str
     takes_engine: bool
+    last_seen_at: datetime | None
 
 
 def gate_findings(instance: Gated) -> list[InstanceFinding]:
     """One finding per condition, met or not."""
     return [_engine_line(instance), _minor_version(instance), _proxy(instance)]
+
+
+def known_gate_findings(instance: Gated) -> list[InstanceFinding]:
+    """Without those about its engine where the server was never reached: nobody knows whether it has one."""
+    found = gate_findings(instance)
+    return [each for each in found if each.code not in OF_ENGINE or instance.last_seen_at]
 
 
 def _engine_line(instance: Gated) -> InstanceFinding:

@@ -1620,6 +1620,21 @@ export interface components {
              */
             shrink_buffer_pool: boolean;
         };
+        /** @description As the last look at the server found it. */
+        CacheState: {
+            state: components["schemas"]["CacheStateStateEnum"];
+            size_bytes: number | null;
+            /** @description By the newest sample. */
+            used_bytes: number | null;
+        };
+        /**
+         * @description * `no_engine` - no_engine
+         *     * `off` - off
+         *     * `on_demand` - on_demand
+         *     * `on` - on
+         * @enum {string}
+         */
+        CacheStateStateEnum: "no_engine" | "off" | "on_demand" | "on";
         CacheStatus: {
             has_engine: boolean;
             is_enabled: boolean;
@@ -2182,6 +2197,7 @@ export interface components {
             /** @description @@fqc_minor_version; null without the engine. */
             minor_version: number | null;
             readonly has_engine: boolean;
+            readonly cache: components["schemas"]["CacheState"];
             readonly proxy_enabled: boolean;
             tags: {
                 [key: string]: string;

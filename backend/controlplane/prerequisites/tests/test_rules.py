@@ -25,6 +25,7 @@ def instance(**facts):
         "product": "MariaDB",
         "edition": "",
         "takes_engine": True,
+        "last_seen_at": None,
     }
     return SimpleNamespace(**usual | facts)
 

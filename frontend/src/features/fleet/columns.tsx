@@ -3,6 +3,7 @@ import { InstanceState } from '@/components/InstanceState';
 import { TextLink } from '@/components/links';
 import { Moment } from '@/components/Moment';
 import { StatusBadge } from '@/components/StatusBadge';
+import { formatBytes } from '@/lib/bytes';
 import type { Translate } from '@/lib/i18n/context';
 import type { Instance } from './api';
 import { RowIncidents } from './RowIncidents';
@@ -46,6 +47,13 @@ export function fleetColumns(
       isSecondary: true,
     },
     {
+      key: 'cache',
+      header: t('fleet.cache'),
+      sortValue: sortable((row) => row.cache.state),
+      render: (row) => <CacheCell cache={row.cache} t={t} />,
+      isSecondary: true,
+    },
+    {
       key: 'attention',
       header: t('fleet.attention'),
       render: (row) => <Attention row={row} incidentCount={incidents[row.id] ?? 0} t={t} />,
@@ -61,8 +69,8 @@ export function fleetColumns(
     {
       key: 'version',
       header: t('fleet.version'),
-      sortValue: sortable((row) => row.minor_version),
-      render: (row) => row.minor_version ?? <span className={classes.absent}>{t('fleet.noEngine')}</span>,
+      sortValue: sortable((row) => `${row.product} ${row.engine_version}`),
+      render: (row) => <ServerCell row={row} />,
       isSecondary: true,
     },
     {
@@ -72,6 +80,33 @@ export function fleetColumns(
       isSecondary: true,
     },
   ];
+}
+
+/** Of the version text only the number: the rest says how it was packaged. */
+function ServerCell({ row }: { row: Instance }) {
+  const [number] = row.engine_version.split('-');
+  return number ? (
+    <span title={row.engine_version}>{`${row.product} ${number}`}</span>
+  ) : (
+    <span className={classes.absent}>–</span>
+  );
+}
+
+function CacheCell({ cache, t }: { cache: Instance['cache']; t: Translate }) {
+  const isOn = cache.state === 'on' || cache.state === 'on_demand';
+  return (
+    <>
+      {t(`fleet.cache.${cache.state}`)}
+      {isOn && cache.size_bytes !== null && (
+        <span className={classes.host}>
+          {t('fleet.cacheUsed', {
+            used: formatBytes(cache.used_bytes ?? 0),
+            size: formatBytes(cache.size_bytes),
+          })}
+        </span>
+      )}
+    </>
+  );
 }
 
 interface AttentionProps {

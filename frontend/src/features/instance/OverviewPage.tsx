@@ -47,7 +47,7 @@ function factsOf(instance: Instance, t: Translate) {
     { label: t('instance.provider'), value: t(`instance.provider.${instance.provider}`) },
     { label: t('instance.server'), value: serverText(instance) || '–' },
     { label: t('instance.compatibility'), value: instance.compatibility || instance.engine_line },
-    { label: t('instance.minorVersion'), value: instance.minor_version ?? t('fleet.noEngine') },
+    { label: t('instance.minorVersion'), value: instance.minor_version ?? t('fleet.cache.no_engine') },
     { label: t('instance.proxy'), value: t(instance.proxy_enabled ? 'state.on' : 'state.off') },
     { label: t('instance.maintenance'), value: windowText(instance.maintenance_window, t) },
     { label: t('instance.tags'), value: writeTags(instance.tags) || '–' },

@@ -57,6 +57,30 @@ func (e AlertSeverity) Valid() bool {
 	}
 }
 
+// Defines values for CacheStateStateEnum.
+const (
+	CacheStateStateEnumNoEngine CacheStateStateEnum = "no_engine"
+	CacheStateStateEnumOff      CacheStateStateEnum = "off"
+	CacheStateStateEnumOn       CacheStateStateEnum = "on"
+	CacheStateStateEnumOnDemand CacheStateStateEnum = "on_demand"
+)
+
+// Valid indicates whether the value is a known member of the CacheStateStateEnum enum.
+func (e CacheStateStateEnum) Valid() bool {
+	switch e {
+	case CacheStateStateEnumNoEngine:
+		return true
+	case CacheStateStateEnumOff:
+		return true
+	case CacheStateStateEnumOn:
+		return true
+	case CacheStateStateEnumOnDemand:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CacheType.
 const (
 	CacheTypeN1 CacheType = 1
@@ -873,6 +897,26 @@ type CacheSizingRequest struct {
 	Type             *CacheType `json:"type,omitempty"`
 }
 
+// CacheState As the last look at the server found it.
+type CacheState struct {
+	SizeBytes *int `json:"size_bytes"`
+
+	// State * `no_engine` - no_engine
+	// * `off` - off
+	// * `on_demand` - on_demand
+	// * `on` - on
+	State CacheStateStateEnum `json:"state"`
+
+	// UsedBytes By the newest sample.
+	UsedBytes *int `json:"used_bytes"`
+}
+
+// CacheStateStateEnum * `no_engine` - no_engine
+// * `off` - off
+// * `on_demand` - on_demand
+// * `on` - on
+type CacheStateStateEnum string
+
 // CacheStatus defines model for CacheStatus.
 type CacheStatus struct {
 	// Counters Qcache_* and Fqc_* as the server says.
@@ -1166,9 +1210,10 @@ type FindingSeverity string
 
 // Instance defines model for Instance.
 type Instance struct {
-	Compatibility string    `json:"compatibility"`
-	CreatedAt     time.Time `json:"created_at"`
-	DriftedCount  *int      `json:"drifted_count,omitempty"`
+	Cache         CacheState `json:"cache"`
+	Compatibility string     `json:"compatibility"`
+	CreatedAt     time.Time  `json:"created_at"`
+	DriftedCount  *int       `json:"drifted_count,omitempty"`
 
 	// Edition Who built the server or runs it, such as Debian or Amazon RDS, if known.
 	Edition           string     `json:"edition"`

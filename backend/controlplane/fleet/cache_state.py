@@ -1,0 +1,32 @@
+"""What the cache of an instance is doing, as the last look and the newest sample found it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+
+from controlplane.catalogue.normal import is_off
+from controlplane.fleet.models import Instance
+
+CACHE_STATES = ("no_engine", "off", "on_demand", "on")
+
+
+def cache_state(instance: Instance) -> dict[str, Any]:
+    return {"state": _state(instance), "size_bytes": instance.cache_size_bytes, "used_bytes": _used_bytes(instance)}
+
+
+def _state(instance: Instance) -> str:
+    if instance.minor_version is None:
+        return "no_engine"
+    if is_off(instance.cache_type) or not instance.cache_size_bytes:
+        return "off"
+    return "on_demand" if instance.cache_type in ("2", "DEMAND") else "on"
+
+
+def _used_bytes(instance: Instance) -> int | None:
+    try:
+        used = instance.latest.readings.get("used_bytes")
+    except ObjectDoesNotExist:
+        return None
+    return None if used is None or instance.minor_version is None else int(used)
