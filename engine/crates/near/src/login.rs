@@ -60,10 +60,6 @@ impl Refusal {
         Refusal::new(TLS_FAILED, b"HY000", message)
     }
 
-    fn bad_handshake(message: &str) -> Refusal {
-        Refusal::new(BAD_HANDSHAKE, b"08S01", message)
-    }
-
     pub fn packet(&self, sequence: u8) -> Vec<u8> {
         ErrPacket::build(sequence, self.code, self.state, &self.message)
     }
@@ -75,149 +71,177 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Both sides have said who they are: what is left of the login is between them.
-struct Introduced {
+/// Both legs until client and server have said who they are.
+struct Introduction<'a> {
     client: Packets,
     server: Packets,
-    /// To add to the numbers of the client's packets.
-    shift: u8,
-    in_force: u64,
+    config: &'a Config,
+    has_client_tls: bool,
 }
 
-enum Introduction {
-    Understood(Introduced),
-    Unread(Box<Legs>),
+/// Why an introduction goes no further.
+enum Stop {
+    Refused(u8, Refusal),
+    /// These bytes, and all others, pass unread.
+    Unread {
+        to_client: Vec<u8>,
+        to_server: Vec<u8>,
+        why: Unread,
+    },
+    LoginRefused,
+    Lost(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Lost(error)
+    }
 }
 
 pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Config) -> Result<Legs, Failure> {
-    let introduction = timeout(config.connect_timeout, introduce(client, is_remote, server, config)).await;
-    match introduction.map_err(io::Error::from)?? {
-        Introduction::Understood(introduced) => authenticate(introduced).await,
-        Introduction::Unread(legs) => Ok(*legs),
-    }
-}
-
-async fn introduce(client: Stream, is_remote: bool, server: Stream, config: &Config) -> Result<Introduction, Failure> {
-    let (mut client, mut server) = (Packets::new(client), Packets::new(server));
-    let refused = |client: Packets, sequence, error| Err(Failure::Refused { client: client.stream, sequence, error });
-    let is_plain = config.acceptor.is_none() && config.connector.is_none();
-    let mut first = match server.next().await {
-        Ok(first) => first,
-        Err(error) => return refused(client, 0, Refusal::no_server(config, error)),
-    };
-    let Some(greeting) = Greeting::parse(&first[Header::SIZE..]) else {
-        // Too many connections, a blocked host: the server says so and ends.
-        if ErrPacket::parse(&first[Header::SIZE..]).is_some() {
-            client.stream.write_all(&first).await?;
-            return Err(Failure::LoginRefused);
+    let (client, server) = (Packets::new(client), Packets::new(server));
+    let mut legs = Introduction { client, server, config, has_client_tls: false };
+    let introduced = timeout(config.connect_timeout, legs.introduce(is_remote)).await.map_err(io::Error::from)?;
+    match introduced {
+        Ok(in_force) => legs.authenticate(in_force).await,
+        Err(Stop::Refused(sequence, error)) => Err(Failure::Refused { client: legs.client.stream, sequence, error }),
+        Err(Stop::Unread { to_client, to_server, why }) => {
+            let (client, server) = (legs.client.stream, legs.server.stream);
+            Ok(Legs { client, server, follower: Follower::unread(why), to_client, to_server })
         }
-        return match is_plain {
-            true => Ok(Introduction::Unread(unread(client, server, first, Vec::new(), Unread::NotUnderstood))),
-            false => refused(client, 0, Refusal::bad_handshake("fqc-near does not understand the server's greeting")),
-        };
-    };
-    let offers_tls = greeting.capabilities & capability::SSL != 0;
-    if config.connector.is_some() && !offers_tls {
-        return refused(
-            client,
-            0,
-            Refusal::of_tls(format!("{} offers no TLS, which server-tls demands", config.server)),
-        );
+        Err(Stop::LoginRefused) => Err(Failure::LoginRefused),
+        Err(Stop::Lost(error)) => Err(Failure::Lost(error)),
     }
-    if !is_plain {
-        let _ = Greeting::offer_tls(&mut first[Header::SIZE..], config.acceptor.is_some());
-    }
-    client.stream.write_all(&first).await?;
-    client.stream.flush().await?;
-    let mut hello = client.next().await?;
-    let asks_for_tls = |packet: &[u8]| ClientHello::parse(&packet[Header::SIZE..]).map(|hello| hello.ssl_requested);
-    let mut has_tls = false;
-    if asks_for_tls(&hello) == Some(true) {
-        let Some(acceptor) = &config.acceptor else {
-            return match is_plain {
-                true => Ok(Introduction::Unread(unread(client, server, Vec::new(), hello, Unread::EndToEndTls))),
-                false => refused(client, 2, Refusal::bad_handshake("fqc-near does not offer TLS")),
-            };
-        };
-        client = Packets::new(Box::new(acceptor.accept(client.stream).await?));
-        hello = client.next().await?;
-        has_tls = true;
-    }
-    let sequence = hello[3].wrapping_add(1);
-    if config.is_tls_required && is_remote && !has_tls {
-        let message = "Connections using insecure transport are prohibited by fqc-near (tls-required)";
-        return refused(client, sequence, Refusal::new(TLS_REQUIRED, b"08004", message));
-    }
-    let parsed = ClientHello::parse(&hello[Header::SIZE..]).filter(|hello| !hello.ssl_requested);
-    let Some(parsed) = parsed else {
-        return match is_plain {
-            true => Ok(Introduction::Unread(unread(client, server, Vec::new(), hello, Unread::NotUnderstood))),
-            false => {
-                refused(client, sequence, Refusal::bad_handshake("fqc-near does not understand the client's hello"))
-            }
-        };
-    };
-    if let Some(connector) = &config.connector {
-        server = match begin_tls(server, connector, &hello[Header::SIZE..]).await {
-            Ok(server) => server,
-            Err(error) => {
-                let message = format!("no TLS connection to {}: {error}", config.server);
-                return refused(client, sequence, Refusal::of_tls(message));
-            }
-        };
-    }
-    let shift = u8::from(config.connector.is_some()).wrapping_sub(u8::from(has_tls));
-    hello[3] = hello[3].wrapping_add(shift);
-    if !is_plain {
-        let _ = ClientHello::ask_tls(&mut hello[Header::SIZE..], config.connector.is_some());
-    }
-    server.stream.write_all(&hello).await?;
-    server.stream.flush().await?;
-    let in_force = greeting.capabilities & parsed.capabilities;
-    Ok(Introduction::Understood(Introduced { client, server, shift, in_force }))
 }
 
-fn unread(client: Packets, server: Packets, to_client: Vec<u8>, to_server: Vec<u8>, why: Unread) -> Box<Legs> {
-    let follower = Follower::unread(why);
-    Box::new(Legs { client: client.stream, server: server.stream, follower, to_client, to_server })
-}
+impl Introduction<'_> {
+    /// The capabilities in force.
+    async fn introduce(&mut self, is_remote: bool) -> Result<u64, Stop> {
+        let greeting = self.greet().await?;
+        let mut hello = self.hello().await?;
+        let sequence = hello[3].wrapping_add(1);
+        if self.config.is_tls_required && is_remote && !self.has_client_tls {
+            let message = "Connections using insecure transport are prohibited by fqc-near (tls-required)";
+            return Err(Stop::Refused(sequence, Refusal::new(TLS_REQUIRED, b"08004", message)));
+        }
+        let parsed = ClientHello::parse(&hello[Header::SIZE..]).filter(|hello| !hello.ssl_requested);
+        let Some(parsed) = parsed else {
+            let message = "fqc-near does not understand the client's hello";
+            return Err(self.not_understood(Vec::new(), hello, sequence, message));
+        };
+        if let Some(connector) = &self.config.connector {
+            let begun = self.begin_tls(connector, &hello[Header::SIZE..]).await;
+            let refusal = |error| Refusal::of_tls(format!("no TLS connection to {}: {error}", self.config.server));
+            begun.map_err(|error| Stop::Refused(sequence, refusal(error)))?;
+        }
+        hello[3] = hello[3].wrapping_add(self.shift());
+        if !self.is_plain() {
+            let _ = ClientHello::ask_tls(&mut hello[Header::SIZE..], self.config.connector.is_some());
+        }
+        send(&mut self.server, &hello).await?;
+        Ok(greeting.capabilities & parsed.capabilities)
+    }
 
-async fn begin_tls(mut server: Packets, connector: &Connector, hello: &[u8]) -> io::Result<Packets> {
-    let request = ClientHello::tls_request(hello).ok_or(io::ErrorKind::InvalidData)?;
-    let mut packet = Vec::new();
-    push_packet(&mut packet, &mut { 1 }, &request);
-    server.stream.write_all(&packet).await?;
-    let stream = connector.tls.connect(connector.name.clone(), server.stream).await?;
-    Ok(Packets::new(Box::new(stream)))
-}
+    /// Neither leg has TLS of its own: nothing is changed.
+    fn is_plain(&self) -> bool {
+        self.config.acceptor.is_none() && self.config.connector.is_none()
+    }
 
-/// Passes the exchange on until the server says how it has ended.
-async fn authenticate(mut legs: Introduced) -> Result<Legs, Failure> {
-    const OK: u8 = 0;
-    const ERR: u8 = 0xff;
-    loop {
-        tokio::select! {
-            packet = legs.client.next() => {
-                let mut packet = packet?;
-                packet[3] = packet[3].wrapping_add(legs.shift);
-                legs.server.stream.write_all(&packet).await?;
-                legs.server.stream.flush().await?;
+    /// To add to the numbers of the client's packets.
+    fn shift(&self) -> u8 {
+        u8::from(self.config.connector.is_some()).wrapping_sub(u8::from(self.has_client_tls))
+    }
+
+    fn not_understood(&self, to_client: Vec<u8>, to_server: Vec<u8>, sequence: u8, message: &str) -> Stop {
+        match self.is_plain() {
+            true => Stop::Unread { to_client, to_server, why: Unread::NotUnderstood },
+            false => Stop::Refused(sequence, Refusal::new(BAD_HANDSHAKE, b"08S01", message)),
+        }
+    }
+
+    async fn greet(&mut self) -> Result<Greeting, Stop> {
+        let first = self.server.next().await;
+        let mut first = first.map_err(|error| Stop::Refused(0, Refusal::no_server(self.config, error)))?;
+        let Some(greeting) = Greeting::parse(&first[Header::SIZE..]) else {
+            // Too many connections, a blocked host: the server says so and ends.
+            if ErrPacket::parse(&first[Header::SIZE..]).is_some() {
+                send(&mut self.client, &first).await?;
+                return Err(Stop::LoginRefused);
             }
-            packet = legs.server.next() => {
-                let mut packet = packet?;
-                packet[3] = packet[3].wrapping_sub(legs.shift);
-                legs.client.stream.write_all(&packet).await?;
-                legs.client.stream.flush().await?;
-                match packet.get(Header::SIZE) {
-                    Some(&OK) => break,
-                    Some(&ERR) => return Err(Failure::LoginRefused),
-                    _ => {}
+            let message = "fqc-near does not understand the server's greeting";
+            return Err(self.not_understood(first, Vec::new(), 0, message));
+        };
+        if self.config.connector.is_some() && greeting.capabilities & capability::SSL == 0 {
+            let message = format!("{} offers no TLS, which server-tls demands", self.config.server);
+            return Err(Stop::Refused(0, Refusal::of_tls(message)));
+        }
+        if !self.is_plain() {
+            let _ = Greeting::offer_tls(&mut first[Header::SIZE..], self.config.acceptor.is_some());
+        }
+        send(&mut self.client, &first).await?;
+        Ok(greeting)
+    }
+
+    /// What the client answers, inside TLS where it asks for that.
+    async fn hello(&mut self) -> Result<Vec<u8>, Stop> {
+        let hello = self.client.next().await?;
+        if !ClientHello::parse(&hello[Header::SIZE..]).is_some_and(|hello| hello.ssl_requested) {
+            return Ok(hello);
+        }
+        let Some(acceptor) = &self.config.acceptor else {
+            return Err(match self.is_plain() {
+                true => Stop::Unread { to_client: Vec::new(), to_server: hello, why: Unread::EndToEndTls },
+                false => Stop::Refused(2, Refusal::new(BAD_HANDSHAKE, b"08S01", "fqc-near does not offer TLS")),
+            });
+        };
+        let stream = self.client.take_stream();
+        self.client = Packets::new(Box::new(acceptor.accept(stream).await?));
+        self.has_client_tls = true;
+        Ok(self.client.next().await?)
+    }
+
+    async fn begin_tls(&mut self, connector: &Connector, hello: &[u8]) -> io::Result<()> {
+        let request = ClientHello::tls_request(hello).ok_or(io::ErrorKind::InvalidData)?;
+        let mut packet = Vec::new();
+        push_packet(&mut packet, &mut { 1 }, &request);
+        send(&mut self.server, &packet).await?;
+        let stream = self.server.take_stream();
+        self.server = Packets::new(Box::new(connector.tls.connect(connector.name.clone(), stream).await?));
+        Ok(())
+    }
+
+    /// Passes the exchange on until the server says how it has ended.
+    async fn authenticate(mut self, in_force: u64) -> Result<Legs, Failure> {
+        const OK: u8 = 0;
+        const ERR: u8 = 0xff;
+        let shift = self.shift();
+        loop {
+            tokio::select! {
+                packet = self.client.next() => {
+                    let mut packet = packet?;
+                    packet[3] = packet[3].wrapping_add(shift);
+                    send(&mut self.server, &packet).await?;
+                }
+                packet = self.server.next() => {
+                    let mut packet = packet?;
+                    packet[3] = packet[3].wrapping_sub(shift);
+                    send(&mut self.client, &packet).await?;
+                    match packet.get(Header::SIZE) {
+                        Some(&OK) => break,
+                        Some(&ERR) => return Err(Failure::LoginRefused),
+                        _ => {}
+                    }
                 }
             }
         }
+        let is_compressed = in_force & capability::COMPRESSED != 0;
+        let follower = if is_compressed { Follower::unread(Unread::Compressed) } else { Follower::new(in_force) };
+        let (client, server) = (self.client.stream, self.server.stream);
+        Ok(Legs { client, server, follower, to_client: Vec::new(), to_server: Vec::new() })
     }
-    let is_compressed = legs.in_force & capability::COMPRESSED != 0;
-    let follower = if is_compressed { Follower::unread(Unread::Compressed) } else { Follower::new(legs.in_force) };
-    let (client, server) = (legs.client.stream, legs.server.stream);
-    Ok(Legs { client, server, follower, to_client: Vec::new(), to_server: Vec::new() })
+}
+
+async fn send(to: &mut Packets, packet: &[u8]) -> io::Result<()> {
+    to.stream.write_all(packet).await?;
+    to.stream.flush().await
 }

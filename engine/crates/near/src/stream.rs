@@ -47,6 +47,11 @@ impl Packets {
         Packets { stream, partial: Vec::new() }
     }
 
+    /// For TLS, whose stream takes this one's place.
+    pub fn take_stream(&mut self) -> Stream {
+        std::mem::replace(&mut self.stream, Box::new(tokio::io::empty()))
+    }
+
     /// The next packet, header included. A call that is given up loses nothing.
     pub async fn next(&mut self) -> io::Result<Vec<u8>> {
         loop {
