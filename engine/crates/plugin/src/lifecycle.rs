@@ -48,7 +48,7 @@ pub fn stop() {
     end_load();
     worker::stop();
     engine().settings().switch(false);
-    engine().cache().clear();
+    engine().drop_results();
     waking::sleep(engine());
     bystanders::stop();
     server::get().end();

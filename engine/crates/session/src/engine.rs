@@ -136,10 +136,16 @@ impl Engine {
         &self.ages
     }
 
+    /// Drops what is stored and what waits to be, and gives the memory back.
+    pub fn drop_results(&self) {
+        self.late.drop_all();
+        self.cache.clear();
+    }
+
     /// Forgets everything that was known of the server: for a second load into the same process.
     pub fn forget(&self) {
         self.versions.advance(Versions::EVERYTHING);
-        self.cache.clear();
+        self.drop_results();
         self.catalogue.outdate();
     }
 
@@ -235,7 +241,7 @@ impl Engine {
     /// To be called by one thread at a time, while awake.
     pub fn rest(&self) {
         self.vigil.change();
-        self.cache.clear();
+        self.drop_results();
     }
 }
 

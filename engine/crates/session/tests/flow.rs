@@ -2,7 +2,7 @@
 
 mod talk;
 
-use session::{Beginnings, Decision, Definition, Own, Reply, ViewName, Views};
+use session::{Beginnings, Decision, Definition, Own, Reply, Verdict, ViewName, Views};
 use talk::*;
 use wire::ok_packet;
 
@@ -212,6 +212,26 @@ fn results_of_views_are_stored_once_their_definitions_are_known() {
         b.read(read, "one", AUTOCOMMIT);
         assert_eq!(b.is_served(read), against.is_none());
         engine.cache().clear();
+    }
+}
+
+#[test]
+fn a_reset_drops_results_that_wait_for_what_is_known_of_their_table() {
+    for is_reset in [false, true] {
+        let engine = engine();
+        let mut a = connect(&engine);
+        assert_eq!(a.ask("SELECT v FROM w"), Decision::Forward);
+        a.session.report(&engine, locked(b"w", true));
+        assert_eq!(a.reply(&rows("one", AUTOCOMMIT)), Reply::Send);
+        if is_reset {
+            a.run("RESET QUERY CACHE", AUTOCOMMIT);
+        }
+        let table = engine.tables().find(engine.versions(), b"d", b"w");
+        let era = table.era(engine.catalogue().generation());
+        table.settle(era, Verdict::Snapshot);
+        table.settle_key(era, Some(key()));
+        engine.store_late();
+        assert_eq!(engine.cache().stats().entries, u64::from(!is_reset));
     }
 }
 

@@ -116,7 +116,7 @@ impl Session {
             kind if may_be_anything(kind) => self.identity.suspect(engine.contexts()),
             Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
                 if matches!(statement.kind, Kind::ResetQueryCache) {
-                    engine.cache().clear();
+                    engine.drop_results();
                 }
             }
             Kind::Flush(Flush::Status) if !has_failed => {

@@ -35,6 +35,10 @@ impl Late {
         None
     }
 
+    pub(crate) fn drop_all(&self) {
+        drop(self.take());
+    }
+
     fn take(&self) -> Vec<Finished> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(|e| e.into_inner()))
     }
