@@ -1,19 +1,18 @@
 //! Every text has an answer in every mode, and a blank before it changes nothing.
 #![no_main]
 
-use flavour::MARIADB;
+use flavour::{MARIADB, MYSQL};
 use libfuzzer_sys::fuzz_target;
 use sql::{Charset, LexMode, classify, mentions};
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (bits, text) = input;
     let mode = LexMode {
-        flavour: &MARIADB,
         ansi_quotes: bits & 1 != 0,
         no_backslash_escapes: bits & 2 != 0,
         ignore_space: bits & 4 != 0,
-        oracle: false,
         charset: if bits & 8 != 0 { Charset::AsciiSuperset } else { Charset::Utf8 },
+        ..LexMode::new(if bits & 16 != 0 { &MYSQL } else { &MARIADB })
     };
     let statement = classify(text, mode);
     let spaced = [b" /* x */\n".as_slice(), text].concat();
