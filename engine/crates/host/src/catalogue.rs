@@ -7,9 +7,10 @@ mod keys;
 mod tables;
 mod views;
 
-use crate::link::Link;
+use crate::link::{Link, Row};
 use flavour::Flavour;
-use session::Engine;
+use session::{Engine, Table};
+use std::sync::Arc;
 
 /// How new sessions begin, and which views there are, where that is not known.
 pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
@@ -26,15 +27,47 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 /// The views and tables that sessions have asked about. What a result needs comes first; without a key its rows are not told apart yet.
 pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     views::settle_asked(engine, link)?;
-    let asked = engine.tables().take_asked();
-    for table in &asked {
+    let link = &mut Present { link, engine, inherited: engine.settings().inherited() };
+    let settled = settle(engine, link, &engine.tables().take_asked());
+    engine.store_late();
+    if link.is_past() { Ok(()) } else { settled }
+}
+
+fn settle(engine: &Engine, link: &mut Present, asked: &[Arc<Table>]) -> Result<(), String> {
+    for table in asked {
         tables::settle(engine, link, table)?;
     }
-    for table in &asked {
-        tables::settle_key(engine, link, table).inspect_err(|_| engine.tables().ask(table))?;
+    for table in asked {
+        let settled = tables::settle_key(engine, link, table);
+        if settled.is_err() && !link.is_past() {
+            engine.tables().ask(table);
+        }
+        settled?;
     }
-    engine.store_late();
     Ok(())
+}
+
+/// Asks only until somebody flushes tables, or changes anything else for all: who has flushed a table may be about to exchange its
+/// files, and a question would have the server read what must not be read yet.
+struct Present<'a> {
+    link: &'a mut dyn Link,
+    engine: &'a Engine,
+    inherited: u64,
+}
+
+impl Present<'_> {
+    fn is_past(&self) -> bool {
+        !self.engine.settings().is_unchanged_since(self.inherited)
+    }
+}
+
+impl Link for Present<'_> {
+    fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
+        if self.is_past() {
+            return Err("what was asked about may have been flushed".into());
+        }
+        self.link.query(text)
+    }
 }
 
 /// A name as a literal that no setting can change the meaning of.
