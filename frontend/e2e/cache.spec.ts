@@ -7,7 +7,7 @@ import { stack } from './session';
 test.beforeEach(async ({ api, instances: [, second] }) => {
   const { is_enabled } = await api.get<{ is_enabled: boolean }>(`instances/${second.id}/cache/status`);
   if (is_enabled) await api.change(second.id, 'cache/disable');
-  await api.change(second.id, 'changes', { parameters: { fqc_rules: null } });
+  await api.change(second.id, 'changes', { parameters: { fqc_rules: null, fqc_observe: null } });
 });
 
 test('the cache is enabled in the guided flow, watched, and disabled', async ({
@@ -79,6 +79,7 @@ test('what the cache would do is observed with one click, and ends', async ({
   const panel = page.getByRole('region', { name: 'Would the cache pay?' });
   await panel.getByRole('button', { name: 'Observe for 1 hour' }).click();
   await expect(panel).toContainText('Observing until');
+  await page.mouse.move(0, 0); // a tile that came under the pointer shows its formula
   await expectAccessible(page);
   await expectToFitPhone(page);
   await expect(async () => {
