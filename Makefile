@@ -188,7 +188,7 @@ generate: backend frontend/node_modules/ready ## Rewrite the contract and everyt
 generate-check: backend frontend/node_modules/ready ## Fail when a derived file is not what its source gives
 	@.ci/derived
 
-clean-root: ## `make up` on a system that has nothing but git and make: ROOT=debian-12, debian-13 or ubuntu-24.04 (needs root)
+clean-root: ## `make up` on a system that has nothing but git and make: ROOT=debian-12, debian-13 or ubuntu-24.04, TARGETS="test" (needs root)
 	@scripts/clean-root $(or $(ROOT),debian-13) $(TARGETS)
 
 test-packages: packages ## Install, use, upgrade and remove them on a fresh system: ROOT=debian-12, debian-13 or ubuntu-24.04 (needs root)
