@@ -21,9 +21,9 @@ def demo(run_dir: RunDir, seconds: float | None) -> None:
     instances = [instance for instance in fleet.listed(run_dir, kept) if instance.is_running]
     if kept.ports is None or not instances:
         raise Problem("no local server runs; start the stack first with: make up")
-    for instance in (each for each in instances if not each.has_engine):
-        progress(f"{instance.name} has no engine: its reads are not cached")
-    off = [instance for instance in instances if instance.has_engine and not _is_on(instance)]
+    for instance in (each for each in instances if not each.is_serving):
+        progress(f"{instance.name}: {instance.engine}; its reads are not cached")
+    off = [instance for instance in instances if instance.is_serving and not _is_on(instance)]
     if off:
         environment = for_children(run_dir, kept.ports, kept.stack_id)
         api = Api(web_address(kept.ports))

@@ -28,11 +28,23 @@ class Instance:
     state: str
     pid: int | None
     has_engine: bool
+    engine_obstacle: str
     folder: str
 
     @property
     def is_running(self) -> bool:
         return self.pid is not None
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether its engine serves once the cache is on."""
+        return self.has_engine and not self.engine_obstacle
+
+    @property
+    def engine(self) -> str:
+        if self.engine_obstacle:
+            return f"engine loaded, but it serves nothing: {self.engine_obstacle}"
+        return "engine loaded" if self.has_engine else "without the engine"
 
 
 @dataclass(frozen=True)

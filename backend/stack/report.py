@@ -7,8 +7,7 @@ from stack.up import Running
 
 def started(running: Running, run_dir: RunDir) -> str:
     servers = "\n".join(
-        f"    {instance.name:<12} {instance.product:<8} {instance.host}:{instance.port}"
-        f"  {'engine loaded' if instance.has_engine else 'without the engine'}"
+        f"    {instance.name:<12} {instance.product:<8} {instance.host}:{instance.port}  {instance.engine}"
         for instance in running.instances
     )
     return f"""

@@ -108,5 +108,6 @@ def _facts(instance: Instance) -> dict[str, Any]:
         "state": instance.state,
         "pid": server.pid,
         "has_engine": instance.minor_version is not None,
+        "engine_obstacle": instance.engine_obstacle,
         "folder": str(server.folder),
     }

@@ -35,6 +35,7 @@ from controlplane.fleet.local import accounts_ensure
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import (
     IDENTITY_NAMES,
+    STATUS_NAMES,
     Identity,
     has_restarted,
     identity_of,
@@ -144,13 +145,13 @@ def _statements(instance: Instance) -> list[str]:
     return [
         f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({wanted})",
         "SELECT 'clock', UNIX_TIMESTAMP()",
-        "SHOW GLOBAL STATUS LIKE 'Uptime'",
+        f"SHOW GLOBAL STATUS WHERE Variable_name IN {STATUS_NAMES}",
     ]
 
 
 def _sighting(variables: Values, clocks: Values, status: Values) -> Sighting:
     running = variables | {name: variables[own] for name, own in ENGINE_NAMES.items() if own in variables}
-    return Sighting(identity_of(variables, int(status.get("Uptime", 0)), int(clocks["clock"])), running)
+    return Sighting(identity_of(variables, status, int(clocks["clock"])), running)
 
 
 def _note(instance: Instance, sighting: Sighting, line: Line) -> None:

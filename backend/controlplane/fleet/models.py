@@ -18,6 +18,8 @@ from controlplane.gateway.engine import is_loaded_by
 from controlplane.gateway.product import local_product
 from controlplane.parameters.models import Template
 
+OBSTACLE_LENGTH = 200
+
 
 class InstanceClass(models.Model):
     id = models.CharField(primary_key=True, max_length=ID_LENGTH, default=partial(new_id, "cls"), editable=False)
@@ -67,6 +69,9 @@ class Instance(models.Model):
     minor_version = models.PositiveIntegerField(null=True)  # @@fqc_minor_version; none without the engine
     cache_type = models.CharField(max_length=8, blank=True)  # @@fqc_type: OFF, ON or DEMAND
     cache_size_bytes = models.PositiveBigIntegerField(null=True)  # @@fqc_size
+    engine_obstacle = models.CharField(  # @@Fqc_obstacle; empty if nothing is in the way, and without the engine
+        max_length=OBSTACLE_LENGTH, blank=True
+    )
     proxy_enabled = models.BooleanField(default=False)
     tags = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=12, choices=State.choices, default=State.CREATING)

@@ -18,11 +18,12 @@ from controlplane.catalogue.sameness import is_same
 from controlplane.catalogue.selectors import line_list
 from controlplane.catalogue.server_variables import line_id
 from controlplane.catalogue.services import engine_line_store
-from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.fleet.models import OBSTACLE_LENGTH, Instance, InstanceParameter
 from controlplane.gateway.product import EDITIONS, edition_of, product_of
 from controlplane.gateway.server import Server
 from controlplane.gateway.variables import variable_rows
 
+STATUS_NAMES = ("Uptime", "Fqc_obstacle")
 START_SLACK = timedelta(seconds=10)  # clock and uptime are whole seconds, read one after the other
 IDENTITY_NAMES = (
     "version", "fqc_minor_version", "fqc_compatibility", "fqc_type", "fqc_size",
@@ -32,7 +33,7 @@ IDENTITY_NAMES = (
 
 @dataclass(frozen=True)
 class Identity:
-    """What the server is, and since when it runs."""
+    """What the server is, what its engine can do there, and since when it runs."""
 
     product: str
     edition: str
@@ -41,6 +42,7 @@ class Identity:
     minor_version: int | None
     cache_type: str
     cache_size_bytes: int | None
+    engine_obstacle: str
     started_at: datetime
 
     @property
@@ -53,16 +55,18 @@ class Identity:
             "minor_version": self.minor_version,
             "cache_type": self.cache_type,
             "cache_size_bytes": self.cache_size_bytes,
+            "engine_obstacle": self.engine_obstacle,
         }
 
 
 def read_identity(server: Server) -> Identity:
     rows = server.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", [IDENTITY_NAMES])
     clock = server.value("SELECT UNIX_TIMESTAMP()")
-    return identity_of(dict(rows), int(server.status("Uptime").get("Uptime", "0")), int(clock))
+    status = server.rows("SHOW GLOBAL STATUS WHERE Variable_name IN %s", [STATUS_NAMES])
+    return identity_of(dict(rows), dict(status), int(clock))
 
 
-def identity_of(variables: Mapping[str, str], uptime_seconds: int, clock: int) -> Identity:
+def identity_of(variables: Mapping[str, str], status: Mapping[str, str], clock: int) -> Identity:
     """`clock`: epoch seconds by the server's clock."""
     minor_version = variables.get("fqc_minor_version", "")
     version = variables.get("version", "")
@@ -74,7 +78,8 @@ def identity_of(variables: Mapping[str, str], uptime_seconds: int, clock: int) -
         minor_version=int(minor_version) if minor_version.isdigit() else None,
         cache_type=variables.get("fqc_type", ""),
         cache_size_bytes=int(size) if (size := variables.get("fqc_size", "")).isdigit() else None,
-        started_at=datetime.fromtimestamp(clock - uptime_seconds, UTC),
+        engine_obstacle=status.get("Fqc_obstacle", "")[:OBSTACLE_LENGTH],
+        started_at=datetime.fromtimestamp(clock - int(status.get("Uptime", "0")), UTC),
     )
 
 

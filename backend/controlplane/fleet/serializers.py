@@ -27,6 +27,7 @@ PUBLIC_KEY = (
     "TLS. Copy it from the server's machine (public_key.pem)."
 )
 
+OBSTACLE_HELP = "Why the engine serves nothing on this server, in its own words; empty if nothing is in the way."
 PRODUCT_NAMES = " or ".join(each.name for each in LOCAL_PRODUCTS)
 
 MAX_BYTES = 2**53 - 1  # what every JSON reader keeps exactly
@@ -117,6 +118,7 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
     )
     has_engine = serializers.SerializerMethodField()
     minor_version = serializers.IntegerField(allow_null=True, help_text="@@fqc_minor_version; null without the engine.")
+    engine_obstacle = serializers.CharField(allow_blank=True, help_text=OBSTACLE_HELP)
     cache = serializers.SerializerMethodField()
     drifted_count = serializers.IntegerField(default=0)
     pending_restart_count = serializers.IntegerField(default=0)
@@ -125,8 +127,9 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
         model = Instance
         fields = (
             "id", "name", "provider", "endpoint", "instance_class", "engine_line", "product", "edition",
-            "engine_version", "compatibility", "minor_version", "has_engine", "cache", "proxy_enabled", "tags", "state",
-            "state_reason", "maintenance_window", "drifted_count", "pending_restart_count", "version",
+            "engine_version", "compatibility", "minor_version", "has_engine", "engine_obstacle", "cache",
+            "proxy_enabled", "tags", "state", "state_reason", "maintenance_window", "drifted_count",
+            "pending_restart_count", "version",
             "server_started_at", "last_seen_at", "created_at", "updated_at",
         )  # fmt: skip
         read_only_fields = fields

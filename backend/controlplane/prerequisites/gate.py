@@ -14,8 +14,9 @@ from controlplane.prerequisites.findings import Action, InstanceFinding
 
 LEAST_MINOR_VERSION = 20200331
 LINE = "5.7"
-OF_ENGINE = ("minor_version", "no_engine_there")  # what is said of an instance's engine, once it was seen
-WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without it."
+# What is said of an instance's engine, once it was seen.
+OF_ENGINE = ("minor_version", "no_engine_there", "engine_idle")
+WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without the cache."
 ELSEWHERE = (
     f"For the cache, let a {DEFAULT_PRODUCT.name} server of your own replicate the data, and load the engine there."
 )
@@ -25,6 +26,7 @@ class Gated(Protocol):
     engine_line: str
     compatibility: str
     minor_version: int | None
+    engine_obstacle: str
     proxy_enabled: bool
     provider: str
     product: str
@@ -34,8 +36,9 @@ class Gated(Protocol):
 
 
 def gate_findings(instance: Gated) -> list[InstanceFinding]:
-    """One finding per condition, met or not."""
-    return [_engine_line(instance), _minor_version(instance), _proxy(instance)]
+    """One finding per condition, met or not; and one more where the engine says that it serves nothing."""
+    idle = [_idle(instance)] if instance.engine_obstacle else []
+    return [_engine_line(instance), _minor_version(instance), *idle, _proxy(instance)]
 
 
 def known_gate_findings(instance: Gated) -> list[InstanceFinding]:
@@ -75,6 +78,17 @@ def _minor_version(instance: Gated) -> InstanceFinding:
         needed=needed,
         remedy="" if is_met else remedy,
         action=None if is_met else install,
+    )
+
+
+def _idle(instance: Gated) -> InstanceFinding:
+    return InstanceFinding(
+        Severity.BLOCKING,
+        "engine_idle",
+        "",
+        seen=f"the engine is installed, but serves nothing here: {instance.engine_obstacle}",
+        needed="an engine that serves",
+        remedy=f"Remove what is in the way, if it can be removed. {WITHOUT_ENGINE}",
     )
 
 

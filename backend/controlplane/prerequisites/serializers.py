@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from controlplane.fleet.serializers import OBSTACLE_HELP
 from controlplane.parameters.serializers import FindingSerializer
 from controlplane.prerequisites.recommendation import TEXTS
 
@@ -31,6 +32,7 @@ class PrerequisitesSerializer(serializers.Serializer[Any]):
 class CacheStatusSerializer(serializers.Serializer[Any]):
     has_engine = serializers.BooleanField()
     is_enabled = serializers.BooleanField()
+    engine_obstacle = serializers.CharField(allow_blank=True, help_text=OBSTACLE_HELP)
     version = serializers.CharField(allow_null=True)
     minor_version = serializers.IntegerField(allow_null=True)
     type = serializers.CharField(allow_null=True)

@@ -31,6 +31,7 @@ def cache_status(instance: Instance) -> dict[str, Any]:
     return {
         "has_engine": has_engine,
         "is_enabled": has_engine and not is_off(kind) and size not in (None, "0"),
+        "engine_obstacle": instance.engine_obstacle,
         "version": version,
         "minor_version": instance.minor_version,
         "type": kind,

@@ -412,6 +412,9 @@ fn a_node_of_a_cluster_serves_nothing_from_memory() {
             .starts_with("Cache,OFF: this server is a node of a Galera cluster")
     });
     until("the log's line", || server.error_log().contains("nothing is cached as long as that is so"));
+    const WHY: &str = "SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'";
+    assert_eq!(said(&admin.must(WHY).unwrap()), "Fqc_obstacle,this server is a node of a Galera cluster (wsrep_on)");
     all(&mut admin, &["SET GLOBAL wsrep_on = OFF"]);
     arena.warm(&mut arena.client(), SUM);
+    until("nothing is in the way", || said(&admin.must(WHY).unwrap()) == "Fqc_obstacle,");
 }

@@ -1638,6 +1638,8 @@ export interface components {
         CacheStatus: {
             has_engine: boolean;
             is_enabled: boolean;
+            /** @description Why the engine serves nothing on this server, in its own words; empty if nothing is in the way. */
+            engine_obstacle: string;
             version: string | null;
             minor_version: number | null;
             type: string | null;

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +14,8 @@ from controlplane.catalogue.models import EngineLine
 from controlplane.changes.models import ChangeSet
 from controlplane.changes.steps import Run, do_step, undo_step
 from controlplane.changes.watch import watch
+from controlplane.core.ids import new_id
+from controlplane.fleet.connection import connected
 from controlplane.fleet.kept_connections import Connections
 from controlplane.fleet.local import local_server
 from controlplane.fleet.models import Instance
@@ -20,6 +25,7 @@ from controlplane.metrics.models import Sample
 from controlplane.prerequisites.check import instance_check
 from testing.changes import asked, changed, run, steps
 from testing.servers import TestServer, mysqld, row_for
+from testing.workers import until
 
 pytestmark = pytest.mark.django_db
 KEEPING = {"innodb_buffer_pool_size": "134217728", "persisted_globals_load": "ON"}
@@ -164,6 +170,12 @@ def test_who_may_set_what(
     assert answer.status_code == status, answer.json()
 
 
+def library(content: bytes) -> Path:
+    made = settings.RUN_DIR / f"{new_id('engine')}.so"
+    made.write_bytes(content)
+    return made
+
+
 def test_counters_are_read_by_mysqls_names(shared_mysql: TestServer, connections: Connections) -> None:
     instance = row_for(shared_mysql)
     polling.poll_round(T, connections)
@@ -179,12 +191,11 @@ def test_counters_are_read_by_mysqls_names(shared_mysql: TestServer, connections
     assert (sample.hits, sample.lookups, sample.cache_size_bytes) == (0, 0, None)
 
 
-def test_the_check_says_that_no_engine_loads_there_and_what_works_instead(shared_mysql: TestServer) -> None:
-    instance = row_for(shared_mysql)
-    found = {each.code: each for each in instance_check(instance)["findings"]}
-    instance.refresh_from_db()
-    if instance.takes_engine:
-        pytest.skip("this engine is loaded into MySQL")
+def test_the_check_says_that_no_engine_loads_there_and_what_works_instead(
+    shared_mysql: TestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "ENGINE_LIBRARY", library(b"of another product"))
+    found = {each.code: each for each in instance_check(row_for(shared_mysql))["findings"]}
     assert found["no_engine_there"].is_blocking and "metrics" in found["no_engine_there"].remedy
 
 
@@ -230,9 +241,7 @@ def test_a_local_one_is_made_by_the_api_and_without_an_engine_that_does_not_load
 
 def test_a_server_that_the_engine_refuses_is_made_without_it(operator: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     mysqld()
-    library = settings.RUN_DIR / "no-engine.so"
-    library.write_bytes(MYSQL.engine_symbol)
-    monkeypatch.setattr(settings, "ENGINE_LIBRARY", library)
+    monkeypatch.setattr(settings, "ENGINE_LIBRARY", library(MYSQL.engine_symbol))
     body = {"name": "refusing", "provider": "local", "product": "MySQL", "instance_class": "local.medium"}
     assert operator.post("/api/v1/instances", body).status_code == 202
     instance = Instance.objects.get(name="refusing")
@@ -242,3 +251,77 @@ def test_a_server_that_the_engine_refuses_is_made_without_it(operator: Any, monk
         assert operator.get(f"/api/v1/instances/{instance.pk}").json()["has_engine"] is False
     finally:
         local_server(instance).remove()
+
+
+@contextmanager
+def made_by_the_api(operator: Any, name: str) -> Iterator[Instance]:
+    mysqld()
+    body = {"name": name, "provider": "local", "product": "MySQL", "instance_class": "local.medium"}
+    assert operator.post("/api/v1/instances", body).status_code == 202
+    instance = Instance.objects.get(name=name)
+    try:
+        made = run(instance.changes.get())
+        assert made.state == "applied", made.outcome_detail
+        instance.refresh_from_db()
+        yield instance
+    finally:
+        local_server(instance).remove()
+
+
+def told_by(instance: Instance, is_told: Callable[[str], bool]) -> str:
+    """What the engine says is in the way, once that is as it should be."""
+    with connected(instance) as server:
+        until(lambda: is_told(server.status("Fqc_obstacle")["Fqc_obstacle"]), "the engine says what is in its way")
+        return server.status("Fqc_obstacle")["Fqc_obstacle"]
+
+
+def enabled(client: Any, instance: Instance) -> Any:
+    return client.post(f"/api/v1/instances/{instance.pk}/cache/enable", {"apply": True})
+
+
+def test_an_engine_that_serves_nothing_is_not_switched_on_says_why_and_is_mended_by_an_upgrade(operator: Any) -> None:
+    with made_by_the_api(operator, "idle") as instance:
+        with local_server(instance).as_owner() as owner, owner.cursor() as cursor:
+            cursor.execute("UNINSTALL PLUGIN fqc_events")
+        why = told_by(instance, bool)
+        refused = enabled(operator, instance)
+        assert refused.status_code == 422, refused.json()
+        assert refused.json()["code"] == "engine_idle" and why in refused.json()["detail"]
+        shown = operator.get(f"/api/v1/instances/{instance.pk}").json()
+        assert (shown["has_engine"], shown["engine_obstacle"]) == (True, why)
+        assert operator.get(f"/api/v1/instances/{instance.pk}/cache/status").json()["engine_obstacle"] == why
+        answer = operator.post(f"/api/v1/instances/{instance.pk}/upgrade", {"apply": True})
+        change = run(ChangeSet.objects.get(pk=answer.json()["id"]))
+        assert [each[0] for each in steps(change)] == ["install_engine", "restart"]
+        assert change.state == "applied", change.outcome_detail
+        assert told_by(instance, lambda words: words != why) != why
+
+
+def test_the_cache_is_enabled_on_a_mysql_server_whose_engine_serves_and_hits_are_counted(
+    operator: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FQC_FAULT", "serve:mysql")
+    with made_by_the_api(operator, "serving") as instance:
+        assert told_by(instance, lambda words: not words) == ""
+        change = enabled(operator, instance)
+        assert change.status_code in (201, 202), change.json()
+        ended = run(ChangeSet.objects.get(pk=change.json()["id"]))
+        assert ended.state == "applied", ended.outcome_detail
+        server = local_server(instance)
+        with server.as_owner() as owner, owner.cursor() as cursor:
+            cursor.execute("CREATE DATABASE shop")
+            cursor.execute("CREATE TABLE shop.t (id INT PRIMARY KEY)")
+            before = int(status_of(cursor, "Qcache_hits"))
+
+            def has_hit() -> bool:
+                cursor.execute("SELECT id FROM shop.t WHERE id = 1")
+                cursor.fetchall()
+                return int(status_of(cursor, "Qcache_hits")) > before
+
+            until(has_hit, "a read is served from the cache")
+        assert operator.get(f"/api/v1/instances/{instance.pk}/cache/status").json()["is_enabled"] is True
+
+
+def status_of(cursor: Any, name: str) -> str:
+    cursor.execute("SHOW GLOBAL STATUS LIKE %s", (name,))
+    return str(cursor.fetchall()[0][1])

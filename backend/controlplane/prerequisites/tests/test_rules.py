@@ -20,6 +20,7 @@ def instance(**facts):
         "engine_line": "5.7",
         "compatibility": "5.7",
         "minor_version": 20261120,
+        "engine_obstacle": "",
         "proxy_enabled": False,
         "provider": "local",
         "product": "MariaDB",
@@ -40,6 +41,7 @@ def instance(**facts):
         ({"compatibility": "8.0"}, ["engine_line"]),
         ({"engine_line": "8.0", "compatibility": ""}, ["engine_line"]),
         ({"proxy_enabled": True}, ["dedicated_proxy"]),
+        ({"engine_obstacle": "a thread pool is loaded"}, ["engine_idle"]),
     ],
 )
 def test_the_gate(facts, blocking):
@@ -51,6 +53,13 @@ def test_what_blocks_names_what_mends_it():
         for finding in gate_findings(instance(**facts)):
             if finding.is_blocking:
                 assert finding.remedy and (finding.action.route or finding.action.statements)
+
+
+def test_an_engine_that_serves_nothing_says_why_in_its_own_words():
+    findings = gate_findings(instance(engine_obstacle="a thread pool is loaded"))
+    finding = next(each for each in findings if each.code == "engine_idle")
+    assert finding.seen.endswith("serves nothing here: a thread pool is loaded")
+    assert "metrics and alerts work" in finding.remedy
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ _FACTS: dict[str, Cell] = {
     "Compatible with": "compatibility",
     "Cache engine": "minor_version",
     "Cache": lambda it: it["cache"]["state"],
+    "Serves nothing": lambda it: it["engine_obstacle"] or None,
     "Dedicated proxy": "proxy_enabled",
     "Pending restart": "pending_restart_count",
     "Drifted": "drifted_count",

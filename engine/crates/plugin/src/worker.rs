@@ -3,6 +3,7 @@
 //! It may be slow or fail without harm: results are stored only while what it has published is current.
 
 use crate::containment::contain;
+use crate::declared::rows;
 use crate::engine::engine;
 use crate::faults::Point;
 use crate::following::waking;
@@ -65,7 +66,8 @@ fn run() {
 #[derive(Default)]
 struct Worker {
     knows_settings: bool,
-    told: Option<&'static str>,
+    /// What was last said to be in the way; nothing was said yet in the beginning.
+    told: Option<Option<&'static str>>,
     failures: u32,
 }
 
@@ -102,11 +104,15 @@ impl Worker {
     fn tell_obstacle(&mut self, engine: &Engine) {
         settings::note_obstacle();
         let obstacle = server::get().obstacle();
-        if let Some(words) = obstacle.filter(|_| self.told != obstacle) {
+        if self.told == Some(obstacle) {
+            return;
+        }
+        if let Some(words) = obstacle {
             log::warning(&format!("{words}: nothing is cached as long as that is so"));
         }
         engine.settings().set_obstacle(obstacle);
-        self.told = obstacle;
+        rows::show_obstacle(obstacle);
+        self.told = Some(obstacle);
     }
 
     fn consult(&mut self, engine: &Engine) -> Result<(), String> {

@@ -57,6 +57,8 @@ fn a_stock_server_is_not_served_yet_and_says_so() {
         said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_connections_tracked'").unwrap()),
         "Fqc_connections_tracked,0"
     );
+    let why = said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap());
+    assert_eq!(why, "Fqc_obstacle,MySQL is not served yet in this version");
 }
 
 #[test]

@@ -230,6 +230,7 @@ const FINDINGS: ToldWords = {
   engine_line: '引擎系列不符合要求',
   minor_version: '未安装引擎，或小版本过低',
   no_engine_there: '该服务器无法加载引擎',
+  engine_idle: '引擎已安装，但在此服务器上不提供缓存',
   dedicated_proxy: '须先关闭专属代理',
   privilege_missing: '账号缺少权限',
   privileges: '账号权限齐全',
@@ -281,6 +282,7 @@ const REMEDIES: ToldWords = {
   minor_version: '请升级小版本；外部实例请在服务器上安装引擎后重新检查。',
   no_engine_there:
     '参数、模板、监控与告警在此照常可用；如需缓存，请用自建的 MariaDB 服务器复制数据，并在其上加载引擎。',
+  engine_idle: '请消除引擎所说的障碍（若可消除）。参数、模板、监控与告警在没有缓存时照常可用。',
   dedicated_proxy: '请关闭专属代理。',
   privilege_missing: '请在服务器上执行以下语句，然后重新检查。',
   privileges: '无需操作。',

@@ -22,6 +22,8 @@ pub struct ShowVar {
 
 pub const SHOW_UNDEF: c_int = 0;
 pub const SHOW_ULONGLONG: c_int = 4;
+/// Of a pointer to the text.
+pub const SHOW_CHAR_PTR: c_int = 6;
 pub const SHOW_GLOBAL: c_int = 1;
 
 pub const VAR_BOOL: c_int = 0x0001;

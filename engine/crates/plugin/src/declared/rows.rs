@@ -2,9 +2,9 @@
 
 use crate::declared::abi::*;
 use crate::numbers::{FREE_BLOCKS, FREE_MEMORY, NUMBERS, ROWS, TOTAL_BLOCKS};
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::null;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// Rows of MySQL's query cache, by the name that the server lists them under.
 pub const CLASSIC: [(&CStr, &AtomicU64); 8] = [
@@ -18,9 +18,20 @@ pub const CLASSIC: [(&CStr, &AtomicU64); 8] = [
     (c"Qcache_total_blocks", &TOTAL_BLOCKS),
 ];
 
+const OBSTACLE_NAME: &CStr = c"Fqc_obstacle";
+static OBSTACLE: AtomicPtr<c_char> = AtomicPtr::new(c"".as_ptr().cast_mut());
+
+/// What `Fqc_obstacle` says from here on.
+pub fn show_obstacle(words: Option<&'static str>) {
+    let words = CString::new(words.unwrap_or_default()).unwrap_or_default();
+    // The words before are never freed: a `SHOW` may be reading them.
+    OBSTACLE.store(words.into_raw(), Ordering::Release);
+}
+
 #[cfg(test)]
 pub fn names() -> impl Iterator<Item = String> {
-    ROWS.iter().chain(&CLASSIC).map(|(name, _)| name.to_str().unwrap().to_owned())
+    let counted = ROWS.iter().chain(&CLASSIC).map(|(name, _)| *name);
+    counted.chain([OBSTACLE_NAME]).map(|name| name.to_str().unwrap().to_owned())
 }
 
 pub struct Rows<const N: usize>(pub [ShowVar; N]);
@@ -28,7 +39,12 @@ pub struct Rows<const N: usize>(pub [ShowVar; N]);
 unsafe impl<const N: usize> Sync for Rows<N> {}
 
 /// The list that the server shows as this plugin's own status variables.
-pub static LIST: Rows<{ ROWS.len() + 1 }> = Rows(list(ROWS));
+pub static LIST: Rows<{ ROWS.len() + 2 }> = Rows({
+    let mut rows = list(ROWS);
+    let value = &OBSTACLE as *const AtomicPtr<c_char> as *const c_void;
+    rows[ROWS.len()] = ShowVar { name: OBSTACLE_NAME.as_ptr(), value, kind: SHOW_CHAR_PTR, scope: SHOW_GLOBAL };
+    rows
+});
 /// `Qcache_*`, for a server that has no such rows of its own.
 pub static CLASSIC_LIST: Rows<{ CLASSIC.len() + 1 }> = Rows(list(&CLASSIC));
 

@@ -920,8 +920,11 @@ type CacheStateStateEnum string
 // CacheStatus defines model for CacheStatus.
 type CacheStatus struct {
 	// Counters Qcache_* and Fqc_* as the server says.
-	Counters  map[string]string `json:"counters"`
-	HasEngine bool              `json:"has_engine"`
+	Counters map[string]string `json:"counters"`
+
+	// EngineObstacle Why the engine serves nothing on this server, in its own words; empty if nothing is in the way.
+	EngineObstacle string `json:"engine_obstacle"`
+	HasEngine      bool   `json:"has_engine"`
 
 	// HitRatio hits / (hits + inserts + not_cached), since start
 	HitRatio     *float64             `json:"hit_ratio"`
@@ -1216,9 +1219,12 @@ type Instance struct {
 	DriftedCount  *int       `json:"drifted_count,omitempty"`
 
 	// Edition Who built the server or runs it, such as Debian or Amazon RDS, if known.
-	Edition           string     `json:"edition"`
-	Endpoint          Endpoint   `json:"endpoint"`
-	EngineLine        string     `json:"engine_line"`
+	Edition    string   `json:"edition"`
+	Endpoint   Endpoint `json:"endpoint"`
+	EngineLine string   `json:"engine_line"`
+
+	// EngineObstacle Why the engine serves nothing on this server, in its own words; empty if nothing is in the way.
+	EngineObstacle    string     `json:"engine_obstacle"`
 	EngineVersion     string     `json:"engine_version"`
 	HasEngine         bool       `json:"has_engine"`
 	Id                string     `json:"id"`
