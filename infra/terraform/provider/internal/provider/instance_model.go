@@ -23,6 +23,7 @@ type instanceModel struct {
 	Password          types.String   `tfsdk:"password"`
 	PasswordVersion   types.Int64    `tfsdk:"password_version"`
 	IsTLSRequired     types.Bool     `tfsdk:"is_tls_required"`
+	TLSCA             types.String   `tfsdk:"tls_ca"`
 	ProxyEnabled      types.Bool     `tfsdk:"proxy_enabled"`
 	EngineLine        types.String   `tfsdk:"engine_line"`
 	Product           types.String   `tfsdk:"product"`
@@ -87,7 +88,7 @@ func updateRequest(ctx context.Context, plan, state, config instanceModel, now a
 	if !state.Host.IsNull() {
 		endpoint(body, plan)
 	}
-	isMoved := moves(body, now) || !plan.PublicKey.Equal(state.PublicKey)
+	isMoved := moves(body, now) || !plan.PublicKey.Equal(state.PublicKey) || !plan.TLSCA.Equal(state.TLSCA)
 	if (!plan.PasswordVersion.Equal(state.PasswordVersion) || isMoved) && !config.Password.IsNull() {
 		body["password"] = config.Password.ValueString()
 	}
@@ -122,6 +123,7 @@ func recorded(ctx context.Context, plan instanceModel) map[string]any {
 
 func endpoint(body map[string]any, plan instanceModel) {
 	body["host"], body["username"] = plan.Host.ValueString(), plan.Username.ValueString()
+	body["tls_ca"] = plan.TLSCA.ValueString()
 	body["public_key"] = strings.TrimRight(plan.PublicKey.ValueString(), "\x00\n") // MySQL ends the file with a zero
 	if !plan.Port.IsUnknown() && !plan.Port.IsNull() {
 		body["port"] = plan.Port.ValueInt64()

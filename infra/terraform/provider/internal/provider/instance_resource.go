@@ -52,11 +52,16 @@ func (r *instanceResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			"username": schema.StringAttribute{Optional: true, Computed: true, PlanModifiers: kept, MarkdownDescription: "The control plane's account there."},
 			"password": schema.StringAttribute{
 				Optional: true, Sensitive: true, WriteOnly: true,
-				MarkdownDescription: "Of that account. Write-only: it is never in state. It is sent again when `password_version`, `host`, `port`, `username`, `is_tls_required` or `public_key` changes: the control plane gives the stored one to no other server.",
+				MarkdownDescription: "Of that account. Write-only: it is never in state. It is sent again when `password_version`, `host`, `port`, `username`, `is_tls_required`, `tls_ca` or `public_key` changes: the control plane gives the stored one to no other server.",
 			},
 			"password_version": schema.Int64Attribute{Optional: true, MarkdownDescription: "Raise it to send `password` again."},
 			"is_tls_required":  schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false)},
-			"proxy_enabled":    schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false), MarkdownDescription: "Whether clients reach it through a dedicated proxy; the cache needs that there is none."},
+			"tls_ca": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: "The certificate in PEM that signed the server's own; absent: the authorities that the control plane's machine believes. It counts with `is_tls_required`.",
+				Validators:          []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("host"))},
+			},
+			"proxy_enabled": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false), MarkdownDescription: "Whether clients reach it through a dedicated proxy; the cache needs that there is none."},
 			"engine_line": schema.StringAttribute{
 				Optional: true, Computed: true, Default: stringdefault.StaticString("5.7"),
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
@@ -97,7 +102,7 @@ func changesKind(_ context.Context, req planmodifier.StringRequest, resp *string
 	resp.RequiresReplace = before.IsNull() != req.ConfigValue.IsNull()
 }
 
-var instanceFields = roots("name", "instance_class", "host", "port", "username", "password", "tags", "maintenance_window", "engine_line", "product", "public_key", "is_tls_required", "proxy_enabled")
+var instanceFields = roots("name", "instance_class", "host", "port", "username", "password", "tags", "maintenance_window", "engine_line", "product", "public_key", "tls_ca", "is_tls_required", "proxy_enabled")
 
 func (r *instanceResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan, config instanceModel

@@ -25,13 +25,39 @@ type stack struct {
 	Address string
 	Admin   struct{ Username, Password string }
 	// Instances as `python -m stack up --json` lists them.
-	Instances []struct {
-		ID, Name, Host, Username, Password string
-		Port                               int
+	Instances []server
+	mysql     *server // absent where no MySQL server can be had
+	token     string
+	client    *api.Client
+	binary    string // the folder of the built provider
+}
+
+type server struct {
+	ID, Name, Host, Username, Password, Product, Folder string
+	Port                                                int
+	PublicKey                                           string `json:"public_key"`
+	Owner                                               string
+	OwnerPassword                                       string `json:"owner_password"`
+}
+
+// run is for what only the owner of the server's process may do.
+func (s *server) run(t *testing.T, statement string) {
+	t.Helper()
+	command := exec.Command("mariadb", "--no-defaults", "--socket="+filepath.Join(s.Folder, "server.sock"), "--user="+s.Owner, "-e", statement)
+	command.Env = append(os.Environ(), "MYSQL_PWD="+s.OwnerPassword)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", statement, err, out)
 	}
-	token  string
-	client *api.Client
-	binary string // the folder of the built provider
+}
+
+// needMySQL skips where there is no MySQL server, in capitals.
+func needMySQL(t *testing.T) (*stack, *server) {
+	t.Helper()
+	s := needStack(t)
+	if s.mysql == nil {
+		t.Skip("NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server MySQL 9.7")
+	}
+	return s, s.mysql
 }
 
 var running = sync.OnceValues(start)
@@ -94,11 +120,31 @@ func start() (*stack, error) {
 	if err = json.Unmarshal(text, found); err != nil {
 		return nil, err
 	}
+	if err = found.startMySQL(); err != nil {
+		return nil, err
+	}
 	if found.token, err = found.logIn(); err != nil {
 		return nil, err
 	}
 	found.client, err = api.New(found.Address, found.token, "tests")
 	return found, err
+}
+
+// startMySQL adds one to the stack, last of its servers.
+func (s *stack) startMySQL() error {
+	if _, err := os.Stat(os.Getenv("FQC_MYSQLD")); err != nil {
+		return nil
+	}
+	text, err := control("up", "--ports", "auto", "--json", "--count", "1", "--product", "MySQL")
+	if err != nil {
+		return err
+	}
+	all := struct{ Instances []server }{}
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	s.mysql = &all.Instances[len(all.Instances)-1]
+	return nil
 }
 
 func stop() {
