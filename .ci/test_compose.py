@@ -1,5 +1,6 @@
 """The production shape keeps its promises: no default secrets, non-root, health checks, pinned images."""
 
+import getpass
 import os
 import re
 import shutil
@@ -56,21 +57,21 @@ class Compose(unittest.TestCase):
 
     def test_images_are_pinned(self):
         froms = re.findall(
-            r"^FROM (\S+)", "".join(path.read_text() for path in ROOT.glob("*/Dockerfile")), re.MULTILINE
+            r"^FROM (\S+)", "".join(path.read_text() for path in ROOT.glob("*/Dockerfile*")), re.MULTILINE
         )
         images = [service["image"] for service in SERVICES.values() if "build" not in service]
         for image in froms + images:
             self.assertRegex(image, r":\d", image)
 
     def test_copied_paths_exist(self):
-        for dockerfile in ROOT.glob("*/Dockerfile"):
+        for dockerfile in ROOT.glob("*/Dockerfile*"):
             for sources in re.findall(r"^COPY (?!--from)(?:--\S+ )*(.+) \S+$", dockerfile.read_text(), re.MULTILINE):
                 for source in sources.split():
                     self.assertTrue((ROOT / source).exists(), f"{dockerfile}: {source}")
 
     def test_compose_accepts_it_with_its_secrets(self):
         filled = {name: value or "x" * 24 for name, value in EXAMPLE.items()}
-        accepted = _config(filled | {"COMPOSE_PROFILES": "demo"})
+        accepted = _config(filled | {"COMPOSE_PROFILES": "demo,mysql"})
         self.assertEqual(0, accepted.returncode, accepted.stderr)
 
     def test_compose_refuses_it_without_its_secrets(self):
@@ -98,11 +99,25 @@ GRANTS = {
     },
     "demo": {"GRANT USAGE ON *.*", "GRANT ALL PRIVILEGES ON `demo`.*"},
 }
+ON_MYSQL = {
+    "fqc": {
+        "GRANT PROCESS ON *.*",
+        "GRANT BINLOG_ADMIN,CONNECTION_ADMIN,PERSIST_RO_VARIABLES_ADMIN,REPLICATION_SLAVE_ADMIN,SYSTEM_VARIABLES_ADMIN"
+        " ON *.*",
+        "GRANT SELECT ON `performance_schema`.`table_io_waits_summary_by_table`",
+        *(grant for grant in GRANTS["fqc"] if "ON *.*" not in grant),
+    },
+    "fqc_trial": GRANTS["fqc_trial"] - {"GRANT `fqc_counts`"} | {"GRANT `fqc_counts`@`%`"},
+    "demo": GRANTS["demo"],
+}
 PASSWORDS = {name: f"FQC_{use}_PASSWORD" for name, use in (("fqc", "SERVER"), ("fqc_trial", "TRIAL"), ("demo", "DEMO"))}
 
 
 class Start(unittest.TestCase):
     """The image's start script on a real server, with the paths and the network of this test."""
+
+    product, programs, grants = "MariaDB", {"mariadbd": "mariadbd", "mariadb-install-db": "mariadb-install-db"}, GRANTS
+    more = ""  # options of the server
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="fqc-image-")
@@ -113,13 +128,16 @@ class Start(unittest.TestCase):
         self.socket = self.home / "server.sock"
         options = f"--no-defaults --user=$(id -un) --datadir={self.home}/home/data --socket={self.socket}"
         (self.home / "bin").mkdir()
-        for name, given in (("mariadbd", f"{options} --skip-networking"), ("mariadb-install-db", "--no-defaults")):
-            program = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
+        for name, program in self.programs.items():
+            given = "--no-defaults" if name == "mariadb-install-db" else f"{options} --skip-networking {self.more}"
+            program = shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")
             (self.home / "bin" / name).write_text(f'#!/bin/sh\nexec {program} {given} "$@"\n')
             (self.home / "bin" / name).chmod(0o755)
 
     def _started(self, **given: str) -> subprocess.Popen:
-        environment = os.environ | given | {"PATH": f"{self.home}/bin:{os.environ['PATH']}"}
+        environment = (
+            os.environ | given | {"PATH": f"{self.home}/bin:{os.environ['PATH']}", "FQC_PRODUCT": self.product}
+        )
         log = (self.home / "log").open("ab")
         self.addCleanup(log.close)
         server = subprocess.Popen(["bash", self.home / "start"], env=environment, stdout=log, stderr=log)
@@ -136,7 +154,17 @@ class Start(unittest.TestCase):
         server.wait(120)
 
     def _answers(self, statement: str) -> str:
-        words = ["mariadb", "--no-defaults", f"--socket={self.socket}", "-B", "--skip-column-names", "-e", statement]
+        user = "root" if self.product == "MySQL" else getpass.getuser()
+        words = [
+            "mariadb",
+            "--no-defaults",
+            f"--socket={self.socket}",
+            f"--user={user}",
+            "-B",
+            "--skip-column-names",
+            "-e",
+            statement,
+        ]
         return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
     def _granted(self, name: str) -> set[str]:
@@ -146,12 +174,12 @@ class Start(unittest.TestCase):
     def test_each_account_has_exactly_its_grants_whatever_an_earlier_start_gave_it(self):
         every = dict.fromkeys(PASSWORDS.values(), "x" * 24)
         server = self._started(**every)
-        for name, grants in GRANTS.items():
+        for name, grants in self.grants.items():
             self.assertEqual(grants, self._granted(name), (self.home / "log").read_text()[-3000:])
         self._answers("GRANT ALL PRIVILEGES ON *.* TO 'fqc'@'%'; CREATE DATABASE kept")
         self._end(server)
         self._started(FQC_SERVER_PASSWORD="x" * 24)
-        self.assertEqual(GRANTS["fqc"], self._granted("fqc"))
+        self.assertEqual(self.grants["fqc"], self._granted("fqc"))
         self.assertEqual("fqc", self._answers("SELECT GROUP_CONCAT(User) FROM mysql.user WHERE Host = '%'").strip())
         self.assertIn("kept", self._answers("SHOW DATABASES"))
 
@@ -161,7 +189,32 @@ class Start(unittest.TestCase):
         (self.home / "known").write_text("a-kept-secret")
         self.assertEqual("NULL", self._answers(f"SELECT LOAD_FILE('{self.home}/known')").strip())
         made = [self.home / "home", *(self.home / "home").rglob("*")]
-        self.assertEqual([], [str(path) for path in made if path.stat().st_mode & 0o077 and path != self.home / "home"])
+        is_open = [path for path in made if path.stat().st_mode & 0o077 and path != self.home / "home"]
+        # MySQL opens what is public, and some folders, below its own, which nobody else can enter.
+        inside = self.home / "home/data" if self.product == "MySQL" else None
+        self.assertEqual([], [str(path) for path in is_open if inside not in path.parents])
+
+
+MYSQLD = os.environ.get("FQC_MYSQLD", "")
+
+
+@unittest.skipUnless(Path(MYSQLD).is_file(), "NO MYSQL SERVER IS HERE: set FQC_MYSQLD")
+class StartOfMySQL(Start):
+    product, programs, grants = "MySQL", {"mysqld": MYSQLD}, ON_MYSQL
+    # Of what the image's option file says.
+    more = f"--plugin-dir={Path(MYSQLD).parent.parent}/root/usr/lib/mysql/plugin"
+    more += " --plugin-load-add=auth_socket.so --mysqlx=OFF"
+
+    def test_the_image_has_the_same_program_and_its_option_file_is_understood(self):
+        dockerfile = (ROOT / "engine/Dockerfile.mysql").read_text()
+        self.assertIn("scripts/fetch-server MySQL 9.7 /opt/mysql", dockerfile)
+        lines = (ROOT / "engine/docker/mysql.cnf").read_text().replace("/opt/mysql", str(Path(MYSQLD).parent.parent))
+        file = self.home / "my.cnf"
+        file.write_text(lines.replace("/var/lib/fqc/data", str(self.home / "none")))
+        words = [MYSQLD, f"--defaults-file={file}", "--secure-file-priv=NULL", "--validate-config"]
+        words += [f"--user={getpass.getuser()}"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        self.assertEqual(0, done.returncode, done.stderr)
 
 
 def _last_user(service: dict) -> str:
