@@ -24,6 +24,9 @@ MIRI := -Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation
 LINE ?= $(if $(findstring Ver 11.8.,$(shell PATH="$(PATH):/usr/sbin" mariadbd --version 2>/dev/null)),10.11,11.8)
 LINE_TESTS := differential histories insight lasting surface \
 	$(addprefix traps_,definitions identity prepared refusals rows transactions wire writes)
+# Before tests that have a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD. Without one they skip those, and say so.
+WITH_MYSQL = scripts/fetch-server MySQL 9.7 "$(RUN_DIR)/mysql" >/dev/null || [ $$? -eq 3 ]; \
+	export FQC_MYSQLD="$${FQC_MYSQLD:-$(RUN_DIR)/mysql/sbin/mysqld}"
 PLUGIN := $(or $(CARGO_TARGET_DIR),target)/release/libfqc.so
 
 ##@ Use it
@@ -143,8 +146,7 @@ test-peers-slice: engine ## Engine: some of them
 test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
 test-backend: backend ## Backend on SQLite, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD
-	@scripts/fetch-server MySQL 9.7 "$(RUN_DIR)/mysql" >/dev/null || [ $$? -eq 3 ]
-	@cd backend && FQC_MYSQLD="$${FQC_MYSQLD:-$(RUN_DIR)/mysql/sbin/mysqld}" $(PYTHON) -m pytest -q $(WORKERS) config controlplane
+	@$(WITH_MYSQL); cd backend && $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-backend-postgres: backend ## Backend on a private PostgreSQL
 	@cd backend && FQC_TEST_DATABASE_URL=private FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-faults: backend ## A small fleet under random faults for a short time, and its books compared
@@ -156,13 +158,13 @@ e2e: build ## The console in real Chromium against a real stack
 test-cli: build cli ## The `fqc` command against a real stack
 	@cd backend/fqc && $(PYTHON) -m pytest -q
 test-sdk: build sdk-clients ## The managed service's official clients against a real stack
-	@cd backend/rpc_clients && $(PYTHON) -m pytest -q
+	@$(WITH_MYSQL); cd backend/rpc_clients && $(PYTHON) -m pytest -q
 test-terraform: build terraform ## The Terraform provider against a real stack
-	@cd infra/terraform/provider && TF_ACC=1 go test -count=1 -v -timeout 60m ./...
+	@$(WITH_MYSQL); cd infra/terraform/provider && TF_ACC=1 go test -count=1 -v -timeout 60m ./...
 test-stack: build ## What `make up` is made of, against real stacks
-	@$(HOUSE_TESTS) stack/tests
+	@$(WITH_MYSQL); $(HOUSE_TESTS) stack/tests
 test-house: build ## Compose file, documents and this summary
-	@$(HOUSE_TESTS) ../.ci
+	@$(WITH_MYSQL); $(HOUSE_TESTS) ../.ci
 lint: lint-engine lint-python lint-frontend lint-terraform lint-shell ## Every linter
 lint-engine:
 	@$(CARGO) fmt --all --check

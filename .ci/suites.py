@@ -55,8 +55,9 @@ class Suite:
 # The console's page is there for the control plane, and empty: of what is built one file is seen.
 CONTROL_PLANE = ("Makefile", "backend/.venv", "backend/config", "backend/controlplane", "backend/manage.py")
 CONTROL_PLANE += ("engine/dist", "engine/servers.tsv", "backend/stack", "frontend/dist/favicon.svg")
+CONTROL_PLANE += ("scripts/fetch-server",)
 BACKEND = (*CONTROL_PLANE, "backend/testing", "backend/conftest.py", "backend/pyproject.toml", "backend/openapi.yaml")
-BACKEND += ("docs/reference", "docs/guides/grants.md", "scripts/fetch-server")
+BACKEND += ("docs/reference", "docs/guides/grants.md")
 ENGINE = ("Cargo.lock", "Cargo.toml", "clippy.toml", "crates", "dist", "docker", "rustfmt.toml")
 ENGINE += ("servers.tsv", "target", "tests")
 ENGINE = ("Makefile", "docs/reference/engine.json", *(f"engine/{name}" for name in ENGINE))

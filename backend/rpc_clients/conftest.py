@@ -1,4 +1,8 @@
-"""A private stack with one instance per language, none of them ready for the cache, and keys to the RPC endpoint."""
+"""A private stack with instances that are not ready for the cache, and keys to the RPC endpoint.
+
+One MariaDB server per language. Where there is a MySQL server, one more for Python: its engine serves here, whatever it
+does elsewhere, so that the story is whole.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,15 @@ from stack.waiting import wait_until
 HERE = Path(__file__).parent
 BACKEND = HERE.parent
 LANGUAGES = ("python", "node", "go")
+ON_MYSQL = "python on MySQL"
+NO_MYSQL = "NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server MySQL 9.7"
 ENDED = ("applied", "rolled_back", "failed", "aborted")
 WAIT_SECONDS = 180.0
 PROGRAM_SECONDS = 600.0
+UNINSTALL = {
+    "MariaDB": ("UNINSTALL SONAME 'fqc'",),
+    "MySQL": tuple(f"UNINSTALL PLUGIN {name}" for name in ("query", "fqc", "fqc_events")),
+}
 PROGRAMS = {
     "python": lambda name: [str(HERE / ".venv/bin/python"), f"python/{name}.py"],
     "node": lambda name: ["node", f"node/{name}.mjs"],
@@ -46,7 +56,7 @@ class Run:
 class Stack:
     address: str
     api: Api
-    instances: dict[str, dict[str, Any]]  # by language
+    instances: dict[str, dict[str, Any]]  # by language, and ON_MYSQL
     environment: dict[str, str]
 
     def await_change(self, change: dict[str, Any]) -> None:
@@ -59,16 +69,23 @@ class Stack:
         rows = self.api.call("GET", f"instances/{self.instances[language]['id']}/parameters")["items"]
         return {row["name"]: row["configured"] for row in rows}
 
-    def start(self, language: str, name: str) -> Run:
-        own = {"FQC_RPC_INSTANCE": str(self.instances[language]["id"])}
+    def start(self, story: str, name: str) -> Run:
+        own, language = {"FQC_RPC_INSTANCE": str(self.instances[story]["id"])}, story.partition(" ")[0]
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         environment = os.environ | self.environment | own
         return Run(subprocess.Popen(PROGRAMS[language](name), cwd=HERE, env=environment, **pipes))
 
 
+def mysqld() -> str:
+    """Where a MySQL server's program is; empty: there is none."""
+    named = os.environ.get("FQC_MYSQLD", "")
+    return named if Path(named).is_file() else ""
+
+
 def control(*arguments: str) -> str:
     command = [str(BACKEND / ".venv/bin/python"), "-m", "stack", *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FQC_")}
+    environment |= {"FQC_MYSQLD": mysqld(), "FQC_FAULT": "serve:mysql"}
     done = subprocess.run(command, cwd=BACKEND, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -78,11 +95,14 @@ def control(*arguments: str) -> str:
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     run_dir = str(tmp_path_factory.mktemp("stack"))
     try:
-        count = str(len(LANGUAGES))
-        up = json.loads(control("up", "--run-dir", run_dir, "--ports", "auto", "--count", count, "--json"))
+        start = ("up", "--run-dir", run_dir, "--ports", "auto", "--json", "--count")
+        up = json.loads(control(*start, str(len(LANGUAGES))))
+        if mysqld():
+            up = json.loads(control(*start, "1", "--product", "MySQL"))
         api = Api(up["address"])
         api.log_in(Administrator(**up["admin"]))
-        instances = dict(zip(LANGUAGES, up["instances"], strict=True))
+        stories = [*LANGUAGES, ON_MYSQL] if mysqld() else LANGUAGES
+        instances = dict(zip(stories, up["instances"], strict=True))
         found = Stack(up["address"], api, instances, environment_of(up["address"], api))
         without_engine(found)
         yield found
@@ -105,7 +125,8 @@ def environment_of(address: str, api: Api) -> dict[str, str]:
 def without_engine(stack: Stack) -> None:
     """As servers are that the control plane did not make: nothing of the engine is loaded."""
     for instance in stack.instances.values():
-        run_sql(instance, "UNINSTALL SONAME 'fqc'")
+        for statement in UNINSTALL[instance["product"]]:
+            run_sql(instance, statement)
     restarts = [stack.api.call("POST", f"instances/{each['id']}/restart", {}) for each in stack.instances.values()]
     for change in restarts:
         stack.await_change(change)
@@ -113,15 +134,21 @@ def without_engine(stack: Stack) -> None:
 
 def run_sql(instance: dict[str, Any], statement: str) -> None:
     """As who owns the server's process, whom it lets in through its socket."""
-    socket = f"--socket={instance['folder']}/server.sock"
-    subprocess.run(["mariadb", "--no-defaults", socket, "-e", statement], check=True)
+    who = [f"--socket={instance['folder']}/server.sock", f"--user={instance['owner']}"]
+    environment = os.environ | {"MYSQL_PWD": instance["owner_password"]}
+    subprocess.run(["mariadb", "--no-defaults", *who, "-e", statement], env=environment, check=True)
 
 
 @pytest.fixture(scope="session")
 def stories(stack: Stack) -> Iterator[dict[str, Run]]:
     """All at once, each on its own instance: they mostly wait."""
-    started = {language: stack.start(language, "story") for language in LANGUAGES}
+    started = {name: stack.start(name, "story") for name in stack.instances}
     yield started
     for run in started.values():
         run.process.kill()
         run.process.wait()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if not mysqld():
+        terminalreporter.write_line(f"ONE TEST WAS SKIPPED. {NO_MYSQL}", yellow=True)

@@ -7,7 +7,7 @@ import re
 import pytest
 from stack.waiting import wait_until
 
-from conftest import HERE, LANGUAGES, WAIT_SECONDS, Run, Stack
+from conftest import HERE, LANGUAGES, NO_MYSQL, ON_MYSQL, WAIT_SECONDS, Run, Stack
 
 PAGE = HERE.parents[1] / "docs/guides/official-sdks.md"
 SNIPPETS = {"python": "python/snippet.py", "node": "node/snippet.mjs", "go": "go/snippet/main.go"}
@@ -21,8 +21,17 @@ def language(request: pytest.FixtureRequest) -> str:
 
 
 def test_the_whole_story_of_enabling_the_cache(stories: dict[str, Run], language: str) -> None:
-    steps = [line for line in stories[language].finished().splitlines() if line.startswith(f"{language}: ")]
-    assert len(steps) >= 8
+    assert count_of_steps(stories[language]) >= 8
+
+
+def test_the_same_story_on_a_mysql_server(stories: dict[str, Run]) -> None:
+    if ON_MYSQL not in stories:
+        pytest.skip(NO_MYSQL)
+    assert count_of_steps(stories[ON_MYSQL]) >= 8
+
+
+def count_of_steps(story: Run) -> int:
+    return len([line for line in story.finished().splitlines() if re.match(r"\w+: ", line)])
 
 
 def test_the_snippet_of_the_page_runs(stack: Stack, stories: dict[str, Run], language: str) -> None:

@@ -146,6 +146,21 @@ def test_the_demo_enables_the_cache_through_a_change_set_and_is_served_from_it(s
     assert "enabling" not in again.stderr
 
 
+def test_a_mysql_server_joins_the_fleet_and_everybody_is_told_what_its_engine_does_there(stack: Stack) -> None:
+    if not Path(os.environ.get("FQC_MYSQLD", "")).is_file():
+        pytest.skip("NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server MySQL 9.7")
+    run_dir, _ = stack
+    told = run("up", "--run-dir", str(run_dir.root), "--ports", "auto", "--count", "1", "--product", "MySQL")
+    assert told.returncode == 0, told.stderr
+    *_, mysql = (Instance(**each) for each in up(run_dir)["instances"])
+    assert (mysql.product, mysql.has_engine) == ("MySQL", True)
+    assert mysql.engine in told.stdout
+    done = run("demo", "--run-dir", str(run_dir.root), "--seconds", "2")
+    assert done.returncode == 0, done.stderr
+    said = f"enabling the cache on {mysql.name}" if mysql.is_serving else f"{mysql.engine}; its reads are not cached"
+    assert said in done.stderr
+
+
 def test_a_demo_ends_by_itself_once_its_account_is_another_demos(stack: Stack) -> None:
     run_dir, running = stack
     command = [sys.executable, "-m", "stack", "demo", "--run-dir", str(run_dir.root)]
@@ -156,7 +171,7 @@ def test_a_demo_ends_by_itself_once_its_account_is_another_demos(stack: Stack) -
             other = run("demo", "--run-dir", str(run_dir.root), "--seconds", "1")
             assert other.returncode == 0, other.stderr
             # Only a connection that is made anew is asked for its password.
-            (server,) = running["instances"]
+            server = running["instances"][0]
             with as_owner(Instance(**server)) as connection, connection.cursor() as cursor:
                 cursor.execute("KILL USER 'demo'@'127.0.0.1'")
             assert first.wait(timeout=120) == 0

@@ -125,7 +125,6 @@ def test_a_request_that_was_refused_may_be_repeated_with_its_token(rpc, instance
         ({"proxy_enabled": True}, "OperationDenied.DedicatedProxy"),
         ({"minor_version": 20200330}, "OperationDenied.MinorVersion"),
         ({"compatibility": "8.0"}, "OperationDenied.EngineLine"),
-        ({"engine_obstacle": "a thread pool is loaded"}, "OperationDenied.EngineIdle"),
     ],
 )
 def test_the_cache_has_the_same_conditions_as_everywhere(rpc, instance, facts, code):
