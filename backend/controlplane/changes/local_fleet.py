@@ -14,6 +14,7 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.fleet.selectors import instance_list
 from controlplane.fleet.services import instance_forget, instance_state_set
+from controlplane.fleet.showing import obstacle_look_again
 from controlplane.fleet.states import Provider, State
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.local import LocalServerError
@@ -93,6 +94,7 @@ def status() -> list[dict[str, Any]]:
 
 def _facts(instance: Instance) -> dict[str, Any]:
     server = local_server(instance)
+    obstacle_look_again(instance)
     owner, owner_password = server.owner
     return {
         "id": instance.pk,

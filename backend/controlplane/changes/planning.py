@@ -11,11 +11,11 @@ from controlplane.catalogue.normal import is_off
 from controlplane.changes.plan import Plan, PlannedLine, Situation, Step, plan
 from controlplane.core.errors import FieldError, Refused
 from controlplane.core.request_context import caller
-from controlplane.fleet.definitions import instance_line
+from controlplane.fleet.definitions import CACHE_PREFIX, instance_line
 from controlplane.fleet.models import Instance, InstanceClass
-from controlplane.fleet.showing import kept_by_server, running_values
+from controlplane.fleet.showing import kept_by_server, obstacle_look_again, running_values
 from controlplane.fleet.states import Provider
-from controlplane.parameters.findings import Severity
+from controlplane.parameters.findings import Finding, Severity
 from controlplane.parameters.models import TemplateVersion
 from controlplane.prerequisites.findings import Action, InstanceFinding, of_parameters
 from controlplane.prerequisites.gate import known_gate_findings
@@ -106,7 +106,10 @@ def preview_wanted(
     more_findings: tuple[InstanceFinding, ...] = (),
 ) -> Preview:
     found = plan(situation, wanted, allow_restart=allow_restart, by_admin=is_by_admin(), restored=restored)
-    findings = [*more_findings, *of_parameters(found.findings), *_cache_gate(instance, found)]
+    gate = _cache_gate(instance, found)
+    # A server without the engine may lack the cache's parameters, too: what is missing is the engine.
+    others = [each for each in found.findings if not (gate and each.code == "not_on_server" and _is_of_cache(each))]
+    findings = [*more_findings, *gate, *of_parameters(others)]
     findings += _pending(instance, situation, found, allow_restart) + _silent(instance, situation)
     findings += _not_allowed(instance, situation, found) + _empties_cache(situation, found)
     preview = build(instance, [*first_steps, *found.steps], situation.is_live, found.lines, findings)
@@ -135,7 +138,14 @@ def build(
 def _cache_gate(instance: Instance, found: Plan) -> list[InstanceFinding]:
     """Whoever turns the cache on must pass the same gate, also by a template."""
     turned_on = [line for line in found.lines if line.name in TURNS_CACHE_ON and line.new_value not in (None, "0")]
-    return [each for each in known_gate_findings(instance) if each.is_blocking] if turned_on else []
+    if not turned_on:
+        return []
+    obstacle_look_again(instance)
+    return [each for each in known_gate_findings(instance) if each.is_blocking]
+
+
+def _is_of_cache(finding: Finding) -> bool:
+    return finding.parameter.startswith(CACHE_PREFIX)
 
 
 def _pending(instance: Instance, situation: Situation, found: Plan, allow_restart: bool) -> list[InstanceFinding]:

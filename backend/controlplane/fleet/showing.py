@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from controlplane.catalogue.definition import Definition
 from controlplane.fleet.connection import connected
 from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.fleet.states import Provider
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.product import is_managed, product_of
@@ -22,6 +24,14 @@ def running_values(instance: Instance) -> dict[str, str] | None:
             return server.variables()
     except GatewayError:
         return None
+
+
+def obstacle_look_again(instance: Instance) -> None:
+    """What was in the engine's way may have gone since it was seen; its self-test takes a moment after the load."""
+    if not instance.engine_obstacle:
+        return
+    with suppress(GatewayError), connected(instance) as server:
+        note_identity(instance, read_identity(server))
 
 
 def kept_by_server(instance: Instance, running: Mapping[str, str]) -> tuple[bool, bool]:

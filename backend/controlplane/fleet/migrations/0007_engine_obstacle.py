@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('fleet', '0005_product_and_key'),
+        ('fleet', '0006_observation'),
     ]
 
     operations = [
