@@ -149,6 +149,10 @@ test-backend: backend ## Backend on SQLite, with a real MySQL server beside Mari
 	@$(WITH_MYSQL); cd backend && $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-backend-postgres: backend ## Backend on a private PostgreSQL
 	@cd backend && FQC_TEST_DATABASE_URL=private FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) config controlplane
+test-backend-line: backend ## Backend on another line of MariaDB, which is fetched (not part of `make test`): LINE=11.8
+	@scripts/fetch-server MariaDB $(LINE)
+	@cd backend && PATH="$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/sbin:$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/bin:$$PATH" \
+		$(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-faults: backend ## A small fleet under random faults for a short time, and its books compared
 	@cd backend && $(PYTHON) -m faults --seconds 20 --database postgresql --broker valkey --logs "$(RUN_DIR)/faults"
 test-frontend: frontend/node_modules/ready ## Frontend: unit tests
@@ -219,5 +223,5 @@ help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
 .PHONY: clean-root up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
-	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-postgres test-frontend e2e test-cli test-sdk \
+	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-frontend e2e test-cli test-sdk \
 	test-terraform test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend test-faults faults

@@ -110,6 +110,8 @@ class Leftovers(unittest.TestCase):
     def test_what_outlives_its_suite_is_named_ended_and_counted(self):
         words = [sys.executable, "-c", "import time; time.sleep(600)"]
         left = subprocess.Popen(words, env=os.environ | {suites.MARK: suites.mark_of(SUITE)})
+        # Its environment can be read a moment after it was started.
+        self.assertTrue(suites.wait_until(lambda: suites.process.marked(suites.mark_of(SUITE), suites.MARK), 60))
         log = io.StringIO()
         with mock.patch.object(suites, "END_SECONDS", 1):
             self.assertEqual(1, suites.end_leftovers(SUITE, log))

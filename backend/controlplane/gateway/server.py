@@ -50,7 +50,9 @@ SHOWN = 500  # of what a server says
 CONNECT_BYTES = 64 * 1024
 ANSWER_BYTES = 32 * 1024**2  # in memory; all variables of a server take one
 SKIPPED_BYTES = 64 * 1024**2
+NO_PASSWORD_DENIED = 1698  # how MariaDB 11.8 answers who names an account that is not there
 DENIED = {ER.ACCESS_DENIED_ERROR, ER.DBACCESS_DENIED_ERROR, ER.HOST_NOT_PRIVILEGED, ER.MUST_CHANGE_PASSWORD}
+DENIED |= {NO_PASSWORD_DENIED}
 
 
 class Endpoint(Protocol):

@@ -17,6 +17,7 @@ KEY = {
     "access_key_id": os.environ["ALIBABA_CLOUD_ACCESS_KEY_ID"],
     "access_key_secret": os.environ["ALIBABA_CLOUD_ACCESS_KEY_SECRET"],
 }
+GROUP = f"python.{INSTANCE.removeprefix('rm-')}"
 POOL = "{DBInstanceClassMemory*63/100}"
 CACHE = {
     "innodb_buffer_pool_size": POOL,
@@ -113,7 +114,7 @@ class Story:
         facts = {"engine": "mysql", "engine_version": "5.7", "region_id": "local"}
         made = self.api.create_parameter_group(
             rds.CreateParameterGroupRequest(
-                **facts, parameter_group_name="python_cache", parameters=json.dumps({"query_cache_type": "1"})
+                **facts, parameter_group_name=GROUP, parameters=json.dumps({"query_cache_type": "1"})
             )
         ).body.parameter_group_id
         this = {"region_id": "local", "parameter_group_id": made}
@@ -122,12 +123,12 @@ class Story:
         )
         assert self.api.modify_parameter_group(changed).body.parameter_group_id == made
         self.api.clone_parameter_group(
-            rds.CloneParameterGroupRequest(**this, target_region_id="local", parameter_group_name="python_cache_2")
+            rds.CloneParameterGroupRequest(**this, target_region_id="local", parameter_group_name=f"{GROUP}_2")
         )
         groups = self.api.describe_parameter_groups(rds.DescribeParameterGroupsRequest(region_id="local"))
         named = {each.parameter_group_name: each for each in groups.body.parameter_groups.parameter_group}
-        assert named["python_cache"].parameter_group_desc == named["python_cache_2"].parameter_group_desc
-        copy = {"region_id": "local", "parameter_group_id": named["python_cache_2"].parameter_group_id}
+        assert named[GROUP].parameter_group_desc == named[f"{GROUP}_2"].parameter_group_desc
+        copy = {"region_id": "local", "parameter_group_id": named[f"{GROUP}_2"].parameter_group_id}
         self.api.delete_parameter_group(rds.DeleteParameterGroupRequest(**copy))
         gone = rds.DescribeParameterGroupRequest(**copy)
         assert code_of(self.api.describe_parameter_group, gone) == "ParamGroupsNotExistError"

@@ -17,7 +17,8 @@ from controlplane.gateway.variables import variable_rows
 # Texts that operators may set: names of engines, tables, counters, variables, zones, languages and character sets,
 # formats, operators, rules.
 TEXTS = {
-    "character_set_client", "character_set_connection", "character_set_database", "character_set_filesystem",
+    "character_set_client", "character_set_collations", "character_set_connection", "character_set_database",
+    "character_set_filesystem",
     "character_set_results", "character_set_server", "collation_connection", "collation_database", "collation_server",
     "default_collation_for_utf8mb4", "lc_messages", "lc_time_names",
     "date_format", "datetime_format", "default_storage_engine", "default_time_zone",

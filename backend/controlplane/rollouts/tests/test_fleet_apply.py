@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from controlplane.catalogue.selectors import line_list
+from controlplane.catalogue.server_variables import line_id
 from controlplane.changes import execution as changes_execution
 from controlplane.core.errors import Conflict
 from controlplane.core.events import events_told
@@ -73,7 +74,7 @@ def test_a_preview_lists_every_instance_and_keeps_nothing(viewer, fleet, templat
 
 def test_what_blocks_an_instance_names_the_parameter(viewer, fleet):
     values = {"query_cache_limit": "2M", "sort_buffer_size": "1M"}
-    template_create(name="too-large", engine_line="mariadb-10.11", values=values)
+    template_create(name="too-large", engine_line=line_id(fleet.engine_version)[0], values=values)
     asked = {"template": "too-large", "instances": [fleet.pk]}
     item = viewer.post("/api/v1/fleet-applies/preview", asked).json()["items"][0]
     assert item["blocking"] == [
