@@ -157,7 +157,7 @@ class Story:
         facts = {"dbinstance_id": INSTANCE, "parameters": json.dumps({"back_log": "91"})}
         silent = rds.ModifyParameterRequest(**facts)
         assert code_of(self.api.modify_parameter, silent) == "OperationDenied.ForceRestartRequired"
-        self.modify(parameters=facts["parameters"], forcerestart=True, client_token="restart-once")
+        self.modify(parameters=facts["parameters"], forcerestart=True, client_token=f"restart-{GROUP}")
         assert self.running("back_log") == "91"
         self.api.restart_dbinstance(rds.RestartDBInstanceRequest(dbinstance_id=INSTANCE))
         self.await_running()

@@ -2199,6 +2199,8 @@ export interface components {
             /** @description @@fqc_minor_version; null without the engine. */
             minor_version: number | null;
             readonly has_engine: boolean;
+            /** @description Why the engine serves nothing on this server, in its own words; empty if nothing is in the way. */
+            engine_obstacle: string;
             readonly cache: components["schemas"]["CacheState"];
             readonly proxy_enabled: boolean;
             tags: {

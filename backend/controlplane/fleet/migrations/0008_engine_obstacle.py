@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('fleet', '0006_observation'),
+        ('fleet', '0007_cache_state'),
     ]
 
     operations = [
