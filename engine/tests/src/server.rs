@@ -103,7 +103,7 @@ impl Product {
         }
     }
 
-    fn installing(self) -> &'static [&'static str] {
+    pub fn installing(self) -> &'static [&'static str] {
         match self {
             Product::MariaDb => &["INSTALL SONAME 'fqc'"],
             Product::MySql => &[
@@ -111,6 +111,13 @@ impl Product {
                 "INSTALL PLUGIN fqc_events SONAME 'fqc.so'",
                 "INSTALL PLUGIN query SONAME 'fqc.so'",
             ],
+        }
+    }
+
+    pub fn uninstalling(self) -> &'static [&'static str] {
+        match self {
+            Product::MariaDb => &["UNINSTALL SONAME 'fqc'"],
+            Product::MySql => &["UNINSTALL PLUGIN query", "UNINSTALL PLUGIN fqc", "UNINSTALL PLUGIN fqc_events"],
         }
     }
 }

@@ -6,7 +6,7 @@
 use crate::containment::{contain, contained};
 use crate::engine::engine;
 use crate::faults::{self, Point};
-use crate::following::strangers;
+use crate::following::{cut, strangers};
 use crate::log;
 use crate::pointers::Pointer;
 use crate::settings;
@@ -80,8 +80,12 @@ unsafe extern "C" fn on_ssl_write(ssl: *mut c_void, buffer: *const c_void, lengt
 
 fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     strangers::on_wait();
-    let Some(mut taken) = descriptors::get(fd).and_then(Descriptor::take) else { return read_strange(fd, io, buffer) };
-    descriptors::set_current(fd);
+    let taken = descriptors::get(fd).and_then(Descriptor::take);
+    if has_lost(fd) {
+        return refuse();
+    }
+    let Some(mut taken) = taken else { return read_strange(fd, io, buffer) };
+    descriptors::set_current(fd, &taken);
     if connections::lets_go(&mut taken) {
         return read_strange(fd, io, buffer);
     }
@@ -101,6 +105,17 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
         note_strange(fd, buffer, count);
     }
     count
+}
+
+/// The number of the session's descriptor may be another's by now.
+fn has_lost(fd: c_int) -> bool {
+    catch_unwind(|| cut::has_lost(fd)).unwrap_or(false)
+}
+
+fn refuse() -> isize {
+    // SAFETY: the thread's own errno.
+    unsafe { *libc::__errno_location() = libc::EBADF };
+    -1
 }
 
 fn read_strange(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
@@ -123,8 +138,12 @@ fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
 
 fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     settings::note_obstacle();
-    let Some(mut taken) = descriptors::get(fd).and_then(Descriptor::take) else { return write_strange(fd, io, bytes) };
-    descriptors::set_current(fd);
+    let taken = descriptors::get(fd).and_then(Descriptor::take);
+    if has_lost(fd) {
+        return refuse();
+    }
+    let Some(mut taken) = taken else { return write_strange(fd, io, bytes) };
+    descriptors::set_current(fd, &taken);
     let is_strange = !connections::is_of_this_load(taken.descriptor);
     let Some(connection) = taken.content() else { return write_strange(fd, io, bytes) };
     if is_strange {

@@ -3,7 +3,7 @@
 use crate::declared::{rules, variables};
 use crate::engine::{begin_load, end_load, engine};
 use crate::faults;
-use crate::following::{bystanders, strangers, waking};
+use crate::following::{bystanders, cut, strangers, waking};
 use crate::hooks;
 use crate::log;
 use crate::server::{self, Server};
@@ -51,6 +51,7 @@ pub fn stop() {
     engine().drop_results();
     waking::sleep(engine());
     bystanders::stop();
+    cut::forget();
     server::get().end();
     if descriptors::all_clean() {
         hooks::remove();

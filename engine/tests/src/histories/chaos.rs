@@ -5,7 +5,7 @@ use std::io;
 
 use super::stage::Stage;
 use super::voice::{Outcome, Trouble, Voice};
-use crate::server::SWITCH_ON;
+use crate::server::{Product, SWITCH_ON};
 
 /// An event that runs is a change of the server's own tables: where nothing is to be redefined, there is none.
 pub fn setup(with_event: bool) -> Vec<String> {
@@ -98,14 +98,29 @@ fn kill_some(voice: &mut Voice, stage: &Stage, percent: u64) {
 }
 
 fn reinstall(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
-    stage.count("reinstallations");
-    voice.text("UNINSTALL SONAME 'fqc'")?;
-    // Whoever still uses the plugin delays its end. To load it before that is over may end the server.
-    let listed = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'";
-    while stage.goes_on() && voice.numbers(listed)? != [[0]] {}
-    match voice.text("INSTALL SONAME 'fqc'") {
-        // Another has done it.
-        Err(Trouble::Refused(failure)) if failure.code == 1968 => Ok(()),
-        outcome => outcome.and_then(|_| voice.text(SWITCH_ON)).map(drop),
+    for statement in stage.product.uninstalling() {
+        voice.text(statement)?;
     }
+    if stage.product == Product::MySql {
+        // There it ends when all sessions have that it has told of.
+        kill_some(voice, stage, 100);
+        voice.reconnect().map_err(|_| Trouble::Lost)?;
+    }
+    // Whoever still uses the plugin delays its end. To load it before that is over may end the server.
+    let listed = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME IN ('fqc', 'fqc_events', 'query')";
+    while voice.numbers(listed)? != [[0]] {
+        if !stage.goes_on() {
+            return Ok(());
+        }
+    }
+    for statement in stage.product.installing() {
+        match voice.text(statement) {
+            // Another has done it.
+            Err(Trouble::Refused(failure)) if failure.code == 1968 => return Ok(()),
+            outcome => outcome?,
+        };
+    }
+    voice.text(SWITCH_ON)?;
+    stage.count("reinstallations");
+    Ok(())
 }

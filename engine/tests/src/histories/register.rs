@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::stage::Stage;
 use super::voice::{Outcome, Trouble, Voice, whole_numbers};
 use crate::client::Row;
+use crate::server::Product;
 
 pub const KEYS: usize = 12;
 /// Rolled back always: a read that shows more than this shows what never was.
@@ -209,7 +210,7 @@ impl Board {
         let is_left = prepared.is_err() || stage.plan.redefines && voice.random.percent(50);
         if is_left {
             let thread = voice.reconnect().map_err(|_| Trouble::Lost)?;
-            while is_known_to_innodb(voice, thread)? {}
+            while is_known_to_innodb(voice, stage, thread)? {}
         }
         self.finish(voice, &format!("XA COMMIT {name}"))?;
         Ok(prepared.is_ok().then(|| format!("XA transaction {name}, committed elsewhere: {is_left}")))
@@ -305,8 +306,9 @@ impl Board {
 
 /// The server notices the end of a session in its own time, and InnoDB after the session has left the list of processes: a
 /// branch of it that another commits before that is acknowledged, and lost. Also without the plugin.
-fn is_known_to_innodb(voice: &mut Voice, thread: u32) -> Outcome<bool> {
-    let name = format!("MariaDB thread id {thread},");
+fn is_known_to_innodb(voice: &mut Voice, stage: &Stage, thread: u32) -> Outcome<bool> {
+    let product = if stage.product == Product::MySql { "MySQL" } else { "MariaDB" };
+    let name = format!("{product} thread id {thread},");
     let status = voice.text("SHOW ENGINE INNODB STATUS")?;
     Ok(status[0][2].as_deref().is_some_and(|text| String::from_utf8_lossy(text).contains(&name)))
 }

@@ -7,6 +7,7 @@ mod dialect;
 mod differential;
 mod histories;
 mod itself;
+mod kills;
 mod loading;
 mod served;
 mod shared;

@@ -131,3 +131,17 @@ fn variables_and_counters_have_their_classic_names() {
     assert_eq!(rows.split(';').count(), 8, "{rows}");
     assert!(said(&admin.must("SHOW FQC STATUS").unwrap()).contains("Cache,"));
 }
+
+/// An `EXECUTE` may have set any mode, but no mode reads a BEGIN otherwise.
+#[test]
+fn a_text_that_every_mode_reads_the_same_is_believed_of_a_session_in_doubt() {
+    let mut arena = enter("doubt");
+    let (mut doubtful, mut reader) = (arena.client(), arena.client());
+    small_table(&mut doubtful, "t", "InnoDB");
+    all(&mut doubtful, &["PREPARE p FROM 'DO 1'", "EXECUTE p"]);
+    arena.warm(&mut reader, "SELECT SUM(v) FROM t");
+    for statement in ["BEGIN", "COMMIT", "START TRANSACTION", "ROLLBACK", "UNLOCK TABLES"] {
+        doubtful.must(statement).unwrap();
+        assert!(arena.ask(&mut reader, "SELECT SUM(v) FROM t").1, "{statement}");
+    }
+}

@@ -1,6 +1,6 @@
 //! The connection that a server session belongs to.
 
-use crate::sockets::descriptors;
+use crate::sockets::descriptors::{self, Descriptor};
 use host::Connection;
 use session::Session;
 use std::sync::atomic::Ordering;
@@ -11,9 +11,8 @@ pub fn with_connection<T>(
     fits: impl FnOnce(&Session) -> bool,
     work: impl FnOnce(&mut Connection) -> T,
 ) -> Option<T> {
-    let descriptor =
-        descriptors::current().filter(|descriptor| descriptor.thread_id.load(Ordering::Acquire) == thread_id)?;
-    let mut taken = descriptor.take()?;
+    let is_its = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == thread_id;
+    let mut taken = descriptors::take_current(is_its)?;
     let connection = taken.content().as_mut().filter(|connection| connection.session.is_in_commands())?;
     fits(&connection.session).then(|| work(connection))
 }

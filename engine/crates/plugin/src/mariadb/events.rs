@@ -13,7 +13,8 @@ use crate::mariadb::rows;
 use crate::mariadb::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::{self, wake_if_wanted};
-use crate::sockets::{connections, descriptors};
+use crate::sockets::connections;
+use crate::sockets::descriptors::{self, Descriptor};
 use crate::turns;
 use session::{Account, Report};
 use std::ffi::{c_uint, c_void};
@@ -180,12 +181,10 @@ fn account(thd: &ThdRef, event: &EventConnection) -> Account {
 }
 
 fn connect(thd: &ThdRef, event: &EventConnection) {
-    let Some(mut taken) = descriptors::current().and_then(descriptors::Descriptor::take) else { return };
+    let is_new = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == 0;
+    let Some(mut taken) = descriptors::take_current(is_new) else { return };
     let descriptor = taken.descriptor;
-    let Some(connection) = taken.content().as_mut().filter(|_| descriptor.thread_id.load(Ordering::Acquire) == 0)
-    else {
-        return;
-    };
+    let Some(connection) = taken.content() else { return };
     descriptor.thread_id.store(event.thread_id, Ordering::Release);
     if connection.is_readable() {
         let account = account(thd, event);

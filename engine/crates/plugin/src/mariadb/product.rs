@@ -62,6 +62,11 @@ impl Server for Symbols {
         Symbols::has_thread_pool(self)
     }
 
+    /// Who kills a session shuts its connection down, and leaves it to be closed by the session itself.
+    fn session_here(&self) -> Option<u64> {
+        None
+    }
+
     fn follows(&self) -> bool {
         true
     }

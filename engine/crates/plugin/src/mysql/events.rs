@@ -11,7 +11,8 @@ use crate::mysql::reach;
 use crate::mysql::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::wake_if_wanted;
-use crate::sockets::{connections, descriptors};
+use crate::sockets::connections;
+use crate::sockets::descriptors::{self, Descriptor};
 use session::{Account, Report};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::Ordering;
@@ -93,14 +94,15 @@ unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
         GENERAL_STATUS => {
             waking::on_end(thread_id);
             let executed = if event.error_code == 0 && matches!(command, b"Query" | b"Execute") { query } else { b"" };
-            let found = with_session(thread_id, |connection| {
-                if connection.session.expects_end(engine) {
-                    let database = thd.database();
-                    let state = thd.session_state(database.as_deref().unwrap_or_default());
+            let found = with_session(thread_id, |connection| connection.session.expects_end(engine));
+            if found == Some(true) {
+                // The server is not asked with the connection in our hands: who kills this session waits for that with a lock.
+                let database = thd.database();
+                let state = thd.session_state(database.as_deref().unwrap_or_default());
+                with_session(thread_id, |connection| {
                     connection.session.report(engine, Report::Ended { state, executed });
-                }
-            });
-            if found.is_none() {
+                });
+            } else if found.is_none() {
                 let state = thd.transaction_state();
                 bystanders::with(thread_id, |bystander| bystander.report(engine, Report::Ended { state, executed }));
             }
@@ -132,13 +134,15 @@ unsafe fn on_connection(thd: &ThdRef, event: &EventConnection) {
     match event.subclass {
         CONNECTION_CONNECT if event.status == 0 => connect(thd, thread_id, address),
         CONNECTION_CHANGE_USER if event.status == 0 => {
-            with_session(thread_id, |connection| match account(thd, address) {
+            let account = account(thd, address);
+            with_session(thread_id, |connection| match account {
                 Some(account) => connection.session.report(engine(), Report::UserChanged { account }),
                 None => connection.session.abandon(engine()),
             });
         }
         CONNECTION_CONNECT | CONNECTION_DISCONNECT => {
             waking::on_end(thread_id);
+            connections::ended(thread_id);
             bystanders::ended(thread_id);
         }
         _ => {}
@@ -151,15 +155,14 @@ fn account(thd: &ThdRef, address: &[u8]) -> Option<Account> {
 }
 
 fn connect(thd: &ThdRef, thread_id: u64, address: &[u8]) {
-    let Some(mut taken) = descriptors::current().and_then(descriptors::Descriptor::take) else { return };
+    let (account, state) = (account(thd, address), thd.session_state(b""));
+    let is_new = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == 0;
+    let Some(mut taken) = descriptors::take_current(is_new) else { return };
     let descriptor = taken.descriptor;
-    let Some(connection) = taken.content().as_mut().filter(|_| descriptor.thread_id.load(Ordering::Acquire) == 0)
-    else {
-        return;
-    };
+    let Some(connection) = taken.content() else { return };
     descriptor.thread_id.store(thread_id, Ordering::Release);
-    if let Some(account) = account(thd, address).filter(|_| connection.is_readable()) {
-        connection.session.report(engine(), Report::Connected { account, state: thd.session_state(b"") });
+    if let Some(account) = account.filter(|_| connection.is_readable()) {
+        connection.session.report(engine(), Report::Connected { account, state });
         NUMBERS.connections.fetch_add(1, Ordering::Relaxed);
         return;
     }

@@ -10,7 +10,7 @@ pub fn running(link: &mut dyn Link) -> Result<Vec<Older>, String> {
         "SELECT P.ID, CONVERT(COALESCE(S.EVENT_ID, 0), CHAR), P.INFO FROM information_schema.PROCESSLIST AS P \
          LEFT JOIN performance_schema.threads AS T ON T.PROCESSLIST_ID = P.ID \
          LEFT JOIN performance_schema.events_statements_current AS S \
-         ON S.THREAD_ID = T.THREAD_ID AND S.NESTING_EVENT_ID IS NULL \
+         ON S.THREAD_ID = T.THREAD_ID AND (S.NESTING_EVENT_ID IS NULL OR S.NESTING_EVENT_TYPE = 'TRANSACTION') \
          WHERE P.ID <> CONNECTION_ID() AND P.USER <> 'system user' \
          AND P.COMMAND NOT IN ('Sleep', 'Daemon', 'Connect', 'Binlog Dump', 'Binlog Dump GTID') \
          UNION ALL SELECT P.ID, CONVERT(X.trx_id, CHAR), NULL FROM information_schema.PROCESSLIST AS P \

@@ -90,6 +90,10 @@ impl Server for Symbols {
         Symbols::has_thread_pool(self)
     }
 
+    fn session_here(&self) -> Option<u64> {
+        Some(self.session_of_thread())
+    }
+
     fn follows(&self) -> bool {
         !gate::is_set(Obstacle::Unproved)
     }

@@ -185,6 +185,15 @@ impl Symbols {
         unsafe { &*self.ending }.load(Ordering::Relaxed) != 0
     }
 
+    /// 0 if this thread runs none.
+    pub fn session_of_thread(&self) -> u64 {
+        // SAFETY: takes no argument; the thread's own session, or null.
+        unsafe {
+            let thd = (self.current_thd)();
+            if thd.is_null() { 0 } else { ThdRef::of(thd).thread_id() }
+        }
+    }
+
     /// A thread pool has been loaded, whose threads wait for connections in a way of their own.
     pub fn has_thread_pool(&self) -> bool {
         const LOADED: u64 = 2;

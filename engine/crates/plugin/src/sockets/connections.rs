@@ -1,6 +1,7 @@
 //! Connections that are accepted and closed.
 
 use crate::engine::{engine, load_number};
+use crate::following::cut;
 use crate::server;
 use crate::signal;
 use crate::sockets::descriptors::{self, Descriptor, Taken};
@@ -90,11 +91,28 @@ pub fn note_end(fd: c_int) {
 }
 
 pub fn closing(fd: c_int) {
-    let Some(mut taken) = descriptors::get(fd).and_then(Descriptor::take) else { return };
-    taken.descriptor.thread_id.store(0, Ordering::Release);
-    if let Some(mut connection) = taken.content().take() {
-        connection.session.close(engine());
+    let Some(descriptor) = descriptors::get(fd) else { return };
+    let here = server::get().session_here();
+    let Some(mut taken) = descriptor.take() else {
+        assert!(here.is_none(), "a connection is closed that another thread still uses");
+        return;
+    };
+    let thread_id = descriptor.thread_id.swap(0, Ordering::AcqRel);
+    let Some(mut connection) = taken.content().take() else { return };
+    match here {
+        Some(here) if thread_id != 0 && thread_id != here => cut::keep(thread_id, fd, connection.session),
+        _ => connection.session.close(engine()),
     }
+}
+
+/// The server tells that a session has ended, on its own thread: what another does to its connection is of no matter any more.
+pub fn ended(thread_id: u64) {
+    let is_its = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == thread_id;
+    if let Some(mut taken) = descriptors::take_current(is_its) {
+        taken.descriptor.thread_id.store(0, Ordering::Release);
+        taken.content().iter_mut().for_each(|connection| connection.session.close(engine()));
+    }
+    cut::ended(thread_id);
 }
 
 pub fn is_of_this_load(descriptor: &Descriptor) -> bool {

@@ -1,10 +1,12 @@
 //! The connections by their file descriptor.
 //!
 //! A `Descriptor` is made once for each number that a connection ever had, and never freed, so a stale reference is never dangling. What is in it
-//! belongs to the thread that has taken it: the server uses a connection from one thread at a time, and a second thread that
-//! comes all the same finds the descriptor taken and passes the bytes unseen. Who only looks in is waited for: a thread that went
+//! belongs to the thread that has taken it: the server uses a connection from one thread at a time. Where another thread may
+//! close it meanwhile (`Server::session_here`), one waits for the other, so that nobody gets the descriptor's number while it is in
+//! use; elsewhere a second thread that comes all the same finds the descriptor taken and passes the bytes unseen. Who only looks in is waited for: a thread that went
 //! past what it has read ahead would lose it.
 
+use crate::server;
 use host::Connection;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_int;
@@ -21,6 +23,8 @@ pub struct Descriptor {
     holder: AtomicU8,
     /// The server's number of the session, 0 before it is authenticated.
     pub thread_id: AtomicU64,
+    /// Which connection it is for: one that comes later under the same number has another.
+    turn: AtomicU64,
     /// Which load of the plugin accepted it.
     pub load: AtomicU64,
     /// The load since which the server tells what an older connection under this descriptor does.
@@ -52,6 +56,7 @@ pub fn made(fd: c_int) -> Option<&'static Descriptor> {
         let descriptor = Box::into_raw(Box::new(Descriptor {
             holder: AtomicU8::new(NOBODY),
             thread_id: AtomicU64::new(0),
+            turn: AtomicU64::new(0),
             load: AtomicU64::new(0),
             heard: AtomicU64::new(0),
             connection: UnsafeCell::new(None),
@@ -68,6 +73,7 @@ pub fn made(fd: c_int) -> Option<&'static Descriptor> {
 pub fn open(fd: c_int, load: u64, connection: Connection) {
     if let Some(mut taken) = made(fd).and_then(Descriptor::take) {
         taken.descriptor.thread_id.store(0, Ordering::Relaxed);
+        taken.descriptor.turn.fetch_add(1, Ordering::Relaxed);
         taken.descriptor.load.store(load, Ordering::Relaxed);
         *taken.content() = Some(connection);
     }
@@ -75,6 +81,9 @@ pub fn open(fd: c_int, load: u64, connection: Connection) {
 
 /// Threads that wait in a read are back in a moment, where the machine lets them run.
 const BACK_AFTER: Duration = Duration::from_secs(1);
+
+/// Nobody uses a connection so long that another thread wants.
+const LONGEST_USE: Duration = Duration::from_secs(60);
 
 /// Whether nothing of any connection is in our hands.
 pub fn all_clean() -> bool {
@@ -96,13 +105,19 @@ fn all() -> impl Iterator<Item = &'static Descriptor> {
 }
 
 impl Descriptor {
-    /// None if another thread, or an outer frame of this one, has it.
+    /// None if another thread, or an outer frame of this one, has it, and is not to be waited for.
     pub fn take(&'static self) -> Option<Taken> {
+        let mut until = None;
         loop {
             // Acquire: pairs with the Release in `Taken::drop`, so that the last thread's changes are seen.
             match self.holder.compare_exchange(NOBODY, OWNER, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Some(Taken { descriptor: self }),
                 Err(VISITOR) => thread::yield_now(),
+                Err(_) if server::get().session_here().is_none() => return None,
+                // It works, or waits on a socket that has been shut down.
+                Err(_) if Instant::now() < *until.get_or_insert_with(|| Instant::now() + LONGEST_USE) => {
+                    thread::sleep(Duration::from_micros(100));
+                }
                 Err(_) => return None,
             }
         }
@@ -153,14 +168,19 @@ impl Drop for Taken {
 }
 
 thread_local! {
-    /// The descriptor whose bytes this thread handled last: the server's events are about that connection.
-    static CURRENT: Cell<c_int> = const { Cell::new(-1) };
+    /// The descriptor whose bytes this thread handled last, and its turn: the server's events are about that connection.
+    static CURRENT: Cell<(c_int, u64)> = const { Cell::new((-1, 0)) };
 }
 
-pub fn set_current(fd: c_int) {
-    let _ = CURRENT.try_with(|current| current.set(fd));
+pub fn set_current(fd: c_int, taken: &Taken) {
+    let turn = taken.descriptor.turn.load(Ordering::Relaxed);
+    let _ = CURRENT.try_with(|current| current.set((fd, turn)));
 }
 
-pub fn current() -> Option<&'static Descriptor> {
-    get(CURRENT.try_with(Cell::get).unwrap_or(-1))
+/// Taken, if it is still for that connection.
+pub fn take_current(is_wanted: impl Fn(&Descriptor) -> bool) -> Option<Taken> {
+    let (fd, turn) = CURRENT.try_with(Cell::get).unwrap_or((-1, 0));
+    let is_it = |descriptor: &Descriptor| descriptor.turn.load(Ordering::Relaxed) == turn && is_wanted(descriptor);
+    // Asked again: another thread may have closed it meanwhile.
+    get(fd).filter(|descriptor| is_it(descriptor))?.take().filter(|taken| is_it(taken.descriptor))
 }

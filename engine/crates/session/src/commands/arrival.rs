@@ -9,6 +9,7 @@ use crate::session::Session;
 use crate::statement::prepared::{Metadata, Prepared};
 use crate::surface::intercept::{intercept, understood};
 use crate::text::reading::Reading;
+use flavour::Flavour;
 use sql::{Kind, Refusal};
 use std::sync::Arc;
 use wire::{Command, Execute, Expect, Header, Query, capability};
@@ -243,8 +244,14 @@ impl Session {
                 | Kind::Commit(_)
                 | Kind::Rollback(_)
         );
-        if self.identity.variables().is_doubtful() && !is_plain { Reading::opaque() } else { reading }
+        let is_believed = is_plain || reads_the_same(engine.flavour(), text);
+        if self.identity.variables().is_doubtful() && !is_believed { Reading::opaque() } else { reading }
     }
+}
+
+/// Whatever modes are in force, and whatever a client's character set is.
+fn reads_the_same(flavour: &Flavour, text: &[u8]) -> bool {
+    flavour.modes.foreign.is_empty() && text.iter().all(|byte| byte.is_ascii() && !matches!(byte, b'"' | b'\\'))
 }
 
 /// The packet with another text at its end.

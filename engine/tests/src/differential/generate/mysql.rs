@@ -31,7 +31,7 @@ const WORDS: &[(&str, &str)] = &[
     ("LASTVAL(d0.s0)", "IS_UUID(UUID())"),
     ("LIMIT ROWS EXAMINED 1", "LIMIT 1"),
     ("OFFSET 1 ROW FETCH FIRST 2 ROWS ONLY", "LIMIT 2 OFFSET 1"),
-    ("SELECT SQL_CACHE ", "SELECT SQL_SMALL_RESULT "),
+    ("SQL_CACHE ", "SQL_SMALL_RESULT "),
     ("VALUES (1), (2)", "VALUES ROW(1), ROW(2)"),
     ("old_mode = 'UTF8_IS_UTF8MB3'", "default_collation_for_utf8mb4 = utf8mb4_general_ci"),
     ("old_mode = ''", "default_collation_for_utf8mb4 = utf8mb4_0900_ai_ci"),
