@@ -127,6 +127,13 @@ impl Versions {
         self.cells.get(cell.0).load(Ordering::Acquire) & IN_FLIGHT_MAX == 0
     }
 
+    /// The cell's version, if nothing is in flight on it.
+    pub fn version_if_open(&self, cell: CellId) -> Option<u64> {
+        // Acquire, as in `is_unchanged`.
+        let word = self.cells.get(cell.0).load(Ordering::Acquire);
+        (word & IN_FLIGHT_MAX == 0).then_some(word >> IN_FLIGHT_BITS)
+    }
+
     fn draw(&self) -> u64 {
         // Release pairs with the Acquire in `now`; Acquire makes a later number know all earlier ones.
         self.sequence.fetch_add(1, Ordering::AcqRel) + 1

@@ -21,6 +21,8 @@ pub type NearId = u64;
 const EVERYTHING: u32 = 0;
 /// Messages that wait to be sent to one near cache; one that takes them more slowly is detached.
 const MOST_WAITING: usize = 1 << 16;
+/// Messages of one frame, which has to fit into a packet.
+const MOST_AT_ONCE: usize = 512;
 
 /// How long a lease lasts, and how much longer the server waits, for clocks of different speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,7 +93,7 @@ impl Nears {
         Nears { terms, life, next: 1, attached: BTreeMap::new() }
     }
 
-    pub fn attach(&mut self, name: &str, address: &str, version: u16) -> NearId {
+    pub fn attach(&mut self, name: &str, address: &str, version: u16, now: u64) -> NearId {
         let id = self.next;
         self.next += 1;
         let attachment = [self.life, id];
@@ -104,7 +106,7 @@ impl Nears {
             waits: 0,
             waited_ns: 0,
             lag_ns: 0,
-            until: 0,
+            until: now,
             is_gone: false,
             attachment,
             outgoing: vec![first],
@@ -144,9 +146,10 @@ impl Nears {
         for (id, near) in self.attached.iter_mut().filter(|(_, near)| near.may_hold(cells)) {
             near.say(ToNear::Closed { cells: cells.to_vec() });
             if near.until > now {
-                near.asked = near.asked.or(Some((near.taken + 1, now)));
+                let frame = near.last_frame();
+                near.asked = near.asked.or(Some((frame, now)));
                 near.waits += 1;
-                wait.0.push((*id, near.taken + 1, near.until));
+                wait.0.push((*id, frame, near.until));
             }
         }
         wait
@@ -224,7 +227,19 @@ impl Nears {
     pub fn take(&mut self, id: NearId) -> Option<Frame> {
         let near = self.attached.get_mut(&id).filter(|near| !near.is_gone && !near.outgoing.is_empty())?;
         near.taken += 1;
-        Some(Frame { number: near.taken, messages: std::mem::take(&mut near.outgoing) })
+        let count = near.outgoing.len().min(MOST_AT_ONCE);
+        Some(Frame { number: near.taken, messages: near.outgoing.drain(..count).collect() })
+    }
+
+    /// Those to whom something is to be sent.
+    pub fn pending(&self) -> impl Iterator<Item = NearId> {
+        self.attached.iter().filter(|(_, near)| !near.outgoing.is_empty()).map(|(id, _)| *id)
+    }
+
+    /// Whoever has had no lease for so long is detached.
+    pub fn detach_silent(&mut self, now: u64, silence_ns: u64) {
+        self.attached.values_mut().filter(|near| near.until + silence_ns < now).for_each(Attached::go);
+        self.forget_gone(now);
     }
 
     /// Its feed has ended. It may serve as long as its lease runs.
@@ -274,6 +289,12 @@ impl Attached {
         if !self.is_gone {
             self.outgoing.push(message);
         }
+    }
+
+    /// The frame that will hold what was said last. Whoever is gone will never acknowledge it.
+    fn last_frame(&self) -> u64 {
+        let frames = self.outgoing.len().div_ceil(MOST_AT_ONCE) as u64;
+        if self.is_gone { u64::MAX } else { self.taken + frames }
     }
 
     fn go(&mut self) {

@@ -165,7 +165,7 @@ impl System {
             repeated: bounds.repeated,
         };
         for cache in &mut system.caches {
-            cache.feed = Some(system.nears.attach("", "", 1));
+            cache.feed = Some(system.nears.attach("", "", 1, system.now));
         }
         system.send();
         system
@@ -401,7 +401,7 @@ impl Search {
         let cache = &mut system.caches[index];
         cache.feed.is_none().then_some(())?;
         cache.attachments = cache.attachments.checked_sub(1)?;
-        cache.feed = Some(system.nears.attach("", "", 1));
+        cache.feed = Some(system.nears.attach("", "", 1, system.now));
         Some(())
     }
 
@@ -460,7 +460,7 @@ const WRITERS: Bounds = Bounds {
 const FAULTS: Bounds = Bounds {
     caches: 1,
     writers: 1,
-    ticks: 2,
+    ticks: 1,
     misses: 1,
     renewals: 1,
     attachments: 2,
@@ -472,7 +472,7 @@ const FAULTS: Bounds = Bounds {
 const TWO: Bounds = Bounds {
     caches: 2,
     writers: 1,
-    ticks: 2,
+    ticks: 1,
     misses: 1,
     renewals: 1,
     attachments: 1,

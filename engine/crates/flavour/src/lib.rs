@@ -96,6 +96,9 @@ pub struct Statements {
     pub unlimited: [&'static str; 2],
     /// Fails without the PROCESS privilege, and otherwise does nothing.
     pub process_test: &'static str,
+    /// Fails without the privilege of an administrator of replicas, and otherwise changes nothing: who attaches a near cache may hold
+    /// up writers.
+    pub attach_test: &'static str,
     /// Of these, those that the server refuses to set for one statement, in words of its own for the name that users know.
     pub not_in_set_statement: &'static [&'static str],
     /// What the names that users know have in common, in lower case.

@@ -29,6 +29,7 @@ pub static MARIADB: Flavour = Flavour {
         unlimited: ["SET STATEMENT sql_big_selects = 1 FOR ", ""],
         // This storage engine has no status to show.
         process_test: "SHOW ENGINE MyISAM STATUS",
+        attach_test: "SHOW SLAVE HOSTS",
     },
     functions: functions::FUNCTIONS,
     charsets: CHARSETS,

@@ -29,6 +29,7 @@ pub static MYSQL: Flavour = Flavour {
         alias_prefix: "",
         unlimited: ["", " /*+ SET_VAR(sql_big_selects = ON) */"],
         process_test: "SHOW ENGINE MyISAM STATUS",
+        attach_test: "SHOW REPLICAS",
     },
     functions: functions::FUNCTIONS,
     charsets: CHARSETS,

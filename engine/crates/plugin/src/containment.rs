@@ -22,6 +22,8 @@ pub fn contain<T>(point: Point, fallback: T, work: impl FnOnce() -> T) -> T {
 /// A panic was caught.
 pub fn contained() {
     engine().settings().fail();
+    // What this thread was about to tell near caches may not have been told.
+    engine().detach_all();
     if NUMBERS.contained.fetch_add(1, Ordering::Relaxed) == 0 {
         log::error(
             "a fault was contained; the cache is off until the server restarts, and connections continue without it",

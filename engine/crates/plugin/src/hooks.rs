@@ -13,6 +13,7 @@ use crate::settings;
 use crate::signal;
 use crate::sockets::connections;
 use crate::sockets::descriptors::{self, Descriptor};
+use crate::sockets::feeds;
 use crate::sockets::got;
 use crate::sockets::io::{self, Plain, Tls};
 use host::{Connection, Io};
@@ -92,7 +93,10 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     let Some(connection) = taken.content() else { return read_strange(fd, io, buffer) };
     let work = || {
         faults::may_strike(Point::Recv);
-        connection.read(engine(), io, buffer)
+        match connection.session.feed() {
+            Some(id) => feeds::run(fd, io, id),
+            None => connection.read(engine(), io, buffer),
+        }
     };
     let count = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(count) => count,

@@ -45,6 +45,9 @@ pub fn stop() {
     if server::find().is_none() {
         return;
     }
+    // Reports are passed over from the end of the load on.
+    engine().feed().admit(false);
+    engine().detach_all();
     end_load();
     worker::stop();
     engine().settings().switch(false);

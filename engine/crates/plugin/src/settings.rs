@@ -37,5 +37,9 @@ pub fn apply(engine: &Engine) {
 /// To be called before an answer leaves that may be that of a SET GLOBAL: nobody is told of it before nothing is served.
 #[inline]
 pub fn note_obstacle() {
-    engine().settings().set_obstructed(server::get().obstacle().is_some());
+    let is_obstructed = server::get().obstacle().is_some();
+    engine().settings().set_obstructed(is_obstructed);
+    if is_obstructed && engine().feed().has_nears() {
+        engine().detach_all();
+    }
 }

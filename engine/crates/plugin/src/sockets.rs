@@ -2,5 +2,6 @@
 
 pub mod connections;
 pub mod descriptors;
+pub mod feeds;
 pub mod got;
 pub mod io;

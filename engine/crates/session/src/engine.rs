@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod counts;
+pub mod feed;
 pub mod insight;
 pub mod settings;
 pub mod tables;
@@ -9,6 +10,7 @@ pub mod vigil;
 
 use crate::engine::catalogue::Catalogue;
 use crate::engine::counts::Counts;
+use crate::engine::feed::Feed;
 use crate::engine::insight::Insight;
 use crate::engine::settings::Settings;
 use crate::engine::tables::{Table, Tables};
@@ -45,6 +47,7 @@ pub struct Engine {
     wants_catalogue: AtomicBool,
     ages: Ages,
     late: Late,
+    feed: Feed,
 }
 
 /// A million cells for rows and an eighth of that for blocks of them: nine megabytes when all are in use.
@@ -72,6 +75,7 @@ impl Engine {
             wants_catalogue: AtomicBool::new(false),
             ages: Ages::new(clock),
             late: Late::default(),
+            feed: Feed::default(),
         }
     }
 
@@ -130,6 +134,10 @@ impl Engine {
 
     pub(crate) fn late(&self) -> &Late {
         &self.late
+    }
+
+    pub fn feed(&self) -> &Feed {
+        &self.feed
     }
 
     pub(crate) fn ages(&self) -> &Ages {
@@ -236,10 +244,13 @@ impl Engine {
     pub(crate) fn begin_epoch(&self) {
         self.forget();
         self.vigil.change();
+        self.feed.admit(true);
     }
 
     /// To be called by one thread at a time, while awake.
     pub fn rest(&self) {
+        self.feed.admit(false);
+        self.detach_all();
         self.vigil.change();
         self.drop_results();
     }

@@ -3,6 +3,7 @@
 pub mod diagnostics;
 pub mod identity;
 pub mod met;
+pub mod near;
 pub mod own;
 pub mod reuse;
 pub mod temporary;
@@ -19,6 +20,7 @@ use diagnostics::Diagnostics;
 use flavour::Flavour;
 use identity::{Agreement, Identity};
 use met::Met;
+use near::Near;
 use own::OwnCounts;
 use reuse::Reuse;
 use temporary::TemporaryTables;
@@ -56,6 +58,7 @@ pub struct Session {
     pub(crate) recent: Recent,
     pub(crate) met: Met,
     pub(crate) own: OwnCounts,
+    pub(crate) near: Near,
 }
 
 impl Session {
@@ -78,11 +81,17 @@ impl Session {
             recent: Recent::default(),
             met: Met::default(),
             own: OwnCounts::default(),
+            near: Near::default(),
         }
     }
 
     /// The server's first packet. False if this is not the beginning of a client connection.
     pub fn on_greeting(&mut self, bytes: &[u8]) -> bool {
+        if let Some(packet) = wire::Packet::parse(bytes)
+            && let Some(greeting) = wire::Greeting::parse(packet.payload)
+        {
+            self.near.greet(greeting.connection_id, packet.payload);
+        }
         self.identity.greet(bytes)
     }
 
@@ -105,6 +114,7 @@ impl Session {
         for cell in std::mem::take(&mut self.transaction.written) {
             self.writes.close(engine, cell);
         }
+        self.writes.announce(engine);
         self.writes.open(engine);
         self.work.running = None;
         self.phase = Phase::Foreign;
@@ -118,6 +128,7 @@ impl Session {
         for cell in std::mem::take(&mut self.transaction.written) {
             self.writes.close(engine, cell);
         }
+        self.writes.announce(engine);
         self.work.abandon();
         self.phase = Phase::Foreign;
         self.wish(engine, false);

@@ -175,12 +175,23 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
         b"rollback" => transaction::rollback(lexer)?,
         b"savepoint" => named(lexer, Kind::Savepoint)?,
         b"release" if lexer.accept("savepoint") => named(lexer, Kind::ReleaseSavepoint)?,
+        b"attach" => attach(lexer)?,
         b"use" => Kind::Use(name(lexer)?),
         b"unlock" if lexer.accept_any(&["table", "tables"]) => Kind::UnlockTables,
         b"reset" if has.has_query_cache && lexer.accept("query") && lexer.accept("cache") => Kind::ResetQueryCache,
         _ => return None,
     };
     lexer.is_at_end().then_some(kind)
+}
+
+/// After ATTACH.
+fn attach(lexer: &mut Lexer) -> Option<Kind> {
+    (lexer.accept("fqc") && lexer.accept("near")).then_some(())?;
+    let name = Some(lexer.next()).filter(|token| token.kind == TokenKind::Text)?;
+    let name = crate::lex::unquoted(&name, !lexer.mode().no_backslash_escapes).into_owned();
+    lexer.accept("protocol").then_some(())?;
+    let protocol = std::str::from_utf8(lexer.next().text).ok()?.parse().ok()?;
+    Some(Kind::AttachNear { name, protocol })
 }
 
 /// INSERT DELAYED writes later, by another thread: nobody knows when.

@@ -55,12 +55,13 @@ fn count(lexer: &mut Lexer) -> Option<Show> {
 }
 
 fn topic(lexer: &mut Lexer) -> Option<FqcTopic> {
-    const TOPICS: [(&str, FqcTopic); 5] = [
+    const TOPICS: [(&str, FqcTopic); 6] = [
         ("status", FqcTopic::Status),
         ("queries", FqcTopic::Queries),
         ("tables", FqcTopic::Tables),
         ("reasons", FqcTopic::Reasons),
         ("curve", FqcTopic::Curve),
+        ("near", FqcTopic::Near),
     ];
     let word = lexer.next();
     TOPICS.iter().find(|(name, _)| word.is(name)).map(|(_, topic)| *topic)

@@ -47,6 +47,11 @@ pub enum Kind {
     Kill,
     Flush(Flush),
     ResetQueryCache,
+    /// `ATTACH FQC NEAR 'name' PROTOCOL number`
+    AttachNear {
+        name: Vec<u8>,
+        protocol: u16,
+    },
     /// Defines, alters or removes objects or privileges; commits.
     Ddl(DdlScope),
     /// Known to change nothing that a read could see.
@@ -208,6 +213,7 @@ pub enum FqcTopic {
     Tables,
     Reasons,
     Curve,
+    Near,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

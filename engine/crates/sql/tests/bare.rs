@@ -21,6 +21,7 @@ static BARE: Flavour = Flavour {
         alias_prefix: "",
         unlimited: [""; 2],
         process_test: "",
+        attach_test: "",
     },
     functions: Functions {
         syntax: Names::NONE,

@@ -70,12 +70,13 @@ pub fn perform(mut packets: Packets, login: &Login) -> io::Result<Client> {
     if raw[range.start] == 0xff {
         return Err(refused(&raw[range]));
     }
-    let greeting = greeting(&raw[range]);
+    let greeting = greeting(&raw[range.clone()]);
     let mut client = Client {
         packets,
         capabilities: agreed(login, greeting.capabilities),
         thread_id: greeting.thread_id,
         server_version: greeting.server_version,
+        greeting: raw[range.clone()].to_vec(),
         scramble: greeting.scramble,
         plugin: greeting.plugin,
         local_file: Vec::new(),

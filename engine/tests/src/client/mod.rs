@@ -46,6 +46,8 @@ pub struct Client {
     pub capabilities: u64,
     pub thread_id: u32,
     pub server_version: String,
+    /// The payload of the server's first packet.
+    pub greeting: Vec<u8>,
     scramble: Vec<u8>,
     /// How the account proves itself.
     plugin: &'static str,
@@ -131,6 +133,18 @@ impl Client {
 
     pub fn read_response(&mut self) -> io::Result<Response> {
         response::read(&mut self.packets, self.capabilities, &self.local_file)
+    }
+
+    /// One packet of what is no response: its payload. After a timeout it may be called again.
+    pub fn read_payload(&mut self) -> io::Result<Vec<u8>> {
+        let mut raw = Vec::new();
+        let (range, _) = self.packets.read_into(&mut raw)?;
+        Ok(raw[range].to_vec())
+    }
+
+    /// One packet of what is no command.
+    pub fn write_payload(&mut self, payload: &[u8]) -> io::Result<()> {
+        self.packets.write_payload(payload)
     }
 
     pub fn set_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {

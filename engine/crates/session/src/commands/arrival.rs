@@ -37,6 +37,14 @@ impl Session {
 
     /// A complete command that the server has not seen. Called again with the same packet after an injection.
     pub fn on_command(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
+        self.near.count(engine, &packet[4..]);
+        let decision = self.decide(engine, packet, outlet);
+        self.near.expects_again(matches!(decision, Decision::Inject(_)));
+        self.writes.announce(engine);
+        decision
+    }
+
+    fn decide(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
         self.settle(engine);
         let payload = &packet[4..];
         let Arrived { command, body, has_attributes } = self.arrived(payload);
@@ -64,6 +72,12 @@ impl Session {
 
     /// A command whose first bytes the server has had already: it can only pass.
     pub fn on_observed(&mut self, engine: &Engine, packet: &[u8]) {
+        self.near.count(engine, &packet[4..]);
+        self.observe(engine, packet);
+        self.writes.announce(engine);
+    }
+
+    fn observe(&mut self, engine: &Engine, packet: &[u8]) {
         self.settle(engine);
         let payload = &packet[4..];
         let Arrived { command, body, .. } = self.arrived(payload);
@@ -99,6 +113,7 @@ impl Session {
 
     /// A command too long to be held: it may be anything.
     pub fn on_oversized(&mut self, engine: &Engine) {
+        self.near.count(engine, &[]);
         self.settle(engine);
         if self.loses_track(engine, None, b"") {
             self.rest(engine);
@@ -106,6 +121,7 @@ impl Session {
         self.temporary.note_created();
         self.identity.doubt_habits();
         self.forward(engine, &Reading::opaque().statement, Expect::Query, None);
+        self.writes.announce(engine);
     }
 
     fn on_query(

@@ -130,6 +130,9 @@ impl Session {
         engine.counts().saved_ns.add(entry.cost_ns());
         engine.counts().saved_bytes.add(entry.value().len() as u64);
         engine.insight().digests.hit(ShapeId(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
+        if is_fresh {
+            self.tell_served(engine, asked.context, &entry);
+        }
         let replay = if layout.shows_found() { Vec::new() } else { self.as_understood(asked) };
         self.diagnostics.unseen = Some(Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay });
         self.deliver(entry.value(), layout, outlet);

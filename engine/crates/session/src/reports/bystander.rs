@@ -54,6 +54,7 @@ impl Bystander {
             }
             Report::Connected { .. } | Report::UserChanged { .. } | Report::CacheType(_) => {}
         }
+        self.writes.announce(engine);
     }
 
     /// It holds something closed.

@@ -19,6 +19,7 @@ impl Session {
             Report::Ended { state, .. } => self.ends(engine, &state),
             Report::Gone => self.close(engine),
         }
+        self.writes.announce(engine);
     }
 
     /// Whether what is in force at the end of the statement that has just run may differ from before it: if not, the report of it

@@ -27,6 +27,7 @@ pub struct Past {
 impl Past {
     pub fn begin(engine: &Engine) -> Past {
         engine.versions().close(Versions::EVERYTHING);
+        engine.announce_closed(&[Versions::EVERYTHING]);
         engine.settings().begin_change();
         engine.settings().note_grants();
         Past { running: None, is_changing: true }
@@ -77,6 +78,7 @@ impl Past {
             engine.settings().end_change();
         }
         engine.versions().open(Versions::EVERYTHING);
+        engine.announce_opened(&[Versions::EVERYTHING]);
     }
 }
 

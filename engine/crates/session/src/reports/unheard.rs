@@ -23,6 +23,7 @@ impl Unheard {
     pub fn new(engine: &Engine) -> Unheard {
         let mut writes = Writes::default();
         writes.close_everything(engine, true);
+        writes.announce(engine);
         engine.settings().note_grants();
         Unheard(writes)
     }

@@ -111,6 +111,7 @@ impl Session {
             Kind::Set(assignments) if has_failed => self.lose_settings(engine, assignments),
             Kind::Set(assignments) => self.apply_settings(engine, running, assignments),
             Kind::CreateTemporary => self.temporary.note_created(),
+            Kind::AttachNear { name, protocol } if !has_failed => self.attach(engine, name, *protocol),
             Kind::Use(_) if !has_failed => self.choose_database(engine, running),
             // Anything may have been set inside.
             kind if may_be_anything(kind) => self.identity.suspect(engine.contexts()),

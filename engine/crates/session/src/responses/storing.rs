@@ -37,6 +37,9 @@ impl Session {
         }
         if let Some(stored) = finish(engine, &mut finished) {
             self.own.count(stored);
+            if stored.is_ok() {
+                self.tell_stored(engine, &finished.recording);
+            }
         }
         finished.recording.response.clear();
         self.work.scratch = finished.recording.response;

@@ -26,6 +26,11 @@ pub(crate) fn intercept(
                 Err(failing) => (Some(session.own_query(&failing)), None),
             }
         }
+        Kind::AttachNear { .. } if session.is_followed() => {
+            let test = engine.flavour().statements.attach_test;
+            let agreed = wire::ok_packet(1, 0, 0, session.transaction.status_now(), 0);
+            (Some(session.own_query(test.as_bytes())), Some(Rendering::Report(agreed)))
+        }
         Kind::Show(Show::Variables { scope, .. }) => (None, Some(Rendering::Values(values(session, engine, *scope)))),
         _ => {
             let rewrite = sql::surface::rewrite(text, session.identity.mode())?;

@@ -1,5 +1,6 @@
-//! `SHOW FQC STATUS | REASONS | QUERIES | TABLES | CURVE`, with LIKE on the first column, or WHERE.
+//! `SHOW FQC STATUS | REASONS | QUERIES | TABLES | CURVE | NEAR`, with LIKE on the first column, or WHERE.
 
+mod near;
 mod queries;
 mod rows;
 mod tables;
@@ -19,6 +20,7 @@ pub fn build(session: &Session, engine: &Engine, topic: FqcTopic, selection: &Se
         FqcTopic::Queries => queries::rows(engine),
         FqcTopic::Tables => tables::rows(engine),
         FqcTopic::Curve => curve(engine),
+        FqcTopic::Near => near::rows(engine),
     };
     if let Some(name) = selection.unknown_column(columns) {
         return Err(misuse::unknown_column(name));
@@ -36,6 +38,7 @@ fn columns(topic: FqcTopic) -> &'static [&'static str] {
         FqcTopic::Queries => &queries::COLUMNS,
         FqcTopic::Tables => &tables::COLUMNS,
         FqcTopic::Curve => &["Size_bytes", "Hit_ratio"],
+        FqcTopic::Near => &near::COLUMNS,
     }
 }
 
@@ -119,6 +122,7 @@ mod tests {
             (FqcTopic::Queries, "columns of QUERIES"),
             (FqcTopic::Tables, "columns of TABLES"),
             (FqcTopic::Curve, "columns of CURVE"),
+            (FqcTopic::Near, "columns of NEAR"),
         ] {
             assert_eq!(columns(topic), stated(key));
         }

@@ -14,6 +14,10 @@ pub struct Writes {
     defined: Vec<Arc<Table>>,
     /// It may define anything.
     defines: bool,
+    /// Near caches have not been told of all that is closed.
+    is_unannounced: bool,
+    /// Opened, without near caches having been told.
+    reopened: Vec<CellId>,
 }
 
 impl Writes {
@@ -21,6 +25,15 @@ impl Writes {
         if !self.closed.contains(&cell) {
             engine.versions().close(cell);
             self.closed.push(cell);
+            self.is_unannounced = true;
+        }
+    }
+
+    /// To be called before anything that was closed can change: returns when no near cache can serve anything of it.
+    #[inline]
+    pub fn announce(&mut self, engine: &Engine) {
+        if std::mem::take(&mut self.is_unannounced) {
+            engine.announce_closed(&self.closed);
         }
     }
 
@@ -80,14 +93,21 @@ impl Writes {
         }
         engine.counts().invalidations.add(self.closed.len() as u64);
         engine.versions().open_all(&self.closed);
+        self.closed.append(&mut self.reopened);
+        engine.announce_opened(&self.closed);
         self.closed.clear();
     }
 
     /// What a cell stands for has not changed after all.
     pub fn reopen_one(&mut self, engine: &Engine, cell: CellId) {
         if let Some(at) = self.closed.iter().position(|closed| *closed == cell) {
+            // Near caches must know what is closed in its place before it opens; they have been waited for by its own closing.
+            if std::mem::take(&mut self.is_unannounced) {
+                engine.announce_narrowed(&self.closed);
+            }
             self.closed.swap_remove(at);
             engine.versions().reopen(cell);
+            self.reopened.push(cell);
         }
     }
 
@@ -95,12 +115,15 @@ impl Writes {
     pub fn reopen(&mut self, engine: &Engine) {
         self.defined.drain(..).for_each(|table| table.end_definition());
         self.defines = false;
-        for cell in self.closed.drain(..) {
-            engine.versions().reopen(cell);
-            if cell == Versions::EVERYTHING {
+        for cell in &self.closed {
+            engine.versions().reopen(*cell);
+            if *cell == Versions::EVERYTHING {
                 engine.settings().end_change();
             }
         }
+        self.closed.append(&mut self.reopened);
+        engine.announce_opened(&self.closed);
+        self.closed.clear();
     }
 
     /// What could touch anything has ended; single tables stay closed.
@@ -111,6 +134,7 @@ impl Writes {
                 engine.outdate_catalogue();
             }
             engine.versions().open(Versions::EVERYTHING);
+            engine.announce_opened(&[Versions::EVERYTHING]);
             engine.settings().end_change();
         }
     }

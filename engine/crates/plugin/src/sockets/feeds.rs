@@ -1,0 +1,127 @@
+//! A connection that is a feed: its thread moves the bytes, for as long as the near cache stays.
+//!
+//! The server believes that it waits for the next command. Whatever ends that, a KILL or the end of the server, shuts the socket down.
+
+use crate::engine::engine;
+use feed::NearId;
+use host::Io;
+use std::ffi::c_int;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use wire::{Header, push_packet};
+
+const BUFFER: usize = 16 * 1024;
+/// Of a payload from a near cache.
+const LONGEST: usize = 1 << 20;
+/// How often it is looked whether the near cache is still there.
+const PAUSE_MS: c_int = 500;
+
+struct Bell(File);
+
+impl Bell {
+    fn new() -> Option<Bell> {
+        // SAFETY: no pointers; what is returned is a new descriptor of ours, or negative.
+        let fd = unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) };
+        // SAFETY: just made, and nobody else has it.
+        (fd >= 0).then(|| Bell(unsafe { File::from_raw_fd(fd) }))
+    }
+
+    fn silence(&self) {
+        let _ = (&self.0).read(&mut [0; 8]);
+    }
+}
+
+/// Until the feed is over; then the connection is. `id`: none if the near cache could not attach.
+pub fn run(fd: c_int, io: &mut dyn Io, id: Option<NearId>) -> isize {
+    if let Some(id) = id {
+        let _end = End(id);
+        if let Some(bell) = Bell::new() {
+            exchange(fd, io, id, &bell);
+        }
+    }
+    0
+}
+
+/// Also where something panics.
+struct End(NearId);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        engine().detach_near(self.0);
+    }
+}
+
+fn exchange(fd: c_int, io: &mut dyn Io, id: NearId, bell: &Bell) {
+    let Ok(rung) = bell.0.try_clone() else { return };
+    engine().begin_feed(id, Box::new(move || _ = (&rung).write(&1u64.to_ne_bytes())));
+    let (mut input, mut output, mut sequence) = (Vec::new(), Vec::new(), 0);
+    while engine().is_near_attached(id) {
+        bell.silence();
+        while output.is_empty()
+            && let Some(frame) = engine().take_frame(id)
+        {
+            push_packet(&mut output, &mut sequence, &frame);
+            if !send(io, &mut output) {
+                return;
+            }
+        }
+        let wanted = if output.is_empty() { libc::POLLIN } else { libc::POLLIN | libc::POLLOUT };
+        let ready = wait(fd, wanted, bell.0.as_raw_fd());
+        if ready & libc::POLLOUT != 0 && !send(io, &mut output) {
+            return;
+        }
+        if ready & !libc::POLLOUT != 0 && !receive(io, id, &mut input) {
+            return;
+        }
+    }
+}
+
+/// As much as the socket takes. False if it is broken.
+fn send(io: &mut dyn Io, output: &mut Vec<u8>) -> bool {
+    while !output.is_empty() {
+        match io.write(output) {
+            count if count > 0 => _ = output.drain(..count as usize),
+            0 => return false,
+            _ => return may_go_on(),
+        }
+    }
+    true
+}
+
+/// What has come. False at the end, and after what is not understood.
+fn receive(io: &mut dyn Io, id: NearId, input: &mut Vec<u8>) -> bool {
+    let mut buffer = [0; BUFFER];
+    match io.read(&mut buffer) {
+        count if count > 0 => input.extend_from_slice(&buffer[..count as usize]),
+        0 => return false,
+        _ => return may_go_on(),
+    }
+    while let Some(header) = Header::parse(input) {
+        if header.length > LONGEST {
+            return false;
+        }
+        let Some(payload) = input.get(Header::SIZE..Header::SIZE + header.length) else { return true };
+        if engine().hear_near(id, payload).is_err() {
+            return false;
+        }
+        input.drain(..Header::SIZE + header.length);
+    }
+    true
+}
+
+/// A TLS library that wants to wait leaves no error.
+fn may_go_on() -> bool {
+    let error = std::io::Error::last_os_error();
+    matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted)
+        || error.raw_os_error() == Some(0)
+}
+
+/// What the socket is ready for; nothing after the bell or a while.
+fn wait(fd: c_int, wanted: i16, bell: c_int) -> i16 {
+    let mut both =
+        [libc::pollfd { fd, events: wanted, revents: 0 }, libc::pollfd { fd: bell, events: libc::POLLIN, revents: 0 }];
+    // SAFETY: two descriptors, described by `both`.
+    unsafe { libc::poll(both.as_mut_ptr(), 2, PAUSE_MS) };
+    both[0].revents
+}

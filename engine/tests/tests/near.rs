@@ -1,0 +1,330 @@
+//! Near caches on a real server: what they are told, and what writers wait for. The near cache is played: both ends are the engine's
+//! own, and what it does with what it hears is up to each test.
+//!
+//! Property: whoever sees a new state finds no near cache that could still serve the old one.
+
+mod traps;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use feed::{Connection, Frame, FromNear, Heard, Near, Told};
+use fqc_tests::client::{Client, Login, command};
+use fqc_tests::server::{Options, SWITCH_ON, Server};
+use traps::{Arena, PATIENCE, all, plugin, said, small_table, until};
+
+const ATTACH: &str = "ATTACH FQC NEAR 'played' PROTOCOL 1";
+
+fn now() -> u64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+/// What the played near cache knows.
+#[derive(Default)]
+struct State {
+    near: Near,
+    told: Vec<Told>,
+    /// The feed has ended.
+    is_over: bool,
+}
+
+/// A near cache whose feed is read by a thread.
+struct Played {
+    state: Arc<Mutex<State>>,
+    to_send: Arc<Mutex<Vec<FromNear>>>,
+    /// It is to do nothing, and does nothing.
+    is_frozen: [Arc<AtomicBool>; 2],
+    is_ended: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Played {
+    fn attach(server: &Server) -> Played {
+        let mut feed = Client::connect(&server.endpoint(), &Login::default()).unwrap();
+        feed.set_timeout(Some(PATIENCE)).unwrap();
+        feed.must(ATTACH).unwrap();
+        feed.set_timeout(Some(Duration::from_millis(2))).unwrap();
+        let mut played = Played {
+            state: Arc::default(),
+            to_send: Arc::default(),
+            is_frozen: Default::default(),
+            is_ended: Arc::default(),
+            thread: None,
+        };
+        let (state, to_send) = (played.state.clone(), played.to_send.clone());
+        let (is_frozen, is_ended) = (played.is_frozen.clone(), played.is_ended.clone());
+        played.thread = Some(thread::spawn(move || exchange(feed, &state, &to_send, &is_frozen, &is_ended)));
+        until("a lease", || played.state.lock().unwrap().near.has_lease(now()));
+        played
+    }
+
+    /// It hears, says and renews nothing more, but its connection stays.
+    fn freeze(&self) {
+        self.is_frozen[0].store(true, Ordering::SeqCst);
+        until("it to freeze", || self.is_frozen[1].load(Ordering::SeqCst));
+    }
+
+    fn is_over(&self) -> bool {
+        self.state.lock().unwrap().is_over
+    }
+
+    fn mark(&self, connection: &Marked) {
+        self.to_send.lock().unwrap().push(connection.own.mark());
+    }
+
+    /// Whether a result that was told of may be served now.
+    fn serves(&self, told: &Told) -> bool {
+        let state = self.state.lock().unwrap();
+        let Some(attachment) = state.near.attachment() else { return false };
+        state.near.may_serve(attachment, told.cells.iter().map(|(cell, _)| *cell), told.stamp, now())
+    }
+
+    /// What is told of this read, which is asked until it is.
+    fn told_of(&self, connection: &mut Marked, read: &str) -> (String, Told) {
+        let begun = Instant::now();
+        loop {
+            let answer = connection.ask(read);
+            let deadline = Instant::now() + Duration::from_millis(200);
+            while Instant::now() < deadline {
+                let told = self.state.lock().unwrap().told.pop();
+                if let Some(told) = told.filter(|told| connection.own.hear(told)) {
+                    return (answer, told);
+                }
+                thread::yield_now();
+            }
+            assert!(begun.elapsed() < PATIENCE, "`{read}` is never told of");
+        }
+    }
+}
+
+impl Drop for Played {
+    fn drop(&mut self) {
+        self.is_ended.store(true, Ordering::SeqCst);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn exchange(
+    mut feed: Client,
+    state: &Mutex<State>,
+    to_send: &Mutex<Vec<FromNear>>,
+    is_frozen: &[Arc<AtomicBool>; 2],
+    is_ended: &AtomicBool,
+) {
+    let mut renewed = None::<Instant>;
+    while !is_ended.load(Ordering::SeqCst) {
+        if is_frozen[0].load(Ordering::SeqCst) {
+            is_frozen[1].store(true, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(1));
+            continue;
+        }
+        let mut messages = std::mem::take(&mut *to_send.lock().unwrap());
+        if renewed.is_none_or(|renewed| renewed.elapsed() > Duration::from_millis(20)) {
+            messages.push(state.lock().unwrap().near.renew(now()));
+            renewed = Some(Instant::now());
+        }
+        match feed.read_payload() {
+            Ok(payload) => {
+                let mut state = state.lock().unwrap();
+                for heard in state.near.hear(Frame::decode(&payload).unwrap()).unwrap() {
+                    if let Heard::Told(told) = heard {
+                        state.told.push(told);
+                    }
+                }
+                messages.push(state.near.acknowledgement());
+            }
+            Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {}
+            Err(_) => break,
+        }
+        if !messages.is_empty() && feed.write_payload(&FromNear::encode_all(&messages)).is_err() {
+            break;
+        }
+    }
+    let mut state = state.lock().unwrap();
+    state.is_over = true;
+    if !is_ended.load(Ordering::SeqCst) {
+        state.near.lose();
+    }
+}
+
+/// A connection of the near cache's.
+struct Marked {
+    client: Client,
+    own: Connection,
+}
+
+impl Marked {
+    fn new(client: Client) -> Marked {
+        let own = Connection::new(client.thread_id, &client.greeting);
+        Marked { client, own }
+    }
+
+    fn ask(&mut self, statement: &str) -> String {
+        self.own.forward(&[&[command::QUERY], statement.as_bytes()].concat());
+        said(&self.client.query(statement).unwrap())
+    }
+}
+
+/// A near cache that holds the first row of `t`, with a connection of its own.
+fn with_result(arena: &Arena) -> (Played, Marked, Told) {
+    let mut admin = arena.client();
+    small_table(&mut admin, "t", "InnoDB");
+    small_table(&mut admin, "u", "InnoDB");
+    let played = Played::attach(&arena.server);
+    let mut connection = Marked::new(arena.client());
+    played.mark(&connection);
+    let (_, told) = played.told_of(&mut connection, "SELECT v FROM t WHERE id = 1");
+    until("it to serve", || played.serves(&told));
+    (played, connection, told)
+}
+
+const READ: &str = "SELECT v FROM t WHERE id = 1";
+
+/// Runs a write, while somebody looks from the outside: as soon as its effect is seen, or its answer, nothing is served any more.
+fn write_and_watch(arena: &Arena, played: &Played, told: &Told, write: impl FnOnce(&mut Client)) {
+    let mut watcher = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let before = said(&watcher.query(READ).unwrap());
+    let mut writer = arena.client();
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watching = scope.spawn(|| watch(watcher, &before, played, told, &is_done));
+        write(&mut writer);
+        assert!(!played.serves(told), "it is served after the write was acknowledged");
+        is_done.store(true, Ordering::SeqCst);
+        watching.join().unwrap();
+    });
+}
+
+fn watch(mut watcher: Client, before: &str, played: &Played, told: &Told, is_done: &AtomicBool) {
+    loop {
+        let was_done = is_done.load(Ordering::SeqCst);
+        if said(&watcher.query(READ).unwrap()) != before {
+            assert!(!played.serves(told), "it is served after its successor was seen");
+            return;
+        }
+        assert!(!was_done, "the write has changed nothing");
+    }
+}
+
+/// The report's value in this column, of the one near cache that is attached.
+fn reported(arena: &Arena, column: &str) -> Option<String> {
+    let rows = arena.client().must("SHOW FQC NEAR").unwrap();
+    let fqc_tests::client::Part::Rows(part) = &rows.parts[0] else { panic!("no rows") };
+    let index = part.columns.iter().position(|one| one.name == column.as_bytes()).unwrap();
+    let value = rows.rows(false).first()?[index].clone().unwrap();
+    Some(String::from_utf8(value).unwrap())
+}
+
+#[test]
+fn attaching_takes_the_privilege() {
+    let arena = Arena::enter("n_privilege");
+    let mut admin = arena.client_with(&["CREATE USER nobody@'%'", "GRANT ALL ON n_privilege.* TO nobody@'%'"]);
+    let mut nobody = Client::connect(&arena.server.endpoint(), &Login::user("nobody", "")).unwrap();
+    assert_eq!(said(&nobody.query(ATTACH).unwrap()), "error 1227");
+    assert_eq!(said(&nobody.query("SELECT 1").unwrap()), "1", "its connection is what it was");
+    for wrong in ["ATTACH FQC NEAR", "ATTACH FQC NEAR 'x'", "ATTACH FQC NEAR 'x' PROTOCOL y", "ATTACH FQC 'x'"] {
+        assert_eq!(said(&admin.query(wrong).unwrap()), "error 1064", "`{wrong}`");
+    }
+    assert_eq!(reported(&arena, "Name"), None);
+    all(&mut admin, &["DROP USER nobody@'%'"]);
+}
+
+#[test]
+fn a_write_is_seen_by_nobody_before_near_caches_stop_serving_what_it_changes() {
+    let arena = Arena::enter("n_writes");
+    let (played, mut connection, _) = with_result(&arena);
+    let other = "UPDATE t SET v = v + 1 WHERE id = 1";
+    let writes: [&dyn Fn(&mut Client); 6] = [
+        &|client| _ = client.must(other).unwrap(),
+        &|client| all(client, &["BEGIN", other, "COMMIT"]),
+        &|client| all(client, &["CREATE TABLE moved LIKE t", "DROP TABLE t", "ALTER TABLE moved RENAME t"]),
+        &|client| all(client, &["INSERT INTO t SELECT id, 7 FROM u"]),
+        &|client| all(client, &["UPDATE t, u SET t.v = t.v + 9 WHERE t.id = u.id"]),
+        &|client| all(client, &["TRUNCATE t"]),
+    ];
+    for (index, write) in writes.into_iter().enumerate() {
+        let (_, told) = played.told_of(&mut connection, READ);
+        until(&format!("it to serve before write {index}"), || played.serves(&told));
+        write_and_watch(&arena, &played, &told, |client| write(client));
+    }
+    assert!(!played.is_over(), "whoever acknowledges stays");
+}
+
+#[test]
+fn a_write_of_another_table_or_row_waits_for_nobody() {
+    let arena = Arena::enter("n_others");
+    let (played, _connection, told) = with_result(&arena);
+    arena.client_with(&["UPDATE u SET v = 5"]);
+    until("it to go on", || played.serves(&told));
+    assert_eq!(reported(&arena, "Writers_waited").as_deref(), Some("0"));
+    arena.client_with(&["UPDATE t SET v = 5 WHERE id = 2"]);
+    until("the row to be open again", || played.serves(&told));
+    assert_eq!(reported(&arena, "Tables").as_deref(), Some("1"));
+}
+
+#[test]
+fn a_frozen_near_cache_costs_writers_its_lease_and_is_detached() {
+    let arena = Arena::enter("n_frozen");
+    let (played, _connection, told) = with_result(&arena);
+    played.freeze();
+    write_and_watch(&arena, &played, &told, |client| _ = client.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap());
+    assert_eq!(reported(&arena, "Name"), None, "it is detached");
+}
+
+#[test]
+fn a_near_cache_whose_feed_is_cut_still_has_its_lease() {
+    let arena = Arena::enter("n_cut");
+    let (played, _connection, told) = with_result(&arena);
+    // It does not notice.
+    played.freeze();
+    let kill = said(&arena.client().query("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user = 'root' AND db IS NULL AND command = 'Sleep' ORDER BY id DESC LIMIT 1").unwrap());
+    arena.client_with(&[&format!("KILL {kill}")]);
+    until("it to be detached", || reported(&arena, "Name").is_none());
+    write_and_watch(&arena, &played, &told, |client| _ = client.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap());
+}
+
+#[test]
+fn events_wait_like_everybody() {
+    let arena = Arena::enter("n_events");
+    let (played, mut connection, _) = with_result(&arena);
+    arena.client_with(&["CREATE EVENT e ON SCHEDULE EVERY 1 SECOND DO UPDATE t SET v = v + 1 WHERE id = 1"]);
+    for _ in 0..3 {
+        let (before, told) = played.told_of(&mut connection, READ);
+        write_and_watch(&arena, &played, &told, |client| {
+            until("the event", || said(&client.query(READ).unwrap()) != before);
+        });
+    }
+    arena.client_with(&["DROP EVENT e"]);
+}
+
+#[test]
+fn nobody_is_told_of_a_connection_that_is_not_its_own() {
+    let arena = Arena::enter("n_strangers");
+    let (played, _connection, _) = with_result(&arena);
+    let mut stranger = Marked::new(arena.client());
+    let of_another_server = Connection::new(stranger.client.thread_id, b"another greeting");
+    played.to_send.lock().unwrap().push(of_another_server.mark());
+    let mut own = Marked::new(arena.client());
+    played.mark(&own);
+    stranger.ask("SELECT v FROM t WHERE id = 2");
+    played.told_of(&mut own, READ);
+    stranger.ask("SELECT v FROM t WHERE id = 2");
+    let (_, told) = played.told_of(&mut own, READ);
+    assert_eq!(told.connection, own.client.thread_id);
+    assert!(played.state.lock().unwrap().told.iter().all(|told| told.connection != stranger.client.thread_id));
+}
+
+#[test]
+fn when_the_plugin_has_gone_nothing_is_served() {
+    let options = Options { plugin: Some(plugin::path()), ..Options::default() };
+    let server = Arc::new(Server::start(options).unwrap());
+    all(&mut server.admin().unwrap(), &[SWITCH_ON]);
+    let arena = Arena::on(server.clone(), "n_unloaded");
+    let (played, _connection, told) = with_result(&arena);
+    played.freeze();
+    server.admin().unwrap().must("UNINSTALL SONAME 'fqc'").unwrap();
+    assert!(!played.serves(&told));
+}
