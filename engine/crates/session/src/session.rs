@@ -110,6 +110,9 @@ impl Session {
 
     /// The connection ends: whatever it was doing has ended too.
     pub fn close(&mut self, engine: &Engine) {
+        if let Some(id) = self.near.feed.take().flatten() {
+            engine.detach_near(id);
+        }
         self.writes.is_locked = false;
         for cell in std::mem::take(&mut self.transaction.written) {
             self.writes.close(engine, cell);
