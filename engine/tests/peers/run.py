@@ -37,7 +37,8 @@ LONGEST = 2000
 # One line of the suite's report: `main.alias 'innodb'  w1 [ pass ]  12`.
 VERDICT = re.compile(r"^(?P<test>[\w/-]+\.\S+(?: '[^']+')?)\s+(?:w\d+\s+)?\[ (?P<word>[\w-]+)[^\]]*\]", re.MULTILINE)
 # What the report of a failure says of what was printed, and of a test that broke off.
-CHANGE = re.compile(r"^[-+](?![-+]{2} ).*|.*(?:At line \d+|crash|timeout|timed out|died|shutdown).*", re.MULTILINE)
+# The report's own rules are of dashes.
+CHANGE = re.compile(r"^[-+](?![-+]{2} |-{9}).*|.*(?:At line \d+|crash|timeout|timed out|died|shutdown).*", re.MULTILINE)
 
 
 class Outcome(NamedTuple):
