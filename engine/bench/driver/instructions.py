@@ -51,12 +51,14 @@ class State:
     settings: tuple[str, ...] = ()
     is_cached: bool = False
     learns: bool = False
+    dozes: bool = False
 
 
 ON = ("SET GLOBAL query_cache_type = 1",)
 STATES = (
     State("OFF", "OFF"),
     State("LOADED", "LOADED"),
+    State("dozing", "LOADED", ("SET GLOBAL fqc_adaptation = ON", "SET GLOBAL fqc_doze = ON", *ON), is_cached=True, dozes=True),
     State("awake, stores nothing", "LOADED", ("SET GLOBAL fqc_adaptation = ON", *ON), is_cached=True, learns=True),
     State("awake, stores all", "LOADED", ("SET GLOBAL fqc_adaptation = OFF", *ON), is_cached=True),
 )
@@ -94,12 +96,12 @@ def measure(scripts: list[str], say: Callable[[str], None]) -> str:
         for kind in ("OFF", "LOADED"):
             say(f"{kind}: instructions")
             server = first.copy(folder / f"{kind}-callgrind")
-            with _served(kind, server, callgrind(server.folder), {}):
+            with _served(kind, server, callgrind(server.folder), _dozes_by(server)):
                 _in_states(kind, server, scripts, rows, _instructions(server), say)
             say(f"{kind}: kernel calls and locks")
             locks = CountedLocks(folder)
             server = first.copy(folder / f"{kind}-alone")
-            with _served(kind, server, (), locks.environment):
+            with _served(kind, server, (), {**locks.environment, **_dozes_by(server)}):
                 _in_states(kind, server, scripts, rows, _calls_and_locks(server, folder, locks), say)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -149,6 +151,8 @@ def _in_states(
             one, times = SCRIPTS[name]
             _bring_about(state, server)
             clients = [Client(server), Client(server)]
+            if state.dozes:
+                _doze(server, clients)
             _warm(state, one, clients)
             before = server.status("Qcache%")
             row = rows[state.name, name]
@@ -161,9 +165,29 @@ def _in_states(
                 client.connection.close()
 
 
+def _sign(server: Server) -> Path:
+    return server.folder / "dozes"
+
+
+def _dozes_by(server: Server) -> dict[str, str]:
+    """The engine dozes while this file exists."""
+    return {"FQC_FAULT": f"doze:{_sign(server)}"}
+
+
+def _doze(server: Server, clients: list[Client]) -> None:
+    """As in a server at work, the sessions are older than the doze."""
+    for client in clients:
+        script.read(client)
+    _sign(server).touch()
+    symbols = Symbols(server.pid)
+    is_quiet = lambda: symbols.word("mysql_global_audit_mask") == CONNECTION_EVENTS  # noqa: E731
+    await_that(is_quiet, "the server still reports statements to the plugin, which should be dozing")
+
+
 def _bring_about(state: State, server: Server) -> None:
     if state.configuration == "OFF":
         return
+    _sign(server).unlink(missing_ok=True)
     server.rows("SET GLOBAL query_cache_type = 0")
     server.rows("SET GLOBAL query_cache_size = 0")
     if not state.is_cached:

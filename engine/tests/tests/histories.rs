@@ -9,13 +9,16 @@ use fqc_tests::server::{Options, Server};
 
 fn judge(plan: Plan, extra: &[&str]) {
     let arguments: Vec<_> = histories::ARGUMENTS.iter().chain(extra).map(|one| one.to_string()).collect();
-    let options = Options { plugin: Some(plugin::path()), arguments, ..Options::default() };
+    let environment = plan.dozes.then(|| ("FQC_FAULT".to_owned(), "doze:random".to_owned()));
+    let environment = environment.into_iter().collect();
+    let options = Options { plugin: Some(plugin::path()), arguments, environment, ..Options::default() };
     let mut server = Server::start(options).expect("a cached server");
     // An unloaded plugin takes its counters along.
-    let counts_hits = !plan.reinstalls;
+    let (counts_hits, dozes) = (!plan.reinstalls, plan.dozes);
     let report = histories::run(&mut server, plan).expect("the server answers");
     print!("{report}");
     assert!(report.violations.is_empty(), "{report}");
+    assert!(!dozes || server.error_log().contains("it dozes until"), "it has never dozed");
     let has_hits = report.hits.unwrap_or(0) > 0 || !counts_hits;
     assert!(has_hits, "without a hit this run has proved nothing; not kept:\n{}", server.reasons());
 }
@@ -27,7 +30,12 @@ fn plan(share: u64) -> Plan {
 
 #[test]
 fn nobody_sees_the_past() {
-    judge(Plan { redefines: false, ..plan(40) }, &[]);
+    judge(Plan { redefines: false, ..plan(25) }, &[]);
+}
+
+#[test]
+fn nobody_sees_the_past_while_the_engine_dozes_now_and_then() {
+    judge(Plan { redefines: false, dozes: true, ..plan(15) }, &[]);
 }
 
 #[test]

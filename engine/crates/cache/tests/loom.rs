@@ -7,6 +7,8 @@
 
 #![cfg(loom)]
 
+#[path = "loom/doze.rs"]
+mod doze;
 #[path = "loom/rows.rs"]
 mod rows;
 

@@ -346,6 +346,17 @@ pub struct Catalogue {
     pub other_listeners: &'static str,
     /// The number of the newest thread.
     pub newest_thread: &'static str,
+    /// None: it is not known how to ask.
+    pub programs: Option<Programs>,
+}
+
+/// Stored programs that a statement may run without naming more than a table, a view or a function.
+#[derive(Clone, Copy)]
+pub struct Programs {
+    /// A row of any of them: there is one, outside of the schema `sys`, or one inside is hidden behind a view.
+    pub existing: &'static [&'static str],
+    /// Rows that stay the same as long as none is made, and the counts they come from are not set back.
+    pub made: &'static str,
 }
 
 /// A question about one table.

@@ -4,6 +4,7 @@
 //! - [`Curve`] predicts the hit ratio at an eighth to eight times the size, from a sample of the requests.
 //! - [`Digests`] counts for each shape of statement: requests, hits, why not, and the time saved.
 //! - [`policy`] decides from such counts how many results of a shape are worth storing.
+//! - [`While`] tells whether the cache as a whole is worth what it costs, and [`Repeats`] whether it could be.
 //! - [`Rules`] is what a user says of statements, tables and accounts, as JSON.
 //! - [`Timeline`] tells how long ago a moment of the cache's own sequence was.
 //!
@@ -13,10 +14,14 @@
 mod curve;
 mod digests;
 pub mod policy;
+mod repeats;
 mod rules;
 mod timeline;
+mod worth;
 
 pub use curve::{Curve, FACTORS, Moment, Point, Sample, Trial};
 pub use digests::{Digest, Digests, NOBODY, Outcome, REASONS, ShapeId};
+pub use repeats::{Count, Repeats};
 pub use rules::{Caching, Rules, Subject};
 pub use timeline::Timeline;
+pub use worth::While;

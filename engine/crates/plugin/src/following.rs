@@ -2,6 +2,7 @@
 
 pub mod bystanders;
 pub mod cut;
+pub mod dozing;
 pub mod sessions;
 pub mod strangers;
 pub mod waking;

@@ -23,6 +23,7 @@ numbers! {
     connections c"Fqc_connections_tracked"
     contained c"Fqc_contained_errors"
     differences c"Fqc_differences"
+    dozing c"Fqc_dozing"
     evictions c"Fqc_evictions"
     hits c"Fqc_hits"
     inserts c"Fqc_inserts"
@@ -54,6 +55,7 @@ pub fn refresh(engine: &session::Engine) {
     let counts = engine.counts();
     let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
     set(&NUMBERS.awake, u64::from(engine.vigil().is_awake()));
+    set(&NUMBERS.dozing, u64::from(engine.vigil().is_dozing()));
     set(&NUMBERS.bytes_live, stats.live_bytes);
     set(&NUMBERS.bytes_used, stats.used_bytes);
     set(&NUMBERS.evictions, stats.evictions);

@@ -6,7 +6,7 @@ use crate::containment::contain;
 use crate::declared::rows;
 use crate::engine::engine;
 use crate::faults::Point;
-use crate::following::waking;
+use crate::following::{dozing, waking};
 use crate::log;
 use crate::numbers;
 use crate::server;
@@ -82,6 +82,7 @@ impl Worker {
         }
         self.tell_obstacle(engine);
         waking::tend(engine);
+        dozing::tend(engine);
         engine.sweep(SWEEP_SEGMENTS);
         engine.tick();
         tell_differences(engine);
@@ -129,6 +130,7 @@ impl Worker {
         }
         catalogue::consult(engine, link)?;
         waking::consult(engine, link)?;
+        dozing::consult(engine, link)?;
         catalogue::consult_tables(engine, link)
     }
 }

@@ -21,7 +21,7 @@ use crate::identity::contexts::Contexts;
 use crate::reason::{Reason, Reasons};
 use crate::responses::late::Late;
 use crate::text::readings::Readings;
-use ::insight::Moment;
+use ::insight::{Moment, Repeats};
 use cache::{Cache, Rows, Versions};
 use flavour::Flavour;
 use footprint::KeyColumn;
@@ -45,6 +45,7 @@ pub struct Engine {
     readings: Readings,
     /// Someone waits for the catalogue to be read, or for a table's verdict.
     wants_catalogue: AtomicBool,
+    repeats: Repeats,
     ages: Ages,
     late: Late,
     feed: Feed,
@@ -73,6 +74,7 @@ impl Engine {
             vigil: Vigil::default(),
             readings: Readings::default(),
             wants_catalogue: AtomicBool::new(false),
+            repeats: Repeats::default(),
             ages: Ages::new(clock),
             late: Late::default(),
             feed: Feed::default(),
@@ -126,6 +128,11 @@ impl Engine {
 
     pub fn vigil(&self) -> &Vigil {
         &self.vigil
+    }
+
+    /// What comes again while the engine dozes.
+    pub fn repeats(&self) -> &Repeats {
+        &self.repeats
     }
 
     pub(crate) fn readings(&self) -> &Readings {
@@ -243,15 +250,23 @@ impl Engine {
     /// What was known is forgotten, and statements that begin from here on are followed.
     pub(crate) fn begin_epoch(&self) {
         self.forget();
-        self.vigil.change();
+        self.vigil.wake();
         self.feed.admit(true);
     }
 
-    /// To be called by one thread at a time, while awake.
+    /// To be called by one thread at a time, unless asleep.
     pub fn rest(&self) {
         self.feed.admit(false);
         self.detach_all();
-        self.vigil.change();
+        self.vigil.sleep();
+        self.drop_results();
+    }
+
+    /// To be called by one thread at a time, while awake: from here on sessions are followed by their bytes alone.
+    pub fn doze(&self) {
+        self.feed.admit(false);
+        self.detach_all();
+        self.vigil.doze();
         self.drop_results();
     }
 }

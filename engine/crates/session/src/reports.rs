@@ -2,6 +2,7 @@
 
 pub mod beginnings;
 pub mod bystander;
+pub mod dozing;
 pub mod entrance;
 pub mod past;
 pub mod resting;

@@ -157,9 +157,12 @@ impl Session {
         self.phase == Phase::Commands
     }
 
-    /// The server has told what is in force here since the engine woke.
+    /// The server has told what is in force here since the engine woke, and nothing that was done here in a doze is in doubt.
     pub(crate) fn is_told(&self, engine: &Engine) -> bool {
-        self.phase == Phase::Commands && engine.vigil().is_awake() && self.told.in_epoch == engine.vigil().epoch()
+        self.phase == Phase::Commands
+            && self.told.dozed_in == 0
+            && engine.vigil().is_awake()
+            && self.told.in_epoch == engine.vigil().epoch()
     }
 
     /// The identity's number for the text (false) or binary (true) protocol; none if the session must not be cached.

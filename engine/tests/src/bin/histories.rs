@@ -8,7 +8,7 @@ use fqc_tests::arguments::Arguments;
 use fqc_tests::histories::{self, Plan};
 use fqc_tests::server::{Options, Server};
 
-const USAGE: &str = "histories [--seed N] [--seconds S] [--threads N] [--reinstalls 0|1] [--redefines 0|1] [--naps 0|1] \
+const USAGE: &str = "histories [--seed N] [--seconds S] [--threads N] [--reinstalls 0|1] [--redefines 0|1] [--naps 0|1] [--dozes 0|1] \
     [--plugin PATH] [--product mariadb|mysql] [--mariadbd PATH] [--option k=v]...";
 
 fn main() -> ExitCode {
@@ -31,6 +31,7 @@ fn judge() -> io::Result<ExitCode> {
         reinstalls: arguments.number("reinstalls", 0)? == 1,
         redefines: arguments.number("redefines", 1)? == 1,
         naps: arguments.number("naps", 0)? == 1,
+        dozes: arguments.number("dozes", 0)? == 1,
         through: None,
     };
     let has_counter = !plan.reinstalls;
@@ -40,6 +41,7 @@ fn judge() -> io::Result<ExitCode> {
         plugin: arguments.path("plugin"),
         ..Options::default()
     };
+    options.environment.extend(plan.dozes.then(|| ("FQC_FAULT".to_owned(), "doze:random".to_owned())));
     options.arguments.extend(histories::ARGUMENTS.iter().map(|one| one.to_string()));
     options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));
     let mut server = Server::start(options)?;

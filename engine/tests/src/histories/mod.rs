@@ -42,6 +42,8 @@ pub struct Plan {
     pub redefines: bool,
     /// Whether the engine is put to sleep on the way: who works through that is followed no more.
     pub naps: bool,
+    /// Whether the engine is to doze on the way, which it does only where no stored functions and triggers exist.
+    pub dozes: bool,
     /// Where sessions connect, when not to the server itself.
     pub through: Option<Endpoint>,
 }
@@ -55,6 +57,7 @@ impl Default for Plan {
             reinstalls: false,
             redefines: true,
             naps: false,
+            dozes: false,
             through: None,
         }
     }
@@ -97,8 +100,12 @@ enum Role {
 
 /// The `Err` is a fault of the surroundings: no server, no connection.
 pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
-    let world = World { boards: WAYS.map(Board::new).into(), definitions: Definitions::default() };
+    let ways = WAYS.map(|way| if plan.dozes { way.unprogrammed() } else { way });
+    let world = World { boards: ways.map(Board::new).into(), definitions: Definitions::default() };
     prepare(server, &world, plan.redefines)?;
+    if plan.dozes {
+        server.admin()?.must("SET GLOBAL fqc_doze = ON")?;
+    }
     let endpoints = match &plan.through {
         Some(endpoint) => [endpoint.clone(), endpoint.clone()],
         None => [server.unix_endpoint(), server.endpoint()],

@@ -33,6 +33,13 @@ pub enum Way {
 pub const WAYS: [Way; 6] =
     [Way::Direct, Way::Cascade, Way::Trigger, Way::Engine("MyISAM"), Way::Engine("Aria"), Way::Inserts];
 
+impl Way {
+    /// The same without a stored program that its statements do not name.
+    pub fn unprogrammed(self) -> Way {
+        if self == Way::Trigger { Way::Engine("InnoDB") } else { self }
+    }
+}
+
 #[derive(Default)]
 pub struct Register {
     attempted: AtomicI64,

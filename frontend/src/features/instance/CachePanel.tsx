@@ -87,7 +87,8 @@ function engineFacts(t: Translate, { counters }: CacheStatus): Fact[] {
     value: <span title={hint}>{formatCompact(Number(counters[label]))}</span>,
   }));
   if (counters.Fqc_awake === undefined) return counted;
-  const state = counters.Fqc_awake === '1' ? 'awake' : 'asleep';
+  const idle = counters.Fqc_dozing === '1' ? 'dozing' : 'asleep';
+  const state = counters.Fqc_awake === '1' ? 'awake' : idle;
   const engine = {
     label: t('cache.engine'),
     value: <span title={t(`cache.${state}Hint`)}>{t(`cache.${state}`)}</span>,

@@ -382,6 +382,9 @@ export const en = {
   'cache.asleep': 'asleep',
   'cache.asleepHint':
     'Nothing uses the cache, so statements cost nothing extra. The engine wakes when the cache is switched on.',
+  'cache.dozing': 'dozing',
+  'cache.dozingHint':
+    'The cache saved less than it cost, so it stores nothing for now. It starts again when more statements are repeated.',
   'cache.avoidedHint': 'Results that stayed valid when other rows of their table were written.',
   'cache.staleHint': 'Outdated results among the hits, served because a rule in fqc_rules allows it.',
   'prerequisites.title': 'Prerequisites',

@@ -372,6 +372,8 @@ export const zh: Messages = {
   'cache.awake': '工作中',
   'cache.awakeHint': '引擎正在跟踪语句的读写。',
   'cache.asleep': '休眠',
+  'cache.dozing': '小睡',
+  'cache.dozingHint': '缓存节省的少于其开销，因此暂不存储结果；当有更多语句重复出现时会自动恢复。',
   'cache.asleepHint': '无人使用缓存，语句没有额外开销；启用缓存后引擎即被唤醒。',
   'cache.avoidedHint': '所属表的其他行被写入后仍然有效的结果数。',
   'cache.staleHint': '命中之中，按 fqc_rules 规则返回的过期结果数。',

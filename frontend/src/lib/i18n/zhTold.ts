@@ -412,6 +412,7 @@ const PARAMETERS: ToldWords = {
   fqc_compatibility: '引擎所仿照其查询缓存行为的服务器系列。',
   fqc_defer_begin: '将 BEGIN 推迟到事务的第一条语句再告知服务器，使事务内的读也能由缓存返回。',
   fqc_adaptation: '对结果总在再次查询前失效的语句，只存储少量结果。',
+  fqc_doze: '当缓存节省的时间少于其开销时：不存储任何结果，只按字节跟踪会话，直到有更多语句重复出现。',
   fqc_observe:
     '当 fqc_type 为 OFF 时：记录 fqc_size 大小的缓存会存储什么，以估算命中与节省的时间；不返回也不存储任何结果。',
   fqc_verify_ppm: '每百万次命中中，有多少次改由服务器执行，并与缓存的结果比较。',

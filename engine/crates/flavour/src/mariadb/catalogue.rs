@@ -1,6 +1,6 @@
 //! What MariaDB's catalogue is asked.
 
-use crate::Catalogue;
+use crate::{Catalogue, Programs};
 
 pub(super) const CATALOGUE: Catalogue = Catalogue {
     utf8: "_utf8mb3",
@@ -43,4 +43,18 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
     other_listeners: "SELECT 1 FROM information_schema.PLUGINS \
          WHERE PLUGIN_TYPE = 'AUDIT' AND PLUGIN_NAME <> 'fqc' AND PLUGIN_STATUS <> 'DISABLED' LIMIT 1",
     newest_thread: "SELECT MAX(ID) FROM information_schema.PROCESSLIST",
+    programs: Some(Programs {
+        existing: &[
+            // A procedure is called by its own statement.
+            "SELECT 1 FROM mysql.proc WHERE type <> 'PROCEDURE' AND db <> 'sys' LIMIT 1",
+            "SELECT 1 FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA <> 'sys' LIMIT 1",
+            "SELECT 1 FROM information_schema.VIEWS WHERE TABLE_SCHEMA <> 'sys' AND VIEW_DEFINITION LIKE '%sys%' LIMIT 1",
+        ],
+        // An ALTER VIEW counts as the making of a view. The counts are set back by a FLUSH STATUS.
+        made: "SELECT SUM(IF(VARIABLE_NAME LIKE 'COM%', VARIABLE_VALUE, 0)), COUNT(*), \
+             SUM(CASE VARIABLE_NAME WHEN 'UPTIME' THEN VARIABLE_VALUE \
+             WHEN 'UPTIME_SINCE_FLUSH_STATUS' THEN -CAST(VARIABLE_VALUE AS SIGNED) ELSE 0 END) \
+             FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN ('UPTIME', 'UPTIME_SINCE_FLUSH_STATUS', \
+             'COM_CREATE_FUNCTION', 'COM_CREATE_PACKAGE', 'COM_CREATE_PACKAGE_BODY', 'COM_CREATE_TRIGGER', 'COM_CREATE_VIEW')",
+    }),
 };

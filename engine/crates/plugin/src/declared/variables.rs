@@ -188,6 +188,10 @@ switches! {
         c"adaptation", 1,
         c"Store only a few results of statements whose results end before they are asked for again"
     );
+    DOZE, set_dozes: global_bool(
+        c"doze", 0,
+        c"While the cache saves less than it costs: store nothing and follow sessions by their bytes alone, until more statements come again"
+    );
     OBSERVE, set_observes: global_bool(
         c"observe", 0,
         c"While fqc_type is OFF: note what fqc_size would hold, to tell the hits and the time that it would save; nothing is served or stored"

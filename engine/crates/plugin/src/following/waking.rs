@@ -1,11 +1,11 @@
 //! When the engine wakes and when it goes to sleep, and what the server reports meanwhile.
 //!
-//! Asleep, the server need not report statements at all: where this plugin is the only one that it reports to, its mask
+//! Asleep and dozing, the server need not report statements at all: where this plugin is the only one that it reports to, its mask
 //! of reported classes is cleared of all but connections, and no statement pays for the plugin. Another plugin that comes
 //! sets the bits that it needs itself.
 
 use crate::engine::{engine, since_load, was_loaded_before};
-use crate::following::bystanders;
+use crate::following::{bystanders, dozing};
 use crate::log;
 use crate::server::{self, Reports};
 use crate::signal;
@@ -26,6 +26,8 @@ const SETTLING: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(5);
 
 struct State {
+    /// From here on the server may be told to make no events.
+    quiet_from: Instant,
     /// Statements older than the present waking.
     past: Option<Past>,
     since: Instant,
@@ -130,19 +132,53 @@ fn state() -> MutexGuard<'static, Option<State>> {
 
 impl State {
     fn new(past: Option<Past>) -> State {
-        State { past, since: Instant::now(), unwanted: None, has_warned: false }
+        let now = Instant::now();
+        State { quiet_from: now + DROWSY, past, since: now, unwanted: None, has_warned: false }
     }
 }
 
 /// Wakes the engine if it is wanted: connections that come after this are followed from their first byte.
 pub fn attend(engine: &Engine) {
-    if engine.vigil().is_awake() || !engine.is_wanted() || !server::get().follows() {
+    let is_up = || engine.vigil().is_awake() || engine.vigil().is_dozing();
+    if is_up() || !engine.is_wanted() || !server::get().follows() {
         return;
     }
     let mut state = state();
-    if engine.vigil().is_awake() || is_leaving() {
+    if is_up() || is_leaving() {
         return;
     }
+    wake(engine, &mut state);
+}
+
+/// Statements are worth following again.
+pub fn end_doze(engine: &Engine) {
+    let mut state = state();
+    if engine.vigil().is_dozing() && !is_leaving() {
+        log::note("awake again: statements are followed, and their results stored");
+        wake(engine, &mut state);
+    }
+}
+
+/// Statements are not worth following.
+pub fn doze(engine: &Engine) {
+    let mut state = state();
+    if !engine.vigil().is_awake() || state.as_ref().is_some_and(|state| state.past.is_some()) || is_leaving() {
+        return;
+    }
+    log::note("the cache saves less than it costs: it dozes until more statements come again");
+    engine.doze();
+    *state = Some(State { quiet_from: Instant::now(), ..State::new(None) });
+    drop(state);
+    bystanders::forget();
+}
+
+/// Awake, and nothing older is waited for.
+pub fn is_settled() -> bool {
+    state().as_ref().is_some_and(|state| state.past.is_none()) && !IS_IN_DOUBT.load(Ordering::Acquire)
+}
+
+fn wake(engine: &Engine, state: &mut Option<State>) {
+    dozing::forget();
     server::get().set_reports(Reports::All);
     // While the server starts, no session has done anything yet; otherwise the worker asks which sessions there are.
     bystanders::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
@@ -172,7 +208,7 @@ pub fn sleep(engine: &Engine) {
 }
 
 fn lie_down(engine: &Engine, state: &mut Option<State>) {
-    if engine.vigil().is_awake() {
+    if engine.vigil().is_awake() || engine.vigil().is_dozing() {
         engine.rest();
     }
     if let Some(past) = state.as_mut().and_then(|state| state.past.take()) {
@@ -184,7 +220,8 @@ fn lie_down(engine: &Engine, state: &mut Option<State>) {
 pub fn tend(engine: &Engine) {
     attend(engine);
     let mut state = state();
-    let Some(present) = state.as_mut().filter(|_| engine.vigil().is_awake()) else { return };
+    let is_up = engine.vigil().is_awake() || engine.vigil().is_dozing();
+    let Some(present) = state.as_mut().filter(|_| is_up) else { return };
     if engine.is_wanted() {
         present.unwanted = None;
     } else if present.unwanted.get_or_insert_with(Instant::now).elapsed() >= UNWANTED {
@@ -219,6 +256,12 @@ fn look_back(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let Some(present) = state.as_mut() else { return Ok(()) };
     let Some(mut past) = present.past.take() else { return Ok(()) };
     past.look(engine, running);
+    if past.is_over() && engine.vigil().is_last_doze_open() {
+        present.past = Some(past);
+        drop(state);
+        signal::wake();
+        return dozing::judge(engine, link);
+    }
     if past.is_over() {
         past.end(engine);
         return Ok(());
@@ -248,13 +291,13 @@ fn unheard(link: &mut dyn Link) -> Result<Vec<Older>, String> {
 
 /// Nobody needs to hear of statements: the server is told so.
 fn quieten(link: &mut dyn Link) -> Result<(), String> {
-    let is_drowsy = state().as_ref().is_none_or(|state| state.since.elapsed() < DROWSY);
+    let is_drowsy = state().as_ref().is_none_or(|state| Instant::now() < state.quiet_from);
     if is_drowsy || server::get().is_deaf() {
         return Ok(());
     }
     if has_other_listeners(link)? {
         // Not to be asked again at every round.
-        state().iter_mut().for_each(|state| state.since = Instant::now());
+        state().iter_mut().for_each(|state| state.quiet_from = Instant::now() + DROWSY);
         return Ok(());
     }
     server::get().set_reports(Reports::Connections);

@@ -48,6 +48,9 @@ impl Session {
         self.settle(engine);
         let payload = &packet[4..];
         let Arrived { command, body, has_attributes } = self.arrived(payload);
+        if let Some(decision) = self.passes_in_doze(engine, command, body, payload) {
+            return decision;
+        }
         if self.loses_track(engine, command, body) {
             if let Some(first) = self.before_pieces(engine) {
                 return Decision::Inject(first);
@@ -161,6 +164,9 @@ impl Session {
         }
         self.note_temporary(&reading.statement.kind, text);
         self.forward(engine, &reading.statement, Expect::Query, recording);
+        if let Some(running) = &mut self.work.running {
+            running.is_plain = !reading.names_system();
+        }
         self.note_wording(engine, &reading.statement.kind, text, self.own_terms());
         let understood = understood(text, &reading.statement.kind, self.identity.mode());
         understood.map_or(Decision::Forward, |other| Decision::Replace(respelled(packet, text, &other)))
@@ -202,6 +208,7 @@ impl Session {
         if terms.as_ref().is_some_and(|terms| terms.database.as_deref() != Some(self.identity.database())) {
             self.identity.go_elsewhere();
         }
+        let names_system = reading.names_system();
         let own = terms.clone().unwrap_or_else(|| self.own_terms());
         let mut recording = self.recording(engine, &reading, context, &text, &parameters, own);
         if let Some(recording) = &mut recording {
@@ -216,6 +223,7 @@ impl Session {
             self.statements.get_mut(execute.id).and_then(|prepared| prepared.forward(&execute, packet, capabilities));
         if let Some(running) = &mut self.work.running {
             running.execution = Some((execute.id, metadata));
+            running.is_plain = !names_system;
         }
         told.map_or(Decision::Forward, Decision::Replace)
     }
@@ -285,17 +293,12 @@ fn may_be_read(text: &[u8]) -> bool {
 
 /// The bound parameters as bytes that identify them; none if they cannot be read.
 fn bind(prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
+    prepared.bind(execute);
     if execute.has_attributes(prepared.parameters) {
-        // Whatever it binds holds for later executions, too.
-        (prepared.types, prepared.knows_types) = (Vec::new(), true);
         return None;
     }
     if prepared.parameters == 0 {
         return Some(Vec::new());
-    }
-    // The server takes them from an execution that fails, too.
-    if let Some(types) = execute.new_types(prepared.parameters).filter(|types| *types != prepared.types) {
-        (prepared.types, prepared.knows_types) = (types.to_vec(), false);
     }
     let params = execute.params(prepared.parameters, &prepared.types)?;
     Some([params.nulls, params.types, params.values].concat())

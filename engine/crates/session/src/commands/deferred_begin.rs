@@ -26,6 +26,7 @@ impl Session {
             && self.is_cached(engine)
             && self.context(engine, false).is_some()
             && !self.transaction.has_begun()
+            && !self.transaction.is_unseen
             && self.transaction.autocommit
             && !self.transaction.is_read_only
             && !self.transaction.is_set_once

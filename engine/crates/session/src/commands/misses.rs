@@ -126,6 +126,7 @@ impl Session {
         expect: Expect,
         read: Option<Recording>,
     ) {
+        engine.counts().followed.add(1);
         self.close_for(engine, &statement.kind);
         let replaced = self.diagnostics.note_forwarded(statement);
         if !self.transaction.is_open {
@@ -175,6 +176,9 @@ impl Session {
     }
 
     pub(crate) fn close_written(&mut self, engine: &Engine) {
+        if self.transaction.is_unseen {
+            self.writes.close_everything(engine, false);
+        }
         for index in 0..self.transaction.written.len() {
             self.writes.close(engine, self.transaction.written[index]);
         }

@@ -30,6 +30,8 @@ pub struct Counts {
     /// Reads that went to the server while the cache was on for them.
     pub misses: Tally,
     pub inserts: Tally,
+    /// Statements that went to the server and were followed there.
+    pub followed: Tally,
     pub not_cached: Tally,
     pub invalidations: Tally,
     /// Results that were served although their table had been written since, as other rows were.

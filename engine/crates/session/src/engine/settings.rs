@@ -20,6 +20,8 @@ pub struct Settings {
     defers_begin: AtomicBool,
     /// Shapes whose results are not reused are hardly stored.
     adapts: AtomicBool,
+    /// The engine may doze where it does not pay.
+    dozes: AtomicBool,
     /// Sessions for which the cache is off are followed, to tell what it would do.
     observes: AtomicBool,
     /// Of a million hits, so many are compared with the server's answer.
@@ -143,6 +145,14 @@ impl Settings {
 
     pub fn set_adapts(&self, value: bool) {
         self.adapts.store(value, Ordering::Relaxed);
+    }
+
+    pub fn dozes(&self) -> bool {
+        self.dozes.load(Ordering::Relaxed)
+    }
+
+    pub fn set_dozes(&self, value: bool) {
+        self.dozes.store(value, Ordering::Relaxed);
     }
 
     pub fn observes(&self) -> bool {

@@ -37,7 +37,7 @@ impl Session {
             // Of what is executed this is told before the response.
             Some(running) => running.has_begun = Some(state.has_begun),
             None if std::mem::take(&mut self.transaction.has_failed) => self.transaction.take_begun(state.has_begun),
-            None => {}
+            None => self.ends_unseen(engine),
         }
         if self.writes.is_locked && !state.in_lock_tables {
             self.writes.is_locked = false;

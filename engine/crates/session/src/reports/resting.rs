@@ -13,8 +13,12 @@ impl Session {
         if self.phase != Phase::Commands {
             return false;
         }
+        self.look_back(engine);
         if self.told.has_missed {
             return true;
+        }
+        if engine.vigil().is_dozing() {
+            return self.hides_in_doze(engine, command, body);
         }
         !engine.vigil().is_awake()
             && match command {
@@ -22,7 +26,7 @@ impl Session {
                     let reading = self.read(engine, body);
                     !keeps_track(&reading.statement.kind) && !self.asks_only_itself(&reading.statement, body)
                 }
-                Some(Command::StmtExecute) | None => true,
+                Some(Command::StmtExecute | Command::StmtBulkExecute) | None => true,
                 Some(_) => false,
             }
     }

@@ -1,6 +1,7 @@
 //! What the end of a statement means for its session: flags, transaction, snapshot, settings, and tables that open again.
 
 use crate::engine::{Engine, OF_ONE};
+use crate::reports::dozing::shows_all;
 use crate::reports::resting::keeps_track;
 use crate::session::Session;
 use crate::statement::question;
@@ -15,8 +16,18 @@ use wire::{Outcome, OutcomeKind, status};
 impl Session {
     /// Not all that the server had to tell of it was told.
     pub(crate) fn note_missed(&mut self, engine: &Engine, running: &Running) {
-        let keeps_track = !matches!(&running.effect, Effect::Statement(statement) if !keeps_track(&statement.kind));
-        self.told.has_missed |= running.epoch != engine.vigil().epoch() && !keeps_track;
+        if running.epoch == engine.vigil().epoch() {
+            return;
+        }
+        let kind = running.kind();
+        if kind.is_none_or(keeps_track) {
+            return;
+        }
+        if running.is_plain && kind.is_some_and(shows_all) && engine.vigil().has_only_dozed_since(running.epoch) {
+            self.note_doze(engine.vigil().last_doze());
+        } else {
+            self.told.has_missed = true;
+        }
     }
 
     pub(crate) fn take_flags(&mut self, running: &Running, mut flags: u16) {
@@ -38,6 +49,7 @@ impl Session {
         }
         if ends || !self.transaction.is_open && !has_failed {
             self.transaction.written.clear();
+            self.transaction.is_unseen &= !ends;
         } else {
             for cell in self.writes.cells() {
                 if *cell != Versions::EVERYTHING && !self.transaction.written.contains(cell) {

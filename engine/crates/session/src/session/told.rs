@@ -6,6 +6,10 @@ pub struct Told {
     pub in_epoch: u64,
     /// A statement began before the engine woke, or ended after it went to sleep.
     pub has_missed: bool,
+    /// The last doze in which it did anything, as long as it is not known whether that could be followed; otherwise 0.
+    pub dozed_in: u64,
+    /// It has done something of which its bytes alone were seen, and has not looked at itself since.
+    pub is_dozing: bool,
     /// The server has run nothing since its last report but a plain read: there is nothing new to report.
     pub is_uneventful: bool,
     /// What `Settings::inherited` said before the server began to set the session up.

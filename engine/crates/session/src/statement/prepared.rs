@@ -39,6 +39,19 @@ pub struct Metadata {
 }
 
 impl Prepared {
+    /// Takes over how this execution binds its parameters.
+    pub fn bind(&mut self, execute: &Execute) {
+        if execute.has_attributes(self.parameters) {
+            // Whatever it binds holds for later executions, too.
+            (self.types, self.knows_types) = (Vec::new(), true);
+        } else if self.parameters > 0
+            // The server takes them from an execution that fails, too.
+            && let Some(types) = execute.new_types(self.parameters).filter(|types| *types != self.types)
+        {
+            (self.types, self.knows_types) = (types.to_vec(), false);
+        }
+    }
+
     /// The server gets this execution.
     pub fn note_forwarded(&mut self, execute: &Execute) {
         (self.knows_types, self.has_cursor) = (true, execute.flags != 0);

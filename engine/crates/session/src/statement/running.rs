@@ -61,6 +61,8 @@ pub(crate) struct Running {
     /// What `Settings::inherited` said then.
     pub inherited: u64,
     pub may_run_others: bool,
+    /// A statement whose text names nothing of the server's own.
+    pub is_plain: bool,
     /// The next statement that the server logs is this one, not one inside it.
     pub logs_itself: bool,
     /// The prepared statement that is executed, and what its column metadata is made from.
@@ -92,6 +94,7 @@ impl Running {
             epoch: engine.vigil().epoch(),
             inherited: engine.settings().inherited(),
             may_run_others: false,
+            is_plain: false,
             logs_itself: expect == Expect::Query,
             execution: None,
             replaced: None,

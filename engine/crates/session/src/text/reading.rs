@@ -1,5 +1,6 @@
 //! What is known of a statement from its text, and holds for every statement of the same shape.
 
+use crate::reports::dozing::SYSTEM;
 use crate::text::digest::Digest;
 use crate::text::views::Views;
 use insight::{Digests, NOBODY, ShapeId};
@@ -28,6 +29,8 @@ pub struct Reading {
     may_skip_rows: bool,
     /// It may set the number of rows found without a result that shows them.
     searches: bool,
+    /// It may name the schema whose routines do not count where the engine asks whether there are any.
+    names_system: bool,
     /// Of a read: where its rows come from, as far as that can be told.
     sources: Option<Arc<[TableName]>>,
     /// The catalogue's generation + 1 << 1 | whether a view of it is named; 0 before it was asked.
@@ -42,6 +45,7 @@ impl Reading {
             scan: if is_read { scan_of(text, mode) } else { Scan::Other },
             may_skip_rows: is_read && may_skip_rows(text),
             searches: !is_read && sql::may_search(text, mode),
+            names_system: sql::says(text, SYSTEM),
             sources: if is_read { sql::sources(text, mode).map(Arc::from) } else { None },
             ..Reading::of(statement)
         }
@@ -67,6 +71,7 @@ impl Reading {
             scan: Scan::Other,
             may_skip_rows: false,
             searches: true,
+            names_system: true,
             sources: None,
             names_view,
         }
@@ -94,6 +99,10 @@ impl Reading {
             Scan::Grouped => rows > 0,
             Scan::Other => false,
         }
+    }
+
+    pub fn names_system(&self) -> bool {
+        self.names_system
     }
 
     pub fn searches(&self) -> bool {

@@ -32,6 +32,9 @@ impl Transaction {
         if self.is_branch {
             return Refuse(Own::Branch);
         }
+        if self.is_unseen {
+            return Refuse(Own::Snapshot);
+        }
         if self.isolation == Isolation::ReadUncommitted {
             return Refuse(Own::Isolation);
         }
@@ -64,6 +67,7 @@ impl Transaction {
     pub fn stamp(&self, now: Stamp) -> Result<Stamp, Own> {
         match self.isolation {
             Isolation::ReadUncommitted => Err(Own::Isolation),
+            _ if self.is_unseen => Err(Own::Snapshot),
             _ if !self.is_open && self.autocommit => Ok(now),
             Isolation::Serializable => Err(Own::Isolation),
             Isolation::ReadCommitted => Ok(now),

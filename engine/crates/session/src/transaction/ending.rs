@@ -12,6 +12,7 @@ impl Transaction {
     pub fn take_flags(&mut self, flags: u16) {
         self.status = flags;
         self.is_open = flags & status::IN_TRANS != 0;
+        self.is_unseen &= self.is_open;
         self.is_doubtful = false;
         self.autocommit = flags & status::AUTOCOMMIT != 0;
     }

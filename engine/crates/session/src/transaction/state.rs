@@ -51,6 +51,8 @@ pub struct Transaction {
     pub snapshot: Snapshot,
     /// With autocommit off a statement has failed, and nothing was told since: it may have opened a snapshot.
     pub is_doubtful: bool,
+    /// It may be open since a doze of the engine, and have written anything. Until the server says that none is open.
+    pub is_unseen: bool,
     /// Tables that the open transaction has written.
     pub written: Vec<CellId>,
     /// A BEGIN that was answered but not yet passed on: its packet.
@@ -71,6 +73,7 @@ impl Default for Transaction {
             is_own_branch: false,
             snapshot: Snapshot::Unknown,
             is_doubtful: false,
+            is_unseen: false,
             written: Vec::new(),
             deferred_begin: None,
         }
@@ -118,6 +121,13 @@ impl Transaction {
     pub fn heeds_reads(&self) -> bool {
         let opens = if self.is_open { self.snapshot == Snapshot::NotYet } else { !self.autocommit };
         opens || self.is_set_once
+    }
+
+    /// What it has done lately was not told.
+    pub fn lose_sight(&mut self) {
+        self.is_unseen = true;
+        self.snapshot = Snapshot::Unknown;
+        self.written.clear();
     }
 
     /// A read has run. `moment` was noted before; `certainly_opened`: it read rows from InnoDB.

@@ -1,0 +1,140 @@
+//! How many statements come again, while nothing is stored.
+//!
+//! No more can be served than comes again, so this tells when a cache may be worth filling. Two samples, because one would miss
+//! what the other finds: a few hundred statements asked all the time, and millions asked now and then.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+const PLACES: usize = 1 << 16;
+/// Of all statements, one in so many is kept for long.
+const LONG: u64 = 64;
+
+/// What was counted, of all statements or of some.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    pub requests: u64,
+    pub repeats: u64,
+}
+
+impl Count {
+    /// The part of the requests that had been made before.
+    pub fn ratio(self) -> f64 {
+        if self.requests == 0 { 0.0 } else { self.repeats as f64 / self.requests as f64 }
+    }
+}
+
+#[derive(Default)]
+struct Sample {
+    /// A fingerprint in each; a new one replaces it.
+    places: OnceLock<Box<[AtomicU32]>>,
+    requests: AtomicU64,
+    repeats: AtomicU64,
+}
+
+// Relaxed throughout: nothing hangs on it but what is worth trying.
+impl Sample {
+    fn note(&self, hash: u64) {
+        let places = self.places.get_or_init(|| (0..PLACES).map(|_| AtomicU32::new(0)).collect());
+        let place = &places[(hash >> 40) as usize % PLACES];
+        let mark = hash as u32 | 1;
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        if place.load(Ordering::Relaxed) == mark {
+            self.repeats.fetch_add(1, Ordering::Relaxed);
+        } else {
+            place.store(mark, Ordering::Relaxed);
+        }
+    }
+
+    fn count(&self) -> Count {
+        Count { requests: self.requests.load(Ordering::Relaxed), repeats: self.repeats.load(Ordering::Relaxed) }
+    }
+
+    fn begin(&self) {
+        self.places
+            .get()
+            .into_iter()
+            .flat_map(|places| places.iter())
+            .for_each(|place| place.store(0, Ordering::Relaxed));
+        self.requests.store(0, Ordering::Relaxed);
+        self.repeats.store(0, Ordering::Relaxed);
+    }
+}
+
+#[derive(Default)]
+pub struct Repeats {
+    /// All statements, for a moment.
+    short: Sample,
+    is_short_open: AtomicBool,
+    /// Some, for as long as this goes on.
+    long: Sample,
+}
+
+impl Repeats {
+    #[inline]
+    pub fn note(&self, hash: u64) {
+        if hash.is_multiple_of(LONG) {
+            self.long.note(hash);
+        }
+        if self.is_short_open.load(Ordering::Relaxed) {
+            self.short.note(hash);
+        }
+    }
+
+    /// Forgets all that came before. To be called by one thread at a time, as the following.
+    pub fn begin(&self) {
+        self.close_short();
+        self.long.begin();
+    }
+
+    pub fn open_short(&self) {
+        self.short.begin();
+        self.is_short_open.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_short_open(&self) -> bool {
+        self.is_short_open.load(Ordering::Relaxed)
+    }
+
+    pub fn close_short(&self) -> Count {
+        self.is_short_open.store(false, Ordering::Relaxed);
+        self.short.count()
+    }
+
+    pub fn long(&self) -> Count {
+        self.long.count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Well mixed, as hashes are.
+    fn hash(number: u64) -> u64 {
+        let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ mixed >> 32
+    }
+
+    #[test]
+    fn a_few_statements_asked_all_the_time_are_found_in_a_moment() {
+        let repeats = Repeats::default();
+        repeats.open_short();
+        (0..1000).for_each(|number| repeats.note(hash(number % 10)));
+        assert_eq!(repeats.close_short(), Count { requests: 1000, repeats: 990 });
+        (0..1000).for_each(|number| repeats.note(hash(number)));
+        assert_eq!(repeats.close_short().requests, 1000, "it was closed");
+    }
+
+    #[test]
+    fn many_statements_asked_now_and_then_are_found_in_time() {
+        let repeats = Repeats::default();
+        let ask_all = || (0..1_000_000).for_each(|number| repeats.note(hash(number)));
+        ask_all();
+        assert!(repeats.long().ratio() < 0.01, "none has come again: {:?}", repeats.long());
+        ask_all();
+        assert!(repeats.long().ratio() > 0.35, "half of them had come before: {:?}", repeats.long());
+        repeats.begin();
+        assert_eq!(repeats.long(), Count::default());
+    }
+}

@@ -1,0 +1,75 @@
+//! Whether the cache as a whole is worth what it costs to follow a server's statements. Pure: it takes counts and gives a verdict.
+//!
+//! A hit saves what the server would have spent on the statement. Following costs every statement that the server runs about
+//! the same. Where statements are dear, few hits are enough; where they are cheap, it takes one in ten or so.
+
+/// What following a statement costs, in the engine and in the server that makes the events: 9 600 instructions.
+const FOLLOWING_NS: f64 = 3000.0;
+/// Below this part of one processor, nothing is to be won.
+const NOTICEABLE: f64 = 0.005;
+/// One result stored in so many statements: the cache is being filled, and may be worth more when it is full.
+const FILLING: u64 = 16;
+
+/// What happened in a while.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct While {
+    /// Statements that the server ran.
+    pub statements: u64,
+    pub hits: u64,
+    pub inserts: u64,
+    /// Processor time of the whole server.
+    pub cpu_ns: u64,
+    pub elapsed_ns: u64,
+}
+
+impl While {
+    /// Following costs more than hits save, noticeably, and that is not about to change by what is being stored.
+    pub fn is_in_vain(self) -> bool {
+        let costs = self.statements as f64 * FOLLOWING_NS;
+        let is_noticeable = costs >= NOTICEABLE * self.elapsed_ns as f64;
+        let is_filling = self.inserts * FILLING >= self.statements;
+        is_noticeable && !is_filling && self.hits as f64 * self.per_statement_ns() < costs
+    }
+
+    fn per_statement_ns(self) -> f64 {
+        self.cpu_ns as f64 / self.statements.max(1) as f64
+    }
+
+    /// Nothing was served, but of the statements this part had come before: whether serving these could be worth it.
+    pub fn could_pay(self, repeated: f64) -> bool {
+        repeated * self.per_statement_ns() > (1.0 - repeated) * FOLLOWING_NS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A second of one processor at work for point reads, of 27 us each.
+    fn point_reads(hits: u64) -> While {
+        While { statements: 37_000, hits, inserts: 500, cpu_ns: SECOND, elapsed_ns: SECOND }
+    }
+
+    #[test]
+    fn cheap_statements_take_many_hits_and_dear_ones_few() {
+        assert!(point_reads(0).is_in_vain() && point_reads(2000).is_in_vain());
+        assert!(!point_reads(6000).is_in_vain());
+        let dear = While { statements: 2000, hits: 20, cpu_ns: 4 * SECOND, ..point_reads(0) };
+        assert!(!While { inserts: 0, ..dear }.is_in_vain());
+    }
+
+    #[test]
+    fn a_server_with_little_to_do_and_a_cache_that_fills_are_left_alone() {
+        assert!(!While { elapsed_ns: 60 * SECOND, ..point_reads(0) }.is_in_vain());
+        assert!(!While { inserts: 10_000, ..point_reads(0) }.is_in_vain());
+    }
+
+    #[test]
+    fn what_comes_again_is_worth_a_try_from_the_same_part_on() {
+        assert!(!point_reads(0).could_pay(0.05));
+        assert!(point_reads(0).could_pay(0.15));
+        assert!(!While::default().could_pay(0.0));
+    }
+}

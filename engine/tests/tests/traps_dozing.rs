@@ -1,0 +1,279 @@
+//! While the cache would not pay, the engine dozes: the server reports nothing, and sessions are followed by their bytes alone.
+//! Whatever they do meanwhile must never make a later answer wrong, and a pool's sessions must be served again afterwards.
+
+mod traps;
+
+use fqc_tests::client::{Client, Login, Param};
+use fqc_tests::server::{Options, Server};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use traps::{Arena, all, plugin, said, small_table, until};
+
+const READ: &str = "SELECT v FROM d.t WHERE id = 1";
+
+/// A server whose engine dozes when it is told to. A table of five rows is in a database `d`, another one in `e`.
+struct Bed {
+    server: Arc<Server>,
+    sign: PathBuf,
+}
+
+impl Bed {
+    fn new() -> Bed {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let sign = std::env::temp_dir().join(format!("fqc-doze-{}-{number}", std::process::id()));
+        let environment = vec![("FQC_FAULT".to_owned(), format!("doze:{}", sign.display()))];
+        let options = Options { plugin: Some(plugin::path()), environment, ..Options::default() };
+        let server = Arc::new(Server::start(options).unwrap());
+        let mut admin = server.admin().unwrap();
+        admin.must("SET GLOBAL fqc_doze = ON").unwrap();
+        for database in ["d", "e"] {
+            all(&mut admin, &[&format!("CREATE DATABASE {database}"), &format!("USE {database}")]);
+            small_table(&mut admin, "t", "InnoDB");
+        }
+        all(&mut admin, &["UPDATE e.t SET v = v + 1000"]);
+        Bed { server, sign }
+    }
+
+    fn client(&self) -> Client {
+        client(&self.server)
+    }
+
+    fn status(&self, name: &str) -> String {
+        said(&self.server.admin().unwrap().must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap())
+    }
+
+    fn doze(&self) {
+        fs::write(&self.sign, "").unwrap();
+        until("the doze", || self.status("Fqc_dozing") == "Fqc_dozing,1" && self.status("Fqc_awake") == "Fqc_awake,0");
+    }
+
+    fn wake(&self) -> Arena {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        fs::remove_file(&self.sign).unwrap();
+        until("the waking", || {
+            self.status("Fqc_awake") == "Fqc_awake,1" && self.status("Fqc_dozing") == "Fqc_dozing,0"
+        });
+        Arena::on(self.server.clone(), &format!("a{}", NUMBER.fetch_add(1, Ordering::Relaxed)))
+    }
+}
+
+impl Drop for Bed {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.sign);
+    }
+}
+
+fn client(server: &Server) -> Client {
+    let login = Login { database: Some("d".into()), ..Login::default() };
+    let mut client = Client::connect(&server.endpoint(), &login).unwrap();
+    client.set_timeout(Some(traps::PATIENCE)).unwrap();
+    client
+}
+
+#[test]
+fn the_sessions_of_a_pool_are_served_again() {
+    let bed = Bed::new();
+    let mut pool: Vec<_> = (0..3).map(|_| bed.client()).collect();
+    // What is prepared is served under the settings that it was prepared under.
+    let mut before = Arena::on(bed.server.clone(), "first");
+    for one in &mut pool {
+        all(one, &["SET NAMES utf8mb4"]);
+        before.warm(one, READ);
+    }
+    let read = "SELECT v FROM t WHERE id = ?";
+    let early = pool[0].prepare(read).unwrap().1.unwrap();
+    pool[0].execute(&early, &[Param::Int(1)]).unwrap();
+    for round in 0..3 {
+        bed.doze();
+        let late = pool[1].prepare(read).unwrap().1.unwrap();
+        for (at, one) in pool.iter_mut().enumerate() {
+            all(
+                one,
+                &["BEGIN", &format!("UPDATE t SET v = {round} WHERE id = 1"), "SELECT v FROM t WHERE id = 1", "COMMIT"],
+            );
+            all(one, &["SET NAMES utf8mb4", "START TRANSACTION READ ONLY", "SELECT SUM(v) FROM t;", "ROLLBACK"]);
+            let prepared = [&early, &late].get(at).copied();
+            if let Some(prepared) = prepared {
+                assert_eq!(traps::said_binary(&one.execute(prepared, &[Param::Int(2)]).unwrap()), "20");
+            }
+        }
+        assert!(said(&pool[2].must("SHOW FQC STATUS LIKE 'Cache'").unwrap()).contains("DOZING"));
+        let mut arena = bed.wake();
+        for one in &mut pool {
+            assert_eq!(arena.warm(one, READ), round.to_string());
+        }
+        let (first, others) = pool.split_at_mut(1);
+        let write = || drop(first[0].must(&format!("UPDATE t SET v = {round} + 50 WHERE id = 1")).unwrap());
+        arena.follows(&mut others[0], READ, write, &(round + 50).to_string());
+        assert_eq!(traps::said_binary(&arena.warm_prepared(&mut pool[0], &early, &[Param::Int(2)])), "20");
+        assert_eq!(traps::said_binary(&arena.warm_prepared(&mut pool[1], &late, &[Param::Int(2)])), "20");
+    }
+}
+
+#[test]
+fn a_transaction_from_a_doze_is_waited_for_until_it_has_ended() {
+    let bed = Bed::new();
+    let (mut writer, mut off, mut kept) = (bed.client(), bed.client(), bed.client());
+    all(&mut off, &["SET autocommit = 0"]);
+    all(&mut kept, &["BEGIN", "SELECT v FROM t WHERE id = 2"]);
+    bed.doze();
+    all(&mut writer, &["BEGIN", "UPDATE t SET v = 11 WHERE id = 1"]);
+    all(&mut off, &["UPDATE t SET v = 21 WHERE id = 2"]);
+    let commit = writer.prepare("COMMIT").unwrap().1.unwrap();
+    let mut arena = bed.wake();
+    let mut reader = bed.client();
+    // In its snapshot nothing changes, whatever is committed meanwhile.
+    let read_other = "SELECT v FROM d.t WHERE id = 2";
+    arena.follows(&mut reader, READ, || drop(writer.execute(&commit, &[]).unwrap()), "11");
+    assert_eq!(arena.warm(&mut reader, read_other), "20");
+    arena.miss(&mut off, read_other, "21");
+    arena.follows(&mut reader, read_other, || drop(off.must("COMMIT").unwrap()), "21");
+    arena.miss(&mut kept, read_other, "20");
+    all(&mut kept, &["COMMIT"]);
+    // From then on they are like any other.
+    for one in [&mut writer, &mut off, &mut kept] {
+        all(one, &["COMMIT"]);
+        assert_eq!(arena.warm(one, READ), "11");
+    }
+}
+
+#[test]
+fn a_connection_that_is_lost_in_a_transaction_from_a_doze_leaves_nothing_wrong() {
+    let bed = Bed::new();
+    let mut writer = bed.client();
+    bed.doze();
+    all(&mut writer, &["BEGIN", "UPDATE t SET v = 11 WHERE id = 1"]);
+    let mut arena = bed.wake();
+    let mut reader = bed.client();
+    assert_eq!(arena.warm(&mut reader, READ), "10");
+    drop(writer);
+    arena.follows(&mut reader, READ, || drop(bed.client().must("UPDATE t SET v = 12 WHERE id = 1").unwrap()), "12");
+}
+
+#[test]
+fn what_is_set_chosen_and_created_in_a_doze_counts_afterwards() {
+    let bed = Bed::new();
+    let (mut here, mut there, mut quoted, mut temporary) = (bed.client(), bed.client(), bed.client(), bed.client());
+    bed.doze();
+    all(&mut here, &["SELECT v FROM t"]);
+    all(&mut there, &["SELECT v FROM t", "USE e", "SELECT v FROM t"]);
+    all(&mut quoted, &["SET sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')", "SELECT v FROM t"]);
+    all(&mut temporary, &["CREATE TEMPORARY TABLE t (id INT, v INT)", "INSERT INTO t VALUES (1, 7)"]);
+    let mut arena = bed.wake();
+    let read = r#"SELECT v, "id" FROM t WHERE id = 1"#;
+    assert_eq!(arena.warm(&mut here, read), "10,id");
+    assert_eq!(arena.warm(&mut there, read), "1010,id");
+    assert_eq!(arena.warm(&mut quoted, read), "10,1");
+    for _ in 0..4 {
+        arena.miss(&mut temporary, read, "7,id");
+    }
+}
+
+#[test]
+fn what_stored_programs_do_unseen_is_not_overlooked() {
+    let bed = Bed::new();
+    let mut worked = bed.client();
+    let mut admin = bed.server.admin().unwrap();
+    bed.doze();
+    let function = "CREATE FUNCTION d.f() RETURNS INT BEGIN SET SESSION time_zone = '+05:00'; RETURN 1; END";
+    all(&mut admin, &["SET GLOBAL log_bin_trust_function_creators = 1", function]);
+    all(&mut worked, &["SET time_zone = '+00:00'", "SELECT d.f()"]);
+    all(&mut admin, &["DROP FUNCTION d.f", "CREATE TABLE d.s (a TIMESTAMP)", "SET time_zone = '+00:00'"]);
+    all(&mut admin, &["INSERT INTO d.s VALUES ('2020-01-01 00:00:00')"]);
+    let mut arena = bed.wake();
+    let mut fresh = bed.client();
+    all(&mut fresh, &["SET time_zone = '+00:00'"]);
+    let read = "SELECT a FROM d.s";
+    assert_eq!(arena.warm(&mut fresh, read), "2020-01-01 00:00:00");
+    for _ in 0..3 {
+        arena.miss(&mut worked, read, "2020-01-01 05:00:00");
+    }
+}
+
+#[test]
+fn where_stored_functions_exist_it_stays_awake() {
+    let bed = Bed::new();
+    let mut admin = bed.server.admin().unwrap();
+    all(&mut admin, &["CREATE TRIGGER d.b BEFORE INSERT ON d.t FOR EACH ROW SET NEW.v = NEW.v + 1"]);
+    fs::write(&bed.sign, "").unwrap();
+    until("the reason", || bed.server.error_log().contains("there are stored functions or triggers"));
+    assert_eq!(bed.status("Fqc_awake"), "Fqc_awake,1");
+    all(&mut admin, &["DROP TRIGGER d.b"]);
+    bed.doze();
+    all(&mut admin, &["SET GLOBAL fqc_doze = OFF"]);
+    until("the waking", || bed.status("Fqc_awake") == "Fqc_awake,1");
+}
+
+#[test]
+fn a_write_under_way_at_either_end_of_a_doze() {
+    let bed = Bed::new();
+    let mut holder = bed.client();
+    let write = |gate: &str, value: u64| {
+        let mut writer = bed.client();
+        let text = format!("UPDATE t SET v = {value} WHERE id = 1 AND GET_LOCK('{gate}', 100) = 1");
+        let write = thread::spawn(move || {
+            writer.must("BEGIN").unwrap();
+            writer.must(&text).unwrap();
+            writer
+        });
+        let waiting = "SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock'";
+        let mut admin = bed.server.admin().unwrap();
+        until("the write under way", || admin.scalar(waiting).unwrap().as_deref() == Some("1"));
+        write
+    };
+    holder.must("SELECT GET_LOCK('one', 0), GET_LOCK('two', 0)").unwrap();
+    let before = write("one", 11);
+    bed.doze();
+    holder.must("DO RELEASE_LOCK('one')").unwrap();
+    let mut before = before.join().unwrap();
+    before.must("COMMIT").unwrap();
+    let within = write("two", 12);
+    fs::remove_file(&bed.sign).unwrap();
+    until("the waking", || bed.status("Fqc_awake") == "Fqc_awake,1");
+    let mut reader = bed.client();
+    for _ in 0..20 {
+        assert_eq!(said(&reader.query(READ).unwrap()), "11");
+    }
+    holder.must("DO RELEASE_LOCK('two')").unwrap();
+    let mut within = within.join().unwrap();
+    let mut arena = Arena::on(bed.server.clone(), "a");
+    arena.follows(&mut reader, READ, || drop(within.must("COMMIT").unwrap()), "12");
+    assert_eq!(arena.warm(&mut before, READ), "12");
+}
+
+/// Reads that do not come again, or do, by so many sessions, until something holds.
+fn under_load(server: &Arc<Server>, repeats: bool, what: &str, mut holds: impl FnMut() -> bool) {
+    let ends = Arc::new(AtomicU64::new(0));
+    let sessions: Vec<_> = (0..4u64)
+        .map(|session| {
+            let (mut client, ends) = (client(server), ends.clone());
+            thread::spawn(move || {
+                let mut number = 0;
+                while ends.load(Ordering::Relaxed) == 0 {
+                    number += 1;
+                    let id = if repeats { number % 5 } else { session << 32 | number };
+                    client.must(&format!("SELECT v FROM t WHERE id = {id}")).unwrap();
+                }
+            })
+        })
+        .collect();
+    until(what, &mut holds);
+    ends.store(1, Ordering::Relaxed);
+    sessions.into_iter().for_each(|session| session.join().unwrap());
+}
+
+#[test]
+fn it_dozes_while_nothing_comes_again_and_wakes_when_something_does() {
+    let server = Arc::new(traps::start(&[]));
+    let mut admin = server.admin().unwrap();
+    all(&mut admin, &["SET GLOBAL fqc_adaptation = ON, GLOBAL fqc_doze = ON", "CREATE DATABASE d", "USE d"]);
+    small_table(&mut admin, "t", "InnoDB");
+    let mut is = |name: &str| said(&admin.must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap()).ends_with(",1");
+    under_load(&server, false, "the doze", || is("Fqc_dozing"));
+    under_load(&server, true, "the waking", || is("Fqc_awake"));
+    assert!(server.error_log().contains("the cache saves less than it costs"));
+}
