@@ -58,3 +58,35 @@ test('open incidents are among what needs attention', async ({ page, api, instan
     await api.send('DELETE', `alert-rules/${rule}`);
   }
 });
+
+test('where the engine serves nothing, the reason stands in place of the button', async ({
+  page,
+  instances: [, second],
+}) => {
+  const cache = page.getByRole('region', { name: 'Fast Query Cache' });
+  await page.goto(`/instances/${second.id}/overview`);
+  await expect(cache.getByRole('link', { name: 'Enable' })).toBeVisible();
+
+  // No server of this stack keeps its engine from serving: what the check says of one that does is added.
+  const idle = {
+    severity: 'blocking',
+    code: 'engine_idle',
+    parameter: '',
+    seen: 'the engine is installed, but serves nothing here: a thread pool is loaded',
+    needed: 'an engine that serves',
+    remedy: 'Remove what is in the way, if it can be removed.',
+    action: null,
+  };
+  await page.route(`**/instances/${second.id}/prerequisites`, async (route) => {
+    const answer = await route.fetch();
+    const check = (await answer.json()) as { findings: object[] };
+    await route.fulfill({
+      response: answer,
+      json: { ...check, is_ready: false, findings: [idle, ...check.findings] },
+    });
+  });
+  await page.reload();
+  await expect(cache.getByRole('note')).toContainText('a thread pool is loaded');
+  await expect(cache.getByRole('link', { name: 'Enable' })).toHaveCount(0);
+  await expectAccessible(page);
+});

@@ -21,7 +21,7 @@ OBSERVE = "fqc_observe"
 def preview_enable(
     instance: Instance,
     *,
-    rule: str,
+    rule: str | None = None,
     type: int = 1,
     shrink_buffer_pool: bool = True,
     allow_restart: bool = False,
@@ -33,12 +33,17 @@ def preview_enable(
     wanted: dict[str, str | None] = {}
     if shrink_buffer_pool and not _has_given_way(instance, situation):
         wanted[POOL] = _shrunk_pool(situation)
-    wanted[SIZE] = str(_size(instance, situation, rule, sizing))
+    if rule or is_cache_off(situation):
+        wanted[SIZE] = str(_size(instance, situation, rule or "buffer_pool", sizing))
     wanted[TYPE] = str(type)
     if OBSERVE in situation.configured:
         wanted[OBSERVE] = None
     findings = tuple(each for each in checked["findings"] if each.severity != "notice")
     return preview_wanted(instance, situation, wanted, allow_restart=allow_restart, more_findings=_unplanned(findings))
+
+
+def is_cache_off(situation: Situation) -> bool:
+    return is_off(situation.running.get(TYPE)) or situation.running.get(SIZE) in (None, "0")
 
 
 def _unplanned(findings: tuple[InstanceFinding, ...]) -> tuple[InstanceFinding, ...]:

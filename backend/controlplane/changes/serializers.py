@@ -158,7 +158,11 @@ class ProxySerializer(ApplySerializer):
 
 
 class CacheSizingSerializer(ConsentSerializer):
-    rule = serializers.ChoiceField(choices=SIZE_RULES, default="buffer_pool")
+    rule = serializers.ChoiceField(
+        choices=SIZE_RULES,
+        required=False,
+        help_text="Without it: a cache that is on keeps its size, and any other gets that by the buffer pool.",
+    )
     result_set_bytes = serializers.IntegerField(min_value=1024, max_value=MAX_BYTES, required=False)
     size_bytes = serializers.IntegerField(min_value=1024, max_value=10485760000, required=False)
     type = serializers.ChoiceField(choices=[(1, "1"), (2, "2")], default=1)
@@ -166,9 +170,10 @@ class CacheSizingSerializer(ConsentSerializer):
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         given = super().validate(given)
-        needs = {"result_set": "result_set_bytes", "explicit": "size_bytes"}.get(given["rule"])
+        rule = given.get("rule", "")
+        needs = {"result_set": "result_set_bytes", "explicit": "size_bytes"}.get(rule)
         if needs and needs not in given:
-            raise serializers.ValidationError({needs: f"the rule {given['rule']} needs it"})
+            raise serializers.ValidationError({needs: f"the rule {rule} needs it"})
         return given
 
 

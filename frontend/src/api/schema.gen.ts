@@ -1557,8 +1557,15 @@ export interface components {
              * @default false
              */
             allow_restart: boolean;
-            /** @default buffer_pool */
-            rule: components["schemas"]["SizeRule"];
+            /**
+             * @description Without it: a cache that is on keeps its size, and any other gets that by the buffer pool.
+             *
+             *     * `result_set` - result_set
+             *     * `buffer_pool` - buffer_pool
+             *     * `curve` - curve
+             *     * `explicit` - explicit
+             */
+            rule?: components["schemas"]["SizeRule"];
             /** Format: int64 */
             result_set_bytes?: number;
             /** Format: int64 */
@@ -1606,8 +1613,15 @@ export interface components {
              * @default false
              */
             allow_restart: boolean;
-            /** @default buffer_pool */
-            rule: components["schemas"]["SizeRule"];
+            /**
+             * @description Without it: a cache that is on keeps its size, and any other gets that by the buffer pool.
+             *
+             *     * `result_set` - result_set
+             *     * `buffer_pool` - buffer_pool
+             *     * `curve` - curve
+             *     * `explicit` - explicit
+             */
+            rule?: components["schemas"]["SizeRule"];
             /** Format: int64 */
             result_set_bytes?: number;
             /** Format: int64 */

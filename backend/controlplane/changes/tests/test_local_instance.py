@@ -153,6 +153,15 @@ def test_enabling_again_takes_no_more_of_the_buffer_pool_and_disabling_gives_all
     assert instance.parameters.get(name="innodb_buffer_pool_size").resolved == before
 
 
+def test_enabling_again_without_a_size_leaves_what_is_on_as_it_is(operator, instance):
+    enabled = act(operator, instance, "cache/enable", {"rule": "explicit", "size_bytes": 67108864})
+    assert enabled["state"] == "applied", enabled
+    preview = operator.post(f"/api/v1/instances/{instance.pk}/cache/preview", {}).json()
+    assert (preview["lines"], preview["steps"]) == ([], [])
+    chosen = operator.post(f"/api/v1/instances/{instance.pk}/cache/preview", {"rule": "buffer_pool"}).json()
+    assert {line["name"] for line in chosen["lines"]} == {"query_cache_size"}
+
+
 def test_the_pool_gives_way_once_also_for_a_cache_that_was_on_by_itself(operator, instance, shared_server):
     def planned():
         body = {"rule": "explicit", "size_bytes": 2097152}

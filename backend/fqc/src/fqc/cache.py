@@ -78,7 +78,10 @@ def check(call: Call, instance: Name) -> None:
 def enable(
     call: Call,
     instance: Name,
-    rule: Annotated[Rule | None, typer.Option(help="How to choose the size; default: from the buffer pool.")] = None,
+    rule: Annotated[
+        Rule | None,
+        typer.Option(help="How to choose the size; default: a cache that is on keeps it, else from the buffer pool."),
+    ] = None,
     size: Annotated[str | None, typer.Option(help="Cache size, for example 64M.")] = None,
     result_sets: Annotated[
         str | None, typer.Option(help="Total size of the results that are read repeatedly, for example 1G.")
@@ -99,8 +102,8 @@ def enable(
 
 
 def _sizing(rule: Rule | None, size: str | None, result_sets: str | None) -> dict[str, Any]:
-    implied = Rule.EXPLICIT if size else Rule.RESULT_SET if result_sets else Rule.BUFFER_POOL
-    body: dict[str, Any] = {"rule": (rule or implied).value}
+    rule = rule or (Rule.EXPLICIT if size else Rule.RESULT_SET if result_sets else None)
+    body: dict[str, Any] = {"rule": rule.value} if rule else {}
     body |= {"size_bytes": size_bytes(size)} if size else {}
     return body | ({"result_set_bytes": size_bytes(result_sets)} if result_sets else {})
 

@@ -1,22 +1,28 @@
 import { Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { cacheStatusQuery, type CacheStatus, type Instance } from '@/api/instances';
+import type { Finding } from '@/api/changes';
+import { cacheStatusQuery, prerequisitesQuery, type CacheStatus, type Instance } from '@/api/instances';
 import { useCan } from '@/api/session';
 import { FactList, type Fact } from '@/components/FactList';
 import { IconBolt } from '@/components/icons';
 import { ButtonLink } from '@/components/links';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
+import { Said } from '@/components/Said';
 import { StatusBadge } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
-import { useT, type Translate } from '@/lib/i18n/context';
+import { useT, useTold, type Translate } from '@/lib/i18n/context';
 import { formatCompact, formatPercent } from '@/lib/number';
+import { enableObstacle } from './enableObstacle';
 
 export function CachePanel({ instance }: { instance: Instance }) {
   const t = useT();
   const canChange = useCan('operator');
   const status = useQuery(cacheStatusQuery(instance.id));
+  const check = useQuery(prerequisitesQuery(instance.id));
   const isEnabled = status.data?.is_enabled ?? false;
+  const obstacle = isEnabled ? undefined : enableObstacle(check.data?.findings);
+  const isKnown = status.data && (isEnabled || !check.isPending);
   return (
     <Panel
       title={t('cache.title')}
@@ -27,7 +33,7 @@ export function CachePanel({ instance }: { instance: Instance }) {
               {t(isEnabled ? 'cache.enabled' : 'cache.disabled')}
             </StatusBadge>
           )}
-          {canChange && status.data && (
+          {canChange && isKnown && !obstacle && (
             <ButtonLink
               to="/instances/$instanceId/cache"
               params={{ instanceId: instance.id }}
@@ -40,8 +46,21 @@ export function CachePanel({ instance }: { instance: Instance }) {
         </Group>
       }
     >
+      {obstacle && <Obstacle finding={obstacle} />}
       <QueryView query={status}>{(data) => <CacheFacts status={data} />}</QueryView>
     </Panel>
+  );
+}
+
+/** In place of the button: why the cache cannot be enabled here. */
+function Obstacle({ finding: { code, seen } }: { finding: Finding }) {
+  const t = useT();
+  const reason = useTold()(`finding.${code}`, '');
+  return (
+    <div role="note">
+      {t('cache.cannotEnable', { reason: reason || seen })}
+      {reason && <Said>{seen}</Said>}
+    </div>
   );
 }
 

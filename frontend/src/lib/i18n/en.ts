@@ -374,6 +374,7 @@ export const en = {
   'cache.enabled': 'enabled',
   'cache.disabled': 'disabled',
   'cache.enable': 'Enable',
+  'cache.cannotEnable': 'The cache cannot be enabled here: {reason}.',
   'cache.manage': 'Manage',
   'cache.ratioSinceStart': 'Hit ratio since start',
   'cache.engine': 'Engine',

@@ -366,6 +366,7 @@ export const zh: Messages = {
   'cache.enabled': '已启用',
   'cache.disabled': '未启用',
   'cache.enable': '启用',
+  'cache.cannotEnable': '无法在此开启缓存：{reason}。',
   'cache.manage': '管理',
   'cache.ratioSinceStart': '启动以来命中率',
   'cache.engine': '引擎',

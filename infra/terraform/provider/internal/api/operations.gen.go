@@ -875,7 +875,14 @@ type CacheEnableRequest struct {
 	At             *time.Time `json:"at,omitempty"`
 	Note           *string    `json:"note,omitempty"`
 	ResultSetBytes *int64     `json:"result_set_bytes,omitempty"`
-	Rule           *SizeRule  `json:"rule,omitempty"`
+
+	// Rule Without it: a cache that is on keeps its size, and any other gets that by the buffer pool.
+	//
+	// * `result_set` - result_set
+	// * `buffer_pool` - buffer_pool
+	// * `curve` - curve
+	// * `explicit` - explicit
+	Rule *SizeRule `json:"rule,omitempty"`
 
 	// ShrinkBufferPool To 90 % of its present setting.
 	ShrinkBufferPool *bool      `json:"shrink_buffer_pool,omitempty"`
@@ -887,9 +894,16 @@ type CacheEnableRequest struct {
 // CacheSizingRequest defines model for CacheSizingRequest.
 type CacheSizingRequest struct {
 	// AllowRestart Restart the server if a parameter needs it.
-	AllowRestart   *bool     `json:"allow_restart,omitempty"`
-	ResultSetBytes *int64    `json:"result_set_bytes,omitempty"`
-	Rule           *SizeRule `json:"rule,omitempty"`
+	AllowRestart   *bool  `json:"allow_restart,omitempty"`
+	ResultSetBytes *int64 `json:"result_set_bytes,omitempty"`
+
+	// Rule Without it: a cache that is on keeps its size, and any other gets that by the buffer pool.
+	//
+	// * `result_set` - result_set
+	// * `buffer_pool` - buffer_pool
+	// * `curve` - curve
+	// * `explicit` - explicit
+	Rule *SizeRule `json:"rule,omitempty"`
 
 	// ShrinkBufferPool To 90 % of its present setting.
 	ShrinkBufferPool *bool      `json:"shrink_buffer_pool,omitempty"`
