@@ -88,7 +88,12 @@ SUITES = [
     Suite(
         "official SDKs", "test-sdk", "clients", (*CONTROL_PLANE, "backend/rpc_clients", "docs/guides/official-sdks.md")
     ),
-    Suite("Python lint", "lint-python", "node", (*LISTED, "backend", ".ci", "engine/bench", "engine/tests/peers")),
+    Suite(
+        "Python lint",
+        "lint-python",
+        "node",
+        (*LISTED, "backend", ".ci", "engine/bench", "engine/tests/peers", "scripts/packages"),
+    ),
     Suite("frontend lint", "lint-frontend", "node", (*LISTED, *FRONTEND)),
     Suite("Go lint", "lint-terraform", "node", ("Makefile", "infra", "backend/rpc_clients/go")),
     Suite("shell lint", "lint-shell", "node", ("Makefile", ".ci", "scripts", "engine/bench/run", "engine/docker")),

@@ -58,7 +58,13 @@ ON = ("SET GLOBAL query_cache_type = 1",)
 STATES = (
     State("OFF", "OFF"),
     State("LOADED", "LOADED"),
-    State("dozing", "LOADED", ("SET GLOBAL fqc_adaptation = ON", "SET GLOBAL fqc_doze = ON", *ON), is_cached=True, dozes=True),
+    State(
+        "dozing",
+        "LOADED",
+        ("SET GLOBAL fqc_adaptation = ON", "SET GLOBAL fqc_doze = ON", *ON),
+        is_cached=True,
+        dozes=True,
+    ),
     State("awake, stores nothing", "LOADED", ("SET GLOBAL fqc_adaptation = ON", *ON), is_cached=True, learns=True),
     State("awake, stores all", "LOADED", ("SET GLOBAL fqc_adaptation = OFF", *ON), is_cached=True),
 )
