@@ -148,7 +148,7 @@ def _status(found: dict[str, Any]) -> Any:
 
 @app.read("advice")
 def advice(call: Call, instance: Name) -> None:
-    """Show whether the cache pays, the size that each rule suggests, and which tables benefit."""
+    """Show whether the cache pays, and which size is best."""
     call.show(
         call.api.get(f"instances/{instance}/cache/advice"),
         lambda it: stacked(
@@ -175,7 +175,10 @@ def observe(
     hours: Annotated[int, typer.Option(min=1, max=168, help="How long; it ends by itself.")] = 24,
     stop: Annotated[bool, typer.Option("--stop", help="End it now.")] = False,
 ) -> None:
-    """Observe what the cache would do while it is off: `fqc cache advice` then tells whether it pays."""
+    """Observe what the cache would do while it is off.
+
+    `fqc cache advice` then tells whether it pays.
+    """
     if call.is_dry_run:
         parameters = {"fqc_observe": None if stop else "ON"}
         change_flow.preview(call, "changes/preview", {"instance": instance, "parameters": parameters})
