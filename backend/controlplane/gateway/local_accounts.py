@@ -1,4 +1,4 @@
-"""The accounts of a local server: one for each use, with the least that the use takes. Pure.
+"""The accounts of a local server: one for each use, with the least that the use takes; and what others need. Pure.
 
 `watch` looks, `change` sets and installs, `trial` runs what operators write. None has FILE. The latter two follow from
 the first one's name and password: what they keep apart is what a statement may do, not who knows a secret.
@@ -57,6 +57,28 @@ CHANGE_GRANTS: dict[str, Grants] = {
 COUNTS_GRANTS: dict[str, Grants] = {
     MARIADB.name: [],
     MYSQL.name: [("SELECT", "`performance_schema`.`table_io_waits_summary_by_table`")],
+}
+
+
+class Need(StrEnum):
+    """What the account of a server takes that somebody else set up."""
+
+    MONITOR = "monitoring"
+    CHANGE = "changing parameters"
+    INSTALL = "installing"
+
+
+NEEDS: dict[str, dict[Need, Grants]] = {
+    MARIADB.name: {
+        Need.MONITOR: [("PROCESS", "*.*")],
+        Need.CHANGE: [("SUPER", "*.*")],
+        Need.INSTALL: INSTALL_GRANTS,
+    },
+    MYSQL.name: {
+        Need.MONITOR: [("PROCESS", "*.*"), *COUNTS_GRANTS[MYSQL.name]],
+        Need.CHANGE: [("SYSTEM_VARIABLES_ADMIN", "*.*")],
+        Need.INSTALL: INSTALL_GRANTS,
+    },
 }
 
 

@@ -9,37 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 
 from controlplane.gateway.errors import PrivilegeMissing, RefusedStatement
-from controlplane.gateway.local_accounts import COUNTS_GRANTS, INSTALL_GRANTS, Grants
-from controlplane.gateway.product import MARIADB, MYSQL, product_of
+from controlplane.gateway.local_accounts import Grants
+from controlplane.gateway.product import product_of
 from controlplane.gateway.server import Server, quoted
 
 GRANT = re.compile(r"GRANT (?P<rights>.+?) ON (?P<place>\S+) TO ")
 COLUMNS = re.compile(r" \([^)]*\)")
 EVERYTHING = "ALL PRIVILEGES"
-
-
-class Need(StrEnum):
-    MONITOR = "monitoring"
-    CHANGE = "changing parameters"
-    INSTALL = "installing"
-
-
-# Of a server that somebody else set up. `local_accounts` says what the accounts of a local one are granted.
-NEEDS: dict[str, dict[Need, Grants]] = {
-    MARIADB.name: {
-        Need.MONITOR: [("PROCESS", "*.*")],
-        Need.CHANGE: [("SUPER", "*.*")],
-        Need.INSTALL: INSTALL_GRANTS,
-    },
-    MYSQL.name: {
-        Need.MONITOR: [("PROCESS", "*.*"), *COUNTS_GRANTS[MYSQL.name]],
-        Need.CHANGE: [("SYSTEM_VARIABLES_ADMIN", "*.*")],
-        Need.INSTALL: INSTALL_GRANTS,
-    },
-}
 
 
 def grant_statements(grants: Grants, account: str) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
 from controlplane.fleet.states import Provider
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.local_accounts import Grants, Use
-from controlplane.gateway.privileges import NEEDS, Need, grant_statements, lacking, missing_to_set
+from controlplane.gateway.local_accounts import NEEDS, Grants, Need, Use
+from controlplane.gateway.privileges import grant_statements, lacking, missing_to_set
 from controlplane.gateway.product import local_product
 from controlplane.gateway.server import Server
 from controlplane.parameters.findings import Severity

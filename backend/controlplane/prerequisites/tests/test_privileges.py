@@ -10,7 +10,8 @@ import pytest
 
 from controlplane.fleet.models import Instance
 from controlplane.gateway.errors import PrivilegeMissing
-from controlplane.gateway.privileges import NEEDS, Need, grant_statements
+from controlplane.gateway.local_accounts import NEEDS, Need
+from controlplane.gateway.privileges import grant_statements
 from controlplane.gateway.product import MARIADB, MYSQL, LocalProduct
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.check import instance_check
