@@ -1,9 +1,9 @@
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from controlplane.catalogue.selectors import line_list
 from controlplane.catalogue.server_variables import line_id
 from controlplane.changes import execution as changes_execution
 from controlplane.core.errors import Conflict
@@ -170,14 +170,16 @@ def test_a_change_of_a_fleet_apply_costs_a_known_number_of_statements(
 ):
     """Steps cost some each, and nothing else grows with the number of parameters."""
     before = 0
-    for values, most in (({"long_query_time": "2"}, 91), ({"long_query_time": "3", "sort_buffer_size": "2M"}, 99)):
+    # The first is not counted: what a process reads once, it may have read for an earlier test, or reads now.
+    runs = [({"long_query_time": "1"}, None), ({"long_query_time": "2"}, 91)]
+    runs += [({"long_query_time": "3", "sort_buffer_size": "2M"}, 99)]
+    for number, (values, most) in enumerate(runs):
         with acting_as("tester"):
-            template_create(name=f"of-{len(values)}", engine_line="5.7", values=values)
-        asked = {"template": f"of-{len(values)}", "instances": [fleet.pk], "start": True}
+            template_create(name=f"run-{number}", engine_line="5.7", values=values)
+        asked = {"template": f"run-{number}", "instances": [fleet.pk], "start": True}
         row = operator.post("/api/v1/fleet-applies", asked).json()["id"]
         execution.advance(row)
-        line_list()  # a line is read once per process, maybe by an earlier test
-        with django_assert_max_num_queries(most):
+        with django_assert_max_num_queries(most) if most else nullcontext():
             work(delivered[before:])
         assert counts(operator, row) == ("done", {"applied": 1})
         before = len(delivered)
