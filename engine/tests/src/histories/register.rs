@@ -216,15 +216,14 @@ impl Board {
         let prepared = voice.text(&end).and_then(|_| voice.text(&prepare));
         let is_left = prepared.is_err() || stage.plan.redefines && voice.random.percent(50);
         if is_left {
-            let thread = voice.reconnect().map_err(|_| Trouble::Lost)?;
-            while is_known_to_innodb(voice, stage, thread)? {}
+            leave(voice, stage)?;
         }
-        self.finish(voice, &format!("XA COMMIT {name}"))?;
+        self.finish(voice, stage, &format!("XA COMMIT {name}"))?;
         Ok(prepared.is_ok().then(|| format!("XA transaction {name}, committed elsewhere: {is_left}")))
     }
 
     /// The branch of a dead session can be committed only once the server has noticed the death.
-    fn finish(&self, voice: &mut Voice, commit: &str) -> Outcome<()> {
+    fn finish(&self, voice: &mut Voice, stage: &Stage, commit: &str) -> Outcome<()> {
         loop {
             match voice.text(commit) {
                 Err(Trouble::Refused(failure)) if failure.code == 1397 => {
@@ -234,7 +233,8 @@ impl Board {
                         return Err(Trouble::Refused(failure));
                     }
                 }
-                Err(Trouble::Lost) => voice.reconnect().map(drop).map_err(|_| Trouble::Lost)?,
+                // Whoever was killed here leaves the branch to another, too.
+                Err(Trouble::Lost) => leave(voice, stage)?,
                 outcome => return outcome.map(drop),
             }
         }
@@ -309,6 +309,13 @@ impl Board {
             }
         }
     }
+}
+
+/// Another session goes on, once InnoDB has noticed that the old one is gone.
+fn leave(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+    let thread = voice.reconnect().map_err(|_| Trouble::Lost)?;
+    while is_known_to_innodb(voice, stage, thread)? {}
+    Ok(())
 }
 
 /// The server notices the end of a session in its own time, and InnoDB after the session has left the list of processes: a
