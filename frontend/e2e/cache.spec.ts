@@ -104,6 +104,7 @@ test('every step of the flow is accessible, and the rules of its size stand side
   await expectAccessible(page);
   for (const step of [1, 3, 4]) {
     await page.goto(`${cache}?step=${step}`);
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible(); // nothing is busy before it is there
     await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
     await expectAccessible(page);
   }
