@@ -1,7 +1,8 @@
-import { Button, CopyButton } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { ApiError, ConnectionLost } from '@/api/errors';
 import { useT, useTold } from '@/lib/i18n/context';
 import { toldField } from '@/lib/i18n/told';
+import { CopyLink } from './CopyLink';
 import { IconAlertTriangle, IconRefresh } from './icons';
 import { Said } from './Said';
 import { Statements } from './Statements';
@@ -66,14 +67,7 @@ function RequestId({ id }: { id: string }) {
   const t = useT();
   return (
     <div className={classes.request}>
-      {t('error.requestId')} <code>{id}</code>{' '}
-      <CopyButton value={id}>
-        {({ copied, copy }) => (
-          <button type="button" className={classes.copy} onClick={copy}>
-            {copied ? t('action.copied') : t('action.copy')}
-          </button>
-        )}
-      </CopyButton>
+      {t('error.requestId')} <code>{id}</code> <CopyLink value={id} />
     </div>
   );
 }

@@ -1,0 +1,17 @@
+import { CopyButton } from '@mantine/core';
+import { useT } from '@/lib/i18n/context';
+import classes from './CopyLink.module.css';
+
+/** Copies a text, and says so. */
+export function CopyLink({ value }: { value: string }) {
+  const t = useT();
+  return (
+    <CopyButton value={value}>
+      {({ copied, copy }) => (
+        <button type="button" className={classes.copy} onClick={copy}>
+          {copied ? t('action.copied') : t('action.copy')}
+        </button>
+      )}
+    </CopyButton>
+  );
+}
