@@ -120,6 +120,7 @@ def plugin_package(out: Path, plugin: Path, parts: list[dict[str, str]], commit_
     files = sorted(path for path in tree.rglob("*") if path.is_file())
     kilobytes = sum(-(-path.stat().st_size // 1024) for path in files)
     facts = {"version": version, "architecture": architecture, "glibc": glibc_of(plugin), "kilobytes": kilobytes}
+    # MD5 is what a Debian package lists, against damaged files; what was built is told by SHA256SUMS.
     sums = "".join(f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(tree)}\n" for path in files)  # noqa: S324
     put(tree / "DEBIAN/control", CONTROL.format(**facts).encode())
     put(tree / "DEBIAN/md5sums", sums.encode())

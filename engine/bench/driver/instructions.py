@@ -185,9 +185,15 @@ def _doze(server: Server, clients: list[Client]) -> None:
     for client in clients:
         script.read(client)
     _sign(server).touch()
+    _await_silence(server, "dozing")
+
+
+def _await_silence(server: Server, state: str) -> None:
     symbols = Symbols(server.pid)
-    is_quiet = lambda: symbols.word("mysql_global_audit_mask") == CONNECTION_EVENTS  # noqa: E731
-    await_that(is_quiet, "the server still reports statements to the plugin, which should be dozing")
+    await_that(
+        lambda: symbols.word("mysql_global_audit_mask") == CONNECTION_EVENTS,
+        f"the server still reports statements to the plugin, which should be {state}",
+    )
 
 
 def _bring_about(state: State, server: Server) -> None:
@@ -197,9 +203,7 @@ def _bring_about(state: State, server: Server) -> None:
     server.rows("SET GLOBAL query_cache_type = 0")
     server.rows("SET GLOBAL query_cache_size = 0")
     if not state.is_cached:
-        symbols = Symbols(server.pid)
-        is_quiet = lambda: symbols.word("mysql_global_audit_mask") == CONNECTION_EVENTS  # noqa: E731
-        await_that(is_quiet, "the server still reports statements to the plugin, which should be asleep")
+        _await_silence(server, "asleep")
         return
     server.rows(f"SET GLOBAL query_cache_size = {CACHE_MB * configuration.MEGABYTE}")
     for setting in state.settings:
