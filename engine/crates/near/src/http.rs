@@ -1,6 +1,6 @@
 //! `/metrics` and `/healthz`, for whoever is on this machine.
 
-use crate::service::Shared;
+use crate::shared::Shared;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

@@ -18,6 +18,7 @@ mod process;
 mod pump;
 mod relay;
 pub mod service;
+mod shared;
 mod stream;
 mod tls;
 

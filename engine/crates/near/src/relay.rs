@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::login::{Failure, Refusal, login};
 use crate::pump::pump;
-use crate::service::Shared;
+use crate::shared::Shared;
 use crate::stream::{Stream, connect};
 use std::io;
 use std::net::SocketAddr;

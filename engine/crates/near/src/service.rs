@@ -1,12 +1,12 @@
 //! The process: listeners, signals, reload and drain.
 
 use crate::config::{Address, Config, Fixed};
-use crate::counts::Counts;
 use crate::http;
 use crate::login::{Refusal, TOO_MANY_CONNECTIONS};
 use crate::notify;
 use crate::options::Invocation;
 use crate::relay::{Arrival, relay};
+use crate::shared::Shared;
 use crate::stream::Stream;
 use std::fs;
 use std::io;
@@ -14,95 +14,17 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixStream as Probe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 /// After an error of `accept`, such as too many open files, which the next try would meet again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
-/// What all connections share.
-pub struct Shared {
-    config: watch::Sender<Arc<Config>>,
-    draining: watch::Sender<bool>,
-    pub counts: Counts,
-    pub complaints: Complaints,
-    open: AtomicUsize,
-    has_closed: Notify,
-}
-
-impl Shared {
-    pub fn config(&self) -> Arc<Config> {
-        self.config.borrow().clone()
-    }
-
-    pub fn draining(&self) -> watch::Receiver<bool> {
-        self.draining.subscribe()
-    }
-
-    pub fn is_draining(&self) -> bool {
-        *self.draining.borrow()
-    }
-
-    pub fn metrics(&self) -> String {
-        self.counts.metrics(self.open.load(Ordering::Relaxed), self.config().max_connections)
-    }
-
-    /// None if there are too many already.
-    fn admit(self: &Arc<Self>) -> Option<Place> {
-        let before = self.open.fetch_add(1, Ordering::Relaxed);
-        let place = Place(self.clone());
-        (before < self.config.borrow().max_connections).then_some(place)
-    }
-
-    async fn all_closed(&self) {
-        loop {
-            let closed = self.has_closed.notified();
-            if self.open.load(Ordering::Relaxed) == 0 {
-                return;
-            }
-            closed.await;
-        }
-    }
-}
-
-/// One connection among those that are open.
-struct Place(Arc<Shared>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
-        self.0.has_closed.notify_waiters();
-    }
-}
-
-/// The log of what concerns single connections: at most a line a second, since anybody can cause one.
-pub struct Complaints {
-    begun: Instant,
-    next_ms: AtomicU64,
-}
-
-impl Complaints {
-    fn new() -> Complaints {
-        Complaints { begun: Instant::now(), next_ms: AtomicU64::new(0) }
-    }
-
-    pub fn tell(&self, message: &str) {
-        let now = self.begun.elapsed().as_millis() as u64;
-        let next = self.next_ms.load(Ordering::Relaxed);
-        let is_free = now >= next
-            && self.next_ms.compare_exchange(next, now + 1000, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if is_free {
-            eprintln!("a client was refused: {message}");
-        }
-    }
-}
 
 /// Until a signal ends it.
 pub fn run(invocation: &Invocation, config: Config) -> io::Result<()> {
@@ -123,14 +45,7 @@ pub fn read(invocation: &Invocation) -> Result<Config, String> {
 
 async fn serve(invocation: &Invocation, config: Config) -> io::Result<()> {
     let fixed = config.fixed.clone();
-    let shared = Arc::new(Shared {
-        config: watch::channel(Arc::new(config)).0,
-        draining: watch::channel(false).0,
-        counts: Counts::default(),
-        complaints: Complaints::new(),
-        open: AtomicUsize::new(0),
-        has_closed: Notify::new(),
-    });
+    let shared = Arc::new(Shared::new(config));
     let (mut reload, mut ends) = (signal(SignalKind::hangup())?, Ends::new()?);
     let mut tasks = JoinSet::new();
     let mut sockets = SocketFiles(Vec::new());

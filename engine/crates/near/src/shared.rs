@@ -1,0 +1,96 @@
+//! What all connections share: the configuration, the counts, and how many there are.
+
+use crate::config::Config;
+use crate::counts::Counts;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+use tokio::sync::{Notify, watch};
+
+/// What all connections share.
+pub struct Shared {
+    pub config: watch::Sender<Arc<Config>>,
+    pub draining: watch::Sender<bool>,
+    pub counts: Counts,
+    pub complaints: Complaints,
+    pub open: AtomicUsize,
+    has_closed: Notify,
+}
+
+impl Shared {
+    pub fn new(config: Config) -> Shared {
+        Shared {
+            config: watch::channel(Arc::new(config)).0,
+            draining: watch::channel(false).0,
+            counts: Counts::default(),
+            complaints: Complaints::new(),
+            open: AtomicUsize::new(0),
+            has_closed: Notify::new(),
+        }
+    }
+
+    pub fn config(&self) -> Arc<Config> {
+        self.config.borrow().clone()
+    }
+
+    pub fn draining(&self) -> watch::Receiver<bool> {
+        self.draining.subscribe()
+    }
+
+    pub fn is_draining(&self) -> bool {
+        *self.draining.borrow()
+    }
+
+    pub fn metrics(&self) -> String {
+        self.counts.metrics(self.open.load(Ordering::Relaxed), self.config().max_connections)
+    }
+
+    /// None if there are too many already.
+    pub fn admit(self: &Arc<Self>) -> Option<Place> {
+        let before = self.open.fetch_add(1, Ordering::Relaxed);
+        let place = Place(self.clone());
+        (before < self.config.borrow().max_connections).then_some(place)
+    }
+
+    pub async fn all_closed(&self) {
+        loop {
+            let closed = self.has_closed.notified();
+            if self.open.load(Ordering::Relaxed) == 0 {
+                return;
+            }
+            closed.await;
+        }
+    }
+}
+
+/// One connection among those that are open.
+pub struct Place(pub Arc<Shared>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+        self.0.has_closed.notify_waiters();
+    }
+}
+
+/// The log of what concerns single connections: at most a line a second, since anybody can cause one.
+pub struct Complaints {
+    begun: Instant,
+    next_ms: AtomicU64,
+}
+
+impl Complaints {
+    fn new() -> Complaints {
+        Complaints { begun: Instant::now(), next_ms: AtomicU64::new(0) }
+    }
+
+    pub fn tell(&self, message: &str) {
+        let now = self.begun.elapsed().as_millis() as u64;
+        let next = self.next_ms.load(Ordering::Relaxed);
+        let is_free = now >= next
+            && self.next_ms.compare_exchange(next, now + 1000, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if is_free {
+            eprintln!("a client was refused: {message}");
+        }
+    }
+}
