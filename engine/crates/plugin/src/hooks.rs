@@ -113,7 +113,7 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
 
 /// The number of the session's descriptor may be another's by now.
 fn has_lost(fd: c_int) -> bool {
-    catch_unwind(|| cut::has_lost(fd)).unwrap_or(false)
+    cut::is_any() && catch_unwind(|| cut::has_lost(fd)).unwrap_or(false)
 }
 
 fn refuse() -> isize {

@@ -36,14 +36,18 @@ pub fn keep(thread_id: u64, fd: c_int, mut session: Session) {
     COUNT.store(all.len(), Ordering::Release);
 }
 
+#[inline]
+pub fn is_any() -> bool {
+    COUNT.load(Ordering::Acquire) > 0
+}
+
 /// Whether the session of this thread has lost this descriptor. To be asked with the descriptor taken.
 pub fn has_lost(fd: c_int) -> bool {
-    COUNT.load(Ordering::Acquire) > 0
-        && server::get().session_here().is_some_and(|here| all().get(&here).is_some_and(|cut| cut.fd == fd))
+    server::get().session_here().is_some_and(|here| all().get(&here).is_some_and(|cut| cut.fd == fd))
 }
 
 pub fn ended(thread_id: u64) {
-    if COUNT.load(Ordering::Acquire) > 0 {
+    if is_any() {
         let mut all = all();
         let ended = all.remove(&thread_id);
         COUNT.store(all.len(), Ordering::Release);

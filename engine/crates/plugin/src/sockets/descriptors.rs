@@ -1,10 +1,10 @@
 //! The connections by their file descriptor.
 //!
-//! A `Descriptor` is made once for each number that a connection ever had, and never freed, so a stale reference is never dangling. What is in it
-//! belongs to the thread that has taken it: the server uses a connection from one thread at a time. Where another thread may
-//! close it meanwhile (`Server::session_here`), one waits for the other, so that nobody gets the descriptor's number while it is in
-//! use; elsewhere a second thread that comes all the same finds the descriptor taken and passes the bytes unseen. Who only looks in is waited for: a thread that went
-//! past what it has read ahead would lose it.
+//! A `Descriptor` is made once for each number that a connection ever had, and never freed, so a stale reference is never dangling.
+//! What is in it belongs to the thread that has taken it: the server uses a connection from one thread at a time. Where another
+//! thread may close it meanwhile (`Server::session_here`), one waits for the other, so that nobody gets the descriptor's number
+//! while it is in use; elsewhere a second thread that comes all the same finds the descriptor taken and passes the bytes unseen.
+//! Who only looks in is waited for: a thread that went past what it has read ahead would lose it.
 
 use crate::server;
 use host::Connection;
@@ -106,10 +106,20 @@ fn all() -> impl Iterator<Item = &'static Descriptor> {
 
 impl Descriptor {
     /// None if another thread, or an outer frame of this one, has it, and is not to be waited for.
+    #[inline]
     pub fn take(&'static self) -> Option<Taken> {
+        // Acquire: pairs with the Release in `Taken::drop`, so that the last thread's changes are seen.
+        match self.holder.compare_exchange(NOBODY, OWNER, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => Some(Taken { descriptor: self }),
+            Err(_) => self.take_later(),
+        }
+    }
+
+    #[cold]
+    fn take_later(&'static self) -> Option<Taken> {
         let mut until = None;
         loop {
-            // Acquire: pairs with the Release in `Taken::drop`, so that the last thread's changes are seen.
+            // Acquire: as above.
             match self.holder.compare_exchange(NOBODY, OWNER, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Some(Taken { descriptor: self }),
                 Err(VISITOR) => thread::yield_now(),

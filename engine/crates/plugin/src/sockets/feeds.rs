@@ -33,6 +33,8 @@ impl Bell {
 }
 
 /// Until the feed is over; then the connection is. `id`: none if the near cache could not attach.
+#[cold]
+#[inline(never)] // its buffer would lie in the frame of every read
 pub fn run(fd: c_int, io: &mut dyn Io, id: Option<NearId>) -> isize {
     if let Some(id) = id {
         let _end = End(id);
