@@ -1,6 +1,7 @@
 //! Everything specific to MariaDB: what the plugin declares to it, what it exports and reports, and how it is queried.
 
 pub mod abi;
+pub mod applier;
 pub mod appliers;
 pub mod classes;
 pub mod events;

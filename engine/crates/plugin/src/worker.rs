@@ -129,7 +129,7 @@ impl Worker {
             settings::apply(engine);
         }
         catalogue::consult(engine, link)?;
-        waking::consult(engine, link)?;
+        waking::consult(engine, link, dozing::judge)?;
         dozing::consult(engine, link)?;
         catalogue::consult_tables(engine, link)
     }

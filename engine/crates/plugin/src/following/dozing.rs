@@ -41,8 +41,9 @@ struct State {
     /// When the present window began.
     seen: Option<Seen>,
     windows_in_vain: u32,
-    /// Since the last waking.
+    /// Since the last waking, in this epoch.
     awake_since: Option<Instant>,
+    epoch: u64,
     patience: Option<Duration>,
     /// Nothing is tried before that.
     wakes_from: Option<Instant>,
@@ -50,6 +51,16 @@ struct State {
     /// What had been made of them when the last doze began.
     programs: Rows,
     has_told_why_not: bool,
+}
+
+impl State {
+    /// Awake in this epoch. In a new one, what was counted before says nothing any more.
+    fn begin(&mut self, epoch: u64) {
+        if self.epoch != epoch {
+            self.epoch = epoch;
+            (self.seen, self.windows_in_vain, self.awake_since) = (None, 0, Some(Instant::now()));
+        }
+    }
 }
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
@@ -60,13 +71,6 @@ fn state() -> MutexGuard<'static, Option<State>> {
 
 fn with_state<T>(work: impl FnOnce(&mut State) -> T) -> T {
     work(state().get_or_insert_with(State::default))
-}
-
-/// It wakes, or falls asleep: what was counted before says nothing any more.
-pub fn forget() {
-    with_state(|state| {
-        (state.seen, state.windows_in_vain, state.awake_since) = (None, 0, Some(Instant::now()));
-    });
 }
 
 /// What a test wants instead of a judgement.
@@ -89,6 +93,9 @@ fn may_doze(engine: &Engine) -> bool {
 
 /// One of the worker's rounds: whether dozing must end, for which nothing is asked.
 pub fn tend(engine: &Engine) {
+    if engine.vigil().is_awake() {
+        with_state(|state| state.begin(engine.vigil().epoch()));
+    }
     if engine.vigil().is_dozing() && (!may_doze(engine) || is_worth_a_try(engine)) {
         waking::end_doze(engine);
     }

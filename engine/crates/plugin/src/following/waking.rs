@@ -5,7 +5,7 @@
 //! sets the bits that it needs itself.
 
 use crate::engine::{engine, since_load, was_loaded_before};
-use crate::following::{bystanders, dozing};
+use crate::following::bystanders;
 use crate::log;
 use crate::server::{self, Reports};
 use crate::signal;
@@ -178,7 +178,6 @@ pub fn is_settled() -> bool {
 }
 
 fn wake(engine: &Engine, state: &mut Option<State>) {
-    dozing::forget();
     server::get().set_reports(Reports::All);
     // While the server starts, no session has done anything yet; otherwise the worker asks which sessions there are.
     bystanders::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
@@ -232,12 +231,15 @@ pub fn tend(engine: &Engine) {
     }
 }
 
-/// The rest of a round, which asks the server. To be called with the catalogue known.
-pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
-    if engine.vigil().is_awake() { look_back(engine, link) } else { quieten(link) }
+type Judge = fn(&Engine, &mut dyn Link) -> Result<(), String>;
+
+/// The rest of a round, which asks the server. To be called with the catalogue known. `judge` says whether all of the last doze
+/// could be followed.
+pub fn consult(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), String> {
+    if engine.vigil().is_awake() { look_back(engine, link, judge) } else { quieten(link) }
 }
 
-fn look_back(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
+fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), String> {
     if state().as_ref().is_none_or(|state| state.past.is_none()) {
         return Ok(());
     }
@@ -260,7 +262,7 @@ fn look_back(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
         present.past = Some(past);
         drop(state);
         signal::wake();
-        return dozing::judge(engine, link);
+        return judge(engine, link);
     }
     if past.is_over() {
         past.end(engine);

@@ -6,19 +6,17 @@
 //! - all of these functions are in place, or none: then it stays closed until the applier ends.
 
 use crate::containment::contain;
-use crate::engine::{engine, is_loaded};
+use crate::engine::engine;
 use crate::facts::Facts;
 use crate::faults::Point;
-use crate::following::bystanders;
 use crate::log;
-use crate::mariadb::abi::Thd;
+use crate::mariadb::applier::with_applier;
 use crate::mariadb::rows;
 use crate::mariadb::symbols::ThdRef;
 use crate::mariadb::vtables;
 use crate::pointers::Pointer;
 use locks::Mutex;
-use session::{Bystander, Report, Unheard};
-use std::cell::Cell;
+use session::{Report, Unheard};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::PoisonError;
@@ -80,34 +78,9 @@ fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int 
     failed
 }
 
-thread_local! {
-    /// Of the applier that this thread is, as soon as the server has reported anything of it.
-    static APPLIER: Cell<*mut Thd> = const { Cell::new(null_mut()) };
-}
-
-/// The server reports something of a session on its own thread.
-pub fn note(thd: &ThdRef) {
-    let applier = if thd.is_applier() { thd.pointer() } else { null_mut() };
-    let _ = APPLIER.try_with(|present| present.set(applier));
-}
-
 /// Tells of the applier that this thread is; false if it is not known to be one.
 fn tell<'a>(report: impl FnOnce(&ThdRef) -> Report<'a>) -> bool {
     with_applier(|thd, bystander| bystander.report(engine(), report(thd)))
-}
-
-/// Works on what is known of the applier that this thread is; false if it is not known to be one.
-pub fn with_applier(work: impl FnOnce(&ThdRef, &mut Bystander)) -> bool {
-    contain(Point::Event, false, || {
-        if !is_loaded() || !engine().vigil().is_awake() {
-            return true;
-        }
-        let Some(thd) = APPLIER.try_with(Cell::get).ok().filter(|thd| !thd.is_null()) else { return false };
-        // SAFETY: the session of an applier lives as long as its thread, which is this one.
-        let thd = unsafe { ThdRef::of(thd) };
-        bystanders::with(thd.thread_id(), |bystander| work(&thd, bystander));
-        true
-    })
 }
 
 struct Seam {

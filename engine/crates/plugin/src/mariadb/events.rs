@@ -7,7 +7,7 @@ use crate::faults::Point;
 use crate::following::sessions::{with_connection, with_session};
 use crate::following::{bystanders, strangers, waking};
 use crate::mariadb::abi::*;
-use crate::mariadb::appliers;
+use crate::mariadb::applier;
 use crate::mariadb::native;
 use crate::mariadb::rows;
 use crate::mariadb::symbols::ThdRef;
@@ -91,7 +91,7 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
         tell(&mut |report| connection.session.report(engine, report));
     });
     if found.is_none() {
-        appliers::note(thd);
+        applier::note(thd);
     }
     let handler = rows::take_locked().filter(|_| is_lock && !is_read_only && thd.is_applier());
     if found.is_none() && !(is_lock && is_read_only) {
@@ -131,7 +131,7 @@ fn on_general(thd: &ThdRef, event: &EventGeneral) {
     if found.is_some() {
         return;
     }
-    appliers::note(thd);
+    applier::note(thd);
     bystanders::with(event.thread_id, |bystander| match event.subclass {
         GENERAL_LOG => bystander.report(engine, Report::Statement { text: query }),
         GENERAL_STATUS => {

@@ -14,7 +14,8 @@ use crate::engine::{engine, is_loaded};
 use crate::exports::function;
 use crate::log;
 use crate::mariadb::abi::Thd;
-use crate::mariadb::{appliers, vtables};
+use crate::mariadb::applier::with_applier;
+use crate::mariadb::vtables;
 use crate::pointers::Pointer;
 use locks::Mutex;
 use session::Report;
@@ -147,7 +148,7 @@ fn tell(handler: Handler, rows: &[*const u8]) {
     if !is_inside() {
         return;
     }
-    appliers::with_applier(|_, bystander| {
+    with_applier(|_, bystander| {
         if !bystander.tells_rows_of(handler as usize) {
             return;
         }

@@ -1,0 +1,37 @@
+//! The applier that this thread is, if it is one.
+
+use crate::containment::contain;
+use crate::engine::{engine, is_loaded};
+use crate::facts::Facts;
+use crate::faults::Point;
+use crate::following::bystanders;
+use crate::mariadb::abi::Thd;
+use crate::mariadb::symbols::ThdRef;
+use session::Bystander;
+use std::cell::Cell;
+use std::ptr::null_mut;
+
+thread_local! {
+    /// Of the applier that this thread is, as soon as the server has reported anything of it.
+    static APPLIER: Cell<*mut Thd> = const { Cell::new(null_mut()) };
+}
+
+/// The server reports something of a session on its own thread.
+pub fn note(thd: &ThdRef) {
+    let applier = if thd.is_applier() { thd.pointer() } else { null_mut() };
+    let _ = APPLIER.try_with(|present| present.set(applier));
+}
+
+/// Works on what is known of the applier that this thread is; false if it is not known to be one.
+pub fn with_applier(work: impl FnOnce(&ThdRef, &mut Bystander)) -> bool {
+    contain(Point::Event, false, || {
+        if !is_loaded() || !engine().vigil().is_awake() {
+            return true;
+        }
+        let Some(thd) = APPLIER.try_with(Cell::get).ok().filter(|thd| !thd.is_null()) else { return false };
+        // SAFETY: the session of an applier lives as long as its thread, which is this one.
+        let thd = unsafe { ThdRef::of(thd) };
+        bystanders::with(thd.thread_id(), |bystander| work(&thd, bystander));
+        true
+    })
+}
