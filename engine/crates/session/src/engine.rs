@@ -4,6 +4,7 @@ pub mod catalogue;
 pub mod counts;
 pub mod feed;
 pub mod insight;
+pub mod late;
 pub mod settings;
 pub mod tables;
 pub mod vigil;
@@ -12,6 +13,7 @@ use crate::engine::catalogue::Catalogue;
 use crate::engine::counts::Counts;
 use crate::engine::feed::Feed;
 use crate::engine::insight::Insight;
+use crate::engine::late::Late;
 use crate::engine::settings::Settings;
 use crate::engine::tables::{Table, Tables};
 use crate::engine::vigil::{TRIAL_BYTES, Vigil};
@@ -19,7 +21,6 @@ use crate::entries::ages::Ages;
 use crate::entries::lasting::Basis;
 use crate::identity::contexts::Contexts;
 use crate::reason::{Reason, Reasons};
-use crate::responses::late::Late;
 use crate::text::readings::Readings;
 use ::insight::{Moment, Repeats};
 use cache::{Cache, Rows, Versions};
@@ -153,7 +154,7 @@ impl Engine {
 
     /// Drops what is stored and what waits to be, and gives the memory back.
     pub fn drop_results(&self) {
-        self.late.drop_all();
+        drop(self.late.take());
         self.cache.clear();
     }
 

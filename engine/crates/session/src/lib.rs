@@ -13,6 +13,7 @@ mod decision;
 mod engine;
 mod entries;
 mod identity;
+mod nears;
 mod packets;
 mod reason;
 mod report;

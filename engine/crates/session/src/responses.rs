@@ -2,5 +2,7 @@
 
 pub mod arrival;
 pub mod ending;
+pub mod keeping;
 pub mod late;
 pub mod storing;
+pub mod telling;

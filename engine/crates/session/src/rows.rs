@@ -9,20 +9,17 @@
 
 use crate::engine::Engine;
 use crate::engine::tables::Table;
+use crate::entries::rows::{is_named, row_cells};
 use crate::session::Session;
-use crate::statement::recording::Recording;
 use crate::statement::terms::{Terms, Wording};
 use cache::CellId;
-use footprint::Keys;
+use sql::Kind;
 use sql::touched::{self, Written};
-use sql::{Kind, TableName};
 use std::sync::Arc;
 use wire::{Bound, Execute, Outcome, OutcomeKind};
 
 /// Rows of one write; of more, none is told apart.
 const MOST_WRITTEN: usize = 64;
-/// Rows or blocks that a result depends on.
-const MOST_READ: usize = 16;
 /// Cells that a transaction remembers before it stops telling rows apart.
 pub(crate) const MOST_REMEMBERED: usize = 192;
 /// Bytes of a text that is looked at.
@@ -107,36 +104,6 @@ impl Session {
         }
         self.writes.reopen_one(engine, table.whole);
     }
-
-    /// Makes a result depend on its rows alone, if they can be told.
-    pub(crate) fn depend_on_rows(&self, engine: &Engine, recording: &mut Recording) {
-        depend_on_rows(engine, recording, self.identity.known_database());
-    }
-}
-
-/// `current`: the database of its session.
-pub(crate) fn depend_on_rows(engine: &Engine, recording: &mut Recording, current: Option<&[u8]>) {
-    if let Some(cells) = read_cells(engine, recording, current) {
-        recording.cells = cells;
-        recording.is_by_rows = true;
-    }
-}
-
-fn read_cells(engine: &Engine, recording: &Recording, current: Option<&[u8]>) -> Option<Vec<CellId>> {
-    let is_alone = recording.cells.len() == 1 && !recording.may_read_views;
-    let table = recording.first_table.as_ref().filter(|_| is_alone)?;
-    let terms = &recording.terms;
-    let key = engine.key_of(table).filter(|_| terms.is_certain)?;
-    let (named, keys) = touched::read(terms.text(&recording.text), &key)?;
-    is_named(table, &named, terms, current).then_some(())?;
-    let mut cells = vec![table.whole];
-    cells.extend(rows_read(engine, table, &keys)?);
-    Some(cells)
-}
-
-fn is_named(table: &Table, named: &TableName, terms: &Terms, current: Option<&[u8]>) -> bool {
-    let current = terms.database.as_deref().or(current);
-    named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
 }
 
 /// Integers of the usual types; of a value of another type the server decides what it means.
@@ -144,18 +111,5 @@ fn integer(param: wire::Param) -> Option<i128> {
     match param.value {
         Bound::Integer(number) if matches!(param.type_code, 1 | 2 | 3 | 8) => Some(number),
         _ => None,
-    }
-}
-
-pub(crate) fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; 2] {
-    [engine.rows().row(table.whole.0, key), engine.rows().block(table.whole.0, key)]
-}
-
-fn rows_read(engine: &Engine, table: &Table, keys: &Keys) -> Option<Vec<CellId>> {
-    let (rows, number) = (engine.rows(), table.whole.0);
-    match keys {
-        Keys::Points(points) if points.len() > MOST_READ => None,
-        Keys::Points(points) => Some(points.iter().map(|key| rows.row(number, *key)).collect()),
-        Keys::Range { low, high } => rows.blocks(number, *low, *high, MOST_READ).map(Iterator::collect),
     }
 }

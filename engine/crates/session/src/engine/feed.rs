@@ -1,45 +1,31 @@
-//! The near caches that are attached to this server, and the writers that wait for them.
-//!
-//! Invariants:
-//! - a writer has closed its cells before it looks whether a near cache is attached, and a near cache is attached before anything is
-//!   told to it; between each pair stands a fence, so one of the two sees the other;
-//! - whatever opens a cell is told after it, under the lock, as the cell is then;
-//! - whatever ends the following of writes first admits nobody any more, and then waits until the last lease is over
-//!   ([`Engine::detach_all`]).
-//!
-//! Deliberately absent: sockets. A host moves the bytes, and is woken when there are any.
+//! What is known of the near caches that are attached to this server. What is done with it is in `nears`.
 
-use crate::engine::Engine;
-use cache::CellId;
-use feed::{Attached, Basis, FromNear, Malformed, NearId, Nears, Terms, Told};
+use feed::{NearId, Nears, Terms};
 use locks::Mutex;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Called when there is something to send to a near cache, or its feed is over; under a lock, so it must be short.
 pub type Waker = Box<dyn Fn() + Send>;
 
-/// A near cache that asks for no lease for so long is detached.
-const SILENCE_NS: u64 = 5_000_000_000;
-
 pub struct Feed {
     /// Somebody is attached, or a lease may still run.
-    has_nears: AtomicBool,
+    pub(crate) has_nears: AtomicBool,
     /// Changes whenever connections are marked or no longer.
-    marks_changed: AtomicU64,
+    pub(crate) marks_changed: AtomicU64,
     state: Mutex<State>,
-    heard: Condvar,
+    pub(crate) heard: Condvar,
 }
 
-struct State {
-    nears: Nears,
+pub(crate) struct State {
+    pub nears: Nears,
     /// Writes are followed: near caches may attach.
-    admits: bool,
-    marks: HashMap<u32, (NearId, u64)>,
-    wakers: HashMap<NearId, Waker>,
+    pub admits: bool,
+    pub marks: HashMap<u32, (NearId, u64)>,
+    pub wakers: HashMap<NearId, Waker>,
 }
 
 impl Default for Feed {
@@ -61,7 +47,7 @@ impl Feed {
         self.has_nears.load(Ordering::Relaxed)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -78,179 +64,18 @@ impl Feed {
     pub fn admit(&self, admits: bool) {
         self.state().admits = admits;
     }
-}
 
-impl State {
-    fn wake(&self) {
-        for id in self.nears.pending() {
-            self.wakers.get(&id).into_iter().for_each(|wake| wake());
-        }
-    }
-}
-
-impl Engine {
-    /// None while writes are not followed.
-    pub(crate) fn attach_near(&self, name: &str, address: &str, version: u16) -> Option<NearId> {
-        let feed = self.feed();
-        let mut state = feed.state();
-        let is_off = self.settings().is_obstructed() || self.settings().is_faulty();
-        (state.admits && !is_off).then_some(())?;
-        let id = state.nears.attach(name, address, version, self.now_ns());
-        feed.has_nears.store(true, Ordering::Relaxed);
-        // Pairs with the fence in `announce_closed`.
-        fence(Ordering::SeqCst);
-        Some(id)
-    }
-
-    /// The host that moves the bytes is there.
-    pub fn begin_feed(&self, id: NearId, waker: Waker) {
-        let mut state = self.feed().state();
-        state.wakers.insert(id, waker);
-        state.wake();
-    }
-
-    /// What is to be sent next: the payload of one packet.
-    pub fn take_frame(&self, id: NearId) -> Option<Vec<u8>> {
-        let frame = self.feed().state().nears.take(id)?;
-        Some(frame.encode())
-    }
-
-    /// A payload from the near cache.
-    pub fn hear_near(&self, id: NearId, payload: &[u8]) -> Result<(), Malformed> {
-        let messages = FromNear::decode_all(payload)?;
-        let feed = self.feed();
-        let mut state = feed.state();
-        for message in &messages {
-            match message {
-                FromNear::Mark { connection, scramble } => {
-                    state.marks.insert(*connection, (id, *scramble));
-                    feed.marks_changed.fetch_add(1, Ordering::AcqRel);
-                }
-                FromNear::Unmark { connection } => {
-                    if state.marks.get(connection).is_some_and(|(owner, _)| *owner == id) {
-                        state.marks.remove(connection);
-                        feed.marks_changed.fetch_add(1, Ordering::AcqRel);
-                    }
-                }
-                message => state.nears.hear(id, message, self.now_ns()),
-            }
-        }
-        feed.heard.notify_all();
-        Ok(())
-    }
-
-    /// Whether its feed goes on.
-    pub fn is_near_attached(&self, id: NearId) -> bool {
-        let mut state = self.feed().state();
-        state.nears.detach_silent(self.now_ns(), SILENCE_NS);
-        state.nears.is_attached(id)
-    }
-
-    /// Its feed has ended.
-    pub fn detach_near(&self, id: NearId) {
-        let feed = self.feed();
-        let mut state = feed.state();
-        state.nears.detach(id, self.now_ns());
-        state.wakers.remove(&id);
-        state.marks.retain(|_, (owner, _)| *owner != id);
-        feed.marks_changed.fetch_add(1, Ordering::AcqRel);
-        feed.heard.notify_all();
-    }
-
-    /// When this returns, no near cache has a lease that had one before.
-    pub fn detach_all(&self) {
-        let feed = self.feed();
-        let mut state = feed.state();
-        let until = state.nears.detach_all();
-        state.wakers.values().for_each(|wake| wake());
-        while let Some(left) = until.checked_sub(self.now_ns()).filter(|left| *left > 0) {
-            state = feed.wait(state, left);
-        }
-        state.nears.forget_gone(self.now_ns());
-        feed.has_nears.store(false, Ordering::Relaxed);
-    }
-
-    /// Cells that a writer has closed: returns when no near cache can serve anything of them.
-    #[inline]
-    pub(crate) fn announce_closed(&self, cells: &[CellId]) {
-        // Pairs with the fence in `attach_near`.
-        fence(Ordering::SeqCst);
-        if self.feed().has_nears() {
-            self.close_near(cells, true);
-        }
-    }
-
-    /// The same for what is closed already by another cell, whose closing was waited for.
-    pub(crate) fn announce_narrowed(&self, cells: &[CellId]) {
-        if self.feed().has_nears() {
-            self.close_near(cells, false);
-        }
-    }
-
-    #[cold]
-    fn close_near(&self, cells: &[CellId], waits: bool) {
-        let feed = self.feed();
-        let mut state = feed.state();
-        let began = self.now_ns();
-        let mut wait = state.nears.close(&numbers(cells), began);
-        state.wake();
-        if wait.is_none() || !waits {
-            return;
-        }
-        let all = wait.clone();
-        while !state.nears.is_over(&mut wait, self.now_ns()) {
-            let deadline = state.nears.next_deadline(&wait).unwrap_or(0);
-            let left = deadline.saturating_sub(self.now_ns());
-            state = feed.wait(state, left);
-        }
-        let waited = self.now_ns() - began;
-        state.nears.note_waited(&all, waited);
-        if state.nears.is_idle() {
-            feed.has_nears.store(false, Ordering::Relaxed);
-        }
-    }
-
-    /// Cells that a writer has opened.
-    #[inline]
-    pub(crate) fn announce_opened(&self, cells: &[CellId]) {
-        if self.feed().has_nears() {
-            self.open_near(cells);
-        }
-    }
-
-    #[cold]
-    fn open_near(&self, cells: &[CellId]) {
-        // Of a table whose cell of unknown changes was closed, too, no earlier result is fresh.
-        let outdated: Vec<u32> =
-            cells.iter().filter(|cell| cells.contains(&CellId(cell.0 + 1))).map(|cell| cell.0).collect();
-        let mut state = self.feed().state();
-        state.nears.open(&numbers(cells), &outdated, |cell| self.versions().version_if_open(CellId(cell)));
-        state.wake();
-    }
-
-    /// Tells a near cache what a result depends on, if that is fresh. `tables`: their cells of any change.
-    pub(crate) fn tell_near(&self, id: NearId, tables: &[CellId], cells: &[CellId], told: Told) {
-        let (tables, cells) = (numbers(tables), numbers(cells));
-        let basis = Basis { tables: &tables, cells: &cells };
-        let mut state = self.feed().state();
-        state.nears.tell(id, basis, told, |cell| self.versions().version_if_open(CellId(cell)));
-        state.wake();
-    }
-
-    /// For the report: the near caches, and the time by which their leases are counted.
-    pub(crate) fn near_caches(&self) -> (Vec<Attached>, u64) {
-        (self.feed().state().nears.list().cloned().collect(), self.now_ns())
-    }
-}
-
-impl Feed {
-    fn wait<'a>(&self, state: MutexGuard<'a, State>, left_ns: u64) -> MutexGuard<'a, State> {
+    pub(crate) fn wait<'a>(&self, state: MutexGuard<'a, State>, left_ns: u64) -> MutexGuard<'a, State> {
         // A little more than nothing, so that a clock of coarse steps does not make this spin.
         let left = Duration::from_nanos(left_ns.max(10_000));
         self.heard.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-fn numbers(cells: &[CellId]) -> Vec<u32> {
-    cells.iter().map(|cell| cell.0).collect()
+impl State {
+    pub fn wake(&self) {
+        for id in self.nears.pending() {
+            self.wakers.get(&id).into_iter().for_each(|wake| wake());
+        }
+    }
 }

@@ -8,13 +8,11 @@
 use crate::decision::Decision;
 use crate::engine::Engine;
 use crate::session::{Phase, Session};
+use crate::text::reading::SYSTEM;
 use foldhash::fast::FixedState;
 use sql::{DdlScope, Kind};
 use std::hash::BuildHasher;
 use wire::{Command, Execute};
-
-/// This schema is left out where it is asked whether there are stored programs: statements that may name it are looked at.
-pub(crate) const SYSTEM: &[u8] = b"sys";
 
 impl Session {
     /// A command of a session at work while the engine dozes, if it passes without a further look.

@@ -4,47 +4,33 @@
 use crate::engine::Engine;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
+use crate::entries::rows::depend_on_rows;
 use crate::reason::Own;
-use crate::responses::storing::finish;
-use crate::rows::depend_on_rows;
+use crate::responses::keeping::finish;
 use crate::statement::recording::{Finished, Recording};
-use locks::Mutex;
 use std::sync::Arc;
 
 /// So many wait, of so many bytes each.
 const MOST: usize = 64;
 const LARGEST: usize = 64 * 1024;
 
-#[derive(Default)]
-pub struct Late(Mutex<Vec<Finished>>);
-
-impl Late {
+impl Engine {
     /// Gives back what cannot wait. `database`: of its session.
-    pub(crate) fn put(&self, engine: &Engine, mut finished: Finished, database: Option<&[u8]>) -> Option<Finished> {
-        let mut waiting = self.0.lock().unwrap_or_else(|e| e.into_inner());
+    pub(crate) fn put_late(&self, mut finished: Finished, database: Option<&[u8]>) -> Option<Finished> {
+        let mut waiting = self.late().waiting();
         if waiting.len() >= MOST || finished.recording.bytes > LARGEST {
             finished.recording.refuse(Own::TableUnknown);
             return Some(finished);
         }
         // Whoever looked them up may have looked for what waits before this.
-        finished.recording.unsettled.iter().for_each(|table| engine.tables().ask(table));
+        finished.recording.unsettled.iter().for_each(|table| self.tables().ask(table));
         let terms = &mut finished.recording.terms;
         terms.database = terms.database.take().or(database.map(Arc::from));
         waiting.push(finished);
-        engine.want_catalogue();
+        self.want_catalogue();
         None
     }
 
-    pub(crate) fn drop_all(&self) {
-        drop(self.take());
-    }
-
-    fn take(&self) -> Vec<Finished> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(|e| e.into_inner()))
-    }
-}
-
-impl Engine {
     /// To be called after the tables that were asked about have been looked up.
     pub fn store_late(&self) {
         for mut finished in self.late().take() {

@@ -1,6 +1,5 @@
 //! What is known of a statement from its text, and holds for every statement of the same shape.
 
-use crate::reports::dozing::SYSTEM;
 use crate::text::digest::Digest;
 use crate::text::views::Views;
 use insight::{Digests, NOBODY, ShapeId};
@@ -8,6 +7,9 @@ use sql::{Kind, LexMode, Statement, TableName};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// This schema is left out where it is asked whether there are stored programs: statements that may name it are looked at.
+pub(crate) const SYSTEM: &[u8] = b"sys";
 
 /// Where the rows of a read come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

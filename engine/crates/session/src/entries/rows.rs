@@ -1,0 +1,51 @@
+//! The rows that a result depends on, and the cells of a row.
+
+use crate::engine::Engine;
+use crate::engine::tables::Table;
+use crate::statement::recording::Recording;
+use crate::statement::terms::Terms;
+use cache::CellId;
+use footprint::Keys;
+use sql::TableName;
+use sql::touched;
+
+/// Rows or blocks that a result depends on.
+const MOST_READ: usize = 16;
+
+/// Makes a result depend on its rows alone, if they can be told. `current`: the database of its session.
+pub(crate) fn depend_on_rows(engine: &Engine, recording: &mut Recording, current: Option<&[u8]>) {
+    if let Some(cells) = read_cells(engine, recording, current) {
+        recording.cells = cells;
+        recording.is_by_rows = true;
+    }
+}
+
+fn read_cells(engine: &Engine, recording: &Recording, current: Option<&[u8]>) -> Option<Vec<CellId>> {
+    let is_alone = recording.cells.len() == 1 && !recording.may_read_views;
+    let table = recording.first_table.as_ref().filter(|_| is_alone)?;
+    let terms = &recording.terms;
+    let key = engine.key_of(table).filter(|_| terms.is_certain)?;
+    let (named, keys) = touched::read(terms.text(&recording.text), &key)?;
+    is_named(table, &named, terms, current).then_some(())?;
+    let mut cells = vec![table.whole];
+    cells.extend(rows_read(engine, table, &keys)?);
+    Some(cells)
+}
+
+pub(crate) fn is_named(table: &Table, named: &TableName, terms: &Terms, current: Option<&[u8]>) -> bool {
+    let current = terms.database.as_deref().or(current);
+    named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
+}
+
+pub(crate) fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; 2] {
+    [engine.rows().row(table.whole.0, key), engine.rows().block(table.whole.0, key)]
+}
+
+fn rows_read(engine: &Engine, table: &Table, keys: &Keys) -> Option<Vec<CellId>> {
+    let (rows, number) = (engine.rows(), table.whole.0);
+    match keys {
+        Keys::Points(points) if points.len() > MOST_READ => None,
+        Keys::Points(points) => Some(points.iter().map(|key| rows.row(number, *key)).collect()),
+        Keys::Range { low, high } => rows.blocks(number, *low, *high, MOST_READ).map(Iterator::collect),
+    }
+}

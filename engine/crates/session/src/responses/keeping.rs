@@ -1,0 +1,95 @@
+//! The result of a read is stored, or counted as one that was not, whoever its session is.
+
+use crate::engine::Engine;
+use crate::entries::cells::table_cells;
+use crate::entries::layout::Layout;
+use crate::reason::{Own, Reason};
+use crate::statement::recording::{Finished, Recording};
+use crate::statement::verification::Verification;
+use cache::{Meta, NotStored};
+use wire::{Outcome, OutcomeKind, status};
+
+/// What is to be stored is complete, and everything that could be said against it has been.
+pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<(), Reason>> {
+    let Finished { recording, outcome } = finished;
+    let layout = Layout::describe(
+        outcome.status_offsets.as_slice(),
+        recording.bytes,
+        recording.has_read_rows(outcome),
+        !recording.may_read_views
+            && matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if recording.reading.shows_found(rows)),
+    );
+    let verdict = match (recording.refusal, layout) {
+        (Some(reason), _) => Err(reason),
+        (None, None) => Err(Own::Response.into()),
+        (None, Some(layout)) => {
+            // Its own execution was; what is served is not.
+            wire::patch_status(&mut recording.response, &outcome.status_offsets, status::SLOW, 0);
+            let layout = layout.by_rows(recording.is_by_rows).joining(recording.joins);
+            Ok(layout.lasting(recording.lasts_seconds))
+        }
+    };
+    keep(engine, recording, outcome, verdict)
+}
+
+/// Stores the result, compares it with the one that is stored, or only notes what would be stored.
+/// Tells what became of it, if that counts.
+fn keep(
+    engine: &Engine,
+    recording: &Recording,
+    outcome: &Outcome,
+    verdict: Result<Layout, Reason>,
+) -> Option<Result<(), Reason>> {
+    if let Ok(layout) = verdict
+        && is_verified(engine, recording, layout)
+    {
+        return None;
+    }
+    let stored = verdict.and_then(|layout| store(engine, recording, outcome, layout).map_err(Reason::Own));
+    engine.insight().missed(recording.shape, stored.err(), recording.bytes);
+    if recording.is_observed {
+        engine.insight().observed.add(u64::from(stored.is_ok()));
+        return None;
+    }
+    match stored {
+        Ok(()) => {
+            engine.counts().inserts.add(1);
+            engine.insight().read_from(recording.shape, table_cells(&recording.cells, recording.is_by_rows));
+        }
+        Err(reason) => engine.note_refusal(reason),
+    }
+    Some(stored)
+}
+
+/// Whether what was stored is what the server says, too. What is not is dropped, to be replaced by the server's answer.
+fn is_verified(engine: &Engine, recording: &Recording, layout: Layout) -> bool {
+    let is_comparable = |one: &&Verification| one.is_comparable(engine.versions(), &recording.cells);
+    let Some(verification) = recording.verification.as_ref().filter(is_comparable) else { return false };
+    engine.insight().verified.add(1);
+    let agrees = verification.agrees(&recording.response, layout);
+    if !agrees {
+        let key = recording.key();
+        engine.cache().remove(engine.cache().hash(&key), &key);
+        engine.insight().differs(recording.shape);
+    }
+    agrees
+}
+
+fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) -> Result<(), Own> {
+    let rows = match outcome.kind {
+        OutcomeKind::ResultSet { rows, .. } => rows,
+        _ => 0,
+    };
+    let cost_ns = engine.now_ns().saturating_sub(recording.started_ns);
+    let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0, owner: recording.shape.0 };
+    let key = recording.key();
+    let hash = engine.cache().hash(&key);
+    engine.insight().stored(hash, &key, &meta, &recording.cells, recording.bytes);
+    if recording.is_observed {
+        return Ok(());
+    }
+    engine.cache().insert(hash, &key, meta, &recording.cells, &recording.response).map_err(|refusal| match refusal {
+        NotStored::TooLarge => Own::TooLarge,
+        NotStored::NoBudget | NotStored::Busy => Own::NoMemory,
+    })
+}

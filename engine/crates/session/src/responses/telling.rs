@@ -1,0 +1,43 @@
+//! What near caches are told of the results of connections that they have marked, and how a connection becomes a feed.
+
+use crate::engine::Engine;
+use crate::entries::cells::table_cells;
+use crate::entries::layout::Layout;
+use crate::session::Session;
+use crate::statement::recording::Recording;
+use cache::Entry;
+use feed::NearId;
+
+impl Session {
+    pub fn feed(&self) -> Option<Option<NearId>> {
+        self.near.feed
+    }
+
+    /// The result of a miss, which could be stored.
+    pub(crate) fn tell_stored(&self, engine: &Engine, recording: &Recording) {
+        if self.near.mark.is_some() {
+            let tables: Vec<_> = table_cells(&recording.cells, recording.is_by_rows).collect();
+            self.near.tell(engine, recording.context, recording.stamp, &recording.cells, &tables);
+        }
+    }
+
+    /// A hit in the server's own cache.
+    pub(crate) fn tell_served(&self, engine: &Engine, context: u64, entry: &Entry) {
+        if self.near.mark.is_some() {
+            let tables: Vec<_> = table_cells(entry.cells(), Layout(entry.flags()).is_by_rows()).collect();
+            self.near.tell(engine, context, entry.stamp(), entry.cells(), &tables);
+        }
+    }
+
+    /// The server has agreed to the statement that makes this connection a feed.
+    pub(crate) fn attach(&mut self, engine: &Engine, name: &[u8], protocol: u16) {
+        let name = String::from_utf8_lossy(name);
+        let name: String = name.chars().filter(|one| !one.is_control()).take(feed::LONGEST_NAME).collect();
+        let address = self.identity.account().map(|account| account.address.clone()).unwrap_or_default();
+        let version = protocol.min(feed::VERSION);
+        let is_spoken = protocol >= feed::OLDEST;
+        let address = String::from_utf8_lossy(&address);
+        let id = is_spoken.then(|| engine.attach_near(&name, &address, version)).flatten();
+        self.near.feed = Some(id);
+    }
+}
