@@ -37,14 +37,19 @@ fn settle(engine: &Engine, link: &mut Present, asked: &[Arc<Table>]) -> Result<(
     for table in asked {
         tables::settle(engine, link, table)?;
     }
+    let mut settled = Ok(());
     for table in asked {
-        let settled = tables::settle_key(engine, link, table);
-        if settled.is_err() && !link.is_past() {
-            engine.tables().ask(table);
+        if settled.is_ok() {
+            settled = tables::settle_key(engine, link, table);
         }
-        settled?;
+        match settled {
+            Ok(()) => {}
+            // Whoever meets it next asks for all of it.
+            Err(_) if link.is_past() => table.doubt(),
+            Err(_) => engine.tables().ask(table),
+        }
     }
-    Ok(())
+    settled
 }
 
 /// Asks only until somebody flushes tables, or changes anything else for all: who has flushed a table may be about to exchange its

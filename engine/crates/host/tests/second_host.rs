@@ -3,7 +3,7 @@
 mod played;
 
 use flavour::{Flavour, MARIADB, MYSQL};
-use host::catalogue;
+use host::{Link, Row, catalogue};
 use played::{Host, Played, engine_of};
 use session::Engine;
 use wire::Command;
@@ -28,6 +28,34 @@ fn serves_until_its_row_is_written(flavour: &'static Flavour) {
     host.server_writes("UPDATE t SET v = 'two' WHERE id = 7");
     host.server_runs(READ, "two");
     assert!(host.serves(READ, "two"));
+}
+
+/// Somebody changes what all sessions inherit, after it is known what the table is and before what its key is.
+struct Interrupted<'a>(&'a Engine);
+
+impl Link for Interrupted<'_> {
+    fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
+        let rows = Played.query(text);
+        if text.starts_with("SELECT COLUMN_NAME") {
+            self.0.settings().begin_change();
+            self.0.settings().end_change();
+        }
+        rows
+    }
+}
+
+#[test]
+fn a_table_whose_key_could_not_be_asked_for_is_asked_about_again() {
+    let engine = engine_of(&MARIADB);
+    Host::connected(&engine).server_runs(READ, "one");
+    catalogue::consult_tables(&engine, &mut Interrupted(&engine)).expect("what was given up is no failure");
+    catalogue::consult(&engine, &mut Played).expect("the catalogue is known");
+    let mut host = Host::connected(&engine);
+    host.server_runs(READ, "one");
+    catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
+    assert!(host.serves(READ, "one"));
+    host.server_writes("UPDATE t SET v = 'two' WHERE id = 8");
+    assert!(host.serves(READ, "one"), "another row was written");
 }
 
 #[test]

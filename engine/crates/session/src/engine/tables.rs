@@ -133,6 +133,11 @@ impl Table {
         // Release: pairs with `verdict`.
         self.verdict.store(era.0 << 3 | verdict as u64, Ordering::Release);
     }
+
+    /// Nothing is known of it any more.
+    pub fn doubt(&self) {
+        self.verdict.store(Verdict::Unknown as u64, Ordering::Release);
+    }
 }
 
 /// So many are told apart: what is known of a name is kept for good, and anybody may drop tables of any name that there never
