@@ -35,15 +35,21 @@ def test_a_table_tells_what_a_write_of_another_row_left_valid(viewer, instance, 
         session.rows("SELECT name FROM reports.items WHERE id = 1")
         return int(session.status("Qcache_hits")["Qcache_hits"]) > before
 
+    def of_items(answer):
+        [table] = [item for item in answer["items"] if (item["schema"], item["table"]) == ("reports", "items")]
+        return table
+
     until(is_served, "the read is served from the cache")
+    # The rows were written before, which counts where the engine was awake.
+    written = of_items(report(viewer, instance, "tables"))["writes"]
     session.run("UPDATE reports.items SET name = 'other' WHERE id = 2")
     assert is_served()
     session.close()
     answer = report(viewer, instance, "tables")
     assert answer["is_available"]
     assert "mysql" not in {item["schema"] for item in answer["items"]}
-    [table] = [item for item in answer["items"] if (item["schema"], item["table"]) == ("reports", "items")]
-    assert (table["entries"], table["writes"], table["invalidations_avoided"]) == (1, 1, 1)
+    table = of_items(answer)
+    assert (table["entries"], table["writes"] - written, table["invalidations_avoided"]) == (1, 1, 1)
     assert table["reads_cached"] >= 2 and table["stored_bytes"] > 0
 
 
