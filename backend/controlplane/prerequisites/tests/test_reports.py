@@ -39,7 +39,12 @@ def test_a_table_tells_what_a_write_of_another_row_left_valid(viewer, instance, 
         [table] = [item for item in answer["items"] if (item["schema"], item["table"]) == ("reports", "items")]
         return table
 
+    def outlives_a_write() -> bool:
+        session.run("UPDATE reports.items SET name = 'another' WHERE id = 2")
+        return is_served()
+
     until(is_served, "the read is served from the cache")
+    until(outlives_a_write, "the engine tells the rows of the table apart")
     # The rows were written before, which counts where the engine was awake.
     written = of_items(report(viewer, instance, "tables"))["writes"]
     session.run("UPDATE reports.items SET name = 'other' WHERE id = 2")
