@@ -14,6 +14,7 @@ from pathlib import Path
 from driver import bench, ideal, instructions, machine, plots, summary, traces
 from driver.configuration import PLUGIN
 from driver.kept import read_folder
+from driver.product import PRODUCTS, Product
 from driver.workload import FOLDER, BadWorkload, read_profile, read_workload
 
 RUN_DIR = Path(os.environ.get("RUN_DIR", FOLDER.parents[1] / ".run"))
@@ -29,7 +30,7 @@ def main() -> int:
         traces.record(arguments.folder)
         return 0
     if arguments.what == "instructions":
-        return count(arguments.only or list(instructions.SCRIPTS))
+        return count(PRODUCTS[arguments.product], arguments.only or list(instructions.SCRIPTS))
     for path, target in {PLUGIN: "engine", ideal.PROGRAM: "ideal"}.items():
         if not path.exists():
             print(f"{path} is not there; run `make {target}` first", file=sys.stderr)
@@ -61,20 +62,21 @@ def parse() -> argparse.Namespace:
     recording = commands.add_parser("traces", help="record which reads the published workloads ask for")
     recording.add_argument("folder", type=Path)
     counting = commands.add_parser("instructions", help="count instead of timing: instructions, kernel calls, locks")
+    counting.add_argument("--product", choices=PRODUCTS, default="MariaDB")
     scripts = ", ".join(instructions.SCRIPTS)
     counting.add_argument("--only", type=lambda text: text.split(","), help=f"of these, separated by commas: {scripts}")
     return parser.parse_args()
 
 
-def count(scripts: list[str]) -> int:
-    missing = [tool for tool in instructions.TOOLS if not shutil.which(tool)]
+def count(product: Product, scripts: list[str]) -> int:
+    missing = [tool for tool in (*instructions.TOOLS, product.program) if not shutil.which(tool)]
     if missing or not PLUGIN.exists():
         print(f"not there: {', '.join(missing) or PLUGIN}; run `make ready-bench engine` first", file=sys.stderr)
         return 2
     if unknown := set(scripts) - set(instructions.SCRIPTS):
         print(f"no such script: {', '.join(unknown)}", file=sys.stderr)
         return 2
-    print(instructions.measure(scripts, lambda line: print(line, file=sys.stderr, flush=True)))
+    print(instructions.measure(product, scripts, lambda line: print(line, file=sys.stderr, flush=True)))
     return 0
 
 

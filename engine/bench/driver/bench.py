@@ -92,5 +92,5 @@ def _clock(begun: float) -> str:
 
 
 def _line(name: str, results: dict[str, Any]) -> str:
-    shown = ("qps", "p95_ms", "cpu_us_per_query", "hit_ratio", "write_ms", "bytes_per_entry")
+    shown = ("qps", "p95_ms", "cpu_us_per_query", "hit_ratio", "is_dozing", "write_ms", "bytes_per_entry")
     return f"{name}: " + ", ".join(f"{key} {results[key]:.3g}" for key in shown if key in results)

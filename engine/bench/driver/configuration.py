@@ -3,6 +3,7 @@
 OFF     the server as it is, its own cache off
 NATIVE  the server's own query cache
 FQC     the plugin, switched on through SQL as a user would
+DOZING  the same with `fqc_doze = ON`: it steps aside where it saves less than it costs
 LOADED  the plugin in memory, but query_cache_type = 0
 """
 
@@ -14,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from driver.product import MARIADB
 from driver.server import SETTINGS, Server
 
-ALL = ("OFF", "NATIVE", "FQC", "LOADED")
+ALL = ("OFF", "NATIVE", "FQC", "DOZING", "LOADED")
 PLUGIN = Path(__file__).resolve().parents[2] / "dist" / "fqc.so"
 MEGABYTE = 1 << 20
 # The server's own cache can only be switched on at start; its size may change later.
@@ -24,10 +26,12 @@ ARGUMENTS = {
     "OFF": ("--query-cache-type=0", "--query-cache-size=0"),
     "NATIVE": ("--query-cache-type=1", "--query-cache-size=1M", "--query-cache-limit=1M"),
     "FQC": ("--query-cache-type=0", "--query-cache-size=0"),
+    "DOZING": ("--query-cache-type=0", "--query-cache-size=0"),
     "LOADED": ("--query-cache-type=0", "--query-cache-size=0"),
 }
-HAS_PLUGIN = ("FQC", "LOADED")
-HAS_CACHE = ("NATIVE", "FQC")
+SWITCHED_ON = ("FQC", "DOZING")
+HAS_PLUGIN = (*SWITCHED_ON, "LOADED")
+HAS_CACHE = ("NATIVE", *SWITCHED_ON)
 
 
 class NotAsAsked(RuntimeError):
@@ -47,9 +51,11 @@ def start(
         folder.mkdir(exist_ok=True)
         shutil.copy(PLUGIN, folder / "fqc.so")
         places = [f"--plugin-dir={folder}"]
-    server.start([*ARGUMENTS[configuration], *places, *arguments], under, environment)
+    own_cache = ARGUMENTS[configuration] if server.product is MARIADB else ()
+    server.start([*own_cache, *places, *arguments], under, environment)
     if configuration in HAS_PLUGIN and not server.rows("SELECT 1 FROM mysql.plugin WHERE dl LIKE 'fqc%'"):
-        server.rows("INSTALL SONAME 'fqc'")
+        for statement in server.product.installing:
+            server.rows(statement)
 
 
 def empty_cache(configuration: str, server: Server, size_mb: float) -> None:
@@ -59,8 +65,10 @@ def empty_cache(configuration: str, server: Server, size_mb: float) -> None:
     size = int(size_mb * MEGABYTE) // 1024 * 1024
     server.rows("SET GLOBAL query_cache_size = 0")
     server.rows(f"SET GLOBAL query_cache_size = {size}")
-    if configuration == "FQC":
+    if configuration in SWITCHED_ON:
         server.rows("SET GLOBAL query_cache_type = 1")
+    if configuration == "DOZING":
+        server.rows("SET GLOBAL fqc_doze = ON")
     found = server.rows("SELECT @@GLOBAL.query_cache_type, @@GLOBAL.query_cache_size")[0]
     if found != ("ON", size):
         raise NotAsAsked(f"{configuration} was given query_cache_type=ON, query_cache_size={size}, but reports {found}")
@@ -69,7 +77,7 @@ def empty_cache(configuration: str, server: Server, size_mb: float) -> None:
 @contextmanager
 def storing_all(configuration: str, server: Server) -> Iterator[None]:
     """While a pass asks every statement once, which is no reason to store any of them."""
-    if configuration != "FQC":
+    if configuration not in SWITCHED_ON:
         yield
         return
     server.rows("SET GLOBAL fqc_adaptation = OFF")
@@ -84,4 +92,4 @@ def settings(configuration: str, server: Server) -> dict[str, Any]:
     for pattern in wanted:
         found |= {name: value for name, value in server.rows(f"SHOW GLOBAL VARIABLES LIKE '{pattern}'")}
     variables = {name: value for name, value in sorted(found.items()) if not str(value).startswith("/")}
-    return {"arguments": [*SETTINGS, *ARGUMENTS[configuration]], "variables": variables}
+    return {"arguments": [*SETTINGS, *server.product.settings, *ARGUMENTS[configuration]], "variables": variables}

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from driver.server import MARIADBD, Server
+from driver.product import Product
+from driver.server import Server
 
 SOURCE = Path(__file__).resolve().parents[1] / "counting" / "taken.c"
 LIMIT_SECONDS = 120
@@ -28,15 +29,12 @@ class NotCounted(RuntimeError):
     """A tool did not do as it should; the message says which."""
 
 
-# Statements that hardly anybody sends, and the functions for them alone: between these the server counts.
-BEGIN, END = "SHOW PRIVILEGES", "SHOW CONTRIBUTORS"
-BEGINS, ENDS = "mysqld_show_privileges(*", "mysqld_show_contributors(*"
-
-
-def callgrind(folder: Path) -> list[str]:
+def callgrind(folder: Path, product: Product) -> list[str]:
     """What the server runs under so that its instructions are counted."""
-    between = [f"--toggle-collect={SERVED}", f"--zero-before={BEGINS}", f"--dump-before={ENDS}"]
+    between = [f"--toggle-collect={SERVED}", f"--zero-before={product.begins}", f"--dump-before={product.ends}"]
     tool = ["valgrind", "--tool=callgrind", "--quiet", "--vgdb=no"]
+    # A command may start it.
+    tool += ["--trace-children=yes", "--trace-children-skip=*/dirname,*/realpath"]
     return [*tool, f"--callgrind-out-file={folder / 'callgrind'}", *between]
 
 
@@ -68,14 +66,14 @@ class CountedInstructions:
         self._own = self._counted()
 
     def start(self) -> None:
-        self._connection.query(BEGIN)
+        self._connection.query(self._server.product.begin)
 
     def end(self) -> Instructions:
         return self._counted().less(self._own)
 
     def _counted(self) -> Instructions:
         before = self._profiles()
-        self._connection.query(END)
+        self._connection.query(self._server.product.end)
         written = self._profiles() - before
         if len(written) != 1:
             raise NotCounted(f"callgrind wrote {len(written)} files where one was expected")
@@ -163,11 +161,11 @@ def _pairs(block: bytes) -> Counter[int]:
 class Symbols:
     """Where a running server's variables are."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, image: str) -> None:
         self._pid = pid
         maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
-        base = next(int(line.split("-")[0], 16) for line in maps if line.endswith(MARIADBD))
-        command = ["nm", "-D", "-S", "-C", "--defined-only", MARIADBD]
+        base = next(int(line.split("-")[0], 16) for line in maps if line.endswith(image))
+        command = ["nm", "-D", "-S", "-C", "--defined-only", image]
         listed = subprocess.run(command, check=True, capture_output=True, text=True)
         fields = (line.split(maxsplit=3) for line in listed.stdout.splitlines())
         self._symbols = {

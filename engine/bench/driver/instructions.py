@@ -27,11 +27,12 @@ from driver.counters import (
     callgrind,
     page_faults,
 )
+from driver.product import MARIADB, Product
 from driver.script import Client, Script
-from driver.server import MARIADBD, SCHEMA, USER, Server
+from driver.server import SCHEMA, USER, Server
 from driver.tables import NOTHING, figure, table
 
-TOOLS = ("valgrind", "strace", "cc", "nm", MARIADBD)
+TOOLS = ("valgrind", "strace", "cc", "nm")
 # Callgrind has room for less address space than the server would set aside, and knows no io_uring.
 ARGUMENTS = ("--loose-innodb-buffer-pool-size-max=1G", "--innodb-use-native-aio=0")
 CACHE_MB = 64
@@ -94,15 +95,16 @@ class Row:
     stored: int = 0
 
 
-def measure(scripts: list[str], say: Callable[[str], None]) -> str:
+def measure(product: Product, scripts: list[str], say: Callable[[str], None]) -> str:
     folder = Path(tempfile.mkdtemp(prefix="fqc-counts-"))
-    rows = {(state.name, name): Row(state.name, name) for state in STATES for name in scripts}
+    states = [state for state in STATES if product is MARIADB or not state.dozes]
+    rows = {(state.name, name): Row(state.name, name) for state in states for name in scripts}
     try:
-        first = _load(folder)
+        first = _load(folder, product)
         for kind in ("OFF", "LOADED"):
             say(f"{kind}: instructions")
             server = first.copy(folder / f"{kind}-callgrind")
-            with _served(kind, server, callgrind(server.folder), _dozes_by(server)):
+            with _served(kind, server, callgrind(server.folder, product), _dozes_by(server)):
                 _in_states(kind, server, scripts, rows, _instructions(server), say)
             say(f"{kind}: kernel calls and locks")
             locks = CountedLocks(folder)
@@ -114,9 +116,9 @@ def measure(scripts: list[str], say: Callable[[str], None]) -> str:
     return render(list(rows.values()))
 
 
-def _load(folder: Path) -> Server:
+def _load(folder: Path, product: Product) -> Server:
     make_certificates(folder / "certificates")
-    server = Server(folder / "loaded", folder / "certificates")
+    server = Server(folder / "loaded", folder / "certificates", product)
     server.install()
     server.start(ARGUMENTS)
     try:
@@ -124,9 +126,12 @@ def _load(folder: Path) -> Server:
         server.rows(f"CREATE USER {USER}@127.0.0.1")
         server.rows(f"GRANT ALL ON *.* TO {USER}@127.0.0.1")
         columns = "id INT PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT NULL, pad CHAR(60) NOT NULL, KEY (k)"
-        values = "seq AS id, seq AS k, RPAD(MD5(seq), 120, '-') AS c, RPAD('', 60, '.') AS pad"
-        sequence = f"{SCHEMA}.seq_1_to_{script.ROWS}"
-        server.rows(f"CREATE TABLE {SCHEMA}.sbtest1 ({columns}) SELECT {values} FROM {sequence}")
+        server.rows(f"CREATE TABLE {SCHEMA}.digits (d INT) SELECT {' AS d UNION SELECT '.join('0123456789')} AS d")
+        places = [f"d{place}" for place in range(len(str(script.ROWS)) - 1)]
+        number = "1 + " + " + ".join(f"{10**at} * {place}.d" for at, place in enumerate(places))
+        values = f"{number} AS id, {number} AS k, RPAD(SHA2({number}, 256), 120, '-') AS c, RPAD('', 60, '.') AS pad"
+        tables = ", ".join(f"{SCHEMA}.digits AS {place}" for place in places)
+        server.rows(f"CREATE TABLE {SCHEMA}.sbtest1 ({columns}) SELECT {values} FROM {tables} ORDER BY 1")
     finally:
         server.stop()
     return server
@@ -153,17 +158,17 @@ def _in_states(
     say: Callable[[str], None],
 ) -> None:
     for state in (state for state in STATES if state.configuration == kind):
-        for name in scripts:
+        for name in (name for name in scripts if (state.name, name) in rows):
             one, times = SCRIPTS[name]
             _bring_about(state, server)
             clients = [Client(server), Client(server)]
             if state.dozes:
                 _doze(server, clients)
             _warm(state, one, clients)
-            before = server.status("Qcache%")
+            before = Counter(server.status("Qcache%"))
             row = rows[state.name, name]
             measure_row(row, one, times, clients)
-            after = server.status("Qcache%")
+            after = Counter(server.status("Qcache%"))
             row.hits += after["Qcache_hits"] - before["Qcache_hits"]
             row.stored += after["Qcache_inserts"] - before["Qcache_inserts"]
             say(f"  {state.name}, {name}")
@@ -189,11 +194,12 @@ def _doze(server: Server, clients: list[Client]) -> None:
 
 
 def _await_silence(server: Server, state: str) -> None:
-    symbols = Symbols(server.pid)
-    await_that(
-        lambda: symbols.word("mysql_global_audit_mask") == CONNECTION_EVENTS,
-        f"the server still reports statements to the plugin, which should be {state}",
-    )
+    complaint = f"the server still reports statements to the plugin, which should be {state}"
+    if server.product is not MARIADB:
+        await_that(lambda: server.status("Fqc_awake")["Fqc_awake"] == 0, complaint)
+        return
+    symbols = Symbols(server.pid, server.product.image)
+    await_that(lambda: symbols.word("mysql_global_audit_mask") == CONNECTION_EVENTS, complaint)
 
 
 def _bring_about(state: State, server: Server) -> None:
@@ -245,7 +251,7 @@ def _instructions(server: Server) -> Measure:
 
 
 def _calls_and_locks(server: Server, folder: Path, locks: CountedLocks) -> Measure:
-    symbols = Symbols(server.pid)
+    symbols = Symbols(server.pid, server.product.image)
 
     def measure_row(row: Row, one: Script, times: int, clients: list[Client]) -> None:
         threads = [client.thread() for client in clients]
@@ -304,7 +310,7 @@ def _line(row: Row, off: Row) -> list[str]:
         f"{each:,.0f}" if own else NOTHING,
         change,
         f"{own.by_object['fqc.so'] / row.statements:,.0f}" if own else NOTHING,
-        figure(_reported(own) / row.statements) if own else NOTHING,
+        figure(_reported(own) / row.statements) if own and _reported(own) else NOTHING,
         figure(_allocated(own) / row.statements) if own else NOTHING,
         figure(sum(row.calls.values()) / row.call_statements) if row.call_statements else NOTHING,
         figure(row.calls["futex"] / row.call_statements) if row.call_statements else NOTHING,

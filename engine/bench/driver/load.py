@@ -45,6 +45,7 @@ def measure(servers: Mapping[str, Server], conditions: Mapping[str, Any], certif
             "turn_seconds": runs[name].turn_seconds,
             "cpu_seconds": vars(runs[name].cpu),
             "ignored_errors": report.ignored_errors,
+            "is_dozing": server.status("Fqc_dozing").get("Fqc_dozing", 0),
             "qcache": {key: after[key] - before[name][key] for key in after},
             "histogram": report.histogram,
         }

@@ -27,6 +27,7 @@ STYLES = {
     "OFF": {"color": "#6b7280", "marker": "s"},
     "NATIVE": {"color": "#d97706", "marker": "^"},
     "FQC": {"color": "#2563eb", "marker": "o"},
+    "DOZING": {"color": "#dc2626", "marker": "P"},
     "DIRECT": {"color": "#111827", "marker": "x"},
     "CACHED": {"color": "#db2777", "marker": "o"},
     "LOADED": {"color": "#059669", "marker": "D"},

@@ -1,4 +1,4 @@
-"""A private MariaDB server: its own folder, loopback only, gone when the measurement ends.
+"""A private server: its own folder, loopback only, gone when the measurement ends.
 
 Invariant: only processes started here are ever signalled.
 Deliberately absent: any setting that favours one configuration; those are in configuration.py.
@@ -18,7 +18,8 @@ from typing import Any
 
 import pymysql
 
-MARIADBD = os.environ.get("FQC_MARIADBD", "/usr/sbin/mariadbd")
+from driver.product import MARIADB, Product
+
 START_SECONDS = 600
 STOP_SECONDS = 120
 SCHEMA = "sbtest"
@@ -33,7 +34,6 @@ SETTINGS = (
     "--table-open-cache=4096",
     "--back-log=1200",
     "--innodb-buffer-pool-size=1G",
-    "--innodb-log-file-size=512M",
     # Commits wait for no disk: what is left to measure is processor time, where a cache's own cost shows most.
     "--innodb-flush-log-at-trx-commit=2",
 )
@@ -45,8 +45,9 @@ class ServerFailed(RuntimeError):
 
 
 class Server:
-    def __init__(self, folder: Path, certificates: Path) -> None:
+    def __init__(self, folder: Path, certificates: Path, product: Product = MARIADB) -> None:
         self.folder = folder
+        self.product = product
         self.port = _free_port()
         self._certificates = certificates
         self._process: subprocess.Popen[bytes] | None = None
@@ -59,23 +60,28 @@ class Server:
         """Makes the data directory as the distribution's own installer does."""
         self.folder.mkdir()
         arguments = ["--no-defaults", f"--datadir={self.data}", f"--user={getpass.getuser()}"]
-        arguments += ["--auth-root-authentication-method=normal", "--skip-test-db", "--force"]
-        result = subprocess.run(["mariadb-install-db", *arguments], capture_output=True, text=True)
+        if self.product is MARIADB:
+            command = ["mariadb-install-db", *arguments]
+            command += ["--auth-root-authentication-method=normal", "--skip-test-db", "--force"]
+        else:
+            command = [self.product.program, *arguments, *self.product.settings, "--initialize-insecure"]
+        result = subprocess.run(command, capture_output=True, text=True)
         if result.returncode:
-            raise ServerFailed(f"mariadb-install-db failed in {self.folder}:\n{result.stdout}{result.stderr}")
+            raise ServerFailed(f"{command[0]} failed in {self.folder}:\n{result.stdout}{result.stderr}")
 
     def copy(self, folder: Path) -> Server:
         """A server of its own on a copy of this one's data. This one must not run."""
         folder.mkdir()
         shutil.copytree(self.data, folder / "data")
-        return Server(folder, self._certificates)
+        return Server(folder, self._certificates, self.product)
 
     def start(
         self, arguments: Sequence[str], under: Sequence[str] = (), environment: Mapping[str, str] | None = None
     ) -> None:
         """`under`: the program that runs the server, if it is not to run by itself."""
         (self.folder / "tmp").mkdir(exist_ok=True)
-        command = [*under, MARIADBD, "--no-defaults", *SETTINGS, *self._places(), *arguments]
+        settings = (*SETTINGS, *self.product.settings)
+        command = [*under, self.product.program, "--no-defaults", *settings, *self._places(), *arguments]
         with (self.folder / "output").open("ab") as output:
             self._process = subprocess.Popen(
                 command,
@@ -87,7 +93,7 @@ class Server:
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
-                raise ServerFailed(f"{MARIADBD} did not start in {self.folder}:\n{self._log()}")
+                raise ServerFailed(f"{self.product.program} did not start in {self.folder}:\n{self._log()}")
             time.sleep(0.05)
 
     def stop(self) -> None:

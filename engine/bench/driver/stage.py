@@ -14,7 +14,8 @@ from typing import Any
 
 from driver import configuration, ideal, load
 from driver.certificates import make_certificates
-from driver.server import MARIADBD, SCHEMA, USER, Server
+from driver.product import MARIADB
+from driver.server import SCHEMA, USER, Server
 from driver.workload import Profile
 
 
@@ -30,7 +31,7 @@ class Stage:
 
     @staticmethod
     def programs() -> list[str]:
-        return [MARIADBD, "sysbench"]
+        return [MARIADB.program, "sysbench"]
 
     def __enter__(self) -> Stage:
         try:

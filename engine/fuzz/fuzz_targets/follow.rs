@@ -11,7 +11,9 @@ fuzz_target!(|input: (u64, Vec<(bool, Vec<u8>)>)| {
         if is_of_client {
             follower.from_client(&bytes)
         } else {
-            follower.from_server(&bytes)
+            let mut seen = 0;
+            let rest = follower.from_server(&bytes, |part| seen += part.bytes.len());
+            assert_eq!(seen + rest.len(), bytes.len());
         }
         follower.is_at_rest();
     }

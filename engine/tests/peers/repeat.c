@@ -1,17 +1,19 @@
-/* Preloaded into the client of MariaDB's regression suite: every plain read reaches the server several times, and the client
+/* Preloaded into the client of MariaDB's regression suite, or of MySQL's: every plain read reaches the server several times, and the client
  * gets the last answer. The first is sent at once and repeated only when its answer is read, so that a read that another
  * connection has to let go still waits as the test expects. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 
-enum { REPEATS = 3, SOCKETS = 1024, DEPRECATE_EOF = 1 << 24, MORE_RESULTS = 8 };
+enum { REPEATS = 3, SOCKETS = 1024, MORE_RESULTS = 8 };
+enum { MYSQL = 1, DEPRECATE_EOF = 1 << 24, QUERY_ATTRIBUTES = 1 << 27 };
 
 typedef ssize_t sender(int, const void *, size_t, int);
 typedef ssize_t receiver(int, void *, size_t, int);
@@ -51,6 +53,12 @@ static int is_plain_read(const unsigned char *text, size_t length) {
   return 1;
 }
 
+/* Where the text of a query begins, behind the command and, from a client of MySQL's, the number of its attributes. */
+static size_t begin_of_text(const struct connection *c, const unsigned char *command, size_t length) {
+  if (!(c->capabilities & MYSQL) || !(c->capabilities & QUERY_ATTRIBUTES)) return 1;
+  return length > 3 && command[1] == 0 && command[2] == 1 ? 3 : length;
+}
+
 ssize_t send(int fd, const void *bytes, size_t length, int flags) {
   const unsigned char *packet = bytes;
   if (fd >= 0 && fd < SOCKETS && length > 8) {
@@ -58,7 +66,8 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
     size_t payload = packet[0] | packet[1] << 8 | packet[2] << 16;
     int is_whole = payload + 4 == length;
     if (is_whole && packet[3] == 1 && payload >= 32) memcpy(&c->capabilities, packet + 4, 4);
-    if (is_whole && packet[3] == 0 && packet[4] == 3 && is_plain_read(packet + 5, payload - 1)) {
+    size_t head = begin_of_text(c, packet + 4, payload);
+    if (is_whole && packet[3] == 0 && packet[4] == 3 && is_plain_read(packet + 4 + head, payload - head)) {
       c->read = realloc(c->read, length);
       memcpy(c->read, packet, length);
       c->read_length = length;
@@ -72,6 +81,7 @@ static int fill(int fd, struct connection *c, size_t more) {
   while (more) {
     ssize_t got = real_recv(fd, c->answer + c->length, more, 0);
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN && poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1) >= 0) continue;
     if (got <= 0) return 0;
     c->length += got, more -= got;
   }

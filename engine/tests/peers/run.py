@@ -1,7 +1,8 @@
-"""Runs MariaDB's own regression tests (Debian's `mariadb-test`) with the plugin, each plain and with every read
-repeated, and fails on every difference to a server without it that `expected.toml` does not list with its reason.
+"""Runs MariaDB's own regression tests (Debian's `mariadb-test`), or MySQL's (`mysql-testsuite`), with the plugin, each
+plain and with every read repeated, and fails on every difference to a server without it that the product's book of
+expected differences does not list with its reason.
 
-A test that passes prints what MariaDB keeps as right. One that does not is run without the plugin, too, and what both
+A test that passes prints what its makers keep as right. One that does not is run without the plugin, too, and what both
 print is compared: a test that fails on any server, or because its reads are repeated, is no difference as long as it
 fails in the same way. Standard library only.
 """
@@ -19,23 +20,59 @@ from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
-SUITE = Path("/usr/share/mysql/mysql-test")
-CLIENT = Path("/usr/bin/mariadb-test")
-PLUGINS = Path("/usr/lib/mysql/plugin")
+FETCHED = HERE.parents[1] / "target" / "servers" / "MySQL-9.7-peers"
 PLUGIN = Path(os.environ.get("FQC_PLUGIN", HERE.parents[1] / "dist" / "fqc.so"))
 ALWAYS = ("--force", "--force", "--retry=0", "--max-test-fail=0", "--nowarnings", "--testcase-timeout=5")
 ALWAYS += ("--suite-timeout=1440", "--skip-rpl")
 SWITCHED_ON = ("--plugin-load-add=fqc.so", "--loose-fqc-size=64M", "--loose-fqc-type=ON", "--loose-fqc-adaptation=OFF")
 SWITCHED_ON = tuple(f"--mysqld={option}" for option in SWITCHED_ON)
-NOT_INSTALLED = (
-    "SKIPPED: MARIADB'S REGRESSION SUITE (PACKAGE mariadb-test) IS NOT INSTALLED; NOTHING WAS COMPARED WITH IT"
-)
+
+
+class Product(NamedTuple):
+    suite: Path
+    # The tests of the suite `main`.
+    main: Path
+    client: Path
+    plugins: Path
+    # The expected differences.
+    book: str
+    options: tuple[str, ...]
+    environment: dict[str, str]
+    # What is said if the suite is not here.
+    missing: str
+
+
+PRODUCTS = {
+    "MariaDB": Product(
+        Path("/usr/share/mysql/mysql-test"),
+        Path("/usr/share/mysql/mysql-test/main"),
+        Path("/usr/bin/mariadb-test"),
+        Path("/usr/lib/mysql/plugin"),
+        "expected.toml",
+        (),
+        {},
+        "SKIPPED: MARIADB'S REGRESSION SUITE (PACKAGE mariadb-test) IS NOT INSTALLED; NOTHING WAS COMPARED WITH IT",
+    ),
+    "MySQL": Product(
+        FETCHED / "root/usr/lib/mysql-test",
+        FETCHED / "root/usr/lib/mysql-test/t",
+        FETCHED / "bin/mysqltest",
+        FETCHED / "root/usr/lib/mysql/plugin",
+        "expected-mysql.toml",
+        (f"--client-bindir={FETCHED / 'bin'}",),
+        {"MTR_BINDIR": str(FETCHED)},
+        "SKIPPED: MYSQL'S REGRESSION SUITE (PACKAGE mysql-testsuite) COULD NOT BE HAD; NOTHING WAS COMPARED WITH IT",
+    ),
+}
 COMPARED = ("pass", "fail")
+BIG = "Test needs --big-test"
 # Options that choose tests.
 CHOOSES = re.compile(r"[^-]|--(do-test|skip-test|suite|start-from)=")
 LONGEST = 2000
-# One line of the suite's report: `main.alias 'innodb'  w1 [ pass ]  12`.
-VERDICT = re.compile(r"^(?P<test>[\w/-]+\.\S+(?: '[^']+')?)\s+(?:w\d+\s+)?\[ (?P<word>[\w-]+)[^\]]*\]", re.MULTILINE)
+# One line of the suite's report: `main.alias 'innodb'  w1 [ pass ]  12`; MySQL's begin with `[ 25%] `.
+VERDICT = re.compile(
+    r"^(?:\[ *\d+%\] )?(?P<test>[\w/-]+\.\S+(?: '[^']+')?)\s+(?:w\d+\s+)?\[ (?P<word>[\w-]+)[^\]]*\]", re.MULTILINE
+)
 # What the report of a failure says of what was printed, and of a test that broke off.
 # The report's own rules are of dashes.
 CHANGE = re.compile(r"^[-+](?![-+]{2} |-{9}).*|.*(?:At line \d+|crash|timeout|timed out|died|shutdown).*", re.MULTILINE)
@@ -44,7 +81,7 @@ CHANGE = re.compile(r"^[-+](?![-+]{2} |-{9}).*|.*(?:At line \d+|crash|timeout|ti
 class Outcome(NamedTuple):
     # `pass`, `fail`, `skipped` and the like.
     word: str
-    # What it printed that it should not have, and did not print that it should.
+    # What it printed that it should not have, and did not print that it should; or why it was left out.
     printed: str
 
 
@@ -54,26 +91,33 @@ def outcomes(report: str, counted: re.Pattern[str]) -> dict[str, Outcome]:
     for verdict, after in zip_longest(verdicts, verdicts[1:]):
         end = after.start() if after else len(report)
         changes = CHANGE.findall(report[verdict.end() : end]) if verdict["word"] == "fail" else []
+        if verdict["word"] == "skipped":
+            changes = [report[verdict.end() : end].split("\n")[0].strip()]
         printed = "\n".join(line for line in changes if not counted.match(line[1:]))
         found[verdict["test"]] = Outcome(verdict["word"], printed)
     return found
 
 
-def plugin_directory(scratch: Path) -> Path:
+def plugin_directory(scratch: Path, plugins: Path) -> Path:
     """The server's own plugins, and this one beside them."""
     directory = scratch / "plugins"
     directory.mkdir()
-    for library in PLUGINS.iterdir():
+    for library in plugins.iterdir():
         (directory / library.name).symlink_to(library)
     shutil.copy(PLUGIN, directory / "fqc.so")
     return directory
 
 
-def repeating_client(scratch: Path) -> Path:
+def repeating_client(scratch: Path, program: Path) -> Path:
     library, client = scratch / "repeat.so", scratch / "client"
     compiler = ["cc", "-O1", "-shared", "-fPIC", "-Wall", "-Werror", "-o", str(library), str(HERE / "repeat.c"), "-ldl"]
     subprocess.run(compiler, check=True)
-    client.write_text(f'#!/bin/sh\nLD_PRELOAD={library} exec {CLIENT} "$@"\n')
+    started = f'#!/bin/sh\nLD_PRELOAD={library} exec {program} "$@"\n'
+    if program.is_relative_to(FETCHED):
+        # A script, whose last word is to its own loader.
+        words = program.read_text().replace("$0", str(program))
+        started = words.replace(" --library-path", f" --preload {library} --library-path", 1)
+    client.write_text(started)
     client.chmod(0o755)
     return client
 
@@ -81,25 +125,27 @@ def repeating_client(scratch: Path) -> Path:
 class Peers:
     """Runs of the same tests on the same machine."""
 
-    def __init__(self, scratch: Path, chosen: list[str], counted: str, thread: int) -> None:
-        self.scratch, self.chosen, self.thread = scratch, chosen, thread
+    def __init__(self, product: Product, scratch: Path, chosen: list[str], counted: str, thread: int) -> None:
+        self.product, self.scratch, self.chosen, self.thread = product, scratch, chosen, thread
         self.counted = re.compile(counted)
-        plugin_directory(scratch)
-        repeating_client(scratch)
+        plugin_directory(scratch, product.plugins)
+        repeating_client(scratch, product.client)
 
     def run(self, chosen: list[str], with_plugin: bool, repeats: bool) -> dict[str, Outcome]:
         name = f"{'plugin' if with_plugin else 'plain'}-{'repeated' if repeats else 'once'}"
-        command = ["perl", "./mysql-test-run.pl", f"--vardir={self.scratch / name}", *ALWAYS, *chosen]
+        options = [f"--vardir={self.scratch / name}", *ALWAYS, *self.product.options, *chosen]
+        command = ["perl", "./mysql-test-run.pl", *options]
         if with_plugin:
             command += [f"--mysqld=--plugin-dir={self.scratch / 'plugins'}", *SWITCHED_ON]
-        environment = {**os.environ, "MTR_BUILD_THREAD": str(self.thread)}
+        environment = {**os.environ, **self.product.environment, "MTR_BUILD_THREAD": str(self.thread)}
         if repeats:
             environment["MYSQL_TEST"] = str(self.scratch / "client")
         log = self.scratch / f"{name}.log"
         with log.open("w") as output:
-            subprocess.run(command, cwd=SUITE, env=environment, stdout=output, stderr=subprocess.STDOUT)
+            subprocess.run(command, cwd=self.product.suite, env=environment, stdout=output, stderr=subprocess.STDOUT)
         report = log.read_text(errors="replace")
-        found = outcomes(report, self.counted)
+        # Its own directory is another one each time.
+        found = outcomes(report.replace(str(self.scratch / name), ""), self.counted)
         if not found:
             raise SystemExit(f"{name}: no test ran\n{report[-2000:]}")
         words = [each.word for each in found.values()]
@@ -125,10 +171,20 @@ class Peers:
         return found, len(compared)
 
     def without(self, plugin: dict[str, Outcome], repeats: bool) -> dict[str, Outcome]:
-        """What the tests that do not pass with the plugin do without it."""
-        doubtful = sorted({test.split(" ")[0] for test, outcome in plugin.items() if outcome.word != "pass"})
+        """What the tests that do not pass with the plugin do without it; one that is named runs, however big it is."""
+        failed = [test for test, (word, why) in plugin.items() if word != "pass" and why != BIG]
+        doubtful = sorted({test.split(" ")[0] for test in failed})
         others = [option for option in self.chosen if not CHOOSES.match(option)]
         return self.run(others + doubtful, False, repeats) if doubtful else {}
+
+
+def every_tenth(product: Product, suites: str) -> list[str]:
+    """Every tenth test of each of these suites, in the order of their names."""
+    chosen = []
+    for suite in suites.split(","):
+        tests = product.main if suite == "main" else product.suite / "suite" / suite / "t"
+        chosen += [f"{suite}.{test.stem}" for test in sorted(tests.glob("*.test"))[::10]]
+    return chosen
 
 
 def is_same(one: Outcome, other: Outcome) -> bool:
@@ -142,20 +198,25 @@ def told(outcome: Outcome) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--product", choices=PRODUCTS, default="MariaDB")
     parser.add_argument("--slice", action="store_true", help="only the tests that `make test` runs")
+    parser.add_argument("--tenth", metavar="SUITES", help="only every tenth test of these suites, by name")
     parser.add_argument("--keep", type=Path, help="a new directory for the reports, which stays")
     parser.add_argument("--thread", type=int, default=560, help="ports from 10000 + 30 times this")
     arguments, options = parser.parse_known_args()
-    if not (SUITE / "mysql-test-run.pl").exists() or not CLIENT.exists():
-        print(NOT_INSTALLED)
+    product = PRODUCTS[arguments.product]
+    if not (product.suite / "mysql-test-run.pl").exists() or not product.client.exists():
+        print(product.missing)
         return 0
-    book = tomllib.loads((HERE / "expected.toml").read_text())
+    book = tomllib.loads((HERE / product.book).read_text())
     chosen = book["slice"] if arguments.slice else options or ["--suite=main"]
+    if arguments.tenth:
+        chosen = options + every_tenth(product, arguments.tenth)
     scratch = arguments.keep.resolve() if arguments.keep else Path(tempfile.mkdtemp(prefix="fqc-peers-"))
     scratch.mkdir(exist_ok=not arguments.keep)
     counted = "|".join(each["line"] for each in book["counted"])
     try:
-        found, compared = Peers(scratch, chosen, counted, arguments.thread).compare()
+        found, compared = Peers(product, scratch, chosen, counted, arguments.thread).compare()
     finally:
         if not arguments.keep:
             shutil.rmtree(scratch, ignore_errors=True)

@@ -6,9 +6,11 @@
 pub mod arguments;
 pub mod churn;
 pub mod client;
+pub mod connectors;
 pub mod differential;
 pub mod histories;
 pub mod ideal;
+pub mod near;
 pub mod random;
 pub mod replicas;
 pub mod replication;

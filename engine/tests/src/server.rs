@@ -39,9 +39,11 @@ const SETTINGS: &[&str] = &[
     "--event-scheduler=OFF",
 ];
 
-const MARIADB_SETTINGS: &[&str] = &["--innodb-log-file-size=32M"];
-/// Its classic protocol alone, and no folder that its package would have made.
-const MYSQL_SETTINGS: &[&str] = &["--innodb-redo-log-capacity=64M", "--mysqlx=OFF", "--secure-file-priv=NULL"];
+/// From 11.4 on it would make a key of its own at each start, which some builds take minutes for. Files that a test gives count.
+const MARIADB_SETTINGS: &[&str] = &["--innodb-log-file-size=32M", "--skip-ssl"];
+/// Its classic protocol alone, and no folder that its package would have made. Older lines know less of this.
+const MYSQL_SETTINGS: &[&str] =
+    &["--loose-innodb-redo-log-capacity=64M", "--loose-mysqlx=OFF", "--secure-file-priv=NULL"];
 /// What MariaDB's installer makes, too: a port of the loopback address is not `localhost`.
 const MYSQL_ACCOUNTS: &str = "CREATE USER root@'127.0.0.1';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n";
 
@@ -127,7 +129,7 @@ impl Server {
     pub fn start(options: Options) -> io::Result<Self> {
         let directory = fresh_directory()?;
         let mut server = Self { options, directory, port: 0, child: None };
-        copy_tree(&template(server.options.product, &server.program())?, &server.data())?;
+        copy_tree(&template(&server.options, &server.program())?, &server.data())?;
         // A MySQL server makes itself an identity where it finds none: no two may have the same.
         let _ = fs::remove_file(server.data().join("auto.cnf"));
         fs::create_dir(server.plugins())?;
@@ -157,8 +159,16 @@ impl Server {
 
     /// Loads the plugin into the running server, and switches its cache on.
     pub fn install_plugin(&self) -> io::Result<()> {
+        let begun = Instant::now();
         for statement in self.options.product.installing() {
-            let installed = self.admin()?.must(statement);
+            let mut installed = self.admin()?.must(statement);
+            // A node of a cluster takes connections before it takes statements.
+            while installed.as_ref().is_err_and(|error| error.to_string().contains("WSREP has not yet prepared"))
+                && begun.elapsed() < STOP_LIMIT
+            {
+                thread::sleep(POLL);
+                installed = self.admin()?.must(statement);
+            }
             installed.map_err(|error| io::Error::other(format!("{error}\n{}", self.error_log())))?;
         }
         self.admin()?.must(SWITCH_ON).map(drop)
@@ -296,9 +306,6 @@ impl Server {
         command.arg(path_argument("pid-file", &self.directory.join("pid")));
         command.arg(path_argument("log-error", &self.directory.join("error.log")));
         command.arg(format!("--port={}", self.port)).args(&self.options.arguments);
-        if product == Product::MySql && self.options.plugin.is_some() {
-            command.env("FQC_FAULT", "serve:mysql");
-        }
         command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.child = Some(command.spawn()?);
@@ -379,12 +386,18 @@ fn base_directory(program: &Path) -> PathBuf {
     program.parent().and_then(Path::parent).unwrap_or(Path::new("/usr")).to_path_buf()
 }
 
+/// What MySQL must be told when the data directory is made, too, and cannot be told otherwise later.
+fn lasting(options: &Options) -> Vec<&String> {
+    let is_lasting = |one: &&String| options.product == Product::MySql && one.starts_with("--lower-case-table-names");
+    options.arguments.iter().filter(is_lasting).collect()
+}
+
 /// A data directory as the installer leaves it, made once per server binary and kept.
-fn template(product: Product, program: &Path) -> io::Result<PathBuf> {
+fn template(options: &Options, program: &Path) -> io::Result<PathBuf> {
     let version = Command::new(program).args(["--no-defaults", "--version"]).output();
     let version = version.map_err(|error| io::Error::other(format!("{}: {error}", program.display())))?.stdout;
     let mut hasher = DefaultHasher::new();
-    (program, version).hash(&mut hasher);
+    (program, version, lasting(options)).hash(&mut hasher);
     let template = std::env::temp_dir().join(format!("fqc-tests-template-{:016x}", hasher.finish()));
     if template.is_dir() {
         return Ok(template);
@@ -394,14 +407,15 @@ fn template(product: Product, program: &Path) -> io::Result<PathBuf> {
     turn.lock()?;
     if !template.is_dir() {
         let draft = fresh_directory()?;
-        install(product, program, &draft)?;
+        install(options, program, &draft)?;
         fs::rename(draft.join("data"), &template)?;
         fs::remove_dir_all(&draft)?;
     }
     Ok(template)
 }
 
-fn install(product: Product, program: &Path, draft: &Path) -> io::Result<()> {
+fn install(options: &Options, program: &Path, draft: &Path) -> io::Result<()> {
+    let product = options.product;
     let log = File::create(draft.join("log"))?;
     let mut command = match product {
         Product::MariaDb => mariadb_installer(program)?,
@@ -413,7 +427,7 @@ fn install(product: Product, program: &Path, draft: &Path) -> io::Result<()> {
         Product::MariaDb => command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--force"]),
         Product::MySql => {
             fs::write(draft.join("accounts.sql"), MYSQL_ACCOUNTS)?;
-            command.arg("--initialize-insecure").args(MYSQL_SETTINGS);
+            command.arg("--initialize-insecure").args(MYSQL_SETTINGS).args(lasting(options));
             command.arg(path_argument("init-file", &draft.join("accounts.sql")))
         }
     };

@@ -50,6 +50,7 @@ fn queries_and_tables_are_reported() {
     let report = client.must("SHOW FQC QUERIES").unwrap();
     let queries = lines(&report, "SELECT v FROM i_reports.t WHERE id = ?");
     assert_eq!(queries.len(), 1, "{}", said(&report));
+    assert_eq!(queries[0][15], "i_reports.t", "the tables that it reads");
     assert_eq!((queries[0][0].len(), &queries[0][2..6]), (32, &["10", "10", "1.0000", "0"].map(String::from)[..]));
     let others = lines(&report, "SELECT v, RAND() FROM i_reports.t WHERE v <> ?");
     assert_eq!((&others[0][3], &others[0][6], others[0][7].as_str()), (&"0".into(), &"1".into(), "nondeterministic=1"));

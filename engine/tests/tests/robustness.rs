@@ -487,3 +487,38 @@ fn a_table_that_was_flushed_is_not_opened_by_a_question() {
     assert!(!asks("flushed"));
     assert_eq!(number(&server, "Opened_tables"), before);
 }
+
+/// No question about tables opens one, whenever it is asked: what was flushed stays closed, and no file of it is needed.
+#[test]
+fn questions_about_tables_open_none() {
+    let catalogue = &flavour::MARIADB.catalogue;
+    let of_all = [catalogue.view, catalogue.table];
+    // Whether it is a view is asked before: those about columns would open what is behind one.
+    let of_tables = [catalogue.times, catalogue.computed, catalogue.columns, catalogue.other_unique_keys];
+    let of_tables = [&of_tables, catalogue.unnamed_changes, catalogue.programs.as_ref().unwrap().existing].concat();
+    let server = Server::start(Options::default()).unwrap();
+    let mut admin = server.admin().unwrap();
+    admin.must("CREATE DATABASE d").unwrap();
+    for engine in ["InnoDB", "Aria", "MyISAM"] {
+        let columns = "id INT PRIMARY KEY, v INT, w INT AS (v + 1), UNIQUE (v)";
+        admin.must(&format!("CREATE TABLE d.{engine} ({columns}) ENGINE = {engine}")).unwrap();
+        admin.must(&format!("CREATE VIEW d.of_{engine} AS SELECT v FROM d.{engine}")).unwrap();
+        admin
+            .must(&format!("CREATE TRIGGER d.x_{engine} BEFORE INSERT ON d.{engine} FOR EACH ROW SET @a = 1"))
+            .unwrap();
+    }
+    let mut opened = Vec::new();
+    // At first the server opens what is always open: its own table of routines.
+    for is_first in [true, false] {
+        admin.must("FLUSH TABLES d.InnoDB, d.Aria, d.MyISAM, d.of_InnoDB, d.of_Aria, d.of_MyISAM").unwrap();
+        for name in ["InnoDB", "Aria", "MyISAM", "of_InnoDB", "of_Aria", "of_MyISAM"] {
+            let further = if name.starts_with("of_") { &[][..] } else { &of_tables };
+            for question in of_all.iter().chain(further) {
+                let before = number(&server, "Opened_tables");
+                admin.must(&flavour::ask(question, "'d'", &format!("'{name}'"))).unwrap();
+                opened.extend((!is_first && number(&server, "Opened_tables") != before).then_some((name, *question)));
+            }
+        }
+    }
+    assert!(opened.is_empty(), "{opened:#?}");
+}

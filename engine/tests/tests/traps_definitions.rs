@@ -571,3 +571,32 @@ fn roles_outlive_a_change_of_user_and_a_reset() {
         (0..2).for_each(|_| arena.miss(&mut new, read, "error 1142"));
     }
 }
+
+/// The engine asks about each table that is new to it. Of one that is gone meanwhile, the server asks all of its storage engines.
+#[test]
+fn a_storage_engine_is_never_busy_with_a_question() {
+    let server = start(&[]);
+    server.admin().unwrap().must("CREATE DATABASE d").unwrap();
+    let library = server.program().canonicalize().unwrap().ancestors().find_map(|above| {
+        let library = above.join("lib/mysql/plugin/ha_archive.so");
+        library.is_file().then_some(library)
+    });
+    let Some(library) = library else {
+        return eprintln!("SKIPPED: THIS SERVER HAS NO STORAGE ENGINE THAT COULD BE LOADED (Debian: mariadb-server)");
+    };
+    std::fs::copy(library, server.plugins().join("ha_archive.so")).unwrap();
+    let (mut client, mut reader) = (server.admin().unwrap(), server.admin().unwrap());
+    for round in 0..100 {
+        client.must("INSTALL SONAME 'ha_archive'").unwrap();
+        let tables: Vec<_> = (0..8).map(|number| format!("d.a{round}_{number}")).collect();
+        for table in &tables {
+            client.must(&format!("CREATE TABLE {table} (id INT) ENGINE = MEMORY")).unwrap();
+        }
+        for table in &tables {
+            reader.must(&format!("SELECT * FROM {table}")).unwrap();
+        }
+        client.must(&format!("DROP TABLE {}", tables.join(", "))).unwrap();
+        client.must("UNINSTALL SONAME 'ha_archive'").unwrap();
+        assert_eq!(said(&client.must("SHOW WARNINGS").unwrap()), "", "in round {round}");
+    }
+}

@@ -3,8 +3,8 @@
 
 mod traps;
 
-use fqc_tests::client::Endpoint;
 use fqc_tests::client::{Client, Login};
+use fqc_tests::replication::point_at;
 use fqc_tests::server::{Options, Server};
 use std::sync::Arc;
 use std::thread;
@@ -147,11 +147,7 @@ fn a_write_of_a_session_that_knows_another_plugin() {
 /// A server that applies what `source` does.
 fn replica(source: &Server) -> Arc<Server> {
     let replica = Arc::new(start(&["--server-id=2"]));
-    let Endpoint::Tcp(port) = source.endpoint() else { unreachable!("servers listen on TCP") };
-    let follow = format!(
-        "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {port}, MASTER_USER = 'root', MASTER_USE_GTID = slave_pos"
-    );
-    replica.admin().unwrap().must(&follow).unwrap();
+    point_at(&replica, source, "").unwrap();
     replica
 }
 
@@ -202,29 +198,4 @@ fn what_a_replica_applies_that_knows_another_plugin() {
     // One that begins with the plugin is followed.
     all(&mut replica.admin().unwrap(), &["STOP SLAVE", "START SLAVE"]);
     follows_source(&source, &replica);
-}
-
-/// The engine asks about each table that is new to it. Of one that is gone meanwhile, the server asks all of its storage engines.
-#[test]
-fn a_storage_engine_is_never_busy_with_a_question() {
-    let server = server();
-    let library = server.program().canonicalize().unwrap().ancestors().find_map(|above| {
-        let library = above.join("lib/mysql/plugin/ha_archive.so");
-        library.is_file().then_some(library)
-    });
-    std::fs::copy(library.expect("the server's own storage engines"), server.plugins().join("ha_archive.so")).unwrap();
-    let (mut client, mut reader) = (client(&server), client(&server));
-    for round in 0..100 {
-        client.must("INSTALL SONAME 'ha_archive'").unwrap();
-        let tables: Vec<_> = (0..8).map(|number| format!("d.a{round}_{number}")).collect();
-        for table in &tables {
-            client.must(&format!("CREATE TABLE {table} (id INT) ENGINE = MEMORY")).unwrap();
-        }
-        for table in &tables {
-            reader.must(&format!("SELECT * FROM {table}")).unwrap();
-        }
-        client.must(&format!("DROP TABLE {}", tables.join(", "))).unwrap();
-        client.must("UNINSTALL SONAME 'ha_archive'").unwrap();
-        assert_eq!(said(&client.must("SHOW WARNINGS").unwrap()), "", "in round {round}");
-    }
 }

@@ -3,7 +3,7 @@
 
 mod traps;
 
-use fqc_tests::client::{Client, Login, Prepared, command};
+use fqc_tests::client::{Client, Login, Param, Prepared, command};
 use traps::{said, said_binary, until, with_table};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
@@ -241,4 +241,26 @@ fn columns_that_have_changed_before_a_served_read_is_run_after_all() {
     for _ in 0..2 {
         assert_eq!(reader.execute(&prepared, &[]).unwrap(), plain.execute(&of_plain, &[]).unwrap());
     }
+}
+
+/// The server tells in other words from the second time on that the definer of a view may not read its table any more.
+#[test]
+fn a_read_after_the_same_was_served_runs_once() {
+    let (mut arena, mut maker, _) = with_table("p_same");
+    let view = "CREATE DEFINER = owner@localhost VIEW w AS SELECT id, FROM_UNIXTIME(id) AS e FROM t";
+    for statement in ["CREATE USER owner@localhost", "GRANT SELECT ON p_same.* TO owner@localhost", view] {
+        maker.must(statement).unwrap();
+    }
+    let read = "SELECT a.id, b.* FROM w AS a JOIN w AS b ON a.id = b.id WHERE a.id = ? OR a.id = 3 LIMIT 0, 1";
+    let (mut client, mut plain) = (arena.client(), arena.client_with(&["SET SESSION fqc_type = OFF"]));
+    let prepared = client.prepare(read).unwrap().1.unwrap();
+    let of_plain = plain.prepare(read).unwrap().1.unwrap();
+    let one = [Param::Int(1)];
+    arena.warm_prepared(&mut client, &prepared, &one);
+    plain.execute(&of_plain, &one).unwrap();
+    maker.must("REVOKE SELECT ON p_same.* FROM owner@localhost").unwrap();
+    for _ in 0..2 {
+        assert_eq!(client.execute(&prepared, &one).unwrap(), plain.execute(&of_plain, &one).unwrap());
+    }
+    maker.must("DROP USER owner@localhost").unwrap();
 }

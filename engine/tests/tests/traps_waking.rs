@@ -65,6 +65,26 @@ fn until_written(server: &Server) {
     until("the write", || server.admin().unwrap().scalar(updates).unwrap().as_deref() == Some("1"));
 }
 
+#[test]
+fn connections_that_are_served_are_counted_at_every_moment() {
+    let server = asleep();
+    // At work before the cache is on, like a pool of connections.
+    let mut old = client(&server);
+    old.must(READ).unwrap();
+    old.must(ON).unwrap();
+    let mut until_served = |count: &str| {
+        let row = format!("Fqc_connections_served,{count}");
+        until(&row, || said(&old.must("SHOW GLOBAL STATUS LIKE 'Fqc_connections_served'").unwrap()) == row);
+    };
+    until_served("0");
+    let (first, mut second) = (client(&server), client(&server));
+    until_served("2");
+    second.must("SET SESSION fqc_type = OFF").unwrap();
+    until_served("1");
+    drop(first);
+    until_served("0");
+}
+
 /// The reads of a connection that comes now are right, and later they are served.
 fn reads_well(server: &Arc<Server>, db: &str, expected: &str) {
     let mut arena = Arena::on(server.clone(), db);

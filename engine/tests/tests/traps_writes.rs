@@ -418,3 +418,60 @@ fn a_node_of_a_cluster_serves_nothing_from_memory() {
     arena.warm(&mut arena.client(), SUM);
     until("nothing is in the way", || said(&admin.must(WHY).unwrap()) == "Fqc_obstacle,");
 }
+
+/// A name stands for the text that it was prepared from, as long as nothing may have given it to another.
+#[test]
+fn an_execute_outdates_what_its_text_writes() {
+    let mut arena = Arena::enter("w_execute");
+    let (mut writer, mut reader) = (arena.client(), arena.client());
+    small_table(&mut writer, "t", "InnoDB");
+    small_table(&mut writer, "u", "InnoDB");
+    let (of_t, of_u) = ("SELECT v FROM t WHERE id = 1", "SELECT v FROM u WHERE id = 1");
+    arena.warm(&mut reader, of_u);
+    all(
+        &mut writer,
+        &[
+            "PREPARE change_t FROM 'UPDATE t SET v = v + ? WHERE id = 1'",
+            "PREPARE look FROM 'SELECT v FROM t WHERE id = ?'",
+            "SET @one = 1",
+        ],
+    );
+    arena.follows(&mut reader, of_t, || drop(writer.must("EXECUTE change_t USING @one").unwrap()), "11");
+    arena.hit(&mut reader, of_u, "10");
+    assert_eq!(said(&writer.must("EXECUTE look USING @one").unwrap()), "11");
+    arena.hit(&mut reader, of_t, "11");
+    arena.hit(&mut reader, of_u, "10");
+    arena.hit(&mut writer, of_u, "10");
+    all(&mut writer, &["BEGIN", "EXECUTE Change_T USING @one"]);
+    arena.hit(&mut reader, of_u, "10");
+    assert_eq!(said(&reader.must(of_t).unwrap()), "11");
+    assert_eq!(said(&writer.must(of_t).unwrap()), "12");
+    arena.follows(&mut reader, of_t, || drop(writer.must("COMMIT").unwrap()), "12");
+    arena.hit(&mut reader, of_u, "10");
+}
+
+#[test]
+fn an_execute_of_a_name_that_may_stand_for_anything() {
+    let mut arena = Arena::enter("w_renamed");
+    let mut maker = arena.client();
+    small_table(&mut maker, "t", "InnoDB");
+    let read = "SELECT FROM_UNIXTIME(v) FROM t WHERE id = 1";
+    let set = "PREPARE s FROM 'SET time_zone = \"+05:00\"'";
+    maker.must(&format!("CREATE PROCEDURE renames() {set}")).unwrap();
+    for ways in [
+        vec!["CALL renames()"],
+        vec!["SET @text = 'SET time_zone = \"+05:00\"'", "PREPARE s FROM @text"],
+        vec![set],
+        vec!["DEALLOCATE PREPARE s", "BEGIN NOT ATOMIC PREPARE s FROM 'SET time_zone = \"+05:00\"'; END"],
+        vec!["PREPARE s FROM CONCAT('SET time_zone = ', '\"+05:00\"')"],
+        vec!["PREPARE s FROM 'SELECT 1 FROM nowhere'", set],
+    ] {
+        let mut client = arena.client_with(&["PREPARE s FROM 'SELECT v FROM t'", "EXECUTE s"]);
+        arena.warm(&mut client, read);
+        ways.iter().for_each(|way| drop(client.query(way).unwrap()));
+        client.must("EXECUTE s").unwrap();
+        let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF, time_zone = '+05:00'"]);
+        let expected = said(&plain.must(read).unwrap());
+        (0..3).for_each(|_| assert_eq!(said(&client.must(read).unwrap()), expected, "{ways:?}"));
+    }
+}

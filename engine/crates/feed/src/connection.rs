@@ -1,7 +1,14 @@
 //! A near cache's view of one of its connections to the server: what was told of its last command holds until the next one.
+//!
+//! The server has two numbers for what a connection is, one for queries as text and one for executions of prepared statements. Both
+//! stay what they are over a command of which something was told.
 
-use crate::check_of;
 use crate::message::{FromNear, Told};
+use crate::{check_of, command_check};
+use std::collections::VecDeque;
+
+/// Commands of which something may still be told. More than are usually on their way together, or told of late.
+const REMEMBERED: usize = 16;
 
 /// Under which number a connection's reads are stored and looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,43 +21,108 @@ pub struct Standing {
 #[derive(Clone, Debug)]
 pub struct Connection {
     number: u32,
-    scramble: u64,
+    greeting: u64,
     /// Commands that went to the server.
     forwarded: u64,
+    /// The last ones, each after the one that was told of last.
+    since: VecDeque<Sent>,
+    /// By protocol.
+    standings: [Option<Standing>; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    number: u64,
     check: u64,
-    standing: Option<Standing>,
+    protocol: Protocol,
+}
+
+/// How a command asks, and is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    Text,
+    Binary,
+}
+
+impl Protocol {
+    pub fn of(payload: &[u8]) -> Protocol {
+        const EXECUTE: u8 = 0x17;
+        if payload.first() == Some(&EXECUTE) { Protocol::Binary } else { Protocol::Text }
+    }
 }
 
 impl Connection {
-    /// `number`: the connection's, as the greeting says it; `greeting`: the payload of that packet.
+    /// `number`: the connection's, as the greeting says it; `greeting`: [`check_of`] the payload of that packet.
+    pub fn greeted(number: u32, greeting: u64) -> Connection {
+        Connection { number, greeting, forwarded: 0, since: VecDeque::new(), standings: [None; 2] }
+    }
+
+    /// The same with the payload itself.
     pub fn new(number: u32, greeting: &[u8]) -> Connection {
-        Connection { number, scramble: check_of(greeting), forwarded: 0, check: 0, standing: None }
+        Connection::greeted(number, check_of(greeting))
+    }
+
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// To be sent in the feed, once it is attached.
     pub fn mark(&self) -> FromNear {
-        FromNear::Mark { connection: self.number, scramble: self.scramble }
+        FromNear::Mark { connection: self.number, scramble: self.greeting }
     }
 
     /// A command goes to the server, of the client or of the near cache's own: from the first after the log-in on, each one counts.
-    /// Of a command of several packets it is the first.
-    pub fn forward(&mut self, payload: &[u8]) {
+    /// Of a command of several packets it is the first. Returns its number.
+    pub fn forward(&mut self, payload: &[u8]) -> u64 {
         self.forwarded += 1;
-        (self.check, self.standing) = (check_of(payload), None);
+        let check = command_check(self.greeting, payload);
+        self.since.push_back(Sent { number: self.forwarded, check, protocol: Protocol::of(payload) });
+        if self.since.len() > REMEMBERED {
+            self.since.pop_front();
+            self.forget();
+        }
+        self.forwarded
     }
 
-    /// Takes what was told of the last command; false if it is about another one, and to be forgotten.
+    /// The same for one that changes nothing of what the session is: a ping, the end of a prepared statement.
+    pub fn forward_harmless(&mut self) {
+        self.forwarded += 1;
+    }
+
+    /// Takes what was told of one of the last commands; false if it is of none of them, and to be forgotten.
     pub fn hear(&mut self, told: &Told) -> bool {
-        let is_last = told.connection == self.number && told.command == self.forwarded && told.check == self.check;
-        if is_last {
-            self.standing = Some(Standing { context: told.context, stamp: told.stamp });
+        let is_it = |sent: &Sent| (sent.number, sent.check) == (told.command, told.check);
+        let Some(at) = self.since.iter().position(is_it).filter(|_| told.connection == self.number) else {
+            return false;
+        };
+        // Of what came between nothing was told: it may have changed anything.
+        if at > 0 {
+            self.forget();
         }
-        is_last
+        let protocol = self.since[at].protocol;
+        self.since.drain(..=at);
+        self.standings[protocol as usize] = Some(Standing { context: told.context, stamp: told.stamp });
+        true
     }
 
     /// None while the server has not told of the last command: it may have changed what the session is.
-    pub fn standing(&self) -> Option<Standing> {
-        self.standing
+    pub fn standing(&self, protocol: Protocol) -> Option<Standing> {
+        self.standing_through(protocol, |_, _| false)
+    }
+
+    /// The same where something else shows that commands have changed nothing: `is_known` is asked for each one since that of which
+    /// was told last, with what was told of its protocol. A read that is stored under the same context, and may be served from there,
+    /// is one.
+    pub fn standing_through(&self, protocol: Protocol, is_known: impl Fn(u64, Standing) -> bool) -> Option<Standing> {
+        let is_known = |sent: &Sent| {
+            self.standings[sent.protocol as usize].is_some_and(|standing| is_known(sent.number, standing))
+        };
+        self.standings[protocol as usize].filter(|_| self.since.iter().all(is_known))
+    }
+
+    /// What was told belongs to an attachment that is over.
+    pub fn forget(&mut self) {
+        self.standings = [None; 2];
     }
 }
 
@@ -58,24 +130,88 @@ impl Connection {
 mod tests {
     use super::*;
 
+    const READ: &[u8] = b"\x03SELECT 1";
+
+    fn told(command: u64, text: &[u8]) -> Told {
+        let check = command_check(check_of(b"greeting"), text);
+        Told { connection: 7, command, check, context: 4, stamp: 9, cells: Vec::new() }
+    }
+
+    fn connection() -> Connection {
+        let mut connection = Connection::new(7, b"greeting");
+        connection.forward(READ);
+        connection
+    }
+
     #[test]
     fn what_was_told_holds_until_the_next_command() {
-        let mut connection = Connection::new(7, b"greeting");
-        let told = |command, text: &[u8]| Told {
-            connection: 7,
-            command,
-            check: check_of(text),
-            context: 4,
-            stamp: 9,
-            cells: Vec::new(),
-        };
-        connection.forward(b"\x03SELECT 1");
-        assert_eq!(connection.standing(), None);
-        assert!(!connection.hear(&told(2, b"\x03SELECT 1")) && !connection.hear(&told(1, b"\x03SELECT 2")));
-        assert!(connection.hear(&told(1, b"\x03SELECT 1")));
-        assert_eq!(connection.standing(), Some(Standing { context: 4, stamp: 9 }));
+        let mut connection = connection();
+        assert_eq!(connection.standing(Protocol::Text), None);
+        assert!(!connection.hear(&told(2, READ)) && !connection.hear(&told(1, b"\x03SELECT 2")));
+        assert!(connection.hear(&told(1, READ)));
+        assert_eq!(connection.standing(Protocol::Text), Some(Standing { context: 4, stamp: 9 }));
         connection.forward(b"\x03SET x = 1");
-        assert!(!connection.hear(&told(1, b"\x03SELECT 1")), "it is too late");
-        assert_eq!(connection.standing(), None);
+        assert!(!connection.hear(&told(1, READ)), "it was told already");
+        assert_eq!(connection.standing(Protocol::Text), None);
+    }
+
+    #[test]
+    fn what_is_told_late_holds_if_what_came_since_is_known_to_change_nothing() {
+        let mut connection = connection();
+        connection.forward(READ);
+        assert!(connection.hear(&told(1, READ)));
+        assert_eq!(connection.standing(Protocol::Text), None);
+        assert!(
+            connection
+                .standing_through(Protocol::Text, |command, standing| (command, standing.context) == (2, 4))
+                .is_some()
+        );
+        connection.forward(b"\x03SET x = 1");
+        assert_eq!(connection.standing_through(Protocol::Text, |command, _| command == 2), None);
+    }
+
+    #[test]
+    fn what_was_told_holds_over_a_ping() {
+        let mut connection = connection();
+        assert!(connection.hear(&told(1, READ)));
+        connection.forward_harmless();
+        assert!(connection.standing(Protocol::Text).is_some());
+        connection.forward(READ);
+        assert_eq!(connection.standing(Protocol::Text), None);
+        assert!(connection.hear(&told(3, READ)), "it was counted");
+    }
+
+    #[test]
+    fn nothing_holds_over_more_commands_than_are_remembered() {
+        let mut connection = connection();
+        assert!(connection.hear(&told(1, READ)));
+        (0..REMEMBERED).for_each(|_| _ = connection.forward(READ));
+        assert!(connection.standing_through(Protocol::Text, |_, _| true).is_some());
+        connection.forward(READ);
+        assert_eq!(connection.standing_through(Protocol::Text, |_, _| true), None);
+    }
+
+    #[test]
+    fn what_is_told_of_another_server_s_connection_of_the_same_number_is_not_taken() {
+        let mut connection = Connection::new(7, b"another greeting");
+        connection.forward(READ);
+        assert!(!connection.hear(&told(1, READ)));
+    }
+
+    #[test]
+    fn what_was_told_of_one_protocol_holds_over_what_is_told_of_the_other() {
+        const EXECUTION: &[u8] = b"\x17\x01\0\0\0\0\x01\0\0\0";
+        let mut connection = connection();
+        assert!(connection.hear(&told(1, READ)));
+        connection.forward(EXECUTION);
+        assert_eq!(connection.standing(Protocol::Text), None);
+        assert_eq!(connection.standing_through(Protocol::Text, |_, _| true), None, "nothing is known of executions");
+        assert!(connection.hear(&Told { context: 5, ..told(2, EXECUTION) }));
+        let contexts = [Protocol::Text, Protocol::Binary].map(|one| connection.standing(one).map(|one| one.context));
+        assert_eq!(contexts, [Some(4), Some(5)]);
+        connection.forward(b"\x03SET x = 1");
+        connection.forward(READ);
+        assert!(connection.hear(&told(4, READ)));
+        assert_eq!(connection.standing(Protocol::Binary), None, "something else came between");
     }
 }

@@ -31,7 +31,7 @@ pub mod message;
 mod near;
 mod server;
 
-pub use connection::{Connection, Standing};
+pub use connection::{Connection, Protocol, Standing};
 pub use message::{Counts, Frame, FromNear, Malformed, ToNear, Told};
 pub use near::{Heard, Lost, Near};
 pub use server::{Attached, Basis, NearId, Nears, Terms, Wait};
@@ -49,7 +49,13 @@ pub fn attach_statement(name: &str) -> String {
 /// Of a near cache's name, in bytes.
 pub const LONGEST_NAME: usize = 64;
 
-/// What both ends make of a command's payload, to be sure that they speak of the same one.
+/// What both ends make of a command's payload, to be sure that they speak of the same one: two connections have different greetings,
+/// even if two servers behind a balancer give them the same number. `greeting`: [`check_of`] that packet.
+pub fn command_check(greeting: u64, payload: &[u8]) -> u64 {
+    check_of(payload) ^ greeting
+}
+
+/// The 64-bit FNV-1a hash.
 pub fn check_of(payload: &[u8]) -> u64 {
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     payload.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME))

@@ -129,6 +129,11 @@ impl Near {
             && cells.all(|cell| self.is_unchanged(cell, stamp))
     }
 
+    /// Whether such a result is or will be fresh again. False: it can be dropped.
+    pub fn may_be_fresh(&self, mut cells: impl Iterator<Item = u32>, stamp: u64) -> bool {
+        cells.all(|cell| self.cells.get(&cell).is_none_or(|cell| cell.version <= stamp))
+    }
+
     fn is_unchanged(&self, cell: u32, stamp: u64) -> bool {
         self.cells.get(&cell).is_none_or(|cell| !cell.is_closed && cell.version <= stamp)
     }

@@ -14,7 +14,7 @@
 //! - a lease outlives its feed: what is detached still counts until its lease is over.
 
 use crate::message::{Counts, Frame, FromNear, ToNear, Told};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 pub type NearId = u64;
 
@@ -59,7 +59,8 @@ pub struct Attached {
     acknowledged: u64,
     /// The last closing that somebody waits for: its frame, and when.
     asked: Option<(u64, u64)>,
-    holds: BTreeSet<u32>,
+    /// The tables of which it may hold a result, with the latest stamp of those.
+    holds: BTreeMap<u32, u64>,
 }
 
 /// Whose acknowledgement a writer waits for: which frame, and until when at most.
@@ -113,7 +114,7 @@ impl Nears {
             taken: 0,
             acknowledged: 0,
             asked: None,
-            holds: BTreeSet::new(),
+            holds: BTreeMap::new(),
         };
         self.attached.insert(id, attached);
         id
@@ -184,21 +185,21 @@ impl Nears {
     }
 
     /// Writers have opened these cells. `version_if_open`: as they are now. `outdated`: tables of which no earlier result is
-    /// fresh any more, so that nobody holds anything of them.
-    pub fn open(&mut self, cells: &[u32], outdated: &[u32], version_if_open: impl Fn(u32) -> Option<u64>) {
+    /// fresh any more, each with the cell whose change did that. Whatever was told since is held: the cells have been open for a while.
+    pub fn open(&mut self, cells: &[u32], outdated: &[(u32, u32)], version_if_open: impl Fn(u32) -> Option<u64>) {
         let mut opened: Option<Vec<(u32, u64)>> = None;
         for near in self.attached.values_mut().filter(|near| near.may_hold(cells)) {
             let opened = opened.get_or_insert_with(|| {
                 cells.iter().filter_map(|cell| Some((*cell, version_if_open(*cell)?))).collect()
             });
-            let is_open = |cell: u32| opened.iter().any(|(open, _)| *open == cell);
+            let version = |cell: u32| opened.iter().find(|(open, _)| *open == cell).map(|(_, version)| *version);
             if !opened.is_empty() {
                 near.say(ToNear::Opened { cells: opened.clone() });
             }
-            if is_open(EVERYTHING) {
-                near.holds.clear();
-            }
-            outdated.iter().filter(|table| is_open(**table)).for_each(|table| _ = near.holds.remove(table));
+            near.holds.retain(|table, stamp| {
+                let by = outdated.iter().find(|(one, _)| one == table).and_then(|(_, by)| version(*by));
+                [version(EVERYTHING), by].into_iter().flatten().all(|version| version <= *stamp)
+            });
         }
     }
 
@@ -211,7 +212,10 @@ impl Nears {
         version_if_open: impl Fn(u32) -> Option<u64>,
     ) -> bool {
         let Some(near) = self.attached.get_mut(&id).filter(|near| !near.is_gone) else { return false };
-        near.holds.extend(basis.tables);
+        for table in basis.tables {
+            let latest = near.holds.entry(*table).or_insert(told.stamp);
+            *latest = told.stamp.max(*latest);
+        }
         let version = |cell: &u32| {
             let version = version_if_open(*cell).filter(|version| *version <= told.stamp)?;
             Some((*cell, version))
@@ -279,7 +283,7 @@ impl Nears {
 
 impl Attached {
     fn may_hold(&self, cells: &[u32]) -> bool {
-        cells.iter().any(|cell| *cell == EVERYTHING || self.holds.contains(cell))
+        cells.iter().any(|cell| *cell == EVERYTHING || self.holds.contains_key(cell))
     }
 
     fn say(&mut self, message: ToNear) {
@@ -308,5 +312,49 @@ impl Attached {
 
     pub fn attachment(&self) -> [u64; 2] {
         self.attachment
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: u32 = 2;
+
+    fn told(stamp: u64) -> Told {
+        Told { connection: 7, command: 1, check: 0, context: 0, stamp, cells: Vec::new() }
+    }
+
+    fn with_result(stamp: u64, version: u64) -> (Nears, NearId) {
+        let mut nears = Nears::new(Terms::default(), 1);
+        let id = nears.attach("near", "", 1, 0);
+        nears.hear(id, &FromNear::Renew { sent: 0 }, 0);
+        assert!(nears.tell(id, Basis { tables: &[TABLE], cells: &[TABLE] }, told(stamp), |_| Some(version)));
+        (nears, id)
+    }
+
+    /// Between the opening of a cell and its telling is time for a read.
+    #[test]
+    fn what_was_read_after_an_opening_is_held_even_if_the_opening_is_told_later() {
+        let (mut nears, _) = with_result(101, 100);
+        nears.open(&[TABLE, TABLE + 1], &[(TABLE, TABLE + 1)], |_| Some(100));
+        assert!(!nears.close(&[TABLE], 1).is_none(), "the next writer waits for it");
+        // Another write of other rows was faster.
+        let (mut nears, _) = with_result(101, 100);
+        nears.open(&[TABLE, TABLE + 1], &[(TABLE, TABLE + 1)], |cell| Some(if cell == TABLE { 105 } else { 100 }));
+        assert!(!nears.close(&[TABLE], 1).is_none(), "the next writer waits for it");
+        let (mut nears, _) = with_result(101, 100);
+        nears.open(&[EVERYTHING], &[], |_| Some(100));
+        assert!(!nears.close(&[TABLE], 1).is_none(), "the next writer waits for it");
+    }
+
+    #[test]
+    fn what_was_read_before_an_opening_is_held_no_more() {
+        let (mut nears, _) = with_result(99, 98);
+        nears.open(&[TABLE, TABLE + 1], &[(TABLE, TABLE + 1)], |_| Some(100));
+        assert!(nears.close(&[TABLE], 1).is_none());
+        let (mut nears, _) = with_result(99, 98);
+        nears.open(&[EVERYTHING], &[], |_| Some(100));
+        assert!(nears.close(&[TABLE], 1).is_none());
     }
 }

@@ -285,7 +285,7 @@ impl Search {
                 system.version = system.sequence;
                 system.in_flight -= 1;
                 let version_if_open = system.version_if_open();
-                system.nears.open(&[TABLE], &[TABLE], version_if_open);
+                system.nears.open(&[TABLE], &[(TABLE, TABLE)], version_if_open);
                 system.seen = system.value;
                 Writer::Done
             }

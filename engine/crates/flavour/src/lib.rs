@@ -31,6 +31,7 @@ pub struct Flavour {
     pub variables: Variables,
     pub modes: Modes,
     pub habits: Habits,
+    pub asked: Asked,
     pub engines: Engines,
     pub errors: Errors,
     pub capabilities: Capabilities,
@@ -86,6 +87,11 @@ pub struct Statements {
     pub has_sql_cache: bool,
     /// `$$` and `$name$` are quotes.
     pub has_dollar_quotes: bool,
+    /// A client that is told of its session is told where a transaction begins and ends by a statement of its own, whatever
+    /// `session_track_transaction_info` says.
+    pub tells_transactions: bool,
+    /// Near caches have been tried with it. Others get no lease.
+    pub admits_nears: bool,
     /// Words besides GLOBAL for settings that are not the session's own.
     pub global_scopes: &'static [&'static str],
     /// What stands before each row of VALUES as a statement.
@@ -247,6 +253,8 @@ pub struct Habits {
     pub reports: Habit,
     /// The server refuses what may look at many rows.
     pub joins: Habit,
+    /// The session says which number its next transaction has. What the server skips or refuses then is for it to say.
+    pub numbers: Habit,
 }
 
 #[derive(Clone, Copy)]
@@ -270,9 +278,20 @@ impl Habit {
 }
 
 impl Habits {
-    pub const fn all(&self) -> [Habit; 4] {
-        [self.traces, self.idleness, self.reports, self.joins]
+    pub const fn all(&self) -> [Habit; 5] {
+        [self.traces, self.idleness, self.reports, self.joins, self.numbers]
     }
+}
+
+/// What a host beside the application asks of a session, which it knows from outside alone, besides settings that are askable.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    /// Expressions that results depend on.
+    pub others: &'static [&'static str],
+    /// The variables among them.
+    pub variables: &'static [&'static str],
+    /// Temporary tables were made in it.
+    pub temporaries: Habit,
 }
 
 /// Storage engines whose tables may be read from the cache.

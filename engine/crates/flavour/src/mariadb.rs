@@ -5,7 +5,7 @@ mod functions;
 
 use crate::capability::*;
 use crate::{
-    Alias, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas,
+    Alias, Asked, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas,
     Statements, Variables,
 };
 
@@ -21,6 +21,8 @@ pub static MARIADB: Flavour = Flavour {
         query_cache_test: None,
         has_sql_cache: true,
         has_dollar_quotes: false,
+        tells_transactions: false,
+        admits_nears: true,
         global_scopes: &[],
         row: "",
         aliases: &ALIASES,
@@ -47,6 +49,7 @@ pub static MARIADB: Flavour = Flavour {
         tells_quotes: true,
     },
     habits: HABITS,
+    asked: ASKED,
     engines: Engines { snapshot: &["InnoDB"], plain: &["MyISAM", "MEMORY"], joining: &["Aria"] },
     errors: ERRORS,
     capabilities: CAPABILITIES,
@@ -177,6 +180,32 @@ const HABITS: Habits = Habits {
         variables: &["max_join_size", "sql_big_selects"],
         question: "@@SESSION.sql_big_selects",
         none: &["1"],
+    },
+    // Numbers that are given here stop nothing.
+    numbers: Habit { variables: &[], question: "0", none: &["0"] },
+};
+
+const ASKED: Asked = Asked {
+    others: &[
+        "CURRENT_ROLE()",
+        "@@SESSION.tx_isolation",
+        "@@SESSION.old_mode",
+        "@@SESSION.system_versioning_asof",
+        "@@SESSION.max_recursive_iterations",
+    ],
+    variables: &[
+        "tx_isolation",
+        "transaction_isolation",
+        "old_mode",
+        "system_versioning_asof",
+        "max_recursive_iterations",
+    ],
+    // Those that triggers and functions make count, too.
+    temporaries: Habit {
+        variables: &[],
+        question: "(SELECT VARIABLE_VALUE FROM information_schema.SESSION_STATUS \
+            WHERE VARIABLE_NAME = 'Com_create_temporary_table')",
+        none: &["0"],
     },
 };
 

@@ -5,8 +5,8 @@ mod functions;
 
 use crate::capability::*;
 use crate::{
-    Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas, Statements,
-    Variables,
+    Asked, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas,
+    Statements, Variables,
 };
 
 pub static MYSQL: Flavour = Flavour {
@@ -21,6 +21,8 @@ pub static MYSQL: Flavour = Flavour {
         query_cache_test: Some("FLUSH LOCAL OPTIMIZER_COSTS"),
         has_sql_cache: false,
         has_dollar_quotes: true,
+        tells_transactions: true,
+        admits_nears: false,
         global_scopes: &["persist", "persist_only"],
         row: "ROW",
         // The variables have the names that users know.
@@ -43,6 +45,7 @@ pub static MYSQL: Flavour = Flavour {
     variables: Variables { without_effect: WITHOUT_EFFECT, askable: ASKABLE },
     modes: Modes { ansi: &["ANSI"], foreign: &[], tells_quotes: false },
     habits: HABITS,
+    asked: ASKED,
     engines: Engines { snapshot: &["InnoDB"], plain: &[], joining: &[] },
     errors: ERRORS,
     capabilities: CAPABILITIES,
@@ -141,6 +144,15 @@ const HABITS: Habits = Habits {
         question: "@@SESSION.sql_big_selects",
         none: &["1"],
     },
+    // Of this session alone: what others begin with is the same.
+    numbers: Habit { variables: &["gtid_next"], question: "@@gtid_next", none: &["AUTOMATIC"] },
+};
+
+/// 5.7 has no roles, and skips the comment. Only SHOW STATUS counts tables that are made, and not temporary ones alone.
+const ASKED: Asked = Asked {
+    others: &["CONCAT(/*!80000 CURRENT_ROLE(), */ '')", "@@SESSION.transaction_isolation"],
+    variables: &["transaction_isolation"],
+    temporaries: Habit { variables: &[], question: "0", none: &["0"] },
 };
 
 const ERRORS: Errors = Errors {

@@ -15,7 +15,7 @@ pub fn is_tested(product: &str, version: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{MARIADB, MARIADB_11_5, mariadb};
+    use crate::{MARIADB, MARIADB_11_5, MYSQL, mariadb};
 
     #[test]
     fn a_tested_line_is_known_by_the_start_of_its_versions() {
@@ -25,6 +25,7 @@ mod tests {
         for other in ["10.6.21-MariaDB", "11.80.1-MariaDB", "11.8", "12.1.2-MariaDB", "9.7.4", ""] {
             assert!(!mariadb(other).is_tested(other), "{other}");
         }
+        assert!(MYSQL.is_tested("9.7.4-2") && !MYSQL.is_tested("8.4.6"));
     }
 
     #[test]

@@ -28,8 +28,10 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     views::settle_asked(engine, link)?;
     let link = &mut Present { link, engine, inherited: engine.settings().inherited() };
+    // What comes to wait from here on is stored in the next round: its tables are not among these.
+    let waiting = engine.late_count();
     let settled = settle(engine, link, &engine.tables().take_asked());
-    engine.store_late();
+    engine.store_late(waiting);
     if link.is_past() { Ok(()) } else { settled }
 }
 

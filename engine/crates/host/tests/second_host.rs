@@ -9,6 +9,7 @@ use session::Engine;
 use wire::Command;
 
 const READ: &str = "SELECT v FROM t WHERE id = 7";
+const ANOTHER_READ: &str = "SELECT v FROM u WHERE id = 7";
 
 const PRODUCTS: [&Flavour; 2] = [&MARIADB, &MYSQL];
 
@@ -42,6 +43,30 @@ impl Link for Interrupted<'_> {
         }
         rows
     }
+}
+
+/// While one table is looked up, somebody reads another one.
+struct Beside<'a>(Option<Host<'a>>);
+
+impl Link for Beside<'_> {
+    fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
+        if let Some(mut host) = self.0.take() {
+            host.ask(ANOTHER_READ);
+            host.server_reads().expect("the server runs it");
+            host.server_answers_read_of("u", ANOTHER_READ, "one");
+        }
+        Played.query(text)
+    }
+}
+
+#[test]
+fn a_result_that_comes_while_other_tables_are_looked_up_waits_for_its_own() {
+    let engine = engine_of(&MARIADB);
+    Host::connected(&engine).server_runs(READ, "one");
+    let mut beside = Beside(Some(Host::connected(&engine)));
+    catalogue::consult_tables(&engine, &mut beside).expect("the first table is known");
+    catalogue::consult_tables(&engine, &mut Played).expect("the second table is known");
+    assert!(Host::connected(&engine).serves(ANOTHER_READ, "one"));
 }
 
 #[test]

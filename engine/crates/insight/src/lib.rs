@@ -22,6 +22,6 @@ mod worth;
 pub use curve::{Curve, FACTORS, Moment, Point, Sample, Trial};
 pub use digests::{Digest, Digests, NOBODY, Outcome, REASONS, ShapeId};
 pub use repeats::{Count, Repeats};
-pub use rules::{Caching, Rules, Subject};
+pub use rules::{Caching, Pattern, Rules, Subject, digest_of, table_of};
 pub use timeline::Timeline;
 pub use worth::While;

@@ -9,7 +9,7 @@
 mod pattern;
 
 use crate::timeline::LONGEST_SECONDS;
-use pattern::Pattern;
+pub use pattern::Pattern;
 use serde::Deserialize;
 
 /// What a rule says of the statements that it fits.
@@ -136,13 +136,15 @@ impl TryFrom<Written> for Rule {
     }
 }
 
-fn digest_of(text: &str) -> Result<u128, String> {
+/// As a rule writes it.
+pub fn digest_of(text: &str) -> Result<u128, String> {
     let is_hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = is_hex.then(|| u128::from_str_radix(text, 16).ok()).flatten();
     number.ok_or_else(|| format!("\"digest\" is 32 hexadecimal digits as SHOW FQC QUERIES shows them, not \"{text}\""))
 }
 
-fn table_of(text: &str) -> Result<(Pattern, Pattern), String> {
+/// Schema and name, as a rule writes them.
+pub fn table_of(text: &str) -> Result<(Pattern, Pattern), String> {
     let (schema, name) =
         text.split_once('.').ok_or_else(|| format!("\"table\" is written \"schema.table\", not \"{text}\""))?;
     Ok((Pattern::new(schema.into()), Pattern::new(name.into())))

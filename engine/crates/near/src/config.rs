@@ -1,14 +1,18 @@
 //! The configuration, as it is used: every value checked, certificates loaded.
 
+use crate::account::Account;
 use crate::options::Options;
 use crate::process;
+use crate::server::{Connector, Server};
 use crate::tls;
+use crate::ttl::rules::Rules;
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio_rustls::{TlsAcceptor, TlsConnector};
+use tokio_rustls::TlsAcceptor;
 use wire::proxy::Version;
 
 /// Sockets of a connection: the client's and the server's.
@@ -22,12 +26,6 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Server {
-    Tcp { host: String, port: u16 },
-    Unix(PathBuf),
-}
-
 /// What a running process keeps: a change needs a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fixed {
@@ -35,6 +33,7 @@ pub struct Fixed {
     pub socket_mode: u32,
     pub metrics: Option<SocketAddr>,
     pub threads: usize,
+    pub size: u64,
 }
 
 pub struct Config {
@@ -49,31 +48,11 @@ pub struct Config {
     pub is_tls_required: bool,
     /// TLS towards the server.
     pub connector: Option<Connector>,
-}
-
-#[derive(Clone)]
-pub struct Connector {
-    pub tls: TlsConnector,
-    pub name: tls::Name,
-}
-
-impl Server {
-    fn host(&self) -> &str {
-        match self {
-            Server::Tcp { host, .. } => host,
-            Server::Unix(_) => "",
-        }
-    }
-}
-
-impl Display for Server {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Server::Tcp { host, port } if host.contains(':') => write!(formatter, "[{host}]:{port}"),
-            Server::Tcp { host, port } => write!(formatter, "{host}:{port}"),
-            Server::Unix(path) => path.display().fmt(formatter),
-        }
-    }
+    /// Who attaches to the server's cache.
+    pub feed: Option<Account>,
+    /// By which results are served outdated.
+    pub rules: Option<Arc<Rules>>,
+    pub name: String,
 }
 
 impl Display for Address {
@@ -96,6 +75,7 @@ impl Config {
                 socket_mode: options.value("socket-mode", mode)?,
                 metrics: options.value("metrics", metrics)?,
                 threads: options.value("threads", |text| number(text, 0..=1024))? as usize,
+                size: options.value("size", size)?,
             },
             server,
             max_connections: options.value("max-connections", |text| number(text, 1..=100_000))? as usize,
@@ -105,9 +85,19 @@ impl Config {
             acceptor,
             is_tls_required: options.value("tls-required", yes_or_no)?,
             connector,
+            feed: feed(options)?,
+            rules: rules(options)?,
+            name: options.value("name", name)?,
         };
         config.check(options)?;
         Ok(config)
+    }
+
+    /// After a reload.
+    pub fn continue_counts(&mut self, before: &Config) {
+        if let (Some(rules), Some(before)) = (self.rules.as_mut().and_then(Arc::get_mut), &before.rules) {
+            rules.continue_counts(before);
+        }
     }
 
     fn check(&self, options: &Options) -> Result<(), String> {
@@ -123,6 +113,10 @@ impl Config {
             let why = "a server asks a unix socket who its peer is, and accounts such as root@localhost may log in by that alone; \
                 run fqc-near under an account of its own, or use HOST:PORT";
             return Err(options.error("server", why));
+        }
+        if self.rules.is_some() && self.feed.is_some() {
+            let why = "its results are never outdated, and those by rules and hints may be; choose one of the two";
+            return Err(options.error("feed-user", why));
         }
         let wanted = self.max_connections as u64 * FILES_PER_CONNECTION + FILES_BESIDE;
         let limit = process::raise_open_files(wanted);
@@ -202,6 +196,60 @@ fn seconds(text: &str) -> Result<Duration, String> {
 fn number(text: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 1 << 20;
+    const MOST: u64 = 1 << 40;
+    let (digits, shift) = match text.as_bytes().last().map(u8::to_ascii_uppercase) {
+        Some(b'K') => (&text[..text.len() - 1], 10),
+        Some(b'M') => (&text[..text.len() - 1], 20),
+        Some(b'G') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    let bytes = bytes.filter(|bytes| (LEAST..=MOST).contains(bytes));
+    bytes.ok_or_else(|| "must be from 1M to 1024G, such as 64M".into())
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let fits = |name: &str| {
+        let is_fit = |one: char| one.is_ascii_alphanumeric() || "-._:".contains(one);
+        (1..=feed::LONGEST_NAME).contains(&name.len()) && name.chars().all(is_fit)
+    };
+    if text.is_empty() {
+        let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        return Ok(Some(own.trim().to_owned()).filter(|own| fits(own)).unwrap_or_else(|| "fqc-near".into()));
+    }
+    let wrong = || format!("must be 1 to {} letters, digits and -._:", feed::LONGEST_NAME);
+    fits(text).then(|| text.to_owned()).ok_or_else(wrong)
+}
+
+fn feed(options: &Options) -> Result<Option<Account>, String> {
+    let (user, file) = (options.text("feed-user"), options.text("feed-password-file"));
+    if user.is_empty() {
+        return if file.is_empty() { Ok(None) } else { Err("feed-password-file: needs feed-user".into()) };
+    }
+    let read = |file: &str| match file {
+        "" => Ok(String::new()),
+        file => std::fs::read_to_string(file).map(|text| text.lines().next().unwrap_or_default().to_owned()),
+    };
+    let password = options.value("feed-password-file", read)?;
+    Ok(Some(Account { user: user.into(), password }))
+}
+
+fn rules(options: &Options) -> Result<Option<Arc<Rules>>, String> {
+    let has_hints = options.value("hints", yes_or_no)?;
+    let read = |file: &str| match file {
+        "" => Rules::parse("", has_hints),
+        file => {
+            let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+            Rules::parse(&text, has_hints)
+        }
+    };
+    let rules = options.value("rules", read)?;
+    let is_wanted = has_hints || !options.text("rules").is_empty();
+    Ok(is_wanted.then(|| Arc::new(rules)))
 }
 
 fn acceptor(options: &Options) -> Result<Option<TlsAcceptor>, String> {

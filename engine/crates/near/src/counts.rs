@@ -1,23 +1,9 @@
 //! What is counted, and how `/metrics` tells of it.
 
+use crate::counter::Counter;
 use crate::follow::Unread;
+use crate::ttl::rules::{self, Rules};
 use std::fmt::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-#[derive(Default)]
-pub struct Counter(AtomicUsize);
-
-impl Counter {
-    pub fn add(&self, count: usize) {
-        if count > 0 {
-            self.0.fetch_add(count, Ordering::Relaxed);
-        }
-    }
-
-    pub fn get(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 #[derive(Default)]
 pub struct Counts {
@@ -49,13 +35,7 @@ impl Counts {
             ("{reason=\"lost\"}", self.lost.get()),
         ];
         tell(&mut out, "connections_refused_total", "counter", "Clients that did not get in.", &refused);
-        tell(
-            &mut out,
-            "commands_total",
-            "counter",
-            "Commands of clients, all passed to the server.",
-            &[("", self.commands.get())],
-        );
+        tell(&mut out, "commands_total", "counter", "Commands of clients.", &[("", self.commands.get())]);
         let labels = Unread::ALL.map(|why| format!("{{reason=\"{}\"}}", why.name()));
         let unread: Vec<_> =
             labels.iter().zip(&self.unread).map(|(label, counter)| (label.as_str(), counter.get())).collect();
@@ -63,6 +43,37 @@ impl Counts {
         let bytes = [("{from=\"client\"}", self.from_clients.get()), ("{from=\"server\"}", self.from_servers.get())];
         tell(&mut out, "bytes_total", "counter", "Bytes passed on after the login.", &bytes);
         out
+    }
+}
+
+/// What is answered from memory. `obstacle`: why nothing is; empty if that is not known.
+pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, obstacle: &str) {
+    let one = |value: u64| [("", value as usize)];
+    tell(out, "serving", "gauge", "Whether reads may be answered from memory now.", &one(may_serve.into()));
+    if !obstacle.is_empty() {
+        let label = format!("{{reason={obstacle:?}}}");
+        tell(out, "obstacle", "gauge", "Why nothing is answered from memory.", &[(&label, 1)]);
+    }
+    tell(out, "hits_total", "counter", "Reads answered from memory.", &one(counted.hits));
+    tell(out, "misses_total", "counter", "Reads that could be kept, answered by the server.", &one(counted.misses));
+    tell(out, "entries", "gauge", "Results in memory.", &one(counted.entries));
+    tell(out, "memory_bytes", "gauge", "Memory that results take, of the option size.", &one(counted.bytes));
+}
+
+/// A counter of each rule, and what is said of it.
+type OfRules = (&'static str, &'static str, fn(&rules::Counts) -> &Counter);
+
+/// What became of the reads that a rule decides.
+pub fn tell_rules(out: &mut String, rules: &Rules) {
+    let told: [OfRules; 3] = [
+        ("rule_hits_total", "Reads that a rule let be answered from memory.", |counts| &counts.hits),
+        ("rule_misses_total", "Reads that a rule fits, answered by the server.", |counts| &counts.misses),
+        ("rule_refreshes_total", "Those among them that went there past soft_ttl.", |counts| &counts.refreshes),
+    ];
+    let labels: Vec<_> = rules.counts().map(|(name, counts)| (format!("{{rule={name:?}}}"), counts)).collect();
+    for (name, help, of) in told.iter().filter(|_| !labels.is_empty()) {
+        let values: Vec<_> = labels.iter().map(|(label, counts)| (label.as_str(), of(counts).get())).collect();
+        tell(out, name, "counter", help, &values);
     }
 }
 

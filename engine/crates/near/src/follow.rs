@@ -1,10 +1,10 @@
 //! Follows both sides of one connection as their bytes pass, to know what the server still owes the client.
 //!
 //! It changes nothing and keeps nothing but a few bytes for each command that waits for its answer. What it does not understand
-//! ends the following, never the connection.
+//! ends the following, never the connection, unless a command was sent of which the client must not see the answer.
 
 use std::collections::VecDeque;
-use wire::{Command, Expect, Header, Progress, ResponseTracker, status};
+use wire::{Command, Expect, Header, Outcome, Progress, ResponseTracker, status};
 
 /// Commands that a client may send ahead. No client is known to send more than some dozens.
 const MOST_AHEAD: usize = 4096;
@@ -38,13 +38,36 @@ pub struct Follower {
     sent: Packets,
     answered: Packets,
     /// Commands that the server has not begun to answer, in their order.
-    due: VecDeque<Expect>,
-    answering: Option<ResponseTracker>,
+    due: VecDeque<Due>,
+    answering: Option<(Due, ResponseTracker)>,
     /// What the client sends is the content of a file.
     is_in_file: bool,
-    is_in_transaction: bool,
+    /// The last flags that an answer had.
+    flags: u16,
     unread: Option<Unread>,
-    commands: usize,
+    /// Commands of the client since it logged in.
+    begun: usize,
+    /// Those that were told already.
+    taken: usize,
+}
+
+/// An answer that the server owes.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    expect: Expect,
+    /// The client did not ask for it.
+    is_hidden: bool,
+    /// What the one who notes it knows it by.
+    noted: Option<u64>,
+}
+
+/// Bytes of one answer.
+pub struct Part<'a> {
+    pub bytes: &'a [u8],
+    pub is_hidden: bool,
+    pub noted: Option<u64>,
+    /// With its last bytes.
+    pub outcome: Option<Outcome>,
 }
 
 impl Follower {
@@ -57,9 +80,10 @@ impl Follower {
             due: VecDeque::new(),
             answering: None,
             is_in_file: false,
-            is_in_transaction: false,
+            flags: 0,
             unread: None,
-            commands: 0,
+            begun: 0,
+            taken: 0,
         }
     }
 
@@ -68,19 +92,66 @@ impl Follower {
         Follower { unread: Some(why), ..Follower::new(0) }
     }
 
+    pub fn capabilities(&self) -> u64 {
+        self.capabilities
+    }
+
     pub fn why_unread(&self) -> Option<Unread> {
         self.unread
     }
 
     /// Commands since this was last asked.
     pub fn take_commands(&mut self) -> usize {
-        std::mem::take(&mut self.commands)
+        self.begun - std::mem::replace(&mut self.taken, self.begun)
+    }
+
+    pub fn commands_begun(&self) -> usize {
+        self.begun
     }
 
     /// The connection could end here without a loss: no command is on its way, and no transaction is open.
     pub fn is_at_rest(&self) -> bool {
-        let is_idle = self.due.is_empty() && self.answering.is_none() && self.sent.is_between();
-        self.unread.is_none() && is_idle && !self.is_in_transaction
+        self.is_quiet() && self.flags & status::IN_TRANS == 0
+    }
+
+    /// The server owes nothing.
+    pub fn is_quiet(&self) -> bool {
+        self.is_between() && self.due.is_empty() && self.answering.is_none()
+    }
+
+    /// The last flags that an answer had.
+    pub fn flags(&self) -> u16 {
+        self.flags
+    }
+
+    /// The next byte of the client begins a packet that is no part of anything.
+    pub fn is_between(&self) -> bool {
+        self.unread.is_none() && self.sent.is_between() && !self.is_in_file
+    }
+
+    /// What the client sends is the content of a file.
+    pub fn is_in_file(&self) -> bool {
+        self.is_in_file
+    }
+
+    /// The flags of the answer to the login.
+    pub fn begin(&mut self, flags: u16) {
+        self.flags = flags;
+    }
+
+    /// At rest, and a read would be a transaction of its own.
+    pub fn is_autonomous(&self) -> bool {
+        self.is_at_rest() && self.flags & status::AUTOCOMMIT != 0
+    }
+
+    /// A command that is not the client's goes to the server: the client must not see its answer.
+    pub fn expect_hidden(&mut self, expect: Expect) {
+        self.due.push_back(Due { expect, is_hidden: true, noted: None });
+    }
+
+    /// The answer to the last command is noted under this number.
+    pub fn note_last(&mut self, number: u64) {
+        self.due.back_mut().into_iter().for_each(|due| due.noted = Some(number));
     }
 
     /// Bytes of the client, before the server gets them.
@@ -102,48 +173,68 @@ impl Follower {
         if header.sequence != 0 {
             return;
         }
-        self.commands += 1;
+        self.begun += 1;
         match first.and_then(Command::from_byte) {
             Some(Command::BinlogDump | Command::BinlogDumpGtid) => self.give_up(Unread::Replication),
             command => match answer_to(command) {
                 Expect::Nothing => {}
                 _ if self.due.len() == MOST_AHEAD => self.give_up(Unread::NotUnderstood),
-                expect => self.due.push_back(expect),
+                expect => self.due.push_back(Due { expect, is_hidden: false, noted: None }),
             },
         }
     }
 
-    /// Bytes of the server, before the client gets them.
-    pub fn from_server(&mut self, bytes: &[u8]) {
+    /// Bytes of the server, before the client gets them: `see` is shown the parts of answers that they are. Returns whatever follows
+    /// once they are not understood.
+    pub fn from_server<'a>(&mut self, bytes: &'a [u8], mut see: impl FnMut(Part<'a>)) -> &'a [u8] {
         let mut rest = bytes;
         while self.unread.is_none() && !rest.is_empty() {
             // Answers to commands that were sent ahead may come together: a tracker gets no byte beyond a packet.
+            let before = rest;
             let piece = self.answered.piece(&mut rest);
-            self.piece_of_server(piece);
+            match self.piece_of_server(piece) {
+                Some(part) => see(part),
+                None => return before,
+            }
         }
+        rest
     }
 
-    fn piece_of_server(&mut self, piece: &[u8]) {
+    /// None if it is not understood.
+    fn piece_of_server<'a>(&mut self, bytes: &'a [u8]) -> Option<Part<'a>> {
         if self.answering.is_none() {
-            let Some(expect) = self.due.pop_front() else { return self.give_up(Unread::NotUnderstood) };
-            self.answering = Some(ResponseTracker::new(expect, self.capabilities));
+            let Some(due) = self.due.pop_front() else {
+                self.give_up(Unread::NotUnderstood);
+                return None;
+            };
+            self.answering = Some((due, ResponseTracker::new(due.expect, self.capabilities)));
         }
-        match self.answering.as_mut().map(|tracker| tracker.feed(piece)) {
-            Some(Progress::Done(outcome)) => {
+        let (due, tracker) = self.answering.as_mut()?;
+        let mut part = Part { bytes, is_hidden: due.is_hidden, noted: due.noted, outcome: None };
+        match tracker.feed(bytes) {
+            Progress::Done(outcome) => {
                 self.answering = None;
-                if let Some(flags) = outcome.status {
-                    self.is_in_transaction = flags & status::IN_TRANS != 0;
-                }
+                self.flags = outcome.status.unwrap_or(self.flags);
+                part.outcome = Some(outcome);
             }
-            Some(Progress::LocalInfile) => self.is_in_file = true,
-            Some(Progress::More) => {}
-            Some(Progress::Confused) | None => self.give_up(Unread::NotUnderstood),
+            Progress::LocalInfile => self.is_in_file = true,
+            Progress::More => {}
+            Progress::Confused => {
+                self.give_up(Unread::NotUnderstood);
+                return None;
+            }
         }
+        Some(part)
+    }
+
+    /// What is not understood could be an answer that the client must not see.
+    pub fn hides_something(&self) -> bool {
+        self.answering.iter().map(|(due, _)| due).chain(&self.due).any(|due| due.is_hidden)
     }
 
     fn give_up(&mut self, why: Unread) {
-        let commands = self.commands;
-        *self = Follower { commands, ..Follower::unread(why) };
+        let (due, answering) = (std::mem::take(&mut self.due), self.answering.take());
+        *self = Follower { begun: self.begun, taken: self.taken, due, answering, ..Follower::unread(why) };
     }
 }
 
@@ -270,10 +361,10 @@ mod tests {
         }
         let answer = ok(0);
         for byte in &answer[..answer.len() - 1] {
-            follower.from_server(&[*byte]);
+            follower.from_server(&[*byte], |_| {});
             assert!(!follower.is_at_rest());
         }
-        follower.from_server(&answer[answer.len() - 1..]);
+        follower.from_server(&answer[answer.len() - 1..], |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 1);
     }
@@ -283,7 +374,7 @@ mod tests {
         let mut follower = Follower::new(PROTOCOL_41);
         for (flags, is_at_rest) in [(status::IN_TRANS, false), (0, true)] {
             follower.from_client(&packet(0, QUERY));
-            follower.from_server(&ok(flags));
+            follower.from_server(&ok(flags), |_| {});
             assert_eq!(follower.is_at_rest(), is_at_rest);
         }
     }
@@ -293,9 +384,9 @@ mod tests {
         let mut follower = Follower::new(PROTOCOL_41);
         follower.from_client(&[packet(0, QUERY), packet(0, b"\x0e"), packet(0, b"\x19\x01\0\0\0")].concat());
         let answers = [ErrPacket::build(1, 1064, b"42000", "no"), ok(0)].concat();
-        follower.from_server(&answers[..answers.len() - 1]);
+        follower.from_server(&answers[..answers.len() - 1], |_| {});
         assert!(!follower.is_at_rest());
-        follower.from_server(&answers[answers.len() - 1..]);
+        follower.from_server(&answers[answers.len() - 1..], |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 3);
     }
@@ -304,7 +395,7 @@ mod tests {
     fn the_content_of_a_file_is_no_command() {
         let mut follower = Follower::new(PROTOCOL_41);
         follower.from_client(&packet(0, b"\x03LOAD DATA LOCAL INFILE 'f' INTO TABLE t"));
-        follower.from_server(&packet(1, b"\xfbf"));
+        follower.from_server(&packet(1, b"\xfbf"), |_| {});
         // After 256 packets the sequence is that of a command.
         for sequence in 2..=u8::MAX {
             follower.from_client(&packet(sequence, b"\x01row"));
@@ -312,7 +403,7 @@ mod tests {
         follower.from_client(&packet(0, b"\x01row"));
         follower.from_client(&packet(1, b""));
         assert!(!follower.is_at_rest());
-        follower.from_server(&ok_packet(2, 1, 0, 0, 0));
+        follower.from_server(&ok_packet(2, 1, 0, 0, 0), |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 1);
     }
@@ -326,7 +417,7 @@ mod tests {
         follower.from_client(&long[..long.len() - 1]);
         assert!(!follower.is_at_rest());
         follower.from_client(&long[long.len() - 1..]);
-        follower.from_server(&ok(0));
+        follower.from_server(&ok(0), |_| {});
         assert!(follower.is_at_rest());
         assert_eq!(follower.take_commands(), 1);
     }
@@ -363,7 +454,7 @@ mod tests {
                 let bytes = anything(&mut random, is_of_client);
                 let feed = |follower: &mut Follower, bytes: &[u8]| match is_of_client {
                     true => follower.from_client(bytes),
-                    false => follower.from_server(bytes),
+                    false => _ = follower.from_server(bytes, |_| {}),
                 };
                 feed(&mut whole, &bytes);
                 let mut rest = &bytes[..];
@@ -372,7 +463,7 @@ mod tests {
                     feed(&mut cut, piece);
                     rest = others;
                 }
-                let state = |follower: &Follower| (follower.is_at_rest(), follower.why_unread(), follower.commands);
+                let state = |follower: &Follower| (follower.is_at_rest(), follower.why_unread(), follower.begun);
                 assert_eq!(state(&whole), state(&cut), "round {round}, step {step}: {bytes:?}");
             }
             unread += usize::from(whole.why_unread().is_some());
@@ -383,7 +474,7 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_not_followed() {
         let mut follower = Follower::new(PROTOCOL_41);
-        follower.from_server(&ErrPacket::build(0, 1927, b"70100", "Connection was killed"));
+        follower.from_server(&ErrPacket::build(0, 1927, b"70100", "Connection was killed"), |_| {});
         assert_eq!(follower.why_unread(), Some(Unread::NotUnderstood));
         let mut follower = Follower::new(PROTOCOL_41);
         follower.from_client(&packet(0, b"\x12\x04\0\0\0\0\0\x01\0\0\0"));

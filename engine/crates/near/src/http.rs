@@ -46,7 +46,7 @@ async fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await
 }
 
-fn path(request: &[u8]) -> Option<&str> {
+pub fn path(request: &[u8]) -> Option<&str> {
     let line = request.split(|&byte| byte == b'\r').next()?;
     std::str::from_utf8(line).ok()?.strip_prefix("GET ")?.split([' ', '?']).next()
 }

@@ -1,25 +1,43 @@
 //! `fqc-near`: the engine's host on the application's machine.
 //!
 //! Each client gets a server connection of its own, and both sides' bytes pass unchanged. The login is passed on, so that no password
-//! is known here. This version relays and counts; it answers nothing itself.
+//! of a client is known here. A read that repeats is answered from memory, while the server has lent the right to (`memory`, `seat`).
 //! Invariants: nothing is read from one side while the other has not taken what came before; whatever a client or a server sends
 //! costs at most its own connection.
-//! Deliberately absent: SQL, pools, any change to what a client asks or a server answers.
+//! Deliberately absent: SQL, pools, any opinion on what may be kept: that is the server's.
 
+mod account;
+mod answer;
+mod attachment;
+mod clock;
+mod command;
 mod config;
+mod counter;
 mod counts;
 pub mod follow;
-mod http;
+pub mod http;
+pub mod import;
+mod kept;
 mod login;
 pub mod manual;
+pub mod memory;
 mod notify;
+mod obstacle;
 pub mod options;
+mod own;
+pub mod policy;
+mod prepared;
 mod process;
-mod pump;
+pub mod pump;
 mod relay;
+mod report;
+pub mod seat;
+mod server;
 pub mod service;
 mod shared;
 mod stream;
 mod tls;
+pub mod ttl;
+mod unseen;
 
 pub use service::run;

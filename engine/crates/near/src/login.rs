@@ -2,24 +2,40 @@
 //!
 //! The exchange is the client's and the server's own, so that it works with every way to prove an identity, and no password stays here.
 //! Where only one leg has TLS, three things differ between the legs: whether TLS is offered, whether it is asked for, and, since
-//! the request for TLS is a packet, the packets' numbers.
+//! the request for TLS is a packet, the packets' numbers. And where reads are answered from memory, no client is offered to keep
+//! column metadata itself: an answer is the same for all only if it has them.
 
-use crate::config::{Config, Connector};
+use crate::config::Config;
 use crate::follow::{Follower, Unread};
+use crate::server::Connector;
 use crate::stream::{Packets, Stream};
 use std::io;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
-use wire::{ClientHello, ErrPacket, Greeting, Header, capability, push_packet};
+use wire::{ClientHello, ErrPacket, Greeting, Header, OkPacket, capability, push_packet};
 
 /// Both legs after the login, or once nothing more can be understood of it.
 pub struct Legs {
     pub client: Stream,
     pub server: Stream,
     pub follower: Follower,
+    pub agreed: Agreed,
     /// What the client still has to get first.
     pub to_client: Vec<u8>,
     pub to_server: Vec<u8>,
+}
+
+/// What the two sides have told each other.
+#[derive(Default)]
+pub struct Agreed {
+    /// The connection's number, and the check of the server's greeting.
+    pub number: u32,
+    pub greeting: u64,
+    pub version: Vec<u8>,
+    /// In force.
+    pub capabilities: u64,
+    /// Of the client's login.
+    pub collation: u16,
 }
 
 pub enum Failure {
@@ -77,6 +93,7 @@ struct Introduction<'a> {
     server: Packets,
     config: &'a Config,
     has_client_tls: bool,
+    agreed: Agreed,
 }
 
 /// Why an introduction goes no further.
@@ -100,14 +117,21 @@ impl From<io::Error> for Stop {
 
 pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Config) -> Result<Legs, Failure> {
     let (client, server) = (Packets::new(client), Packets::new(server));
-    let mut legs = Introduction { client, server, config, has_client_tls: false };
+    let mut legs = Introduction { client, server, config, has_client_tls: false, agreed: Agreed::default() };
     let introduced = timeout(config.connect_timeout, legs.introduce(is_remote)).await.map_err(io::Error::from)?;
     match introduced {
-        Ok(in_force) => legs.authenticate(in_force).await,
+        Ok(()) => legs.authenticate().await,
         Err(Stop::Refused(sequence, error)) => Err(Failure::Refused { client: legs.client.stream, sequence, error }),
         Err(Stop::Unread { to_client, to_server, why }) => {
             let (client, server) = (legs.client.stream, legs.server.stream);
-            Ok(Legs { client, server, follower: Follower::unread(why), to_client, to_server })
+            Ok(Legs {
+                client,
+                server,
+                follower: Follower::unread(why),
+                agreed: Agreed::default(),
+                to_client,
+                to_server,
+            })
         }
         Err(Stop::LoginRefused) => Err(Failure::LoginRefused),
         Err(Stop::Lost(error)) => Err(Failure::Lost(error)),
@@ -115,8 +139,7 @@ pub async fn login(client: Stream, is_remote: bool, server: Stream, config: &Con
 }
 
 impl Introduction<'_> {
-    /// The capabilities in force.
-    async fn introduce(&mut self, is_remote: bool) -> Result<u64, Stop> {
+    async fn introduce(&mut self, is_remote: bool) -> Result<(), Stop> {
         let greeting = self.greet().await?;
         let mut hello = self.hello().await?;
         let sequence = hello[3].wrapping_add(1);
@@ -139,7 +162,9 @@ impl Introduction<'_> {
             let _ = ClientHello::ask_tls(&mut hello[Header::SIZE..], self.config.connector.is_some());
         }
         send(&mut self.server, &hello).await?;
-        Ok(greeting.capabilities & parsed.capabilities)
+        self.agreed.capabilities = greeting.capabilities & parsed.capabilities;
+        self.agreed.collation = parsed.charset;
+        Ok(())
     }
 
     /// Neither leg has TLS of its own: nothing is changed.
@@ -171,12 +196,18 @@ impl Introduction<'_> {
             let message = "fqc-near does not understand the server's greeting";
             return Err(self.not_understood(first, Vec::new(), 0, message));
         };
+        let check = feed::check_of(&first[Header::SIZE..]);
+        (self.agreed.number, self.agreed.greeting) = (greeting.connection_id, check);
+        self.agreed.version = greeting.version.clone();
         if self.config.connector.is_some() && greeting.capabilities & capability::SSL == 0 {
             let message = format!("{} offers no TLS, which server-tls demands", self.config.server);
             return Err(Stop::Refused(0, Refusal::of_tls(message)));
         }
         if !self.is_plain() {
             let _ = Greeting::offer_tls(&mut first[Header::SIZE..], self.config.acceptor.is_some());
+        }
+        if self.config.feed.is_some() || self.config.rules.is_some() {
+            let _ = Greeting::withhold(&mut first[Header::SIZE..], capability::MARIADB_CACHE_METADATA);
         }
         send(&mut self.client, &first).await?;
         Ok(greeting)
@@ -211,11 +242,12 @@ impl Introduction<'_> {
     }
 
     /// Passes the exchange on until the server says how it has ended.
-    async fn authenticate(mut self, in_force: u64) -> Result<Legs, Failure> {
+    async fn authenticate(mut self) -> Result<Legs, Failure> {
         const OK: u8 = 0;
         const ERR: u8 = 0xff;
         let shift = self.shift();
-        loop {
+        let in_force = self.agreed.capabilities;
+        let flags = loop {
             tokio::select! {
                 packet = self.client.next() => {
                     let mut packet = packet?;
@@ -227,17 +259,18 @@ impl Introduction<'_> {
                     packet[3] = packet[3].wrapping_sub(shift);
                     send(&mut self.client, &packet).await?;
                     match packet.get(Header::SIZE) {
-                        Some(&OK) => break,
+                        Some(&OK) => break OkPacket::parse(&packet[Header::SIZE..], in_force).map_or(0, |ok| ok.status),
                         Some(&ERR) => return Err(Failure::LoginRefused),
                         _ => {}
                     }
                 }
             }
-        }
+        };
         let is_compressed = in_force & capability::COMPRESSED != 0;
-        let follower = if is_compressed { Follower::unread(Unread::Compressed) } else { Follower::new(in_force) };
+        let mut follower = if is_compressed { Follower::unread(Unread::Compressed) } else { Follower::new(in_force) };
+        follower.begin(flags);
         let (client, server) = (self.client.stream, self.server.stream);
-        Ok(Legs { client, server, follower, to_client: Vec::new(), to_server: Vec::new() })
+        Ok(Legs { client, server, follower, agreed: self.agreed, to_client: Vec::new(), to_server: Vec::new() })
     }
 }
 

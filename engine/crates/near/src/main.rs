@@ -1,7 +1,7 @@
 //! The program `fqc-near`.
 
 use near::options::Wish;
-use near::{manual, run, service};
+use near::{import, manual, run, service};
 use std::process::ExitCode;
 
 const WRONG: u8 = 2;
@@ -14,6 +14,13 @@ fn main() -> ExitCode {
         Ok(Wish::Check(invocation)) => match service::read(&invocation) {
             Ok(_) => say("the configuration is valid\n"),
             Err(error) => fail(&error, WRONG),
+        },
+        Ok(Wish::Import(product, file)) => match import::read(product, &file) {
+            Ok(imported) => {
+                imported.notes.iter().for_each(|note| eprintln!("{}: {note}", file.display()));
+                say(&imported.rules)
+            }
+            Err(error) => fail(&format!("{}: {error}", file.display()), WRONG),
         },
         Ok(Wish::Run(invocation)) => match service::read(&invocation) {
             Ok(config) => {

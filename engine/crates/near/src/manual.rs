@@ -4,11 +4,15 @@ use crate::options::{CONFIG, Definition, OPTIONS};
 use std::fmt::Write;
 
 const PURPOSE: &str = "Stands beside an application and passes its MySQL connections on to one server, each with a connection of its \
-    own. It counts what passes. It answers no statement itself yet.";
+    own. Where the server runs Fast Query Cache, it answers repeated reads from memory, and never with an outdated result. \
+    Elsewhere it does so by rules that say which results may be outdated, and for how long.";
 const PRECEDENCE: &str = "Every option can be a flag, a variable of the environment, or a key of the file that --config names; the \
     first of these that says it counts.";
 const SIGNALS: &[(&str, &str)] = &[
-    ("SIGHUP", "Read the file and the certificates again. What is wrong is told in the log, and the old values stay."),
+    (
+        "SIGHUP",
+        "Read the file, the rules and the certificates again. What is wrong is told in the log, and the old values stay.",
+    ),
     (
         "SIGTERM, SIGINT",
         "Take no new clients, end each connection once it is idle, then exit. Sent twice: exit at once.",
@@ -19,6 +23,10 @@ const OTHERS: &[(&str, &str)] = &[
     ("--help", "This text."),
     ("--man", "The man page, for man(1)."),
     ("--version", "The version."),
+    (
+        "import proxysql|maxscale FILE",
+        "Write the rules of their configuration file as rules of ours, say on standard error what cannot be carried over, and exit.",
+    ),
 ];
 
 fn all() -> impl Iterator<Item = &'static Definition> {

@@ -2,6 +2,7 @@
 //!
 //! `--help`, the man page and the reference are made from the same table.
 
+use crate::import::Product;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -52,6 +53,18 @@ options! {
         "PEM file with the certificates of the authorities that the server's certificate may come from.";
     "server-name" "NAME" = Some(""), true,
         "The name that the server's certificate must be for. Default: the host in server.";
+    "size" "BYTES" = Some("64M"), false,
+        "Memory for results that are answered from here, with K, M or G.";
+    "feed-user" "NAME" = Some(""), true,
+        "The account that attaches to the server's cache. Without it nothing is answered from memory.";
+    "feed-password-file" "FILE" = Some(""), true,
+        "File with that account's password, in one line.";
+    "rules" "FILE" = Some(""), true,
+        "TOML file with rules that say which results may be served outdated, and for how long. For servers that cannot run the plugin: not together with feed-user.";
+    "hints" "yes|no" = Some("no"), true,
+        "Statements may say themselves for how many milliseconds their result may be served: /* cache_ttl=1000 */. Not together with feed-user, either.";
+    "name" "NAME" = Some(""), true,
+        "How SHOW FQC NEAR on the server calls this program: letters, digits and -._: alone. Default: the machine's name.";
     "metrics" "ADDRESS|off" = Some("127.0.0.1:9308"), false,
         "Where /metrics and /healthz are, on a loopback address.";
     "threads" "NUMBER" = Some("0"), false,
@@ -92,6 +105,8 @@ pub enum Wish {
     Version,
     /// Check the configuration, and end.
     Check(Invocation),
+    /// Write the rules of another product's file as rules of ours, and end.
+    Import(Product, PathBuf),
 }
 
 /// Flags and environment do not change while the process runs: a reload reads the file again, and nothing else.
@@ -109,6 +124,7 @@ impl Wish {
         let mut flags = BTreeMap::new();
         let mut is_check = false;
         let mut arguments = arguments.map(|argument| text(argument, "an argument"));
+
         while let Some(argument) = arguments.next() {
             let argument = argument?;
             match argument.as_str() {
@@ -120,6 +136,9 @@ impl Wish {
                     continue;
                 }
                 _ => {}
+            }
+            if argument == "import" && flags.is_empty() && !is_check {
+                return import(arguments);
             }
             let Some(flag) = argument.strip_prefix("--") else {
                 return Err(format!("unexpected argument `{argument}`; options are written --name value"));
@@ -145,6 +164,14 @@ impl Wish {
         let invocation = Invocation { flags, environment, file };
         Ok(if is_check { Wish::Check(invocation) } else { Wish::Run(invocation) })
     }
+}
+
+fn import(mut arguments: impl Iterator<Item = Result<String, String>>) -> Result<Wish, String> {
+    const USAGE: &str = "usage: fqc-near import proxysql|maxscale FILE";
+    let mut next = || arguments.next().ok_or(USAGE)?;
+    let product = Product::of(&next()?).ok_or(USAGE)?;
+    let file = next()?;
+    if arguments.next().is_some() { Err(USAGE.into()) } else { Ok(Wish::Import(product, file.into())) }
 }
 
 impl Invocation {

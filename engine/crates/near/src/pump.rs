@@ -4,7 +4,10 @@
 //! A connection that waits holds no buffer: bytes are read into one that its thread has for all.
 
 use crate::counts::Counts;
+use crate::follow::Follower;
 use crate::login::Legs;
+use crate::policy::Policy;
+use crate::seat::Then;
 use crate::stream::Stream;
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -63,6 +66,7 @@ impl Rest {
         Poll::Ready(Ok(()))
     }
 
+    /// Nothing else is to be delivered before.
     fn deliver(&mut self, context: &mut Context<'_>, to: &mut Stream, bytes: &[u8]) -> Poll<io::Result<()>> {
         let mut sent = 0;
         while sent < bytes.len() {
@@ -84,13 +88,14 @@ fn poll_some(context: &mut Context<'_>, to: &mut Stream, bytes: &[u8]) -> Poll<i
     Poll::Ready(if count == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(count) })
 }
 
-/// Until one of the two has gone.
+/// Until one of the two has gone. `back`: what the sender still has to get.
 fn poll_direction(
     context: &mut Context<'_>,
     from: &mut Stream,
     to: &mut Stream,
     rest: &mut Rest,
-    see: &mut dyn FnMut(&[u8]),
+    back: &mut Rest,
+    see: &mut dyn FnMut(&[u8], bool) -> Then,
 ) -> Poll<Stop> {
     loop {
         if ready!(rest.poll_delivered(context, to)).is_err() {
@@ -102,8 +107,18 @@ fn poll_direction(
             if outcome.is_err() || read.filled().is_empty() {
                 return Poll::Ready(Some(Stop::SenderGone));
             }
-            see(read.filled());
-            let outcome = ready!(rest.deliver(context, to, read.filled()));
+            let outcome = match see(read.filled(), back.is_empty()) {
+                Then::Pass => ready!(rest.deliver(context, to, read.filled())),
+                Then::Instead(bytes) => ready!(rest.deliver(context, to, &bytes)),
+                Then::Hold(bytes) => {
+                    let outcome = ready!(rest.deliver(context, to, &bytes));
+                    return outcome.map_or(Poll::Ready(Some(Stop::ReceiverGone)), |()| Poll::Pending);
+                }
+                Then::Answer(bytes) => {
+                    let outcome = ready!(back.deliver(context, from, &bytes));
+                    return Poll::Ready(outcome.err().map(|_| Stop::SenderGone));
+                }
+            };
             Poll::Ready(outcome.err().map(|_| Stop::ReceiverGone))
         });
         if let Some(stop) = ready!(stop) {
@@ -112,9 +127,33 @@ fn poll_direction(
     }
 }
 
+/// The bytes that the client gets of those that the server has sent.
+pub fn seen_of_server(follower: &mut Follower, policy: &mut Option<Policy>, bytes: &[u8]) -> Then {
+    let (mut shown, mut hides) = (Vec::new(), follower.hides_something());
+    let rest = follower.from_server(bytes, |part| {
+        if let (Some(policy), Some(number)) = (policy.as_mut(), part.noted) {
+            policy.of_server(number, part.bytes, part.outcome.as_ref());
+        }
+        if let (Some(policy), Some(outcome)) = (policy.as_mut(), &part.outcome) {
+            policy.of_answer(outcome, part.is_hidden);
+        }
+        if hides && !part.is_hidden {
+            shown.extend_from_slice(part.bytes);
+        }
+    });
+    if !hides {
+        return Then::Pass;
+    }
+    hides = follower.hides_something();
+    if follower.why_unread().is_none() || !hides {
+        shown.extend_from_slice(rest);
+    }
+    Then::Instead(shown)
+}
+
 /// Until one side has gone, or, while `draining` says so, the connection is at rest.
-pub async fn pump(legs: Legs, counts: &Counts, draining: &mut watch::Receiver<bool>) {
-    let Legs { mut client, mut server, mut follower, to_client, to_server } = legs;
+pub async fn pump(legs: Legs, mut policy: Option<Policy>, counts: &Counts, draining: &mut watch::Receiver<bool>) {
+    let Legs { mut client, mut server, mut follower, to_client, to_server, .. } = legs;
     let (mut to_client, mut to_server) = (Rest::new(to_client), Rest::new(to_server));
     let (mut is_draining, mut is_server_deaf) = (false, false);
     let mut drain = pin!(async {
@@ -124,28 +163,55 @@ pub async fn pump(legs: Legs, counts: &Counts, draining: &mut watch::Receiver<bo
     let mut is_read = true;
     poll_fn(|context| {
         is_draining = is_draining || drain.as_mut().poll(context).is_ready();
-        let mut see_client = |bytes: &[u8]| {
-            follower.from_client(bytes);
-            counts.from_clients.add(bytes.len());
-            counts.commands.add(follower.take_commands());
+        // First what the server has said: whoever was killed is served nothing.
+        let mut see_server = |bytes: &[u8], _| {
+            counts.from_servers.add(bytes.len());
+            seen_of_server(&mut follower, &mut policy, bytes)
         };
-        if !is_server_deaf {
-            match poll_direction(context, &mut client, &mut server, &mut to_server, &mut see_client) {
+        let polled = poll_direction(context, &mut server, &mut client, &mut to_client, &mut to_server, &mut see_server);
+        if polled.is_ready() {
+            return Poll::Ready(());
+        }
+        let held = policy.as_mut().and_then(|policy| policy.take_held(&mut follower));
+        let sent = match held {
+            Some(Then::Answer(bytes)) => to_client.deliver(context, &mut client, &bytes),
+            Some(Then::Instead(bytes)) => to_server.deliver(context, &mut server, &bytes),
+            _ => to_server.poll_delivered(context, &mut server),
+        };
+        if matches!(sent, Poll::Ready(Err(_))) {
+            is_server_deaf = true;
+        }
+        let is_holding = policy.as_ref().is_some_and(Policy::is_holding);
+        let mut see_client = |bytes: &[u8], is_heard| {
+            counts.from_clients.add(bytes.len());
+            let then = match &mut policy {
+                Some(policy) => policy.of_client(&mut follower, bytes, is_heard),
+                None => {
+                    follower.from_client(bytes);
+                    Then::Pass
+                }
+            };
+            counts.commands.add(follower.take_commands() + usize::from(matches!(then, Then::Answer(_))));
+            then
+        };
+        if !is_server_deaf && !is_holding {
+            let (from, to) = (&mut client, &mut server);
+            match poll_direction(context, from, to, &mut to_server, &mut to_client, &mut see_client) {
                 Poll::Ready(Stop::SenderGone) => return Poll::Ready(()),
                 // Its last words may say why.
-                Poll::Ready(Stop::ReceiverGone) => is_server_deaf = true,
+                Poll::Ready(Stop::ReceiverGone) => {
+                    is_server_deaf = true;
+                    context.waker().wake_by_ref();
+                }
                 Poll::Pending => {}
             }
         }
-        let mut see_server = |bytes: &[u8]| {
-            follower.from_server(bytes);
-            counts.from_servers.add(bytes.len());
-        };
-        if poll_direction(context, &mut server, &mut client, &mut to_client, &mut see_server).is_ready() {
-            return Poll::Ready(());
-        }
         if let Some(why) = follower.why_unread().filter(|_| std::mem::take(&mut is_read)) {
             counts.unread[why as usize].add(1);
+            policy = None;
+            if follower.hides_something() {
+                return Poll::Ready(());
+            }
         }
         let is_idle = follower.is_at_rest() && to_client.is_empty() && to_server.is_empty();
         if is_draining && is_idle { Poll::Ready(()) } else { Poll::Pending }

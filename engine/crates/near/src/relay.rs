@@ -1,10 +1,13 @@
 //! One client's connection, from its arrival to its end.
 
 use crate::config::Config;
-use crate::login::{Failure, Refusal, login};
+use crate::login::{Agreed, Failure, Refusal, login};
+use crate::policy::Policy;
 use crate::pump::pump;
+use crate::seat::Seat;
 use crate::shared::Shared;
 use crate::stream::{Stream, connect};
+use crate::ttl;
 use std::io;
 use std::net::SocketAddr;
 use tokio::io::AsyncWriteExt;
@@ -26,7 +29,10 @@ pub async fn relay(arrival: Arrival, shared: &Shared) {
         Err(error) => return refuse(client, 0, &Refusal::no_server(&config, error), shared).await,
     };
     match login(client, addresses.is_some(), server, &config).await {
-        Ok(legs) => pump(legs, &shared.counts, &mut shared.draining()).await,
+        Ok(mut legs) => {
+            let policy = legs.follower.why_unread().is_none().then(|| policy(&config, &mut legs.agreed, shared));
+            pump(legs, policy, &shared.counts, &mut shared.draining()).await;
+        }
         Err(Failure::Refused { client, sequence, error }) => refuse(client, sequence, &error, shared).await,
         Err(Failure::LoginRefused) => shared.counts.logins_refused.add(1),
         Err(Failure::Lost(error)) => {
@@ -39,7 +45,18 @@ pub async fn relay(arrival: Arrival, shared: &Shared) {
     }
 }
 
-async fn to_server(config: &Config, addresses: Option<(SocketAddr, SocketAddr)>) -> io::Result<Stream> {
+fn policy(config: &Config, agreed: &mut Agreed, shared: &Shared) -> Policy {
+    if config.rules.is_none() {
+        let reports = config.feed.is_some();
+        let Agreed { number, greeting, capabilities, .. } = *agreed;
+        return Policy::Leases(Seat::new(&shared.memory, number, greeting, capabilities, reports));
+    }
+    let session =
+        ttl::Session::new(&shared.memory.kept, &shared.flights, shared.config.subscribe(), std::mem::take(agreed));
+    Policy::Rules(Box::new(session))
+}
+
+pub async fn to_server(config: &Config, addresses: Option<(SocketAddr, SocketAddr)>) -> io::Result<Stream> {
     let mut server = timeout(config.connect_timeout, connect(&config.server)).await??;
     if let Some(version) = config.proxy {
         server.write_all(&proxy::header(version, addresses)).await?;

@@ -1,5 +1,6 @@
 //! The process: listeners, signals, reload and drain.
 
+use crate::attachment;
 use crate::config::{Address, Config, Fixed};
 use crate::http;
 use crate::login::{Refusal, TOO_MANY_CONNECTIONS};
@@ -59,6 +60,7 @@ async fn serve(invocation: &Invocation, config: Config) -> io::Result<()> {
         eprintln!("http://{}/metrics tells what passes", listener.local_addr()?);
         tokio::spawn(http::serve(listener, shared.clone()));
     }
+    attachment::begin(&shared)?;
     notify::tell("READY=1");
     loop {
         tokio::select! {
@@ -80,9 +82,10 @@ fn told(address: &Address, error: io::Error) -> io::Error {
 fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
     match read {
         Err(error) => eprintln!("nothing was reloaded: {error}"),
-        Ok(config) => {
+        Ok(mut config) => {
+            config.continue_counts(&shared.config());
             if config.fixed != *fixed {
-                eprintln!("listen, socket-mode, metrics and threads stay as they are until a restart");
+                eprintln!("listen, socket-mode, metrics, threads and size stay as they are until a restart");
             }
             shared.config.send_replace(Arc::new(config));
             eprintln!("reloaded; new connections use the new configuration");

@@ -1,7 +1,10 @@
 //! What all connections share: the configuration, the counts, and how many there are.
 
+use crate::clock;
 use crate::config::Config;
-use crate::counts::Counts;
+use crate::counts::{Counts, tell_memory, tell_rules};
+use crate::memory::Memory;
+use crate::ttl::Flights;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -13,6 +16,8 @@ pub struct Shared {
     pub draining: watch::Sender<bool>,
     pub counts: Counts,
     pub complaints: Complaints,
+    pub memory: Arc<Memory>,
+    pub flights: Arc<Flights>,
     pub open: AtomicUsize,
     has_closed: Notify,
 }
@@ -20,6 +25,8 @@ pub struct Shared {
 impl Shared {
     pub fn new(config: Config) -> Shared {
         Shared {
+            memory: Arc::new(Memory::new(config.fixed.size)),
+            flights: Arc::default(),
             config: watch::channel(Arc::new(config)).0,
             draining: watch::channel(false).0,
             counts: Counts::default(),
@@ -42,7 +49,16 @@ impl Shared {
     }
 
     pub fn metrics(&self) -> String {
-        self.counts.metrics(self.open.load(Ordering::Relaxed), self.config().max_connections)
+        let open = self.open.load(Ordering::Relaxed);
+        let mut out = self.counts.metrics(open, self.config().max_connections);
+        let kept = &self.memory.kept;
+        let rules = self.config().rules.clone();
+        let may_serve = rules.is_some() || kept.has_lease(clock::now());
+        tell_memory(&mut out, &kept.counted(), may_serve, &self.memory.obstacle.get());
+        if let Some(rules) = rules {
+            tell_rules(&mut out, &rules);
+        }
+        out
     }
 
     /// None if there are too many already.

@@ -1,6 +1,6 @@
 //! A byte stream to a client or to the server, whatever carries it.
 
-use crate::config::Server;
+use crate::server::Server;
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::net::{TcpSocket, UnixStream, lookup_host};

@@ -284,3 +284,27 @@ fn accounts_of_mysql_log_in() {
     let mut client = near.login("u", "secret").expect("the short way");
     assert_eq!(client.scalar("SELECT 1").expect("an answer").as_deref(), Some("1"));
 }
+
+#[test]
+fn rules_of_other_products_become_rules_that_are_valid() {
+    let folder = Folder::fresh();
+    let cases = [
+        (
+            "proxysql",
+            "mysql_query_rules = ( { rule_id=1, match_digest=\"^SELECT .* FROM t\", cache_ttl=500, client_addr=\"::1\" },\n\
+                { rule_id=2, match_digest=\"^SELECT\", cache_ttl=1000, apply=1 } )",
+            "line 1, rule 1: client_addr cannot be carried over",
+        ),
+        ("maxscale", "[c]\nmodule=cache\nhard_ttl=5s\nusers=mixed\n", "line 4, [c]: users is not carried over"),
+    ];
+    for (product, text, note) in cases {
+        let file = folder.write("theirs", text);
+        let (code, rules, notes) = run(&["import", product, &file]);
+        assert_eq!(code, Some(0), "{notes}");
+        assert!(notes.contains(&format!("{file}: {note}")), "{notes}");
+        let rules = folder.write("rules.toml", &rules);
+        assert_eq!(run(&["--check", "--server", "db", "--rules", &rules]).1, "the configuration is valid\n");
+    }
+    let (code, _, error) = run(&["import", "varnish", "file"]);
+    assert_eq!((code, error.trim()), (Some(2), "fqc-near: usage: fqc-near import proxysql|maxscale FILE"));
+}

@@ -21,6 +21,7 @@ numbers! {
     bytes_live c"Fqc_bytes_live"
     bytes_used c"Fqc_bytes_used"
     connections c"Fqc_connections_tracked"
+    served c"Fqc_connections_served"
     contained c"Fqc_contained_errors"
     differences c"Fqc_differences"
     dozing c"Fqc_dozing"
@@ -30,6 +31,12 @@ numbers! {
     invalidations c"Fqc_invalidations"
     outlived c"Fqc_invalidations_avoided"
     misses c"Fqc_misses"
+    near_caches c"Fqc_near_caches"
+    near_detached c"Fqc_near_detached"
+    near_hits c"Fqc_near_hits"
+    near_misses c"Fqc_near_misses"
+    near_waited_us c"Fqc_near_waited_us"
+    near_waits c"Fqc_near_waits"
     not_cached c"Fqc_not_cached"
     observed_hits c"Fqc_observed_hits"
     observed_requests c"Fqc_observed_requests"
@@ -55,6 +62,7 @@ pub fn refresh(engine: &session::Engine) {
     let counts = engine.counts();
     let set = |number: &AtomicU64, value: u64| number.store(value, Ordering::Relaxed);
     set(&NUMBERS.awake, u64::from(engine.vigil().is_awake()));
+    set(&NUMBERS.served, engine.vigil().wishes());
     set(&NUMBERS.dozing, u64::from(engine.vigil().is_dozing()));
     set(&NUMBERS.bytes_live, stats.live_bytes);
     set(&NUMBERS.bytes_used, stats.used_bytes);
@@ -75,6 +83,13 @@ pub fn refresh(engine: &session::Engine) {
     set(&NUMBERS.observed_saved_us, trial.saved_us);
     set(&NUMBERS.verified, engine.insight().verified.sum());
     set(&NUMBERS.differences, engine.insight().differences.sum());
+    let near = engine.near_counts();
+    set(&NUMBERS.near_caches, near.attached);
+    set(&NUMBERS.near_detached, near.detached);
+    set(&NUMBERS.near_hits, near.hits);
+    set(&NUMBERS.near_misses, near.misses);
+    set(&NUMBERS.near_waits, near.waits);
+    set(&NUMBERS.near_waited_us, near.waited_ns / 1000);
     set(&FREE_MEMORY, engine.cache().budget().saturating_sub(stats.used_bytes));
     set(&FREE_BLOCKS, u64::from(engine.cache().budget() > stats.used_bytes));
     set(&TOTAL_BLOCKS, stats.segments);

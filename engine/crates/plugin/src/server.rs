@@ -38,8 +38,6 @@ pub trait Server: Sync {
     fn has_thread_pool(&self) -> bool;
     /// The session that runs on this thread, 0 if none does. None where a session's own thread alone closes its connection.
     fn session_here(&self) -> Option<u64>;
-    /// Whether anything at all is to be done with its connections.
-    fn follows(&self) -> bool;
     /// Why nothing may be served here at all, such as others that write without a word.
     fn obstacle(&self) -> Option<&'static str>;
 

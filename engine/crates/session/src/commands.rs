@@ -5,6 +5,7 @@ pub mod deferred_begin;
 pub mod hits;
 pub mod injections;
 pub mod misses;
+mod named;
 pub mod others;
 pub mod questions;
 pub mod unseen_results;

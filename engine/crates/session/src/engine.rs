@@ -5,6 +5,7 @@ pub mod counts;
 pub mod feed;
 pub mod insight;
 pub mod late;
+pub mod near_counts;
 pub mod settings;
 pub mod tables;
 pub mod vigil;
@@ -154,7 +155,7 @@ impl Engine {
 
     /// Drops what is stored and what waits to be, and gives the memory back.
     pub fn drop_results(&self) {
-        drop(self.late.take());
+        self.drop_late();
         self.cache.clear();
     }
 

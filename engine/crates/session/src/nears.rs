@@ -11,6 +11,8 @@
 
 use crate::engine::Engine;
 use crate::engine::feed::Waker;
+use crate::engine::near_counts::NearCounts;
+use crate::entries::cells::whole_of;
 use cache::CellId;
 use feed::{Attached, Basis, FromNear, Malformed, NearId, Told};
 use std::sync::atomic::{Ordering, fence};
@@ -22,10 +24,12 @@ impl Engine {
     /// None while writes are not followed.
     pub(crate) fn attach_near(&self, name: &str, address: &str, version: u16) -> Option<NearId> {
         let feed = self.feed();
+        feed.is_wanted.store(true, Ordering::Relaxed);
         let mut state = feed.state();
         let is_off = self.settings().is_obstructed() || self.settings().is_faulty();
-        (state.admits && !is_off).then_some(())?;
+        (state.admits && !is_off && self.flavour().statements.admits_nears).then_some(())?;
         let id = state.nears.attach(name, address, version, self.now_ns());
+        state.counting.attached(id, name);
         feed.has_nears.store(true, Ordering::Relaxed);
         // Pairs with the fence in `announce_closed`.
         fence(Ordering::SeqCst);
@@ -62,7 +66,10 @@ impl Engine {
                         feed.marks_changed.fetch_add(1, Ordering::AcqRel);
                     }
                 }
-                message => state.nears.hear(id, message, self.now_ns()),
+                message => {
+                    state.counting.hear(id, message);
+                    state.nears.hear(id, message, self.now_ns());
+                }
             }
         }
         feed.heard.notify_all();
@@ -81,8 +88,10 @@ impl Engine {
         let feed = self.feed();
         let mut state = feed.state();
         state.nears.detach(id, self.now_ns());
+        state.counting.ended(id, self.now_ns());
         state.wakers.remove(&id);
         state.marks.retain(|_, (owner, _)| *owner != id);
+        feed.is_wanted.store(state.nears.list().next().is_some(), Ordering::Relaxed);
         feed.marks_changed.fetch_add(1, Ordering::AcqRel);
         feed.heard.notify_all();
     }
@@ -92,6 +101,7 @@ impl Engine {
         let feed = self.feed();
         let mut state = feed.state();
         let until = state.nears.detach_all();
+        state.counting.dismissed();
         state.wakers.values().for_each(|wake| wake());
         while let Some(left) = until.checked_sub(self.now_ns()).filter(|left| *left > 0) {
             state = feed.wait(state, left);
@@ -135,26 +145,29 @@ impl Engine {
         }
         let waited = self.now_ns() - began;
         state.nears.note_waited(&all, waited);
+        state.counting.waited(waited);
         if state.nears.is_idle() {
             feed.has_nears.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Cells that a writer has opened.
+    /// Cells that a writer has opened: `changed` with new versions, `same` as they were.
     #[inline]
-    pub(crate) fn announce_opened(&self, cells: &[CellId]) {
+    pub(crate) fn announce_opened(&self, changed: &[CellId], same: &[CellId]) {
         if self.feed().has_nears() {
-            self.open_near(cells);
+            self.open_near(changed, same);
         }
     }
 
     #[cold]
-    fn open_near(&self, cells: &[CellId]) {
-        // Of a table whose cell of unknown changes was closed, too, no earlier result is fresh.
-        let outdated: Vec<u32> =
-            cells.iter().filter(|cell| cells.contains(&CellId(cell.0 + 1))).map(|cell| cell.0).collect();
+    fn open_near(&self, changed: &[CellId], same: &[CellId]) {
+        // Of a table of which unknown rows have changed no earlier result is fresh.
+        let is_whole = |cell: &&CellId| changed.contains(&whole_of(**cell));
+        let outdated: Vec<(u32, u32)> =
+            changed.iter().filter(is_whole).map(|cell| (cell.0, whole_of(*cell).0)).collect();
+        let cells = [changed, same].concat();
         let mut state = self.feed().state();
-        state.nears.open(&numbers(cells), &outdated, |cell| self.versions().version_if_open(CellId(cell)));
+        state.nears.open(&numbers(&cells), &outdated, |cell| self.versions().version_if_open(CellId(cell)));
         state.wake();
     }
 
@@ -170,6 +183,12 @@ impl Engine {
     /// For the report: the near caches, and the time by which their leases are counted.
     pub(crate) fn near_caches(&self) -> (Vec<Attached>, u64) {
         (self.feed().state().nears.list().cloned().collect(), self.now_ns())
+    }
+
+    /// What near caches have done since the server started.
+    pub fn near_counts(&self) -> NearCounts {
+        let state = self.feed().state();
+        state.counting.now(state.nears.list().count(), self.now_ns())
     }
 }
 

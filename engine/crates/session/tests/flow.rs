@@ -230,8 +230,34 @@ fn a_reset_drops_results_that_wait_for_what_is_known_of_their_table() {
         let era = table.era(engine.catalogue().generation());
         table.settle(era, Verdict::Snapshot);
         table.settle_key(era, Some(key()));
-        engine.store_late();
+        engine.store_late(1);
         assert_eq!(engine.cache().stats().entries, u64::from(!is_reset));
+    }
+}
+
+#[test]
+fn a_read_whose_result_waited_is_counted_by_its_session_too() {
+    for (verdict, told) in [
+        (Some(Verdict::Snapshot), ["Inserts of this connection\x011", "Not cached of this connection\x010"]),
+        (Some(Verdict::Sequence), ["Not cached of this connection\x011", "not cached\x08sequence"]),
+        (None, ["Not cached of this connection\x011", "not cached\x07changed"]),
+    ] {
+        let engine = engine();
+        let mut a = connect(&engine);
+        assert_eq!(a.ask("SELECT v FROM w"), Decision::Forward);
+        a.session.report(&engine, locked(b"w", true));
+        assert_eq!(a.reply(&rows("one", AUTOCOMMIT)), Reply::Send);
+        let table = engine.tables().find(engine.versions(), b"d", b"w");
+        match verdict {
+            Some(verdict) => table.settle(table.era(engine.catalogue().generation()), verdict),
+            None => engine.drop_results(),
+        }
+        engine.store_late(1);
+        // The server only says whether the account may see it.
+        assert!(matches!(a.ask("SHOW FQC STATUS"), Decision::Replace(_)));
+        let Reply::Replace(status) = a.reply(&rows("one", AUTOCOMMIT)) else { panic!("no report") };
+        let status = String::from_utf8_lossy(&status);
+        assert!(told.iter().all(|words| status.contains(words)), "{verdict:?}: {status}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::lex::{LONGEST_WORD, Lexer, Token, TokenKind, unquoted};
 use crate::walk::{Ending, Findings, walk};
-use crate::{Charset, Completion, Flush, Kind, LexMode, Read, Show, Statement, ddl, set, show, transaction};
+use crate::{Charset, Completion, Flush, Kind, LexMode, Read, Show, Statement, ddl, named, set, show, transaction};
 
 /// Classifies one command text.
 pub fn classify(text: &[u8], mode: LexMode) -> Statement {
@@ -64,7 +64,7 @@ fn is_about_rows(mut lexer: Lexer) -> bool {
 fn reads_diagnostics(kind: &Kind, found: &Findings) -> bool {
     match kind {
         // Harmless includes GET DIAGNOSTICS.
-        Kind::Harmless | Kind::Call | Kind::Execute | Kind::Compound => true,
+        Kind::Harmless | Kind::Call | Kind::Execute(_) | Kind::Compound => true,
         Kind::Several | Kind::Multiple | Kind::Opaque => true,
         Kind::Show(show) => {
             matches!(show, Show::Warnings | Show::Errors | Show::CountWarnings | Show::CountErrors)
@@ -157,8 +157,8 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
         b"handler" => return Some(Kind::Handler),
         b"call" => return Some(Kind::Call),
         b"execute" if lexer.accept("immediate") => return Some(Kind::Compound),
-        b"execute" => return Some(Kind::Execute),
-        b"prepare" => return Some(Kind::Prepare),
+        b"execute" => return Some(Kind::Execute(named::executed(lexer))),
+        b"prepare" => return Some(Kind::Prepare(named::prepared(lexer))),
         b"deallocate" => return Some(Kind::Deallocate),
         b"if" | b"case" | b"loop" | b"while" | b"repeat" | b"for" => return Some(Kind::Compound),
         b"do" => return Some(Kind::Do),

@@ -48,6 +48,16 @@ pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
     false
 }
 
+/// What a shape is known by, its first byte left out: the same on every server and after every restart. It is FNV-1a, whose high and
+/// low bits are mixed in the end.
+pub fn shape_id(bytes: &[u8]) -> u128 {
+    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = (1 << 88) + 0x13b;
+    let hash = bytes.iter().fold(BASIS, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME));
+    let hash = (hash ^ hash >> 67).wrapping_mul(PRIME);
+    hash ^ hash >> 59
+}
+
 /// The next bytes of a text, so many.
 enum Piece {
     /// The shape has them as they are. Copied together with their neighbours: most texts have few literals.

@@ -37,8 +37,12 @@ pub enum Kind {
     LockTables,
     UnlockTables,
     Call,
-    Execute,
-    Prepare,
+    /// The name, where what is bound has no effects of its own.
+    Execute(Option<Vec<u8>>),
+    /// EXECUTE of a text that is known, and stands here. Only who has seen it prepared can say so.
+    Executed(Box<Statement>),
+    /// Where the text is told.
+    Prepare(Option<Preparation>),
     Deallocate,
     /// A block, a control statement or EXECUTE IMMEDIATE.
     Compound,
@@ -153,6 +157,13 @@ impl Value {
             _ => None,
         }
     }
+}
+
+/// `PREPARE name FROM 'text'`. The name is in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preparation {
+    pub name: Vec<u8>,
+    pub text: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,8 @@ static BARE: Flavour = Flavour {
         query_cache_test: None,
         has_sql_cache: false,
         has_dollar_quotes: false,
+        tells_transactions: true,
+        admits_nears: false,
         global_scopes: &[],
         row: "",
         aliases: &[],

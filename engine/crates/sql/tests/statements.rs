@@ -1,7 +1,7 @@
 //! Every kind of statement that is not a read.
 
 use flavour::MARIADB;
-use sql::{Begin, Completion, DdlScope, Filter, Flush, FqcTopic, Isolation, Kind, LexMode};
+use sql::{Begin, Completion, DdlScope, Filter, Flush, FqcTopic, Isolation, Kind, LexMode, Preparation};
 use sql::{Misuse, Pattern, Selection, SetTransaction, Show, ShowScope, TableName, TransactionScope, Xa, classify};
 
 fn kind(text: &str) -> Kind {
@@ -127,8 +127,28 @@ fn writes_are_understood() {
 fn routine_kinds_are_told_apart() {
     assert_kinds(&[
         (Kind::Call, &["CALL p(1)", "call db.p"]),
-        (Kind::Execute, &["EXECUTE s", "EXECUTE s USING @a, @b"]),
-        (Kind::Prepare, &["PREPARE s FROM 'DROP TABLE t; x'"]),
+        (Kind::Execute(Some(b"s".into())), &["EXECUTE s", "EXECUTE `S` USING @a, @`b c`"]),
+        (
+            Kind::Execute(None),
+            &["EXECUTE s USING f()", "EXECUTE s USING @a := 1", "EXECUTE `s `", "EXECUTE ś", "EXECUTE"],
+        ),
+        (
+            Kind::Prepare(Some(Preparation { name: b"s".into(), text: b"SELECT 'a'".into() })),
+            &["PREPARE s FROM 'SELECT ''a'''", "prepare S from \"SELECT 'a'\""],
+        ),
+        (
+            Kind::Prepare(None),
+            &[
+                "PREPARE s FROM @a",
+                "PREPARE s FROM CONCAT('a', 'b')",
+                "PREPARE s FROM 'SELECT \\'a\\''",
+                "PREPARE s FROM 'SELECT' ' 1'",
+                "PREPARE s FROM 'SELECT \"ä\"'",
+                "PREPARE `s ` FROM 'SELECT 1'",
+                "PREPARE s FROM _latin1'SELECT 1'",
+                "PREPARE s FROM x'53'",
+            ],
+        ),
         (Kind::Deallocate, &["DEALLOCATE PREPARE s", "DROP PREPARE s"]),
         (
             Kind::Compound,

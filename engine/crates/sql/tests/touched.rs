@@ -237,6 +237,12 @@ fn the_named_table_is_told() {
     let named = |statement: &str| touched::read(text(statement), &column()).map(|(table, _)| (table.db, table.name));
     assert_eq!(named("SELECT 1 FROM `d 1`.t WHERE id = 1"), Some((Some(b"d 1".to_vec()), b"t".to_vec())));
     assert_eq!(named("SELECT 1 FROM T x WHERE id = 1"), Some((None, b"T".to_vec())));
+    assert_eq!(named("SELECT 1 FROM größe WHERE id = 1"), Some((None, "größe".into())));
+    assert_eq!(named("SELECT 1 FROM ä.`表` WHERE id = 1"), Some((Some("ä".into()), "表".into())));
+    assert_eq!(named("SELECT größe FROM t WHERE id = 1"), None, "the name of a column may mean the key");
+    let latin1 = LexMode { charset: sql::Charset::AsciiSuperset, ..LexMode::new(&MARIADB) };
+    let text = Text { mode: latin1, ..text("SELECT 1 FROM `größe` WHERE id = 1") };
+    assert_eq!(touched::read(text, &column()), None, "these bytes may be another name");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! COM_CHANGE_USER: another user logs in on the same connection.
 
 use crate::capability::SECURE_CONNECTION;
-use crate::hello::until_nul_or_end;
 use crate::lenenc::Reader;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +23,7 @@ impl ChangeUser {
         } else {
             reader.nul_terminated()?;
         }
-        let database = Some(until_nul_or_end(&mut reader)?.to_vec()).filter(|name| !name.is_empty());
+        let database = Some(reader.until_nul_or_end()?.to_vec()).filter(|name| !name.is_empty());
         Some(ChangeUser { user, database, charset: reader.u16() })
     }
 }

@@ -43,7 +43,51 @@ impl Greeting {
     }
 }
 
+impl Greeting {
+    /// Takes one of MariaDB's own capabilities out of the payload of a greeting, if it is offered there.
+    pub fn withhold(payload: &mut [u8], extension: u64) -> Option<()> {
+        const TO_EXTENDED: usize = 4 + 8 + 1 + 2 + 1 + 2 + 2 + 1 + 6;
+        Greeting::parse(payload).filter(|greeting| greeting.capabilities & extension != 0)?;
+        let version = payload.get(1..)?.iter().position(|&byte| byte == 0)?;
+        let bytes: &mut [u8; 4] = payload.get_mut(1 + version + 1 + TO_EXTENDED..)?.first_chunk_mut()?;
+        *bytes = (u32::from_le_bytes(*bytes) & !((extension >> 32) as u32)).to_le_bytes();
+        Some(())
+    }
+}
+
 /// A server that sets the MYSQL bit has no MariaDB extensions; the same rule holds for clients.
 pub(crate) fn extended_bits(low: u64, extended: u64) -> u64 {
     if low & capability::MYSQL == 0 { extended << 32 } else { 0 }
+}
+
+/// What a greeting asks its client to prove an identity with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    pub scramble: Vec<u8>,
+    /// The way to prove it.
+    pub plugin: Vec<u8>,
+}
+
+impl Challenge {
+    /// Reads the payload of a greeting.
+    pub fn of_greeting(payload: &[u8]) -> Option<Challenge> {
+        let mut reader = Reader::new(payload);
+        reader.u8()?;
+        reader.nul_terminated()?;
+        reader.u32()?;
+        let first = reader.take(8)?;
+        reader.take(1 + 2 + 1 + 2 + 2 + 1 + 10)?;
+        let second = reader.nul_terminated()?;
+        let plugin = reader.until_nul_or_end()?;
+        Some(Challenge { scramble: [first, second].concat(), plugin: plugin.to_vec() })
+    }
+
+    /// Reads the payload by which a server asks for another way than that of its greeting.
+    pub fn of_switch(payload: &[u8]) -> Option<Challenge> {
+        let mut reader = Reader::new(payload);
+        reader.u8().filter(|kind| *kind == 0xFE)?;
+        let plugin = reader.nul_terminated()?.to_vec();
+        let scramble = reader.until_nul_or_end()?;
+        Some(Challenge { scramble: scramble.to_vec(), plugin })
+    }
 }

@@ -64,7 +64,7 @@ impl ClientHello {
         self.user = reader.nul_terminated()?.to_vec();
         skip_proof(reader, self.capabilities)?;
         if self.capabilities & CONNECT_WITH_DB != 0 && !reader.is_empty() {
-            self.database = Some(until_nul_or_end(reader)?.to_vec()).filter(|name| !name.is_empty());
+            self.database = Some(reader.until_nul_or_end()?.to_vec()).filter(|name| !name.is_empty());
         }
         Some(())
     }
@@ -78,15 +78,7 @@ pub(crate) fn skip_proof(reader: &mut Reader, capabilities: u64) -> Option<()> {
         let length = reader.u8()?;
         reader.take(usize::from(length))?;
     } else {
-        until_nul_or_end(reader)?;
+        reader.until_nul_or_end()?;
     }
     Some(())
-}
-
-/// Old clients leave out the NUL of the last field.
-pub(crate) fn until_nul_or_end<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
-    reader.nul_terminated().or_else(|| {
-        let rest = reader.rest();
-        reader.take(rest.len())
-    })
 }

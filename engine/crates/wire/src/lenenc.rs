@@ -83,6 +83,11 @@ impl<'a> Reader<'a> {
         self.take(1)?;
         Some(string)
     }
+
+    /// Old clients leave out the NUL of the last field.
+    pub fn until_nul_or_end(&mut self) -> Option<&'a [u8]> {
+        self.nul_terminated().or_else(|| self.take(self.rest.len()))
+    }
 }
 
 pub fn push_int(out: &mut Vec<u8>, value: u64) {

@@ -2,7 +2,7 @@
 
 use crate::capability::{DEPRECATE_EOF, MARIADB_CACHE_METADATA, OPTIONAL_RESULTSET_METADATA, SESSION_TRACK};
 use crate::lenenc::{Reader, push_int};
-use crate::packet::push_packet;
+use crate::packet::{packets, push_packet};
 use crate::{StatusOffsets, status};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,18 @@ pub fn column_count(payload: &[u8], capabilities: u64) -> Option<(u64, bool)> {
     let says_so = capabilities & (MARIADB_CACHE_METADATA | OPTIONAL_RESULTSET_METADATA) != 0 && !reader.is_empty();
     let follows = !says_so || reader.u8() != Some(0);
     reader.is_empty().then_some((columns, follows))
+}
+
+/// The values of the one row of a text result.
+pub fn only_row(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>> {
+    let mut packets = packets(response);
+    let (columns, true) = column_count(packets.next()?.payload, capabilities)? else { return None };
+    let skipped = usize::try_from(columns).ok()? + usize::from(capabilities & DEPRECATE_EOF == 0);
+    let row = packets.nth(skipped)?;
+    let mut reader = Reader::new(row.payload);
+    // What the server is asked for has no zeros but those of a wide character set of results.
+    let narrow = |value: &[u8]| value.iter().copied().filter(|byte| *byte != 0).collect();
+    (0..columns).map(|_| reader.string().map(narrow)).collect()
 }
 
 /// An OK packet without session tracking.

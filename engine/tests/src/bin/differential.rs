@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use fqc_tests::arguments::Arguments;
 use fqc_tests::differential::{self, Aim, Plan};
+use fqc_tests::near::{self, Near};
 use fqc_tests::server::{Options, Server};
 
-const USAGE: &str = "differential [--seed N] [--aim everything|rows] [--any-case 0|1] [--statements N] [--seconds S] [--epoch N] [--shrink-seconds S] \
-    [--adaptation 0|1] [--plugin PATH] [--product mariadb|mysql] [--mariadbd PATH] [--option k=v]...";
+const USAGE: &str = "differential [--seed N] [--aim everything|rows] [--any-case 0|1] [--dozes 0|1] [--statements N] [--seconds S] [--epoch N] [--shrink-seconds S] \
+    [--adaptation 0|1] [--plugin PATH] [--beside PATH_OF_FQC_NEAR] [--product mariadb|mysql] [--mariadbd PATH] [--option k=v]...";
 
 fn main() -> ExitCode {
     match judge() {
@@ -33,10 +34,11 @@ fn aim(arguments: &Arguments) -> io::Result<Aim> {
 fn judge() -> io::Result<ExitCode> {
     let arguments = Arguments::read(USAGE)?;
     let default = Plan::default();
-    let plan = Plan {
+    let mut plan = Plan {
         seed: arguments.number("seed", default.seed)?,
         aim: aim(&arguments)?,
         is_any_case: arguments.number("any-case", 0)? == 1,
+        dozes: arguments.number("dozes", 0)? == 1,
         statements: arguments.number("statements", default.statements)?,
         time: Duration::from_secs(arguments.number("seconds", default.time.as_secs())?),
         epoch: arguments.number("epoch", default.epoch)?,
@@ -54,10 +56,17 @@ fn judge() -> io::Result<ExitCode> {
     if adapts {
         options.arguments.push("--loose-fqc-adaptation=ON".into());
     }
+    options.arguments.extend(plan.dozes.then(|| "--loose-fqc-doze=ON".into()));
+    options.environment.extend(plan.dozes.then(|| ("FQC_FAULT".to_owned(), "doze:random".to_owned())));
     let mut cached = Server::start(Options { plugin, ..options })?;
     if adapts {
         cached.admin()?.must("SET GLOBAL fqc_adaptation = ON")?;
     }
+    if plan.dozes {
+        cached.admin()?.must("SET GLOBAL fqc_doze = ON")?;
+    }
+    let near = arguments.path("beside").map(|program| Near::start(program, &cached, "root", "near")).transpose()?;
+    plan.cached_endpoint = near.as_ref().map(Near::endpoint);
     let outcome = differential::run(&mut plain, &mut cached, &plan);
     let told =
         |error| io::Error::other(format!("{error}\nplain:\n{}cached:\n{}", plain.error_log(), cached.error_log()));
@@ -66,6 +75,18 @@ fn judge() -> io::Result<ExitCode> {
     if let Some(difference) = difference {
         println!("{difference}");
         return Ok(ExitCode::FAILURE);
+    }
+    if plan.dozes && !cached.error_log().contains("it dozes until") {
+        println!("it has never dozed, so this run has proved nothing");
+        return Ok(ExitCode::FAILURE);
+    }
+    if near.is_some() {
+        let hits = near::hits(&cached)?;
+        println!("answered beside the server: {hits}");
+        if hits == 0 {
+            println!("no hit beside the server: this run has proved nothing of that");
+            return Ok(ExitCode::FAILURE);
+        }
     }
     if cached.has_plugin() && summary.hits.unwrap_or(0) == 0 {
         println!("no hit at all: this run has proved nothing");

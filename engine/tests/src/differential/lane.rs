@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use super::action::{Account, Action, Deed};
-use crate::client::{Client, Endpoint, Param, Prepared, Response, command, execute_body};
+use crate::client::{Client, Endpoint, Login, Param, Prepared, Response, capability, command, execute_body};
 use crate::server::{Product, Server};
 
 /// Nothing here may block: every lock timeout is 0.
@@ -51,6 +51,8 @@ pub struct Lane {
     holder: Client,
     sessions: Vec<Session>,
     product: Product,
+    /// Taken out of what each login asks for.
+    withheld: u64,
 }
 
 impl Lane {
@@ -60,7 +62,9 @@ impl Lane {
             None => [server.unix_endpoint(), server.endpoint()],
         };
         let (admin, holder) = (server.admin()?, server.admin()?);
-        let mut lane = Self { endpoints, admin, holder, sessions: Vec::new(), product: server.product() };
+        // A near cache does not offer it.
+        let withheld = if through.is_some() { capability::CACHE_METADATA } else { 0 };
+        let mut lane = Self { endpoints, admin, holder, sessions: Vec::new(), product: server.product(), withheld };
         lane.clean()?;
         lane.holder.must("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
         for index in 0..sessions {
@@ -71,7 +75,9 @@ impl Lane {
     }
 
     fn open(&self, index: usize, account: &Account) -> io::Result<Session> {
-        let mut client = Client::connect(&self.endpoints[index % 2], &account.login())?;
+        let login = account.login();
+        let login = Login { capabilities: login.capabilities & !self.withheld, ..login };
+        let mut client = Client::connect(&self.endpoints[index % 2], &login)?;
         client.set_timeout(Some(ANSWER_LIMIT))?;
         // FOUND_ROWS() of a fresh session is left over from an earlier one of the same thread.
         client.must("SELECT 1")?;

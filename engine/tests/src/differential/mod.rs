@@ -70,6 +70,8 @@ pub struct Plan {
     pub aim: Aim,
     /// The servers do not tell names by case, and statements come in any.
     pub is_any_case: bool,
+    /// The cached server was started to doze and wake at random.
+    pub dozes: bool,
     pub statements: u64,
     pub time: Duration,
     pub epoch: u64,
@@ -84,6 +86,7 @@ impl Default for Plan {
             seed: 1,
             aim: Aim::default(),
             is_any_case: false,
+            dozes: false,
             statements: u64::MAX,
             time: Duration::from_secs(60),
             epoch: 4000,
@@ -134,7 +137,7 @@ pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(
         let steps = plan.epoch.min(plan.statements - summary.statements);
         let generator =
             Generator::new(Random::new(seed), SESSIONS, plan.aim, seed % 2 == 1).in_any_case(plan.is_any_case);
-        let generator = generator.speaking(pair.plain.product());
+        let generator = generator.without_programs(plan.dozes).speaking(pair.plain.product());
         let before = COUNTERS.map(|name| pair.counter(name));
         found = match epoch(&mut pair, generator, seed, steps, begun + plan.time, &mut summary) {
             Err(_) if pair.have_died()? => {

@@ -134,7 +134,9 @@ pub struct Lanes {
 
 impl Lanes {
     pub fn new(pair: &Pair) -> io::Result<Self> {
-        let plain = Lane::new(pair.plain, None, SESSIONS)?;
+        // An account is told by where it comes from, too: both sides by TCP, or both in turns.
+        let direct = pair.through.as_ref().map(|_| pair.plain.endpoint());
+        let plain = Lane::new(pair.plain, direct.as_ref(), SESSIONS)?;
         let cached = Lane::new(pair.cached, pair.through.as_ref(), SESSIONS)?;
         let (written_since, hides_found) = ([false; SESSIONS], [false; SESSIONS]);
         Ok(Self { plain, cached, written_since, is_limited: false, hides_found, answered: HashMap::new() })

@@ -5,6 +5,7 @@
 //! machine makes a check weaker, never wrong.
 
 mod bank;
+mod beside;
 mod chaos;
 mod definitions;
 mod own;
@@ -15,12 +16,15 @@ mod voice;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::client::Endpoint;
 use crate::differential::generate::in_words_of;
+use crate::near;
 use crate::server::Server;
+use beside::Beside;
 use definitions::Definitions;
 use register::{Board, KEYS, WAYS};
 use stage::Stage;
@@ -46,6 +50,8 @@ pub struct Plan {
     pub dozes: bool,
     /// Where sessions connect, when not to the server itself.
     pub through: Option<Endpoint>,
+    /// The program `fqc-near`: sessions connect through two of it, too, and both get into trouble.
+    pub beside: Option<PathBuf>,
 }
 
 impl Default for Plan {
@@ -59,6 +65,7 @@ impl Default for Plan {
             naps: false,
             dozes: false,
             through: None,
+            beside: None,
         }
     }
 }
@@ -68,6 +75,8 @@ pub struct Report {
     pub violations: Vec<String>,
     pub counts: BTreeMap<&'static str, u64>,
     pub hits: Option<u64>,
+    /// Of near caches.
+    pub hits_beside: Option<u64>,
 }
 
 impl fmt::Display for Report {
@@ -75,7 +84,7 @@ impl fmt::Display for Report {
         for (what, count) in &self.counts {
             writeln!(out, "  {what}: {count}")?;
         }
-        writeln!(out, "hits {:?}, violations {}", self.hits, self.violations.len())?;
+        writeln!(out, "hits {:?}, beside {:?}, violations {}", self.hits, self.hits_beside, self.violations.len())?;
         self.violations.iter().try_for_each(|violation| writeln!(out, "VIOLATION {violation}"))
     }
 }
@@ -108,19 +117,23 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         admin.must("DROP FUNCTION h.defined")?;
         admin.must("SET GLOBAL fqc_doze = ON")?;
     }
-    let endpoints = match &plan.through {
-        Some(endpoint) => [endpoint.clone(), endpoint.clone()],
-        None => [server.unix_endpoint(), server.endpoint()],
+    let mut beside = plan.beside.as_ref().map(|program| Beside::start(server, program)).transpose()?;
+    let mut endpoints = match &plan.through {
+        Some(endpoint) => vec![endpoint.clone()],
+        None => vec![server.unix_endpoint(), server.endpoint()],
     };
+    endpoints.extend(beside.iter().flat_map(Beside::endpoints));
     let stage = Stage::new(endpoints, plan, server.product());
     let outcomes: Vec<io::Result<()>> = thread::scope(|scope| {
-        let (stage, world) = (&stage, &world);
+        let (stage, world, server) = (&stage, &world, &*server);
+        let trouble = beside.as_mut().map(|beside| scope.spawn(move || beside.trouble(stage, server)));
         let started: Vec<_> = roles(stage.plan.threads)
             .into_iter()
             .enumerate()
             .map(|(index, role)| scope.spawn(move || work(stage, world, index, role)))
             .collect();
-        started.into_iter().map(|worker| worker.join().expect("a worker panicked")).collect()
+        let started = started.into_iter().chain(trouble);
+        started.map(|worker| worker.join().expect("a worker panicked")).collect()
     });
     if !server.is_running() {
         stage.violation(format!("the server died; its error log:\n{}", server.error_log()));
@@ -130,8 +143,10 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         settle(&stage, &world)?;
     }
     let hits = hits(server);
+    let hits_beside =
+        beside.as_ref().map(|beside| Ok::<_, io::Error>(near::hits(server)?.max(beside.hits))).transpose()?;
     let (violations, counts) = stage.into_outcome();
-    Ok(Report { violations, counts, hits })
+    Ok(Report { violations, counts, hits, hits_beside })
 }
 
 fn prepare(server: &Server, world: &World, with_event: bool) -> io::Result<()> {
@@ -193,10 +208,13 @@ fn work(stage: &Stage, world: &World, index: usize, role: Role) -> io::Result<()
 /// A session that was cut off may still be at its last write.
 fn await_the_last_session(server: &Server) -> io::Result<()> {
     let mut admin = server.admin()?;
-    let others =
-        "SELECT COUNT(*) FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND command <> 'Daemon'";
+    let others = format!(
+        "SELECT COUNT(*) FROM information_schema.processlist \
+         WHERE id <> CONNECTION_ID() AND command <> 'Daemon' AND user <> '{}'",
+        near::USER
+    );
     let begun = Instant::now();
-    while admin.scalar(others)?.as_deref() != Some("0") {
+    while admin.scalar(&others)?.as_deref() != Some("0") {
         if begun.elapsed() > END_LIMIT {
             return Err(io::Error::other(format!("sessions that were cut off still run after {END_LIMIT:?}")));
         }

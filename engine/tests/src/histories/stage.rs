@@ -12,7 +12,7 @@ use crate::server::Product;
 const ENOUGH: usize = 5;
 
 pub struct Stage {
-    pub endpoints: [Endpoint; 2],
+    endpoints: Vec<Endpoint>,
     pub plan: Plan,
     pub product: Product,
     deadline: Instant,
@@ -25,7 +25,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub fn new(endpoints: [Endpoint; 2], plan: Plan, product: Product) -> Self {
+    pub fn new(endpoints: Vec<Endpoint>, plan: Plan, product: Product) -> Self {
         Self {
             endpoints,
             product,
@@ -43,9 +43,9 @@ impl Stage {
         !self.is_over.load(Ordering::Relaxed) && Instant::now() < self.deadline
     }
 
-    /// Sessions take turns over unix socket and TCP.
+    /// Sessions take turns over all ways to the server.
     pub fn endpoint(&self) -> &Endpoint {
-        &self.endpoints[self.next.fetch_add(1, Ordering::Relaxed) % 2]
+        &self.endpoints[self.next.fetch_add(1, Ordering::Relaxed) % self.endpoints.len()]
     }
 
     pub fn violation(&self, words: String) {

@@ -1,13 +1,53 @@
-//! The stream of statements speaks MySQL, and two plain servers agree on it.
+//! The plugin against a plain server, byte for byte, in MySQL's words; and two plain servers against each other.
+//! `FQC_TEST_STATEMENTS` (12 000, over all aims) and `FQC_TEST_SEED` shape it; it ends early only on a machine that needs more than
+//! two minutes for it.
 
-use fqc_tests::differential::{self, Plan};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::traps::plugin;
+use fqc_tests::differential::{self, Aim, Plan};
 use fqc_tests::server::{Options, Product, Server};
 
 const SYNTAX_ERROR: u16 = 1064;
 
+fn start(plugin: Option<PathBuf>, is_any_case: bool) -> Server {
+    let further = is_any_case.then_some(&differential::IN_ANY_CASE);
+    let arguments = differential::ARGUMENTS.iter().chain(further).map(|one| one.to_string()).collect();
+    let options = Options { product: Product::MySql, plugin, arguments, ..Options::default() };
+    Server::start(options).expect("a server")
+}
+
 fn server() -> Server {
-    let arguments = differential::ARGUMENTS.iter().map(|one| one.to_string()).collect();
-    Server::start(Options { product: Product::MySql, arguments, ..Options::default() }).expect("a plain server")
+    start(None, false)
+}
+
+fn judge(aim: Aim, is_any_case: bool) {
+    let (mut plain, mut cached) = (start(None, is_any_case), start(Some(plugin::path()), is_any_case));
+    let statements = plugin::number("FQC_TEST_STATEMENTS", 12_000) / 3;
+    let (seed, time) = (plugin::number("FQC_TEST_SEED", 1), Duration::from_secs(60));
+    let plan = Plan { time, statements, seed, aim, is_any_case, ..Plan::default() };
+    let (summary, difference) = differential::run(&mut plain, &mut cached, &plan).expect("both servers answer");
+    print!("{summary}");
+    if let Some(difference) = difference {
+        panic!("{difference}");
+    }
+    assert!(summary.hits.unwrap_or(0) > 0, "it has proved nothing; not kept:\n{}", cached.reasons());
+}
+
+#[test]
+fn a_cached_server_answers_like_a_plain_one() {
+    judge(Aim::Everything, false);
+}
+
+#[test]
+fn a_cached_server_tells_rows_apart_like_a_plain_one() {
+    judge(Aim::Rows, false);
+}
+
+#[test]
+fn a_cached_server_takes_names_in_any_case_like_a_plain_one() {
+    judge(Aim::Everything, true);
 }
 
 #[test]

@@ -1,17 +1,51 @@
-//! The concurrent checkers on MySQL.
+//! The concurrent checkers on MySQL. `FQC_TEST_SECONDS` (120, over all runs) and `FQC_TEST_SEED` shape them.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use fqc_tests::histories::{self, Plan};
+use crate::traps::plugin;
+use fqc_tests::histories::{self, Plan, Report};
 use fqc_tests::server::{Options, Product, Server};
+
+fn run(plan: Plan, plugin: Option<PathBuf>) -> Report {
+    let arguments = histories::ARGUMENTS.iter().map(|one| one.to_string()).collect();
+    let options = Options { product: Product::MySql, plugin, arguments, ..Options::default() };
+    let mut server = Server::start(options).expect("a server");
+    let report = histories::run(&mut server, plan).expect("it answers");
+    print!("{report}");
+    assert!(report.violations.is_empty(), "{report}");
+    report
+}
+
+fn plan(share: u64) -> Plan {
+    let time = Duration::from_secs(plugin::number("FQC_TEST_SECONDS", 120) * share / 100);
+    Plan { time, seed: plugin::number("FQC_TEST_SEED", 1), threads: 16, ..Plan::default() }
+}
+
+fn judge(plan: Plan) {
+    // An unloaded plugin takes its counters along.
+    let counts_hits = !plan.reinstalls;
+    let report = run(plan, Some(plugin::path()));
+    assert!(report.hits.unwrap_or(0) > 0 || !counts_hits, "without a hit this run has proved nothing");
+}
 
 #[test]
 fn a_plain_server_violates_nothing() {
-    let arguments = histories::ARGUMENTS.iter().map(|one| one.to_string()).collect();
-    let options = Options { product: Product::MySql, arguments, ..Options::default() };
-    let mut server = Server::start(options).expect("a plain server");
-    let plan = Plan { time: Duration::from_secs(3), ..Plan::default() };
-    let report = histories::run(&mut server, plan).expect("it answers");
-    assert!(report.violations.is_empty(), "{report}");
+    let report = run(Plan { time: Duration::from_secs(3), ..Plan::default() }, None);
     assert!(report.counts.contains_key("register checks"), "{report}");
+}
+
+#[test]
+fn nobody_sees_the_past() {
+    judge(Plan { redefines: false, ..plan(40) });
+}
+
+#[test]
+fn nobody_sees_the_past_while_the_schema_changes() {
+    judge(plan(40));
+}
+
+#[test]
+fn nobody_sees_the_past_while_the_plugin_comes_and_goes() {
+    judge(Plan { reinstalls: true, ..plan(20) });
 }

@@ -2,6 +2,7 @@
 //!
 //! Only built with the feature `mysql`: `make test-engine-mysql` brings a server first, and says so loudly where it cannot.
 
+mod beside;
 mod definitions;
 mod dialect;
 mod differential;
@@ -9,7 +10,10 @@ mod histories;
 mod itself;
 mod kills;
 mod loading;
+mod other_lines;
+mod replicas;
 mod served;
+mod sessions;
 mod shared;
 #[path = "../traps/mod.rs"]
 mod traps;

@@ -2,7 +2,7 @@
 
 use crate::shared::{enter, ready, start};
 use crate::traps::{Arena, all, said, small_table, until};
-use fqc_tests::client::{Client, Login};
+use fqc_tests::client::Client;
 use std::sync::Arc;
 
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
@@ -188,40 +188,22 @@ fn partitions_and_names_that_a_path_has_to_code() {
     arena.follows(&mut reader, "SELECT SUM(v) FROM p", || _ = writer.must(truncate).unwrap(), "NULL");
 }
 
+/// Behind each write a thread of the server's, which has no number, notes the transaction's.
 #[test]
-fn rows_that_a_replica_applies_in_either_format() {
-    for format in ["ROW", "STATEMENT"] {
-        let format = format!("--binlog-format={format}");
-        let source = crate::shared::options(&["--server-id=1", "--log-bin=binlog", &format]);
-        let source = fqc_tests::server::Server::start(source).unwrap();
-        let replica = Arc::new(ready(start(&["--server-id=2", "--log-bin=binlog", &format])));
-        let mut admin = replica.admin().unwrap();
-        let mut writer = source.admin().unwrap();
-        let place = said(&writer.must("SHOW BINARY LOG STATUS").unwrap());
-        let place: Vec<_> = place.split(',').collect();
-        let change = format!(
-            "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = {}, SOURCE_USER = 'root', \
-             SOURCE_LOG_FILE = '{}', SOURCE_LOG_POS = {}",
-            source.port(),
-            place[0],
-            place[1]
-        );
-        all(&mut admin, &[&change, "START REPLICA"]);
-        all(
-            &mut writer,
-            &["CREATE DATABASE r", "CREATE TABLE r.t (id INT PRIMARY KEY, v INT)", "CREATE TABLE r.u LIKE r.t"],
-        );
-        until("the tables", || admin.query("SELECT * FROM r.u").unwrap().failure().is_none());
-        let mut arena = Arena::on(replica.clone(), "own");
-        let login = Login { database: Some("r".into()), ..Login::default() };
-        let mut reader = Client::connect(&replica.endpoint(), &login).unwrap();
-        for row in 1..20 {
-            arena.warm(&mut reader, SUM);
-            all(&mut writer, &[&format!("INSERT INTO r.t VALUES ({row}, 1)")]);
-            let expected = format!("{row},{row}");
-            until("the row", || arena.truth("SELECT COUNT(*), SUM(v) FROM r.t") == expected);
-            assert_eq!(said(&reader.must(SUM).unwrap()), expected, "{format}");
-        }
-        all(&mut admin, &["STOP REPLICA"]);
+fn transactions_with_numbers_outdate_what_they_write_and_nothing_else() {
+    let arguments = ["--log-bin=binlog", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"];
+    let mut arena = Arena::on(Arc::new(ready(start(&arguments))), "numbered");
+    let (mut writer, mut reader) = (arena.client(), arena.client());
+    small_table(&mut writer, "t", "InnoDB");
+    small_table(&mut writer, "u", "InnoDB");
+    let untouched = "SELECT COUNT(*) FROM u";
+    let noted = "SELECT SUM(interval_end - interval_start + 1) FROM mysql.gtid_executed";
+    let given = "SELECT SUBSTRING_INDEX(SUBSTRING_INDEX(@@GLOBAL.gtid_executed, ':', -1), '-', -1)";
+    for expected in ["5,151", "5,152", "5,153"] {
+        until("the numbers", || arena.truth(noted) == arena.truth(given));
+        arena.warm(&mut reader, untouched);
+        arena.follows(&mut reader, SUM, || _ = writer.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap(), expected);
+        until("the number", || arena.truth(noted) == arena.truth(given));
+        assert!(arena.ask(&mut reader, untouched).1, "the note of a number has outdated everything");
     }
 }

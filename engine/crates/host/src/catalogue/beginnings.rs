@@ -12,7 +12,7 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let inherited = engine.settings().inherited();
     let of_habits = flavour.habits.all().map(|habit| habit.question.replace("@@SESSION.", "@@GLOBAL.")).join(", ");
     let rows = link.query(&format!("SELECT @@GLOBAL.sql_mode, @@GLOBAL.init_connect, {of_habits}"))?;
-    if let Some([Some(mode), Some(first), Some(traces), Some(idleness), Some(reports), Some(joins)]) =
+    if let Some([Some(mode), Some(first), Some(traces), Some(idleness), Some(reports), Some(joins), Some(numbers)]) =
         rows.first().map(|row| row.as_slice())
     {
         // As long as no privilege changes, that is known: it is not asked again for each SET GLOBAL.
@@ -21,7 +21,8 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
             engine.settings().note_hosts(inherited);
         }
         let as_usual = is_usual(flavour, mode) && is_plain(flavour, first) && !may_passwords_expire(flavour, link);
-        let (with_first, habits) = (!first.is_empty(), Habits::told(flavour, [traces, idleness, reports, joins]));
+        let (with_first, habits) =
+            (!first.is_empty(), Habits::told(flavour, [traces, idleness, reports, joins, numbers]));
         engine.settings().note_beginnings(inherited, Beginnings { as_usual, with_first, habits });
     }
     Ok(())

@@ -58,8 +58,9 @@ pub struct Played;
 
 impl Link for Played {
     fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
+        let numbers = if text.contains("gtid_next") { "AUTOMATIC" } else { "0" };
         let answers: [(&str, &[&[&str]]); 8] = [
-            ("SELECT @@GLOBAL.sql_mode", &[&["STRICT_TRANS_TABLES", "", "enabled=off", "0", "OFF", "1"]]),
+            ("SELECT @@GLOBAL.sql_mode", &[&["STRICT_TRANS_TABLES", "", "enabled=off", "0", "OFF", "1", numbers]]),
             ("SELECT @@GLOBAL.default_password_lifetime", &[&["1"]]),
             ("SHOW DATABASES", &[&["d"]]),
             ("SELECT ENGINE, TABLE_TYPE", &[&["InnoDB", "BASE TABLE"]]),
@@ -177,7 +178,11 @@ impl Host<'_> {
     }
 
     pub fn server_answers_read(&mut self, text: &str, value: &str) {
-        self.report(Report::Locked { db: b"d", name: b"t", is_read_only: true });
+        self.server_answers_read_of("t", text, value);
+    }
+
+    pub fn server_answers_read_of(&mut self, table: &str, text: &str, value: &str) {
+        self.report(Report::Locked { db: b"d", name: table.as_bytes(), is_read_only: true });
         self.report(Report::Ended { state: state(), executed: text.as_bytes() });
         let response = rows(value);
         self.answer(&response);

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+pub mod scene;
+
 use fqc_tests::client::{Client, Endpoint, Login};
 use fqc_tests::server::{Options, Server};
 use std::fs;
@@ -18,6 +20,11 @@ use std::time::{Duration, Instant};
 pub const LIMIT: Duration = Duration::from_secs(120);
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_fqc-near");
+
+pub fn plugin() -> PathBuf {
+    let built = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/fqc.so"));
+    std::env::var_os("FQC_PLUGIN").map_or_else(built, PathBuf::from)
+}
 
 /// A folder that goes with the test.
 pub struct Folder(pub PathBuf);
@@ -138,7 +145,11 @@ impl Near {
     }
 
     pub fn wait_for_metric(&self, name: &str, is_enough: impl Fn(u64) -> bool) {
-        wait_until(name, || is_enough(self.metric(name)));
+        let begun = Instant::now();
+        while !is_enough(self.metric(name)) {
+            assert!(begun.elapsed() < LIMIT, "waited in vain for {name}: {}", self.log());
+            sleep(Duration::from_millis(10));
+        }
     }
 
     pub fn signal(&self, signal: i32) {

@@ -85,10 +85,14 @@ fn wish() -> Option<bool> {
     Some(Path::new(wish).exists())
 }
 
-/// Whether it may doze at all, as things are set.
+/// Whether it may doze at all, as things are set. What near caches save does not show here.
 fn may_doze(engine: &Engine) -> bool {
     let settings = engine.settings();
-    settings.dozes() && settings.global_type() != 0 && !settings.observes() && !engine.vigil().has_trials()
+    settings.dozes()
+        && !engine.feed().is_wanted()
+        && settings.global_type() != 0
+        && !settings.observes()
+        && !engine.vigil().has_trials()
 }
 
 /// One of the worker's rounds: whether dozing must end, for which nothing is asked.
@@ -166,6 +170,9 @@ fn is_in_vain(engine: &Engine) -> bool {
         statements: counts.followed.sum(),
         hits: counts.hits.sum(),
         inserts: counts.inserts.sum(),
+        evictions: engine.cache().stats().evictions,
+        saved_ns: counts.saved_ns.sum(),
+        stored_ns: counts.stored_ns.sum(),
         cpu_ns: server::processor_ns(),
         elapsed_ns: 0,
     };
@@ -189,6 +196,9 @@ fn since(then: While, now: While, elapsed: Duration) -> While {
         statements: now.statements.saturating_sub(then.statements),
         hits: now.hits.saturating_sub(then.hits),
         inserts: now.inserts.saturating_sub(then.inserts),
+        evictions: now.evictions.saturating_sub(then.evictions),
+        saved_ns: now.saved_ns.saturating_sub(then.saved_ns),
+        stored_ns: now.stored_ns.saturating_sub(then.stored_ns),
         cpu_ns: now.cpu_ns.saturating_sub(then.cpu_ns),
         elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
     }

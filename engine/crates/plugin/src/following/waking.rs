@@ -140,7 +140,7 @@ impl State {
 /// Wakes the engine if it is wanted: connections that come after this are followed from their first byte.
 pub fn attend(engine: &Engine) {
     let is_up = || engine.vigil().is_awake() || engine.vigil().is_dozing();
-    if is_up() || !engine.is_wanted() || !server::get().follows() {
+    if is_up() || !engine.is_wanted() {
         return;
     }
     let mut state = state();

@@ -67,10 +67,6 @@ impl Server for Symbols {
         None
     }
 
-    fn follows(&self) -> bool {
-        true
-    }
-
     fn obstacle(&self) -> Option<&'static str> {
         self.is_cluster_node().then_some("this server is a node of a Galera cluster (wsrep_on)")
     }

@@ -49,7 +49,7 @@ static POSITION: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
 /// In words from the start of a handler, where it keeps the place of the last row's key; 0 until the server has shown it.
 static KEPT: AtomicUsize = AtomicUsize::new(0);
-/// Handlers are longer than that.
+/// So many words of a handler are looked at. It is longer: the server is asked how long, and otherwise no row is told apart.
 const WORDS: usize = 64;
 
 thread_local! {
@@ -105,8 +105,8 @@ unsafe extern "C" fn on_lock(handler: Handler, thd: *mut Thd, kind: c_int) -> c_
 
 unsafe extern "C" fn on_find(handler: Handler, row: *mut u8, key: *mut u8) -> c_int {
     if KEPT.load(Ordering::Relaxed) == 0 && is_inside() {
-        // SAFETY: a handler is longer than that.
-        let found = (1..WORDS).filter(|at| unsafe { holds(handler, *at, key) });
+        // SAFETY: a handler is longer than that, as `install` has made sure.
+        let found = (1..WORDS - 1).filter(|at| unsafe { holds(handler, *at, key) });
         if let [at] = found.collect::<Vec<_>>()[..] {
             KEPT.store(at, Ordering::Relaxed);
         }
@@ -223,18 +223,23 @@ fn find() -> Option<Vec<Pointer>> {
     SEAMS.iter().map(|(name, ..)| place(name)).collect()
 }
 
-/// Of the class of InnoDB's handlers: where its functions begin.
+/// More than a handler takes.
+const BLOCK: usize = 8192;
+
+/// Of the class of InnoDB's handlers: where its functions begin. None if they are not as long as they are looked at.
 fn table_of_innodb() -> Option<usize> {
     type Resolve = unsafe extern "C" fn(*mut Thd, c_int) -> *mut c_void;
     type Make = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> Handler;
     type Begin = unsafe extern "C" fn(c_uint, *mut c_void, usize, usize, c_ulong);
+    type Allocate = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
     type Free = unsafe extern "C" fn(*mut c_void, c_ulong);
     // SAFETY: the signatures of the server's headers.
-    let (resolve, make, begin, free) = unsafe {
+    let (resolve, make, begin, allocate, free) = unsafe {
         (
             function::<Resolve>(c"_Z25ha_resolve_by_legacy_typeP3THD14legacy_db_type").ok()?,
             function::<Make>(c"_Z15get_new_handlerP11TABLE_SHAREP11st_mem_rootP10handlerton").ok()?,
             function::<Begin>(c"init_alloc_root").ok()?,
+            function::<Allocate>(c"alloc_root").ok()?,
             function::<Free>(c"free_root").ok()?,
         )
     };
@@ -247,11 +252,14 @@ fn table_of_innodb() -> Option<usize> {
         if engine.is_null() {
             return None;
         }
-        begin(0, memory, 8192, 0, 0);
+        begin(0, memory, BLOCK, 0, 0);
         let handler = make(null_mut(), memory, engine);
         let table = if handler.is_null() { null_mut() } else { handler.read() };
+        // Of one block what is allocated next stands behind what was allocated before.
+        let behind = allocate(memory, size_of::<usize>()) as usize;
         free(memory, 0);
-        is_of_innodb(table.cast()).then_some(table as usize)
+        let is_long = (WORDS * size_of::<usize>()..BLOCK).contains(&behind.wrapping_sub(handler as usize));
+        (is_of_innodb(table.cast()) && is_long).then_some(table as usize)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::settings;
 use crate::signal;
 use crate::sockets::connections;
 use std::ffi::{CStr, c_int, c_void};
+use std::panic::UnwindSafe;
 use std::ptr::null;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -36,7 +37,14 @@ extern "C" fn name_server() {
         Some(parts.next()?? * 10_000 + parts.next()?? * 100 + parts.next()??)
     });
     DAEMON.store(number.unwrap_or(0) << 8, Ordering::Relaxed);
+    if number.is_some_and(|number| number < FIRST_WITH_THIS_PLUGIN) {
+        _mysql_plugin_interface_version_.store(0, Ordering::Relaxed);
+    }
 }
+
+/// An older MySQL has no `check_uninstall` in a `Plugin`: it would take each field behind that for the next one, and crash.
+/// It compares the interface's version before it looks at a plugin, but takes a newer one for its own.
+const FIRST_WITH_THIS_PLUGIN: c_int = 8_00_00;
 
 static AUDIT: Audit = Audit {
     interface_version: abi::AUDIT_INTERFACE_VERSION,
@@ -69,7 +77,7 @@ const END: Plugin =
 
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "the server looks the symbol up by this name")]
-pub static _mysql_plugin_interface_version_: c_int = abi::PLUGIN_INTERFACE_VERSION;
+pub static _mysql_plugin_interface_version_: AtomicI32 = AtomicI32::new(abi::PLUGIN_INTERFACE_VERSION);
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "the server looks the symbol up by this name")]
 pub static _mysql_sizeof_struct_st_plugin_: c_int = size_of::<Plugin>() as c_int;
@@ -117,7 +125,7 @@ unsafe extern "C" fn init(plugin: *mut c_void) -> c_int {
     let started = std::panic::catch_unwind(|| lifecycle::start(product::find(plugin)?));
     match started.unwrap_or_else(|_| Err("a fault while starting".into())) {
         Ok(()) => {
-            reconcile();
+            let _ = std::panic::catch_unwind(reconcile);
             0
         }
         Err(reason) => {
@@ -137,26 +145,28 @@ unsafe extern "C" fn deinit(_: *mut c_void) -> c_int {
 }
 
 unsafe extern "C" fn begin_names(_: *mut c_void) -> c_int {
-    reconcile();
-    0
+    begin_part(reconcile)
+}
+
+/// What `fqc` is not loaded into has no use for the others.
+fn begin_part(begin: impl FnOnce() + UnwindSafe) -> c_int {
+    let begun = std::panic::catch_unwind(|| product::check_line().map(|()| begin()));
+    c_int::from(!matches!(begun, Ok(Ok(()))))
 }
 
 fn reconcile() {
-    let _ = std::panic::catch_unwind(|| {
-        variables::reconcile();
-        if is_loaded() {
-            settings::changed_unseen();
-        }
-    });
+    variables::reconcile();
+    if is_loaded() {
+        settings::changed_unseen();
+    }
 }
 
 unsafe extern "C" fn begin_events(_: *mut c_void) -> c_int {
-    let _ = std::panic::catch_unwind(|| {
+    begin_part(|| {
         if is_loaded() {
             signal::wake();
         }
-    });
-    0
+    })
 }
 
 /// Who connects from here on is not heard of.

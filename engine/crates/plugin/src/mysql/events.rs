@@ -7,9 +7,11 @@ use crate::faults::Point;
 use crate::following::sessions::{with_connection, with_session};
 use crate::following::{bystanders, strangers, waking};
 use crate::mysql::abi::*;
+use crate::mysql::gate::{self, Obstacle};
 use crate::mysql::reach;
 use crate::mysql::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
+use crate::settings;
 use crate::signal::wake_if_wanted;
 use crate::sockets::connections;
 use crate::sockets::descriptors::{self, Descriptor};
@@ -63,15 +65,25 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
 unsafe fn on_nested(thd: &ThdRef, event: &EventQuery) {
     // SAFETY: the caller's promise.
     let text = unsafe { event.query.bytes() };
-    tell_statement(thd.thread_id(), text);
+    tell_statement(thd, text);
 }
 
-fn tell_statement(thread_id: u64, text: &[u8]) {
+fn tell_statement(thd: &ThdRef, text: &[u8]) {
+    let thread_id = reach::number(thd);
     reach::told_text(thread_id);
     let engine = engine();
     let found = with_session(thread_id, |connection| connection.session.report(engine, Report::Statement { text }));
     if found.is_none() {
+        refuse_applied_xa(thd, text);
         bystanders::with(thread_id, |bystander| bystander.report(engine, Report::Statement { text }));
+    }
+}
+
+/// Before it runs: from here on nothing is served. The text is the source's server's own.
+fn refuse_applied_xa(thd: &ThdRef, text: &[u8]) {
+    if text.get(..3).is_some_and(|word| word.eq_ignore_ascii_case(b"XA ")) && thd.is_applier() {
+        gate::set(Obstacle::AppliedXa, true);
+        settings::note_obstacle();
     }
 }
 
@@ -81,14 +93,14 @@ unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
     // SAFETY: the caller's promise.
     let (query, command) = unsafe { (event.query.bytes(), event.command.bytes()) };
     let engine = engine();
-    let thread_id = thd.thread_id();
+    let thread_id = reach::number(thd);
     match event.subclass {
         GENERAL_LOG => {
             if query.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"show")) {
                 numbers::refresh(engine);
             }
             if is_statement(command) {
-                tell_statement(thread_id, query);
+                tell_statement(thd, query);
             }
         }
         GENERAL_STATUS => {

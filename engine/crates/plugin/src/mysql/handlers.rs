@@ -27,6 +27,10 @@ const WRITE_LOCK: c_int = 1;
 /// The least kind of lock that writes.
 const LEAST_WRITE: c_int = 6;
 
+/// Where the server notes how far replication has come: at each checkpoint of a replica's applier, and behind any write where
+/// transactions have numbers.
+const POSITIONS: [&[u8]; 4] = [b"gtid_executed", b"slave_master_info", b"slave_relay_log_info", b"slave_worker_info"];
+
 /// The engines' names, as the server lists them, with their classes. Of the first two the slots are found.
 const CLASSES: [(&str, &CStr); 10] = [
     ("InnoDB", c"_ZTV11ha_innobase"),
@@ -151,7 +155,12 @@ unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -
         _ => {}
     }
     // SAFETY: as above.
-    unsafe { std::mem::transmute::<*mut c_void, Lock>(function)(handler, thd, kind) }
+    let refused = unsafe { std::mem::transmute::<*mut c_void, Lock>(function)(handler, thd, kind) };
+    if refused != 0 && kind == WRITE_LOCK {
+        // It will not be unlocked.
+        reach::lets_go(thd, handler as usize);
+    }
+    refused
 }
 
 unsafe extern "C" fn on_statement(handler: *mut c_void, thd: *mut Thd, kind: c_int) -> c_int {
@@ -164,9 +173,14 @@ unsafe extern "C" fn on_statement(handler: *mut c_void, thd: *mut Thd, kind: c_i
 
 fn locks(actor: Actor, handler: usize, writes: bool) {
     if writes {
-        reach::holds(actor, handler);
+        reach::holds(actor, handler, keeps_positions(handler));
     }
     tell(actor, handler, writes);
+}
+
+fn keeps_positions(handler: usize) -> bool {
+    let place = place_of(handler);
+    matches!(place.as_deref(), Some(Place::Table { db, name }) if db == b"mysql" && POSITIONS.contains(&name.as_slice()))
 }
 
 fn tell(actor: Actor, handler: usize, writes: bool) {

@@ -22,12 +22,18 @@ use std::time::{Duration, Instant};
 /// How the versions begin that the tests run on. Others may do the same in another way.
 const LINE: &str = "9.7.";
 
+/// Whether this server is of that line; the error says of which it is.
+pub fn check_line() -> Result<(), String> {
+    let version = faults::wish("version").map_or_else(symbols::version, Ok)?;
+    match version.starts_with(LINE) {
+        true => Ok(()),
+        false => Err(format!("this is MySQL {version}, and only {LINE} has been tested with this engine")),
+    }
+}
+
 /// Finds every symbol; the error names the first one that this server build does not export.
 pub fn find(plugin: *mut c_void) -> Result<&'static dyn Server, String> {
-    let version = faults::wish("version").map_or_else(symbols::version, Ok)?;
-    if !version.starts_with(LINE) {
-        return Err(format!("this is MySQL {version}, and only {LINE} has been tested with this engine"));
-    }
+    check_line()?;
     local::keep(plugin);
     symbols::find().map(|symbols| symbols as &dyn Server)
 }
@@ -54,7 +60,6 @@ impl Server for Symbols {
         local::link();
         variables::listen(settings::changed, events::type_changed);
         gate::set(Obstacle::Untested, true);
-        gate::set(Obstacle::Unproved, faults::wish("serve").is_none());
         IS_DUE.store(true, Ordering::Release);
         let installed = handlers::install().and_then(|()| commits::install()).and_then(|()| definitions::install());
         installed.inspect_err(|_| self.end())
@@ -92,10 +97,6 @@ impl Server for Symbols {
 
     fn session_here(&self) -> Option<u64> {
         Some(self.session_of_thread())
-    }
-
-    fn follows(&self) -> bool {
-        !gate::is_set(Obstacle::Unproved)
     }
 
     fn obstacle(&self) -> Option<&'static str> {
@@ -161,15 +162,19 @@ impl Server for Symbols {
         let engines =
             link.query("SELECT ENGINE FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')")?;
         gate::set(Obstacle::Engine, !first_column(&engines).all(handlers::knows_engine));
-        let group = link.query(
-            "SELECT 1 FROM information_schema.PLUGINS \
-             WHERE PLUGIN_NAME = 'group_replication' AND PLUGIN_STATUS <> 'DISABLED'",
-        )?;
-        gate::set(Obstacle::Group, !group.is_empty());
+        for (obstacle, name) in [(Obstacle::Group, "group_replication"), (Obstacle::Rewriter, "rewriter")] {
+            let found = link.query(&format!(
+                "SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_NAME = '{name}' AND PLUGIN_STATUS <> 'DISABLED'"
+            ))?;
+            gate::set(obstacle, !found.is_empty());
+        }
         gate::set(Obstacle::Pool, self.has_thread_pool());
         if selftest::is_needed() {
             match test(link) {
-                Ok(()) => gate::set(Obstacle::Untested, false),
+                Ok(()) => {
+                    gate::set(Obstacle::Untested, false);
+                    log::note("the self-test has passed: this server tells of every write");
+                }
                 Err(error) => tell(&error),
             }
         }

@@ -28,15 +28,19 @@ impl Actor {
     fn of(thd: *mut Thd) -> Actor {
         // SAFETY: the server has called with it, and waits.
         let thd = unsafe { ThdRef::of(thd) };
-        let id = match thd.thread_id() {
-            0 => thd.pointer() as u64 | 1 << 63,
-            id => id,
-        };
-        Actor { thd, id }
+        Actor { thd, id: number(&thd) }
     }
 
     fn is_nameless(&self) -> bool {
         self.id >> 63 != 0
+    }
+}
+
+/// As for an actor. The texts of one without a number are told, too: what they close, its seams must find to open it.
+pub fn number(thd: &ThdRef) -> u64 {
+    match thd.thread_id() {
+        0 => thd.pointer() as u64 | 1 << 63,
+        id => id,
     }
 }
 
@@ -67,33 +71,51 @@ pub fn tell(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(R
     }
 }
 
-thread_local! {
-    /// Handlers that are locked for writing on this thread, by session.
-    static HELD: RefCell<Vec<(usize, usize)>> = const { RefCell::new(Vec::new()) };
+/// A handler that is locked for writing.
+struct Held {
+    thd: usize,
+    handler: usize,
+    keeps_positions: bool,
 }
 
-fn with_held<T>(work: impl FnOnce(&mut Vec<(usize, usize)>) -> T) -> Option<T> {
+thread_local! {
+    /// By this thread.
+    static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
+}
+
+fn with_held<T>(work: impl FnOnce(&mut Vec<Held>) -> T) -> Option<T> {
     HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| work(&mut held))).ok().flatten()
 }
 
-pub fn holds(actor: Actor, handler: usize) {
-    with_held(|held| held.push((actor.thd.pointer() as usize, handler)));
+pub fn holds(actor: Actor, handler: usize, keeps_positions: bool) {
+    with_held(|held| held.push(Held { thd: actor.thd.pointer() as usize, handler, keeps_positions }));
 }
 
 /// True if the last one that this session had locked for writing is about to be unlocked. Asleep or not.
 pub fn lets_go(thd: *mut Thd, handler: usize) -> bool {
     let thd = thd as usize;
-    let of_session = |held: &mut Vec<(usize, usize)>| {
-        let Some(at) = held.iter().rposition(|one| *one == (thd, handler)) else { return false };
+    let of_session = |held: &mut Vec<Held>| {
+        let Some(at) = held.iter().rposition(|one| one.thd == thd && one.handler == handler) else { return false };
         held.swap_remove(at);
-        !held.iter().any(|(other, _)| *other == thd)
+        !held.iter().any(|one| one.thd == thd)
     };
     with_held(of_session).unwrap_or(false)
 }
 
 fn holds_any(actor: Actor) -> bool {
     let thd = actor.thd.pointer() as usize;
-    with_held(|held| held.iter().any(|(other, _)| *other == thd)).unwrap_or(true)
+    with_held(|held| held.iter().any(|one| one.thd == thd)).unwrap_or(true)
+}
+
+/// It is in the midst of noting how far replication has come, by itself, and not under LOCK TABLES. No statement that ends
+/// somebody's prepared transaction holds such a table while it does.
+fn notes_positions(actor: Actor) -> bool {
+    let thd = actor.thd.pointer() as usize;
+    let alone = |held: &mut Vec<Held>| {
+        let mut own = held.iter().filter(|one| one.thd == thd).peekable();
+        own.peek().is_some() && own.all(|one| one.keeps_positions)
+    };
+    !actor.thd.in_lock_tables() && with_held(alone).unwrap_or(false)
 }
 
 fn is_in_transaction(actor: Actor) -> bool {
@@ -126,19 +148,22 @@ pub fn has_prepared(actor: Actor) {
 }
 
 /// A bystander is about to make what it has written visible. What that is may not be known: of one that is older than the
-/// engine's waking, and of one that may end a transaction that another has prepared. Where a text is told, that tells.
+/// engine's waking, and of one that may end a transaction that another has prepared. Where a text is told, that tells. The
+/// positions of replication are nobody's result, and are noted all the time, also by threads without a number.
 pub fn begins_to_commit(actor: Actor) {
-    if PREPARING.try_with(Cell::take).unwrap_or(0) != actor.id {
+    if PREPARING.try_with(Cell::get).unwrap_or(0) != actor.id {
         goes_on();
     }
+    let _ = PREPARING.try_with(Cell::take);
     if with_session(actor.id, |_| ()).is_some() {
         return;
     }
     let is_told = TOLD.try_with(Cell::get).unwrap_or(0) == actor.id;
     bystanders::with(actor.id, |bystander| {
-        let is_unclear = !is_told && (!bystander.has_written() || LEAVES_PREPARED.load(Ordering::Acquire));
+        let may_be_anothers = !is_told && (!bystander.has_written() || LEAVES_PREPARED.load(Ordering::Acquire));
+        let is_unclear = (may_be_anothers || actor.is_nameless()) && !notes_positions(actor);
         // Not understood: it may be anything.
-        let text: &[u8] = if is_unclear || actor.is_nameless() { b"?" } else { b"COMMIT" };
+        let text: &[u8] = if is_unclear { b"?" } else { b"COMMIT" };
         bystander.report(engine(), Report::Statement { text });
     });
 }

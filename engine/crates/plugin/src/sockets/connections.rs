@@ -78,7 +78,7 @@ pub fn number_before_accept() -> u64 {
 
 pub fn accepted(fd: c_int, number: u64) {
     let load = load_number();
-    if fd >= 0 && load % 2 == 1 && ADMITS.load(Ordering::Acquire) && server::get().follows() {
+    if fd >= 0 && load % 2 == 1 && ADMITS.load(Ordering::Acquire) {
         descriptors::open(fd, load, Connection::accepted(engine().flavour(), number, server::get().has_thread_pool()));
     }
 }

@@ -152,6 +152,7 @@ impl Session {
             }
         }
         let reading = early.unwrap_or_else(|| self.read(engine, text));
+        let reading = self.as_prepared(reading);
         if let Some(decision) = self.before_server(engine, &reading, text, packet, outlet) {
             return decision;
         }
@@ -168,6 +169,7 @@ impl Session {
             running.is_plain = !reading.names_system();
         }
         self.note_wording(engine, &reading.statement.kind, text, self.own_terms());
+        self.note_preparation(&reading.statement.kind);
         let understood = understood(text, &reading.statement.kind, self.identity.mode());
         understood.map_or(Decision::Forward, |other| Decision::Replace(respelled(packet, text, &other)))
     }
@@ -252,7 +254,7 @@ impl Session {
         if let Some(answer) = self.begin_later(engine, &reading.statement, packet, outlet) {
             return Some(answer);
         }
-        self.before_forward(engine, reading, text).map(Decision::Inject)
+        self.before_forward(engine, reading, text, packet).map(Decision::Inject)
     }
 
     /// While it is not certain how texts are to be read, only the plainest kinds are believed.

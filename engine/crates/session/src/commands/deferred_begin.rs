@@ -21,7 +21,7 @@ impl Session {
         outlet: &mut dyn Outlet,
     ) -> Option<Decision> {
         let Kind::Begin(begin) = &statement.kind else { return None };
-        let can_wait = engine.settings().defers_begin()
+        let can_wait = self.may_begin_itself(engine)
             && self.identity.cache_type() != 0
             && self.is_cached(engine)
             && self.context(engine, false).is_some()
@@ -54,6 +54,11 @@ impl Session {
         self.diagnostics.note_other();
         outlet.deliver(&[&wire::ok_packet(1, 0, 0, self.transaction.status_now(), 0)]);
         Some(Decision::Answered)
+    }
+
+    /// The engine may begin transactions at a moment of its own.
+    pub(crate) fn may_begin_itself(&self, engine: &Engine) -> bool {
+        engine.settings().defers_begin() && !self.identity.is_told_of_transactions()
     }
 
     fn is_of_another_database(&mut self, payload: &[u8]) -> bool {

@@ -107,7 +107,7 @@ impl Session {
         if layout.joins() && (self.transaction.has_begun() || !self.transaction.autocommit) {
             return Served::No;
         }
-        let opens_snapshot = layout.opens_snapshot() && engine.settings().defers_begin();
+        let opens_snapshot = layout.opens_snapshot() && self.may_begin_itself(engine);
         match self.transaction.admit(engine.versions(), entry.cells(), opens_snapshot) {
             Admission::Serve => {}
             Admission::Begin => return Served::Inject(self.begin(engine, self.own_query(b"BEGIN"))),

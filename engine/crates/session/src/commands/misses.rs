@@ -44,7 +44,12 @@ impl Session {
         let refusal = refusal.or(transaction_refusal);
         let shape = reading.shape(&engine.insight().digests);
         let key = Key { context: context.unwrap_or(0), parts: [text, parameters] };
-        let may_pass_over = refusal.is_none() && verification.is_none() && !is_observed && engine.settings().adapts();
+        // What a near cache asks for is reused there.
+        let may_pass_over = refusal.is_none()
+            && verification.is_none()
+            && !is_observed
+            && self.near.mark.is_none()
+            && engine.settings().adapts();
         let is_passed_over = may_pass_over && self.reuse.passes_over(engine, shape, &key);
         if is_passed_over && !self.transaction.heeds_reads() {
             engine.insight().missed(shape, Some(Own::NotReused.into()), 0);
@@ -99,7 +104,7 @@ impl Session {
 
     /// Where a read of this shape is counted, if it may be passed over for what is counted there.
     pub(crate) fn adaptive_shape(&self, engine: &Engine, reading: &Reading) -> Option<ShapeId> {
-        let may_pass_over = self.identity.cache_type() != 0 && engine.settings().adapts();
+        let may_pass_over = self.identity.cache_type() != 0 && self.near.mark.is_none() && engine.settings().adapts();
         may_pass_over.then(|| reading.shape(&engine.insight().digests))
     }
 
@@ -128,6 +133,7 @@ impl Session {
     ) {
         engine.counts().followed.add(1);
         self.close_for(engine, &statement.kind);
+        self.statements.note_sent(&statement.kind);
         let replaced = self.diagnostics.note_forwarded(statement);
         if !self.transaction.is_open {
             self.transaction.snapshot = Snapshot::Unknown;
@@ -143,7 +149,7 @@ impl Session {
 
     /// Temporary tables made where no event tells of them, and habits taken up there.
     pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
-        if may_be_anything(kind) && *kind != Kind::Execute {
+        if may_be_anything(kind) && !matches!(kind, Kind::Execute(_)) {
             self.identity.note_habits(text);
         }
         self.temporary.note(kind, text, self.identity.mode());

@@ -40,13 +40,31 @@ impl Session {
     }
 
     /// What the server must be told before this statement: a deferred BEGIN, or the result it does not know of.
-    pub(crate) fn before_forward(&mut self, engine: &Engine, reading: &Reading, text: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn before_forward(
+        &mut self,
+        engine: &Engine,
+        reading: &Reading,
+        text: &[u8],
+        packet: &[u8],
+    ) -> Option<Vec<u8>> {
         if let Some(begin) = self.tell_begin(engine) {
             return Some(begin);
+        }
+        if self.runs_unseen(packet) {
+            return None;
         }
         let matters =
             self.diagnostics.unseen.as_ref().is_some_and(|pending| self.matters(engine, pending, reading, text));
         self.tell_unseen(engine, |_| matters)
+    }
+
+    /// The command is the one that would be run again: it leaves what that would leave.
+    fn runs_unseen(&mut self, packet: &[u8]) -> bool {
+        let Some(pending) = self.diagnostics.unseen.as_ref().filter(|pending| !pending.is_owed) else { return false };
+        let capabilities = self.identity.capabilities();
+        let types = pending.execution(capabilities).and_then(|execute| self.statements.get_mut(execute.id));
+        let understood = types.map(|prepared| wire::with_types(packet, &prepared.types, capabilities));
+        pending.runs(understood.as_deref().unwrap_or(packet))
     }
 
     fn matters(&self, engine: &Engine, pending: &Unseen, reading: &Reading, text: &[u8]) -> bool {

@@ -39,6 +39,8 @@ pub struct Counts {
     /// Results that were served although they were outdated, as a rule says.
     pub stale_hits: Tally,
     pub saved_ns: Tally,
+    /// How long the server took for what was stored.
+    pub stored_ns: Tally,
     pub saved_bytes: Tally,
 }
 
@@ -47,7 +49,7 @@ impl Counts {
     pub fn flush(&self) {
         let all = [&self.hits, &self.misses, &self.inserts, &self.not_cached, &self.invalidations];
         all.into_iter()
-            .chain([&self.outlived, &self.stale_hits, &self.saved_ns, &self.saved_bytes])
+            .chain([&self.outlived, &self.stale_hits, &self.saved_ns, &self.stored_ns, &self.saved_bytes])
             .for_each(Tally::flush);
     }
 }

@@ -1,5 +1,6 @@
 //! What is known of the near caches that are attached to this server. What is done with it is in `nears`.
 
+use crate::engine::near_counts::Counting;
 use feed::{NearId, Nears, Terms};
 use locks::Mutex;
 use std::collections::HashMap;
@@ -14,6 +15,8 @@ pub type Waker = Box<dyn Fn() + Send>;
 pub struct Feed {
     /// Somebody is attached, or a lease may still run.
     pub(crate) has_nears: AtomicBool,
+    /// A near cache has come, and has not gone since.
+    pub(crate) is_wanted: AtomicBool,
     /// Changes whenever connections are marked or no longer.
     pub(crate) marks_changed: AtomicU64,
     state: Mutex<State>,
@@ -22,6 +25,7 @@ pub struct Feed {
 
 pub(crate) struct State {
     pub nears: Nears,
+    pub counting: Counting,
     /// Writes are followed: near caches may attach.
     pub admits: bool,
     pub marks: HashMap<u32, (NearId, u64)>,
@@ -34,8 +38,15 @@ impl Default for Feed {
         let nears = Nears::new(Terms::default(), life);
         Feed {
             has_nears: AtomicBool::new(false),
+            is_wanted: AtomicBool::new(false),
             marks_changed: AtomicU64::new(1),
-            state: Mutex::new(State { nears, admits: false, marks: HashMap::new(), wakers: HashMap::new() }),
+            state: Mutex::new(State {
+                nears,
+                counting: Counting::default(),
+                admits: false,
+                marks: HashMap::new(),
+                wakers: HashMap::new(),
+            }),
             heard: Condvar::new(),
         }
     }
@@ -45,6 +56,11 @@ impl Feed {
     #[inline]
     pub fn has_nears(&self) -> bool {
         self.has_nears.load(Ordering::Relaxed)
+    }
+
+    /// Relaxed: a hint.
+    pub fn is_wanted(&self) -> bool {
+        self.is_wanted.load(Ordering::Relaxed)
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {

@@ -52,17 +52,18 @@ pub struct Beginnings {
 }
 
 impl Beginnings {
-    const BITS: u32 = 6;
+    const BITS: u32 = 7;
 
     fn pack(self, inherited: u64) -> u64 {
-        let Habits { traces, limits_idleness, reports, limits_joins } = self.habits;
-        let bits = [self.as_usual, self.with_first, traces, limits_idleness, reports, limits_joins];
+        let Habits { traces, limits_idleness, reports, limits_joins, numbers } = self.habits;
+        let bits = [self.as_usual, self.with_first, traces, limits_idleness, reports, limits_joins, numbers];
         bits.iter().fold(inherited, |packed, bit| packed << 1 | u64::from(*bit))
     }
 
     fn unpack(packed: u64) -> Beginnings {
         let is = |place: u32| packed >> (Self::BITS - place) & 1 != 0;
-        let habits = Habits { traces: is(3), limits_idleness: is(4), reports: is(5), limits_joins: is(6) };
+        let habits =
+            Habits { traces: is(3), limits_idleness: is(4), reports: is(5), limits_joins: is(6), numbers: is(7) };
         Beginnings { as_usual: is(1), with_first: is(2), habits }
     }
 }

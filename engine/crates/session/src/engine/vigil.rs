@@ -94,8 +94,13 @@ impl Vigil {
         self.lost.load(Ordering::SeqCst) >= doze
     }
 
+    /// How many connections there are for which the cache is on, and that can be followed.
+    pub fn wishes(&self) -> u64 {
+        self.wishes.load(Ordering::SeqCst)
+    }
+
     pub fn is_wished_for(&self) -> bool {
-        self.wishes.load(Ordering::SeqCst) > 0
+        self.wishes() > 0
     }
 
     pub fn has_trials(&self) -> bool {

@@ -13,17 +13,21 @@ pub struct Habits {
     pub reports: bool,
     /// The server refuses what may look at many rows.
     pub limits_joins: bool,
+    /// The session numbers its transactions itself.
+    pub numbers: bool,
 }
 
 impl Habits {
     /// As they are where nothing is known.
-    pub const ALL: Habits = Habits { traces: true, limits_idleness: true, reports: true, limits_joins: true };
+    pub const ALL: Habits =
+        Habits { traces: true, limits_idleness: true, reports: true, limits_joins: true, numbers: true };
 
     /// By the values that the flavour's questions ask for, in their order.
-    pub fn told(flavour: &Flavour, values: [&[u8]; 4]) -> Habits {
+    pub fn told(flavour: &Flavour, values: [&[u8]; 5]) -> Habits {
         let all = flavour.habits.all();
-        let [traces, limits_idleness, reports, limits_joins] = std::array::from_fn(|n| !all[n].is_none(values[n]));
-        Habits { traces, limits_idleness, reports, limits_joins }
+        let [traces, limits_idleness, reports, limits_joins, numbers] =
+            std::array::from_fn(|n| !all[n].is_none(values[n]));
+        Habits { traces, limits_idleness, reports, limits_joins, numbers }
     }
 
     /// Those of either.
@@ -33,6 +37,7 @@ impl Habits {
             limits_idleness: self.limits_idleness || other.limits_idleness,
             reports: self.reports || other.reports,
             limits_joins: self.limits_joins || other.limits_joins,
+            numbers: self.numbers || other.numbers,
         }
     }
 
@@ -58,24 +63,27 @@ impl Habits {
             self.reports |= has(&known.reports);
         } else if known.joins.hangs_on(name) {
             self.limits_joins = true;
+        } else if known.numbers.hangs_on(name) {
+            self.numbers = has(&known.numbers);
         }
     }
 
     /// A text may set whatever it says.
     pub fn note_text(&mut self, flavour: &Flavour, text: &[u8]) {
         let says = |habit: &Habit| habit.variables.iter().any(|name| sql::says(text, name.as_bytes()));
-        let [traces, limits_idleness, reports, limits_joins] = flavour.habits.all().map(|habit| says(&habit));
+        let [traces, limits_idleness, reports, limits_joins, numbers] = flavour.habits.all().map(|habit| says(&habit));
         self.traces |= traces;
         self.limits_idleness |= limits_idleness;
         self.reports |= reports;
         self.limits_joins |= limits_joins;
+        self.numbers |= numbers;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flavour::MARIADB;
+    use flavour::{MARIADB, MYSQL};
 
     #[test]
     fn what_is_not_known_to_be_off_is_on() {
@@ -93,10 +101,22 @@ mod tests {
         {
             set(name, Value::Complex);
         }
-        assert_eq!(habits, Habits::ALL);
-        let told = |values: [&str; 4]| Habits::told(&MARIADB, values.map(str::as_bytes));
-        assert_eq!(told(["enabled=off", "0", "OFF", "1"]), Habits::default());
-        assert_eq!(told(["enabled=on", "30", "STATE", "0"]), Habits::ALL);
+        assert_eq!(habits, Habits { numbers: false, ..Habits::ALL });
+        let told = |values: [&str; 5]| Habits::told(&MARIADB, values.map(str::as_bytes));
+        assert_eq!(told(["enabled=off", "0", "OFF", "1", "0"]), Habits::default());
+        assert_eq!(told(["enabled=on", "30", "STATE", "0", "1"]), Habits::ALL);
+    }
+
+    #[test]
+    fn who_numbers_a_transaction_does_so_until_the_server_does_it_again() {
+        let mut habits = Habits::default();
+        let mut set = |name: &str, value: &[u8]| {
+            habits.set(&MYSQL, name.as_bytes(), Some(&Value::Text(value.to_vec())));
+            habits.numbers
+        };
+        assert!(set("gtid_next", b"00000000-0000-0000-0000-000000000001:7"));
+        assert!(set("optimizer_trace", b"enabled=off"));
+        assert!(!set("gtid_next", b"automatic"));
     }
 
     #[test]

@@ -224,8 +224,8 @@ impl Variables {
     /// The server has told the values of the askable ones and those that habits hang on, in that order.
     pub fn learn(&mut self, values: &[Vec<u8>]) {
         (self.is_uncertain, self.is_doubtful, self.knows_habits) = (false, false, true);
-        if let Some([traces, idleness, reports, joins]) = values.get(self.known().askable.len()..) {
-            self.habits = Habits::told(self.mode.flavour, [traces, idleness, reports, joins]);
+        if let Some([traces, idleness, reports, joins, numbers]) = values.get(self.known().askable.len()..) {
+            self.habits = Habits::told(self.mode.flavour, [traces, idleness, reports, joins, numbers]);
         }
         if let Some(mode) = values.first() {
             self.mode = self.mode.with_sql_mode(&Value::Text(mode.clone())).unwrap_or(self.mode);

@@ -78,7 +78,7 @@ impl Past {
             engine.settings().end_change();
         }
         engine.versions().open(Versions::EVERYTHING);
-        engine.announce_opened(&[Versions::EVERYTHING]);
+        engine.announce_opened(&[Versions::EVERYTHING], &[]);
     }
 }
 

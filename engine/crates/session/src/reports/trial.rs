@@ -21,6 +21,6 @@ impl Session {
     /// A read that is not stored, for a reason that shows before its response.
     pub(crate) fn note_refusal(&mut self, engine: &Engine, reason: Own) {
         engine.note_refusal(reason);
-        self.own.count(Err(reason.into()));
+        self.own.misses.count(Err(reason.into()));
     }
 }

@@ -4,7 +4,6 @@ use crate::engine::{Engine, OF_ONE};
 use crate::reports::dozing::shows_all;
 use crate::reports::resting::keeps_track;
 use crate::session::Session;
-use crate::statement::question;
 use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Running};
 use crate::statement::unseen::Unseen;
@@ -123,6 +122,7 @@ impl Session {
             Kind::Set(assignments) if has_failed => self.lose_settings(engine, assignments),
             Kind::Set(assignments) => self.apply_settings(engine, running, assignments),
             Kind::CreateTemporary => self.temporary.note_created(),
+            Kind::Prepare(_) => self.statements.end_naming(has_failed),
             Kind::AttachNear { name, protocol } if !has_failed => self.attach(engine, name, *protocol),
             Kind::Use(_) if !has_failed => self.choose_database(engine, running),
             // Anything may have been set inside.
@@ -150,7 +150,7 @@ impl Session {
     }
 
     pub(crate) fn learn(&mut self, engine: &Engine, response: &[u8]) {
-        let answer = question::answer(response, self.identity.capabilities());
+        let answer = wire::only_row(response, self.identity.capabilities());
         let Some([found, first, values @ ..]) = answer.as_deref() else { return self.identity.learn(None) };
         self.identity.learn(Some(values));
         if self.identity.was_reset() && !first.is_empty() {

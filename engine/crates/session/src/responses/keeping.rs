@@ -88,8 +88,12 @@ fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layo
     if recording.is_observed {
         return Ok(());
     }
-    engine.cache().insert(hash, &key, meta, &recording.cells, &recording.response).map_err(|refusal| match refusal {
-        NotStored::TooLarge => Own::TooLarge,
-        NotStored::NoBudget | NotStored::Busy => Own::NoMemory,
-    })
+    engine.cache().insert(hash, &key, meta, &recording.cells, &recording.response).map_err(
+        |refusal| match refusal {
+            NotStored::TooLarge => Own::TooLarge,
+            NotStored::NoBudget | NotStored::Busy => Own::NoMemory,
+        },
+    )?;
+    engine.counts().stored_ns.add(cost_ns);
+    Ok(())
 }

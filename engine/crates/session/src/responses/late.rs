@@ -2,11 +2,13 @@
 //! they depend on has changed since they were asked for.
 
 use crate::engine::Engine;
+use crate::engine::late::Waiting;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
 use crate::entries::rows::depend_on_rows;
 use crate::reason::Own;
 use crate::responses::keeping::finish;
+use crate::session::own::Misses;
 use crate::statement::recording::{Finished, Recording};
 use std::sync::Arc;
 
@@ -15,8 +17,13 @@ const MOST: usize = 64;
 const LARGEST: usize = 64 * 1024;
 
 impl Engine {
-    /// Gives back what cannot wait. `database`: of its session.
-    pub(crate) fn put_late(&self, mut finished: Finished, database: Option<&[u8]>) -> Option<Finished> {
+    /// Gives back what cannot wait. `database`: of its session, which counts what becomes of it in `counted_in`.
+    pub(crate) fn put_late(
+        &self,
+        mut finished: Finished,
+        database: Option<&[u8]>,
+        counted_in: &Arc<Misses>,
+    ) -> Option<Finished> {
         let mut waiting = self.late().waiting();
         if waiting.len() >= MOST || finished.recording.bytes > LARGEST {
             finished.recording.refuse(Own::TableUnknown);
@@ -26,15 +33,20 @@ impl Engine {
         finished.recording.unsettled.iter().for_each(|table| self.tables().ask(table));
         let terms = &mut finished.recording.terms;
         terms.database = terms.database.take().or(database.map(Arc::from));
-        waiting.push(finished);
+        waiting.push(Waiting { finished, counted_in: counted_in.clone() });
         self.want_catalogue();
         None
     }
 
-    /// To be called after the tables that were asked about have been looked up.
-    pub fn store_late(&self) {
-        for mut finished in self.late().take() {
-            let recording = &mut finished.recording;
+    /// To be asked before the tables are taken that were asked about: these results wait for tables among them.
+    pub fn late_count(&self) -> usize {
+        self.late().waiting().len()
+    }
+
+    /// The first so many. To be called after the tables that were asked about have been looked up.
+    pub fn store_late(&self, count: usize) {
+        for mut waiting in self.late().take(count) {
+            let recording = &mut waiting.finished.recording;
             recording.settle(self.catalogue().generation());
             depend_on_rows(self, recording, None);
             if !recording.unsettled.is_empty() {
@@ -42,7 +54,21 @@ impl Engine {
             } else if !self.is_as_then(recording) {
                 recording.refuse(Own::Changed);
             }
-            finish(self, &mut finished);
+            self.end_late(waiting);
+        }
+    }
+
+    /// What waits is not stored any more.
+    pub(crate) fn drop_late(&self) {
+        for mut waiting in self.late().take(usize::MAX) {
+            waiting.finished.recording.refuse(Own::Changed);
+            self.end_late(waiting);
+        }
+    }
+
+    fn end_late(&self, mut waiting: Waiting) {
+        if let Some(stored) = finish(self, &mut waiting.finished) {
+            waiting.counted_in.count(stored);
         }
     }
 

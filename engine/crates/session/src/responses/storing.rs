@@ -29,13 +29,13 @@ impl Session {
         self.check(engine, &mut recording, &outcome);
         let mut finished = Finished { recording, outcome };
         if finished.recording.refusal.is_none() && !finished.recording.unsettled.is_empty() {
-            match engine.put_late(finished, self.identity.known_database()) {
+            match engine.put_late(finished, self.identity.known_database(), &self.own.misses) {
                 None => return,
                 Some(refused) => finished = refused,
             }
         }
         if let Some(stored) = finish(engine, &mut finished) {
-            self.own.count(stored);
+            self.own.misses.count(stored);
             if stored.is_ok() {
                 self.tell_stored(engine, &finished.recording);
             }

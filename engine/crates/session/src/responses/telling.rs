@@ -13,9 +13,11 @@ impl Session {
         self.near.feed
     }
 
-    /// The result of a miss, which could be stored.
-    pub(crate) fn tell_stored(&self, engine: &Engine, recording: &Recording) {
-        if self.near.mark.is_some() {
+    /// The result of a miss, which could be stored. A statement that has made its session another one says nothing of what that
+    /// session asks next.
+    pub(crate) fn tell_stored(&mut self, engine: &Engine, recording: &Recording) {
+        let is_marked = self.near.mark.is_some();
+        if is_marked && [false, true].iter().any(|binary| self.context(engine, *binary) == Some(recording.context)) {
             let tables: Vec<_> = table_cells(&recording.cells, recording.is_by_rows).collect();
             self.near.tell(engine, recording.context, recording.stamp, &recording.cells, &tables);
         }

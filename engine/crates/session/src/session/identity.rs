@@ -357,7 +357,12 @@ impl Identity {
     /// No read may pass the server by, and it may be asked nothing unseen.
     pub fn wants_all(&self) -> bool {
         let habits = self.variables.habits;
-        habits.traces || habits.reports && self.has(capability::SESSION_TRACK)
+        habits.traces || habits.numbers || habits.reports && self.has(capability::SESSION_TRACK)
+    }
+
+    /// Its client is told where the server begins a transaction: the engine may not have that done at another moment.
+    pub fn is_told_of_transactions(&self) -> bool {
+        self.has(capability::SESSION_TRACK) && self.flavour().statements.tells_transactions
     }
 
     /// Its number for the text (false) or binary (true) protocol; none if the session must not be cached.

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use cache::{CellId, Stamp};
-use feed::{NearId, Told, check_of};
+use feed::{NearId, Told, check_of, command_check};
 
 #[derive(Default)]
 pub struct Near {
@@ -44,7 +44,7 @@ impl Near {
             (self.looked, self.mark) = (changed, engine.feed().mark_of(self.connection, self.greeting));
         }
         if self.mark.is_some() {
-            self.check = check_of(payload);
+            self.check = command_check(self.greeting, payload);
         }
     }
 

@@ -1,24 +1,39 @@
 //! What became of this connection's own reads.
 
-use crate::reason::Reason;
+use crate::reason::{self, Reason};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// What became of this connection's own reads.
 #[derive(Default)]
 pub struct OwnCounts {
     pub hits: u64,
-    pub inserts: u64,
-    pub not_cached: u64,
-    pub last_refusal: Option<Reason>,
+    /// Shared with results that wait: what becomes of them shows on another thread.
+    pub misses: Arc<Misses>,
 }
 
-impl OwnCounts {
-    pub fn count(&mut self, stored: Result<(), Reason>) {
+/// Reads that ran on the server.
+#[derive(Default)]
+pub struct Misses {
+    pub inserts: AtomicU64,
+    pub not_cached: AtomicU64,
+    /// The index of the last reason, from 1 on.
+    last_refusal: AtomicUsize,
+}
+
+impl Misses {
+    pub fn count(&self, stored: Result<(), Reason>) {
         match stored {
-            Ok(()) => self.inserts += 1,
+            Ok(()) => _ = self.inserts.fetch_add(1, Relaxed),
             Err(reason) => {
-                self.not_cached += 1;
-                self.last_refusal = Some(reason);
+                self.not_cached.fetch_add(1, Relaxed);
+                self.last_refusal.store(reason.index() + 1, Relaxed);
             }
         }
+    }
+
+    /// Why the last one was not cached; empty if all were.
+    pub fn last_refusal(&self) -> &'static str {
+        self.last_refusal.load(Relaxed).checked_sub(1).map_or("", reason::name)
     }
 }

@@ -24,8 +24,8 @@ impl TemporaryTables {
     pub fn note(&mut self, kind: &Kind, text: &[u8], mode: LexMode) {
         let may_make = || sql::may_make_temporary(text, mode);
         match kind {
-            Kind::Prepare => self.are_prepared |= may_make(),
-            Kind::Execute => self.may_exist |= self.are_prepared,
+            Kind::Prepare(_) => self.are_prepared |= may_make(),
+            Kind::Execute(_) => self.may_exist |= self.are_prepared,
             kind if may_be_anything(kind) => self.may_exist |= self.are_prepared || may_make(),
             _ => {}
         }

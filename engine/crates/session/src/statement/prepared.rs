@@ -1,7 +1,9 @@
-//! The prepared statements of one connection, in the binary protocol.
+//! The prepared statements of one connection, in the binary protocol and, by their names, in SQL.
 
 use crate::statement::terms::Terms;
+use crate::text::kinds::may_be_anything;
 use crate::text::reading::Reading;
+use sql::{Kind, Statement};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::Execute;
@@ -70,7 +72,20 @@ impl Prepared {
 pub struct Statements {
     by_id: HashMap<u32, Prepared>,
     last: Option<u32>,
+    by_name: HashMap<Vec<u8>, Named>,
+    /// That of a PREPARE that runs now.
+    unnamed: Option<(Vec<u8>, Named)>,
 }
+
+/// What EXECUTE of a name runs, in which database.
+#[derive(Clone, Debug)]
+pub struct Named {
+    pub statement: Statement,
+    pub database: Option<Box<[u8]>>,
+}
+
+/// Of more names in one session nothing is remembered.
+const MOST_NAMED: usize = 256;
 
 /// MariaDB: the statement that was prepared last.
 pub const LAST: u32 = u32::MAX;
@@ -102,6 +117,29 @@ impl Statements {
 
     pub fn clear(&mut self) {
         *self = Statements::default();
+    }
+
+    pub fn by_name(&self, name: &[u8]) -> Option<&Named> {
+        self.by_name.get(name)
+    }
+
+    /// The server gets a statement of this kind, or runs one inside another: what it may name anew is known no more.
+    pub fn note_sent(&mut self, kind: &Kind) {
+        match kind {
+            Kind::Prepare(Some(preparation)) => _ = self.by_name.remove(&preparation.name),
+            Kind::Prepare(None) | Kind::Deallocate | Kind::Call => self.by_name.clear(),
+            kind if may_be_anything(kind) => self.by_name.clear(),
+            _ => {}
+        }
+    }
+
+    pub fn begin_naming(&mut self, name: Vec<u8>, named: Named) {
+        self.unnamed = Some((name, named));
+    }
+
+    pub fn end_naming(&mut self, has_failed: bool) {
+        let named = self.unnamed.take().filter(|_| !has_failed && self.by_name.len() < MOST_NAMED);
+        self.by_name.extend(named);
     }
 
     /// A prepare has failed: nothing is known of "the last one".

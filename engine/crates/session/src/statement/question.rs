@@ -12,15 +12,3 @@ pub fn question(flavour: &Flavour, capabilities: u64) -> Vec<u8> {
     let text = format!("SELECT FOUND_ROWS(), @@GLOBAL.init_connect, {}", names.join(", "));
     Query::packet(text.as_bytes(), capabilities)
 }
-
-/// The values of the one row of a text result.
-pub fn answer(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>> {
-    let mut packets = wire::packets(response);
-    let (columns, true) = wire::column_count(packets.next()?.payload, capabilities)? else { return None };
-    let skipped = usize::try_from(columns).ok()? + usize::from(capabilities & wire::capability::DEPRECATE_EOF == 0);
-    let row = packets.nth(skipped)?;
-    let mut reader = wire::lenenc::Reader::new(row.payload);
-    // What the server is asked for has no zeros but those of a wide character set of results.
-    let narrow = |value: &[u8]| value.iter().copied().filter(|byte| *byte != 0).collect();
-    (0..columns).map(|_| reader.string().map(narrow)).collect()
-}

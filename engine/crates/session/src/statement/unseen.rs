@@ -3,7 +3,7 @@
 use crate::statement::prepared::LAST;
 use flavour::Flavour;
 use sql::Statement;
-use wire::{Execute, Expect, Query};
+use wire::{Execute, Expect, Header, Query};
 
 /// Rows of which the server is told one by one.
 const MOST_WITHOUT_TABLE: u64 = 4096;
@@ -30,6 +30,11 @@ impl Unseen {
     /// The server must run the statement itself to know the number.
     pub fn is_replayed(&self) -> bool {
         !self.replay.is_empty()
+    }
+
+    /// Whether a command is the one that the server must run, whatever its number in the sequence of packets is.
+    pub fn runs(&self, packet: &[u8]) -> bool {
+        self.is_replayed() && self.replay.get(Header::SIZE..) == packet.get(Header::SIZE..)
     }
 
     /// That of a prepared statement.

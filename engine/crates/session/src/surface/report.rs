@@ -10,6 +10,7 @@ use crate::session::Session;
 use crate::surface::misuse;
 use rows::{Rows, row};
 use sql::{FqcTopic, Selection};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The report, or a statement that fails as it does.
 pub fn build(session: &Session, engine: &Engine, topic: FqcTopic, selection: &Selection) -> Result<Vec<u8>, Vec<u8>> {
@@ -57,12 +58,9 @@ fn status(session: &Session, engine: &Engine) -> Rows {
         row(["Not cached", &counts.not_cached.sum().to_string()]),
         row(["Time saved in seconds", &format!("{:.3}", counts.saved_ns.sum() as f64 / 1e9)]),
         row(["Hits of this connection", &own.hits.to_string()]),
-        row(["Inserts of this connection", &own.inserts.to_string()]),
-        row(["Not cached of this connection", &own.not_cached.to_string()]),
-        row([
-            "Why its last read was not cached",
-            own.last_refusal.map_or("", |reason| crate::reason::name(reason.index())),
-        ]),
+        row(["Inserts of this connection", &own.misses.inserts.load(Relaxed).to_string()]),
+        row(["Not cached of this connection", &own.misses.not_cached.load(Relaxed).to_string()]),
+        row(["Why its last read was not cached", own.misses.last_refusal()]),
     ]
 }
 

@@ -9,17 +9,8 @@ pub struct Digest {
 
 impl Digest {
     pub fn new(shape: &[u8]) -> Digest {
-        Digest { id: id(shape), text: without_quotes(shape) }
+        Digest { id: sql::shape_id(shape), text: without_quotes(shape) }
     }
-}
-
-/// FNV-1a, whose high and low bits are mixed in the end.
-fn id(bytes: &[u8]) -> u128 {
-    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    const PRIME: u128 = (1 << 88) + 0x13b;
-    let hash = bytes.iter().fold(BASIS, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME));
-    let hash = (hash ^ hash >> 67).wrapping_mul(PRIME);
-    hash ^ hash >> 59
 }
 
 /// A literal text stands in a shape as `'?'`.

@@ -28,8 +28,10 @@ pub fn closing(kind: &Kind) -> Closing {
 /// What runs is not in the text, or the text is not followed that far.
 pub fn may_be_anything(kind: &Kind) -> bool {
     match kind {
-        Kind::SetStatement(inner) => !matches!(inner.kind, Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain),
-        _ => matches!(kind, Kind::Execute | Kind::Compound | Kind::Multiple | Kind::Opaque),
+        Kind::SetStatement(inner) | Kind::Executed(inner) => {
+            !matches!(inner.kind, Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain)
+        }
+        _ => matches!(kind, Kind::Execute(_) | Kind::Compound | Kind::Multiple | Kind::Opaque),
     }
 }
 
@@ -48,7 +50,7 @@ fn leaves_transaction(kind: &Kind) -> bool {
     let is_data =
         matches!(kind, Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain | Kind::Handler | Kind::Do);
     let is_savepoint = matches!(kind, Kind::Savepoint | Kind::RollbackToSavepoint | Kind::ReleaseSavepoint);
-    let is_preparation = matches!(kind, Kind::Prepare | Kind::Deallocate);
+    let is_preparation = matches!(kind, Kind::Prepare(_) | Kind::Deallocate);
     is_data
         || is_savepoint
         || is_preparation

@@ -58,6 +58,11 @@ impl Reading {
         Arc::new(Reading::of(Statement { kind: Kind::Opaque, reads_diagnostics: true }))
     }
 
+    /// Of an EXECUTE, whose own text says nothing.
+    pub fn executed(statement: &Statement) -> Arc<Reading> {
+        Arc::new(Reading::of(Statement { kind: Kind::Executed(Box::new(statement.clone())), reads_diagnostics: true }))
+    }
+
     /// Reads of this shape are counted under its text.
     pub(crate) fn counted(mut self, shape: &[u8]) -> Reading {
         self.digest = matches!(self.statement.kind, Kind::Read(_)).then(|| Arc::new(Digest::new(shape)));

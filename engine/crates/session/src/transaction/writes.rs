@@ -93,9 +93,9 @@ impl Writes {
         }
         engine.counts().invalidations.add(self.closed.len() as u64);
         engine.versions().open_all(&self.closed);
-        self.closed.append(&mut self.reopened);
-        engine.announce_opened(&self.closed);
+        engine.announce_opened(&self.closed, &self.reopened);
         self.closed.clear();
+        self.reopened.clear();
     }
 
     /// What a cell stands for has not changed after all.
@@ -122,7 +122,7 @@ impl Writes {
             }
         }
         self.closed.append(&mut self.reopened);
-        engine.announce_opened(&self.closed);
+        engine.announce_opened(&[], &self.closed);
         self.closed.clear();
     }
 
@@ -134,7 +134,7 @@ impl Writes {
                 engine.outdate_catalogue();
             }
             engine.versions().open(Versions::EVERYTHING);
-            engine.announce_opened(&[Versions::EVERYTHING]);
+            engine.announce_opened(&[Versions::EVERYTHING], &[]);
             engine.settings().end_change();
         }
     }

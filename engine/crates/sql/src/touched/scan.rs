@@ -2,8 +2,8 @@
 //! rows cannot be told from the text.
 
 use super::Text;
-use crate::TableName;
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
+use crate::{Charset, TableName};
 use footprint::KeyColumn;
 
 /// A position; looking ahead is copying it.
@@ -87,11 +87,22 @@ impl<'a> Scan<'a> {
         if self.peek().is_any(modifiers) {
             return None;
         }
-        let first = self.name()?;
+        let first = self.name_of_table()?;
         if self.accept_kind(TokenKind::Dot) {
-            return Some(TableName { db: Some(first), name: self.name()? });
+            return Some(TableName { db: Some(first), name: self.name_of_table()? });
         }
         Some(TableName { db: None, name: first })
+    }
+
+    /// Of these the server folds no letters, where rows are told apart.
+    fn name_of_table(&mut self) -> Option<Vec<u8>> {
+        let token = self.peek();
+        let is_beyond_ascii = token.is_name() && !token.text.is_ascii();
+        if is_beyond_ascii && self.lexer.mode().charset == Charset::Utf8 {
+            self.lexer.next();
+            return Some(unquoted(&token, false).into_owned());
+        }
+        self.name()
     }
 
     pub fn is_key(&self, name: &[u8]) -> bool {

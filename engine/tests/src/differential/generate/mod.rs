@@ -105,8 +105,15 @@ pub struct Generator {
     is_begun: bool,
     /// Names come in any letters.
     is_any_case: bool,
+    /// Nothing is made that a statement could run without calling it: such programs keep the engine awake.
+    makes_no_programs: bool,
     /// Whose statements these are.
     product: Product,
+}
+
+fn makes_program(action: &Action) -> bool {
+    let (Deed::Query(text) | Deed::Run(text, _)) = &action.deed else { return false };
+    text.contains("CREATE") && (text.contains(" FUNCTION ") || text.contains(" TRIGGER "))
 }
 
 /// Places in the list of weights whose statements outdate everything, or end caching for a session.
@@ -127,6 +134,7 @@ impl Generator {
             is_calm,
             is_begun: false,
             is_any_case: false,
+            makes_no_programs: false,
             product: Product::default(),
         };
         generator.prelude();
@@ -137,6 +145,12 @@ impl Generator {
     /// For servers that find `t0` by the name `T0`.
     pub fn in_any_case(self, is_any_case: bool) -> Self {
         Self { is_any_case, ..self }
+    }
+
+    /// For an engine that is to doze.
+    pub fn without_programs(mut self, makes_no_programs: bool) -> Self {
+        self.queue.retain(|action| !makes_no_programs || !makes_program(action));
+        Self { makes_no_programs, ..self }
     }
 
     /// In the words of this product.
@@ -194,6 +208,9 @@ impl Generator {
 
     pub fn next_action(&mut self) -> Action {
         let mut action = self.translated();
+        while self.makes_no_programs && makes_program(&action) {
+            action = self.translated();
+        }
         // Of those that come again, most must come in the same letters.
         if self.is_any_case
             && let Deed::Query(text) | Deed::Run(text, _) = &mut action.deed

@@ -5,12 +5,12 @@ use super::rows::Rows;
 use crate::engine::Engine;
 use crate::reason::{self, Own};
 use ::insight::Digest;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Shapes shown for what they saved, and as many for what they wasted.
 const SHOWN: usize = 500;
 
-pub const COLUMNS: [&str; 15] = [
+pub const COLUMNS: [&str; 16] = [
     "Digest",
     "Query",
     "Executions",
@@ -26,6 +26,7 @@ pub const COLUMNS: [&str; 15] = [
     "Bytes_stored",
     "Stored_one_in",
     "Stale_hits",
+    "Tables",
 ];
 
 pub fn rows(engine: &Engine) -> Rows {
@@ -34,10 +35,18 @@ pub fn rows(engine: &Engine) -> Rows {
     by_waste.sort_by_key(|at| std::cmp::Reverse(list[*at].wasted()));
     let wasteful: HashSet<_> = by_waste.into_iter().take(SHOWN).collect();
     let shown = list.iter().enumerate().filter(|(at, _)| *at < SHOWN || wasteful.contains(at));
-    shown.map(|(_, digest)| row(digest)).collect()
+    let names = names(engine);
+    shown.map(|(_, digest)| row(digest, &names)).collect()
 }
 
-fn row(digest: &Digest) -> Vec<Option<String>> {
+/// What tables are called, by the number that a digest has of them.
+fn names(engine: &Engine) -> HashMap<u32, String> {
+    let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    let tables = engine.tables().list().into_iter();
+    tables.map(|table| (table.any.0, format!("{}.{}", text(&table.db), text(&table.name)))).collect()
+}
+
+fn row(digest: &Digest, names: &HashMap<u32, String>) -> Vec<Option<String>> {
     let values = [
         format!("{:032x}", digest.id),
         String::from_utf8_lossy(&digest.text).into_owned(),
@@ -54,8 +63,15 @@ fn row(digest: &Digest) -> Vec<Option<String>> {
         digest.stored_bytes.to_string(),
         (1u64 << digest.level).to_string(),
         digest.stale_hits.to_string(),
+        tables(digest, names),
     ];
     values.into_iter().map(Some).collect()
+}
+
+/// `shop.items, shop.prices`
+fn tables(digest: &Digest, names: &HashMap<u32, String>) -> String {
+    let known = digest.tables.iter().filter_map(|table| names.get(table));
+    known.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// `table_unknown=1, changed=3`

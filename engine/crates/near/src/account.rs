@@ -1,0 +1,150 @@
+//! The program's own login, for its feed. Clients' logins are passed on and never come here.
+
+use crate::server::Connector;
+use crate::stream::{Packets, Stream};
+use ring::digest::{self, Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
+use std::io;
+use tokio::io::AsyncWriteExt;
+use wire::{Challenge, ClientHello, ErrPacket, Greeting, Header, capability, push_packet};
+
+const NATIVE: &[u8] = b"mysql_native_password";
+const SHA2: &[u8] = b"caching_sha2_password";
+/// `utf8mb4_general_ci`.
+const CHARSET: u8 = 45;
+const LONGEST: u32 = 1 << 24;
+const OK: u8 = 0;
+const MORE: u8 = 1;
+const SWITCH: u8 = 0xFE;
+/// What a server answers to the proof of `caching_sha2_password`.
+const IS_PROVED: u8 = 3;
+
+pub struct Account {
+    pub user: String,
+    pub password: String,
+}
+
+/// Logs in on a new connection to the server. `is_local`: nobody else can read it, even without TLS.
+pub async fn log_in(
+    stream: Stream,
+    account: &Account,
+    connector: Option<&Connector>,
+    is_local: bool,
+) -> io::Result<Packets> {
+    let mut server = Packets::new(stream);
+    let first = server.next().await?;
+    let payload = &first[Header::SIZE..];
+    let greeting = Greeting::parse(payload).ok_or_else(|| refused(payload))?;
+    let mut challenge =
+        Challenge::of_greeting(payload).ok_or_else(|| wrong("the server's greeting is not understood"))?;
+    let mut hello = hello(account, &challenge)?;
+    let mut sequence = 1;
+    if let Some(connector) = connector {
+        if greeting.capabilities & capability::SSL == 0 {
+            return Err(wrong("the server offers no TLS, which server-tls demands"));
+        }
+        let request = ClientHello::tls_request(&hello).ok_or(io::ErrorKind::InvalidData)?;
+        send(&mut server, &mut sequence, &request).await?;
+        let stream = server.take_stream();
+        server = Packets::new(Box::new(connector.tls.connect(connector.name.clone(), stream).await?));
+        let _ = ClientHello::ask_tls(&mut hello, true);
+    }
+    send(&mut server, &mut sequence, &hello).await?;
+    loop {
+        let packet = server.next().await?;
+        let payload = &packet[Header::SIZE..];
+        sequence = packet[3].wrapping_add(1);
+        match payload {
+            [OK, ..] => return Ok(server),
+            [SWITCH, ..] => {
+                challenge = Challenge::of_switch(payload).ok_or_else(|| wrong("its way to log in is not known"))?;
+                let proof = proof(account, &challenge)?;
+                send(&mut server, &mut sequence, &proof).await?;
+            }
+            [MORE, IS_PROVED, ..] => {}
+            [MORE, ..] if connector.is_some() || is_local => {
+                send(&mut server, &mut sequence, &[account.password.as_bytes(), &[0]].concat()).await?;
+            }
+            [MORE, ..] => {
+                return Err(wrong("the server wants the password itself: set server-tls, or use its unix socket"));
+            }
+            _ => return Err(refused(payload)),
+        }
+    }
+}
+
+async fn send(to: &mut Packets, sequence: &mut u8, payload: &[u8]) -> io::Result<()> {
+    let mut packet = Vec::new();
+    push_packet(&mut packet, sequence, payload);
+    to.stream.write_all(&packet).await?;
+    to.stream.flush().await
+}
+
+fn wrong(message: &str) -> io::Error {
+    io::Error::other(message.to_owned())
+}
+
+/// In the server's own words.
+pub fn refused(payload: &[u8]) -> io::Error {
+    match ErrPacket::parse(payload) {
+        Some(error) => io::Error::other(format!("error {}: {}", error.code, String::from_utf8_lossy(error.message))),
+        None => wrong("the server's answer is not understood"),
+    }
+}
+
+fn hello(account: &Account, challenge: &Challenge) -> io::Result<Vec<u8>> {
+    let capabilities = capability::MYSQL
+        | capability::PROTOCOL_41
+        | capability::SECURE_CONNECTION
+        | capability::PLUGIN_AUTH
+        | capability::DEPRECATE_EOF;
+    // Where its way is not known, the server is asked for another one.
+    let is_known = challenge.plugin == NATIVE || challenge.plugin == SHA2;
+    let plugin = if is_known { &challenge.plugin[..] } else { NATIVE };
+    let proof = if is_known { proof(account, challenge)? } else { Vec::new() };
+    let mut out = (capabilities as u32).to_le_bytes().to_vec();
+    out.extend(LONGEST.to_le_bytes());
+    out.push(CHARSET);
+    out.extend([0; 23]);
+    out.extend([account.user.as_bytes(), &[0]].concat());
+    out.push(proof.len() as u8);
+    out.extend(proof);
+    out.extend([plugin, &[0]].concat());
+    Ok(out)
+}
+
+fn proof(account: &Account, challenge: &Challenge) -> io::Result<Vec<u8>> {
+    let password = account.password.as_bytes();
+    match &challenge.plugin[..] {
+        NATIVE | SHA2 if password.is_empty() => Ok(Vec::new()),
+        NATIVE => Ok(native(password, &challenge.scramble)),
+        SHA2 => Ok(sha2(password, &challenge.scramble)),
+        other => {
+            let plugin = String::from_utf8_lossy(other);
+            Err(wrong(&format!(
+                "feed-user logs in by {plugin}; give it mysql_native_password or caching_sha2_password"
+            )))
+        }
+    }
+}
+
+/// SHA1(password) xor SHA1(scramble + SHA1(SHA1(password))).
+fn native(password: &[u8], scramble: &[u8]) -> Vec<u8> {
+    let once = hash(&SHA1_FOR_LEGACY_USE_ONLY, &[password]);
+    let twice = hash(&SHA1_FOR_LEGACY_USE_ONLY, &[&once]);
+    mixed(&once, &hash(&SHA1_FOR_LEGACY_USE_ONLY, &[scramble, &twice]))
+}
+
+/// SHA256(password) xor SHA256(SHA256(SHA256(password)) + scramble).
+fn sha2(password: &[u8], scramble: &[u8]) -> Vec<u8> {
+    let once = hash(&SHA256, &[password]);
+    let twice = hash(&SHA256, &[&once]);
+    mixed(&once, &hash(&SHA256, &[&twice, scramble]))
+}
+
+fn hash(algorithm: &'static Algorithm, parts: &[&[u8]]) -> Vec<u8> {
+    digest::digest(algorithm, &parts.concat()).as_ref().to_vec()
+}
+
+fn mixed(left: &[u8], right: &[u8]) -> Vec<u8> {
+    left.iter().zip(right).map(|(left, right)| left ^ right).collect()
+}

@@ -1,0 +1,216 @@
+//! The feed: attached to the server, it hears what may be served and what no longer, and keeps the lease.
+//!
+//! It has a thread of its own, because writers on the server wait for it. It never ends: whatever goes wrong, nothing is
+//! served, and it attaches anew after a while.
+
+use crate::account::{self, Account};
+use crate::clock;
+use crate::config::Config;
+use crate::memory::Memory;
+use crate::relay::to_server;
+use crate::server::Server;
+use crate::shared::Shared;
+use crate::stream::Stream;
+use crate::ttl::{self, rules::Rules};
+use feed::{Frame, FromNear, attach_statement};
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, WriteHalf};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use wire::{Command, Header, Packet, push_packet};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Between two reports of what was counted, and two sweeps.
+const ROUND: Duration = Duration::from_secs(1);
+const PIECE: usize = 64 << 10;
+/// A feed that says nothing for so long is dead: every renewal is granted at once.
+const SILENCE: Duration = Duration::from_secs(5);
+
+pub fn begin(shared: &Arc<Shared>) -> io::Result<()> {
+    let shared = shared.clone();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    thread::Builder::new().name("feed".into()).spawn(move || runtime.block_on(run(&shared)))?;
+    Ok(())
+}
+
+async fn run(shared: &Shared) {
+    let mut changes = shared.config.subscribe();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let config = changes.borrow_and_update().clone();
+        let Some(account) = &config.feed else {
+            let outcome = match &config.rules {
+                Some(rules) => by_rules(shared, rules, &mut changes).await,
+                None => {
+                    shared.memory.obstacle.set("feed-user is not set");
+                    changes.changed().await
+                }
+            };
+            if outcome.is_err() {
+                return;
+            }
+            continue;
+        };
+        let outcome = attend(shared, &config, account, &mut changes).await;
+        shared.memory.lose();
+        let was_attached = shared.memory.obstacle.get().is_empty();
+        if let Err(error) = outcome {
+            shared.memory.obstacle.set(&error.to_string());
+            pause = if was_attached { FIRST_PAUSE } else { (2 * pause).min(LONGEST_PAUSE) };
+            sleep(pause).await;
+        }
+    }
+}
+
+/// Nobody lends a right: until the configuration changes, only what is too old is dropped.
+async fn by_rules(
+    shared: &Shared,
+    rules: &Rules,
+    changes: &mut watch::Receiver<Arc<Config>>,
+) -> Result<(), watch::error::RecvError> {
+    shared.memory.obstacle.by_rules();
+    loop {
+        tokio::select! {
+            changed = changes.changed() => return changed,
+            () = sleep(ROUND) => ttl::tidy(&shared.memory.kept, clock::now(), rules.longest()),
+        }
+    }
+}
+
+/// Until the configuration names another server or account, or an error.
+async fn attend(
+    shared: &Shared,
+    config: &Config,
+    account: &Account,
+    changes: &mut watch::Receiver<Arc<Config>>,
+) -> io::Result<()> {
+    let stream = timeout(config.connect_timeout, attach(config, account)).await??;
+    let (mut input, mut output) = tokio::io::split(stream);
+    let mut feed = Feed { memory: &shared.memory, buffer: Vec::new(), is_attached: false };
+    let mut draining = shared.draining();
+    let (mut renews, mut rounds, mut heard) = (Instant::now(), Instant::now(), Instant::now());
+    loop {
+        tokio::select! {
+            biased;
+            () = sleep_until(renews), if feed.is_attached => {
+                renews = Instant::now() + Duration::from_nanos(shared.memory.kept.renew_every());
+                if heard.elapsed() > SILENCE {
+                    return Err(io::Error::other("the server is silent"));
+                }
+                // The time is taken before it leaves.
+                send(&mut output, &[shared.memory.kept.renewal(clock::now())]).await?;
+            }
+            read = input.read_buf(&mut feed.buffer) => {
+                if read? == 0 {
+                    return Err(feed.over());
+                }
+                heard = Instant::now();
+                let said = feed.hear()?;
+                if !said.is_empty() {
+                    send(&mut output, &said).await?;
+                }
+                if feed.is_attached {
+                    shared.memory.obstacle.attached();
+                }
+            }
+            () = shared.memory.has_to_say.notified(), if feed.is_attached => {
+                send(&mut output, &shared.memory.take_to_say()).await?;
+            }
+            () = sleep_until(rounds), if feed.is_attached => {
+                rounds = Instant::now() + ROUND;
+                shared.memory.kept.tidy();
+                send(&mut output, &[FromNear::Counted(shared.memory.kept.counted())]).await?;
+            }
+            changed = changes.changed() => {
+                changed.map_err(io::Error::other)?;
+                if is_other(config, &changes.borrow()) {
+                    return leave(shared, &mut output).await;
+                }
+            }
+            _ = draining.wait_for(|is_draining| *is_draining) => {
+                leave(shared, &mut output).await?;
+                shared.memory.obstacle.set("fqc-near is ending");
+                return std::future::pending().await;
+            }
+        }
+    }
+}
+
+/// Writers need not wait for its lease, and the server knows all that was counted.
+async fn leave(shared: &Shared, output: &mut WriteHalf<Stream>) -> io::Result<()> {
+    shared.memory.lose();
+    send(output, &[FromNear::Counted(shared.memory.kept.counted()), FromNear::Left]).await
+}
+
+fn is_other(config: &Config, new: &Config) -> bool {
+    let account = |config: &Config| config.feed.as_ref().map(|one| (one.user.clone(), one.password.clone()));
+    config.server != new.server || account(config) != account(new) || config.name != new.name
+}
+
+/// A connection that the server has agreed to take as a feed.
+async fn attach(config: &Config, account: &Account) -> io::Result<Stream> {
+    let stream = to_server(config, None).await?;
+    let is_local = matches!(config.server, Server::Unix(_));
+    let mut server = account::log_in(stream, account, config.connector.as_ref(), is_local).await?;
+    let mut packet = Vec::new();
+    let statement = attach_statement(&config.name);
+    push_packet(&mut packet, &mut 0, &[&[Command::Query as u8], statement.as_bytes()].concat());
+    server.stream.write_all(&packet).await?;
+    server.stream.flush().await?;
+    let answer = server.next().await?;
+    match answer.get(Header::SIZE) {
+        Some(0) => Ok(server.stream),
+        _ => Err(refusal(&answer[Header::SIZE..])),
+    }
+}
+
+fn refusal(payload: &[u8]) -> io::Error {
+    const SYNTAX: u16 = 1064;
+    match wire::ErrPacket::parse(payload) {
+        Some(error) if error.code == SYNTAX => io::Error::other("the server does not run Fast Query Cache"),
+        _ => account::refused(payload),
+    }
+}
+
+async fn send(output: &mut WriteHalf<Stream>, messages: &[FromNear]) -> io::Result<()> {
+    let mut packet = Vec::new();
+    push_packet(&mut packet, &mut 0, &FromNear::encode_all(messages));
+    output.write_all(&packet).await?;
+    output.flush().await
+}
+
+struct Feed<'a> {
+    memory: &'a Arc<Memory>,
+    buffer: Vec<u8>,
+    is_attached: bool,
+}
+
+impl Feed<'_> {
+    /// Takes the frames that have come; what is to be said of them.
+    fn hear(&mut self) -> io::Result<Vec<FromNear>> {
+        let mut said = None;
+        let mut taken = 0;
+        while let Some(packet) = Packet::parse(&self.buffer[taken..]) {
+            taken += Header::SIZE + packet.payload.len();
+            let frame = Frame::decode(packet.payload).map_err(|_| io::Error::other("a frame is malformed"))?;
+            let heard = self.memory.hear(frame);
+            // The last one says that all before have been heard, too.
+            said = heard.map_err(|_| io::Error::other("a frame is missing, or not what it should be"))?.or(said);
+            self.is_attached = true;
+        }
+        self.buffer.drain(..taken);
+        self.buffer.reserve(PIECE);
+        Ok(said.into_iter().collect())
+    }
+
+    fn over(&self) -> io::Error {
+        io::Error::other(match self.is_attached {
+            true => "the server has ended the feed",
+            false => "the server's cache is off",
+        })
+    }
+}

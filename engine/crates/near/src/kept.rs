@@ -1,0 +1,181 @@
+//! What is kept of the server's answers, and whether it may be served.
+//!
+//! Invariants:
+//! - what a frame of the feed closes is closed for all threads once [`Kept::apply`] returns, since each looks under the lock; only
+//!   then the frame is acknowledged;
+//! - a thread that finds a result fresh looks at the time *after* its read has arrived. A result that is sent later than that was
+//!   true when its read had begun already;
+//! - results, and answers on their way to become some, take no more than `size` bytes together.
+
+use cache::{Cache, CellId, Key, Meta, Stamp, Stats};
+use feed::{Frame, FromNear, Heard, Lost, Near, Told};
+use locks::RwLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+
+pub type Attachment = [u64; 2];
+
+/// The part of the memory that answers may take until it is known whether they can be kept: one in so many.
+const ON_THEIR_WAY: u64 = 8;
+
+pub struct Kept {
+    cache: Cache,
+    near: RwLock<Near>,
+    on_their_way: AtomicU64,
+    most_on_their_way: u64,
+    pub hits: AtomicU64,
+    /// Reads that could be kept, and went to the server.
+    pub misses: AtomicU64,
+}
+
+impl Kept {
+    pub fn new(size: u64) -> Kept {
+        let most_on_their_way = size / ON_THEIR_WAY;
+        Kept {
+            cache: Cache::new(size - most_on_their_way),
+            near: RwLock::default(),
+            on_their_way: AtomicU64::new(0),
+            most_on_their_way,
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+        }
+    }
+
+    /// For results that no lease holds.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// Of the present attachment.
+    pub fn look(&self) -> View<'_> {
+        View { cache: &self.cache, near: self.near.read().unwrap_or_else(PoisonError::into_inner) }
+    }
+
+    pub fn has_lease(&self, now: u64) -> bool {
+        self.look().near.has_lease(now)
+    }
+
+    /// A frame of the feed: what a host has to do after it, under which attachment, and how it is acknowledged.
+    pub fn apply(&self, frame: Frame) -> Result<(Vec<Heard>, Attachment, FromNear), Lost> {
+        let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
+        let heard = near.hear(frame)?;
+        Ok((heard, near.attachment().ok_or(Lost)?, near.acknowledgement()))
+    }
+
+    pub fn lose(&self) {
+        self.near.write().unwrap_or_else(PoisonError::into_inner).lose();
+    }
+
+    pub fn clear(&self) {
+        self.cache.clear();
+    }
+
+    pub fn renewal(&self, now: u64) -> FromNear {
+        self.look().near.renew(now)
+    }
+
+    pub fn renew_every(&self) -> u64 {
+        self.look().near.renew_every()
+    }
+
+    /// Keeps an answer under what was told of it.
+    pub fn store(&self, payload: &[u8], response: &[u8], rows: u64, told: &Told, attachment: Attachment) {
+        let attached = bytes_of(attachment);
+        let key = Key { context: told.context, parts: [payload, &attached] };
+        let cells: Vec<CellId> = told.cells.iter().map(|(cell, _)| CellId(*cell)).collect();
+        let meta = Meta { stamp: Stamp(told.stamp), rows, cost_ns: 0, flags: 0, owner: 0 };
+        // What does not fit is not kept.
+        let _ = self.cache.insert(self.cache.hash(&key), &key, meta, &cells, response);
+    }
+
+    /// Drops what cannot be served any more.
+    pub fn tidy(&self) {
+        const SEGMENTS: usize = 4;
+        self.cache.make_ready();
+        // Locked for each one, so that no frame waits for long.
+        let is_alive = |entry: &cache::Entry| self.look().near.may_be_fresh(cells(entry), entry.stamp().0);
+        self.cache.sweep(is_alive, SEGMENTS);
+    }
+
+    /// Of what may be kept.
+    pub fn budget(&self) -> u64 {
+        self.cache.budget()
+    }
+
+    pub fn stats(&self) -> Stats {
+        self.cache.stats()
+    }
+
+    pub fn counted(&self) -> feed::Counts {
+        let stats = self.cache.stats();
+        let [hits, misses] = [&self.hits, &self.misses].map(|count| count.load(Ordering::Relaxed));
+        feed::Counts { entries: stats.entries, bytes: stats.used_bytes, hits, misses }
+    }
+}
+
+fn bytes_of(attachment: Attachment) -> [u8; 16] {
+    let mut out = [0; 16];
+    out[..8].copy_from_slice(&attachment[0].to_le_bytes());
+    out[8..].copy_from_slice(&attachment[1].to_le_bytes());
+    out
+}
+
+fn cells<'a>(entry: &'a cache::Entry) -> impl Iterator<Item = u32> + use<'a> {
+    entry.cells().iter().map(|cell| cell.0)
+}
+
+/// What may be served, while nothing can change that.
+pub struct View<'a> {
+    cache: &'a Cache,
+    near: std::sync::RwLockReadGuard<'a, Near>,
+}
+
+impl View<'_> {
+    /// Nothing has changed everything since.
+    pub fn holds(&self, attachment: Attachment, stamp: u64, now: u64) -> bool {
+        self.near.may_serve(attachment, std::iter::empty(), stamp, now)
+    }
+
+    /// Gives the answer to `with`, if there is one that may be served.
+    pub fn find<T>(
+        &self,
+        attachment: Attachment,
+        context: u64,
+        payload: &[u8],
+        now: u64,
+        with: impl FnOnce(&cache::Entry) -> T,
+    ) -> Option<T> {
+        let attached = bytes_of(attachment);
+        let key = Key { context, parts: [payload, &attached] };
+        let pin = cache::pin();
+        let entry = self.cache.get(self.cache.hash(&key), &key, &pin)?;
+        let is_fresh = self.near.may_serve(attachment, cells(&entry), entry.stamp().0, now);
+        is_fresh.then(|| with(&entry))
+    }
+}
+
+/// What answers on their way take.
+pub struct Room {
+    kept: Arc<Kept>,
+    bytes: u64,
+}
+
+impl Room {
+    pub fn new(kept: &Arc<Kept>) -> Room {
+        Room { kept: kept.clone(), bytes: 0 }
+    }
+
+    /// False if there is no room for so many more.
+    pub fn grow(&mut self, bytes: usize) -> bool {
+        let bytes = bytes as u64;
+        self.bytes += bytes;
+        let before = self.kept.on_their_way.fetch_add(bytes, Ordering::Relaxed);
+        before + bytes <= self.kept.most_on_their_way
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.kept.on_their_way.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,189 @@
+//! What the feed's thread has to know of a connection, too: under which number it is served, and which of its answers may be kept.
+
+use crate::answer::Answer;
+use crate::clock;
+use crate::kept::{Attachment, Kept};
+use crate::prepared::{Execution, Statements};
+use feed::{Connection, FromNear, Protocol, Told};
+use locks::Mutex;
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use wire::{Command, Outcome, Packet};
+
+/// Answers that wait for what is told of them.
+const MOST_WAITING: usize = 8;
+pub struct Own {
+    pub connection: Connection,
+    pub statements: Statements,
+    capabilities: u64,
+    /// Under which something was told of it.
+    attachment: Option<Attachment>,
+    waiting: VecDeque<Waiting>,
+}
+
+/// A command whose answer may be kept.
+struct Waiting {
+    command: u64,
+    read: Read<'static>,
+    answer: Answer,
+    told: Option<(Told, Attachment)>,
+}
+
+/// A command that may be a read.
+pub enum Read<'p> {
+    Text(Cow<'p, [u8]>),
+    Execution(Execution),
+}
+
+impl Read<'_> {
+    pub fn key(&self) -> &[u8] {
+        match self {
+            Read::Text(payload) => payload,
+            Read::Execution(execution) => &execution.key,
+        }
+    }
+
+    pub fn protocol(&self) -> Protocol {
+        match self {
+            Read::Text(_) => Protocol::Text,
+            Read::Execution(_) => Protocol::Binary,
+        }
+    }
+
+    fn into_owned(self) -> Read<'static> {
+        match self {
+            Read::Text(payload) => Read::Text(payload.into_owned().into()),
+            Read::Execution(execution) => Read::Execution(execution),
+        }
+    }
+
+    /// It means what others mean that have the same key under this number.
+    fn is_of(&self, attachment: Attachment, context: u64) -> bool {
+        match self {
+            Read::Text(_) => true,
+            Read::Execution(execution) => execution.may_be_served(attachment, context),
+        }
+    }
+
+    /// The client knows that the answer has so many columns.
+    fn expects(&self, columns: Option<u64>) -> bool {
+        match self {
+            Read::Text(_) => true,
+            Read::Execution(execution) => columns.is_some() && execution.columns == columns,
+        }
+    }
+}
+
+impl Own {
+    /// `number` and `greeting`: see [`Connection::greeted`]. `capabilities`: those in force.
+    pub fn new(number: u32, greeting: u64, capabilities: u64) -> Own {
+        Own {
+            connection: Connection::greeted(number, greeting),
+            statements: Statements::new(capabilities),
+            capabilities,
+            attachment: None,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    pub fn mark(&self) -> FromNear {
+        self.connection.mark()
+    }
+
+    pub fn forget(&mut self) {
+        self.attachment = None;
+        self.connection.forget();
+        self.waiting.clear();
+    }
+
+    pub fn hear(&mut self, kept: &Kept, told: Told, attachment: Attachment) {
+        if !self.connection.hear(&told) {
+            return;
+        }
+        kept.misses.fetch_add(1, Ordering::Relaxed);
+        self.attachment = Some(attachment);
+        self.waiting.retain(|waiting| waiting.command >= told.command);
+        if let Some(waiting) = self.waiting.front_mut().filter(|waiting| waiting.command == told.command) {
+            if let Read::Execution(execution) = &waiting.read {
+                self.statements.told(execution.id, told.command, attachment, told.context);
+            }
+            waiting.told = Some((told, attachment));
+            self.store(kept);
+        }
+    }
+
+    /// Whatever is complete, and was told of.
+    fn store(&mut self, kept: &Kept) {
+        self.waiting.retain(|waiting| match &waiting.told {
+            Some((told, attachment)) if waiting.answer.is_complete => {
+                kept.store(waiting.read.key(), &waiting.answer.bytes, waiting.answer.rows, told, *attachment);
+                false
+            }
+            _ => true,
+        });
+    }
+
+    /// The answer to this read, if it may be served now.
+    pub fn serve<T>(&self, kept: &Kept, read: &Read, with: impl FnOnce(&cache::Entry) -> T) -> Option<T> {
+        let attachment = self.attachment?;
+        // The read has arrived.
+        let now = clock::now();
+        let view = kept.look();
+        let is_known = |command, context| {
+            let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
+            let is_of = |read: &Read| match read {
+                Read::Text(_) => true,
+                // Perhaps told only since it was sent.
+                Read::Execution(execution) => self.statements.is_told(execution.id, command, attachment, context),
+            };
+            let read = waiting.map(|waiting| &waiting.read).filter(|read| is_of(read));
+            read.is_some_and(|read| view.find(attachment, context, read.key(), now, |_| ()).is_some())
+        };
+        let standing = self
+            .connection
+            .standing_through(read.protocol(), |command, standing| is_known(command, standing.context))
+            .filter(|standing| read.is_of(attachment, standing.context))?;
+        view.holds(attachment, standing.stamp, now).then_some(())?;
+        let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
+        view.find(attachment, standing.context, read.key(), now, |entry| is_expected(entry).then(|| with(entry)))?
+    }
+
+    /// What this command asks, if its answer may be kept.
+    pub fn read<'p>(&self, payload: &'p [u8]) -> Option<Read<'p>> {
+        match Protocol::of(payload) {
+            Protocol::Binary => self.statements.execution(payload).map(Read::Execution),
+            Protocol::Text => (payload[0] == Command::Query as u8).then(|| Read::Text(payload.into())),
+        }
+    }
+
+    pub fn note(&mut self, kept: &Arc<Kept>, command: u64, read: Read<'_>) {
+        let Some(answer) = Answer::to(kept, read.key().len()) else { return };
+        if self.waiting.len() == MOST_WAITING {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back(Waiting { command, read: read.into_owned(), answer, told: None });
+    }
+
+    /// Bytes of the answer to a command that was noted.
+    pub fn take(&mut self, kept: &Kept, command: u64, bytes: &[u8], outcome: Option<&Outcome>) {
+        if let Some(outcome) = outcome {
+            self.statements.answered(command, outcome);
+        }
+        let waiting = self.waiting.iter_mut().find(|waiting| waiting.command == command);
+        if !waiting.is_some_and(|waiting| waiting.answer.take(bytes, outcome)) {
+            self.waiting.retain(|waiting| waiting.command != command);
+        } else if outcome.is_some() {
+            self.store(kept);
+        }
+    }
+}
+
+fn columns_of(answer: &[u8], capabilities: u64) -> Option<u64> {
+    wire::column_count(Packet::parse(answer)?.payload, capabilities).map(|(columns, _)| columns)
+}
+
+pub fn lock(own: &Mutex<Own>) -> MutexGuard<'_, Own> {
+    own.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,56 @@
+//! By which right a connection is served from memory.
+
+use crate::follow::Follower;
+use crate::seat::{Seat, Then};
+use crate::ttl;
+use wire::Outcome;
+
+pub enum Policy {
+    /// The server's: no result is outdated.
+    Leases(Seat),
+    /// The operator's.
+    Rules(Box<ttl::Session>),
+}
+
+impl Policy {
+    /// Bytes of the client. `is_heard`: it has got everything that came before.
+    pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+        match self {
+            Policy::Leases(seat) => seat.of_client(follower, bytes, is_heard),
+            Policy::Rules(session) => session.of_client(follower, bytes, is_heard),
+        }
+    }
+
+    /// A command waits, and nothing else of the client may be read.
+    pub fn is_holding(&self) -> bool {
+        match self {
+            Policy::Leases(seat) => seat.is_holding(),
+            Policy::Rules(session) => session.is_holding(),
+        }
+    }
+
+    pub fn take_held(&mut self, follower: &mut Follower) -> Option<Then> {
+        match self {
+            Policy::Leases(seat) => seat.take_held(follower),
+            Policy::Rules(session) => session.take_held(follower),
+        }
+    }
+
+    /// Bytes of an answer that is noted under this number.
+    pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
+        match self {
+            Policy::Leases(seat) => seat.of_server(number, bytes, outcome),
+            Policy::Rules(session) => session.of_server(number, bytes, outcome),
+        }
+    }
+
+    /// An answer is complete. `is_hidden`: the client does not know of it.
+    pub fn of_answer(&mut self, outcome: &Outcome, is_hidden: bool) {
+        match self {
+            Policy::Leases(seat) if is_hidden => seat.of_hidden(outcome),
+            Policy::Leases(_) => {}
+            Policy::Rules(session) if is_hidden => session.of_hidden(outcome),
+            Policy::Rules(session) => session.of_answer(outcome),
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! The prepared statements of one connection: which of their executions are the same, whoever asks.
+//!
+//! Invariants:
+//! - what a text means hangs on the session that prepared it. So an execution is answered from memory only under the number under which
+//!   the server has told of another one of this very statement;
+//! - types of parameters hold for later executions, too. One that would bind others than the server has goes there;
+//! - a statement of which something is not understood, or that was used in a rarer way, has all its executions passed on.
+
+use crate::kept::Attachment;
+use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
+use std::collections::{HashMap, VecDeque};
+use wire::{Command, Execute, Outcome, OutcomeKind};
+
+/// Of more statements, and of more parameters, nothing is remembered: what one connection takes is bounded.
+const MOST_STATEMENTS: usize = 256;
+const MOST_PARAMETERS: u16 = 256;
+/// Commands whose answers are awaited.
+const MOST_AHEAD: usize = 16;
+/// MariaDB: the statement that was prepared last.
+const LAST: u32 = u32::MAX;
+
+type Text = [u8; SHA256_OUTPUT_LEN];
+
+pub struct Statements {
+    capabilities: u64,
+    by_id: HashMap<u32, Statement>,
+    /// In their order, without an answer yet.
+    preparing: VecDeque<Preparing>,
+    executing: VecDeque<Executing>,
+}
+
+struct Preparing {
+    command: u64,
+    text: Text,
+    says_found_rows: bool,
+}
+
+struct Executing {
+    command: u64,
+    id: u32,
+    types: Vec<u8>,
+}
+
+struct Statement {
+    text: Text,
+    says_found_rows: bool,
+    parameters: u16,
+    /// The command that prepared it, and the last one that ran it on the server.
+    prepared: u64,
+    executed: u64,
+    /// As the server has them: two bytes for each parameter. None while that is not certain.
+    types: Option<Vec<u8>>,
+    /// As the server has last told; to a client that knows another number it says that they have changed.
+    columns: Option<u64>,
+    /// Under which it has told of an execution.
+    under: Option<(Attachment, u64)>,
+    passes: bool,
+}
+
+/// An execution that may be kept.
+pub struct Execution {
+    pub id: u32,
+    /// What it has in common with those that get the same answer.
+    pub key: Vec<u8>,
+    pub columns: Option<u64>,
+    pub under: Option<(Attachment, u64)>,
+    types: Vec<u8>,
+    has_same_types: bool,
+}
+
+impl Execution {
+    /// The server would take it as it is meant, and has told of another one.
+    pub fn may_be_served(&self, attachment: Attachment, context: u64) -> bool {
+        self.has_same_types && self.under == Some((attachment, context))
+    }
+}
+
+impl Statements {
+    /// `capabilities`: those in force.
+    pub fn new(capabilities: u64) -> Statements {
+        Statements { capabilities, by_id: HashMap::new(), preparing: VecDeque::new(), executing: VecDeque::new() }
+    }
+
+    /// None if it has to pass.
+    pub fn execution(&self, payload: &[u8]) -> Option<Execution> {
+        let execute = Execute::parse(payload, self.capabilities)?;
+        let statement = self.by_id.get(&execute.id).filter(|statement| !statement.passes)?;
+        let known = statement.types.as_deref();
+        let params = execute.params(statement.parameters, known.unwrap_or_default())?;
+        (execute.flags == 0 && execute.iterations == 1).then_some(())?;
+        let head = [&[Command::StmtExecute as u8][..], &statement.text, &statement.parameters.to_le_bytes()].concat();
+        Some(Execution {
+            id: execute.id,
+            key: [&head, params.nulls, params.types, params.values].concat(),
+            columns: statement.columns,
+            under: statement.under,
+            types: params.types.to_vec(),
+            has_same_types: known == Some(params.types),
+        })
+    }
+
+    /// Whether the rows that were found may be what it asks for.
+    pub fn asks_for_found_rows(&self, payload: &[u8]) -> bool {
+        payload[0] == Command::StmtExecute as u8
+            && self.by_id.get(&id_of(payload)).is_some_and(|statement| statement.says_found_rows)
+    }
+
+    /// The server gets this command, of which a part may be missing. True: its answer has to be shown to `answered`.
+    pub fn forward(&mut self, number: u64, payload: &[u8], is_whole: bool) -> bool {
+        match payload.first().and_then(|byte| Command::from_byte(*byte)) {
+            Some(Command::StmtPrepare) if is_whole => self.prepare(number, &payload[1..]),
+            Some(Command::StmtExecute) => self.execute(number, payload, is_whole),
+            Some(Command::StmtSendLongData | Command::StmtBulkExecute) => {
+                self.pass(id_of(payload));
+                false
+            }
+            Some(Command::StmtClose) => {
+                self.close(id_of(payload));
+                false
+            }
+            Some(Command::ResetConnection | Command::ChangeUser) => {
+                *self = Statements::new(self.capabilities);
+                false
+            }
+            Some(Command::Multi) | None => {
+                self.pass(LAST);
+                false
+            }
+            Some(_) => false,
+        }
+    }
+
+    fn prepare(&mut self, number: u64, text: &[u8]) -> bool {
+        if self.preparing.len() == MOST_AHEAD {
+            return false;
+        }
+        let says_found_rows = says_found_rows(text);
+        let text = digest(&SHA256, text).as_ref().try_into().unwrap_or_default();
+        self.preparing.push_back(Preparing { command: number, text, says_found_rows });
+        true
+    }
+
+    fn execute(&mut self, number: u64, payload: &[u8], is_whole: bool) -> bool {
+        let id = id_of(payload);
+        if id == LAST {
+            self.pass(LAST);
+        }
+        let execution = if is_whole { self.execution(payload) } else { None };
+        let Some(statement) = self.by_id.get_mut(&id) else { return false };
+        (statement.types, statement.columns, statement.executed) = (None, None, number);
+        let Some(Execution { types, .. }) = execution.filter(|_| self.executing.len() < MOST_AHEAD) else {
+            return false;
+        };
+        self.executing.push_back(Executing { command: number, id, types });
+        true
+    }
+
+    fn close(&mut self, id: u32) {
+        self.by_id.remove(&id);
+        if id == LAST {
+            self.pass(LAST);
+        }
+    }
+
+    /// All executions of this statement go to the server from here on, until it is prepared again.
+    fn pass(&mut self, id: u32) {
+        let is_it = |one: u32| one == id || id == LAST;
+        self.by_id.iter_mut().filter(|(one, _)| is_it(**one)).for_each(|(_, statement)| statement.passes = true);
+    }
+
+    /// The server has answered a command.
+    pub fn answered(&mut self, number: u64, outcome: &Outcome) {
+        if let Some(at) = self.preparing.iter().position(|one| one.command == number) {
+            let preparing = self.preparing.drain(..=at).next_back();
+            preparing.into_iter().for_each(|preparing| self.prepared(preparing, outcome));
+        }
+        if let Some(at) = self.executing.iter().position(|one| one.command == number)
+            && let Some(Executing { id, types, .. }) = self.executing.drain(..=at).next_back()
+            && let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.executed == number)
+            // From one that failed the server has taken the types, or not.
+            && let OutcomeKind::ResultSet { columns, .. } = outcome.kind
+        {
+            (statement.types, statement.columns) = (Some(types), Some(columns));
+        }
+    }
+
+    fn prepared(&mut self, Preparing { command, text, says_found_rows }: Preparing, outcome: &Outcome) {
+        let OutcomeKind::Prepared { id, params, columns } = outcome.kind else { return };
+        self.by_id.remove(&id);
+        if self.by_id.len() >= MOST_STATEMENTS {
+            return;
+        }
+        let statement = Statement {
+            text,
+            says_found_rows,
+            parameters: params,
+            prepared: command,
+            executed: command,
+            types: (params == 0).then(Vec::new),
+            columns: Some(columns.into()),
+            under: None,
+            passes: params > MOST_PARAMETERS,
+        };
+        self.by_id.insert(id, statement);
+    }
+
+    /// The server has told of an execution of the statement that this command runs.
+    pub fn is_told(&self, id: u32, number: u64, attachment: Attachment, context: u64) -> bool {
+        let statement = self.by_id.get(&id).filter(|statement| statement.prepared < number);
+        statement.is_some_and(|statement| statement.under == Some((attachment, context)))
+    }
+
+    /// The server has told of an execution.
+    pub fn told(&mut self, id: u32, number: u64, attachment: Attachment, context: u64) {
+        if let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.prepared < number) {
+            statement.under = Some((attachment, context));
+        }
+    }
+}
+
+pub fn says_found_rows(text: &[u8]) -> bool {
+    const WORD: &[u8] = b"found_rows";
+    text.windows(WORD.len()).any(|window| window.eq_ignore_ascii_case(WORD))
+}
+
+/// Of a command of one statement; if it is not there, it may be any.
+fn id_of(payload: &[u8]) -> u32 {
+    payload.get(1..).and_then(<[u8]>::first_chunk).map_or(LAST, |bytes| u32::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::{Expect, Progress, ResponseTracker, ok_packet};
+
+    const INTEGER: u8 = 8;
+    const STRING: u8 = 253;
+
+    fn outcome(kind: OutcomeKind) -> Outcome {
+        let Progress::Done(outcome) = ResponseTracker::new(Expect::Ok, 0).feed(&ok_packet(1, 0, 0, 0, 0)) else {
+            panic!("it is an answer");
+        };
+        Outcome { kind, ..outcome }
+    }
+
+    /// Of one parameter, whose type comes along or not.
+    fn execute(id: u32, kind: Option<u8>) -> Vec<u8> {
+        let types = kind.map_or(vec![0], |kind| vec![1, kind, 0]);
+        let value: &[u8] = if kind == Some(STRING) { b"\x01a" } else { &[1; 8] };
+        [&[23][..], &id.to_le_bytes(), &[0, 1, 0, 0, 0, 0], &types, value].concat()
+    }
+
+    const ROWS: OutcomeKind = OutcomeKind::ResultSet { rows: 1, columns: 2 };
+
+    /// Its statement 7 has been prepared.
+    fn statements() -> Statements {
+        let mut statements = Statements::new(0);
+        assert!(statements.forward(1, b"\x16SELECT a, b FROM t WHERE c = ?", true));
+        statements.answered(1, &outcome(OutcomeKind::Prepared { id: 7, params: 1, columns: 2 }));
+        statements
+    }
+
+    fn is_served(statements: &Statements, payload: &[u8]) -> bool {
+        statements.execution(payload).is_some_and(|execution| execution.may_be_served([1, 2], 3))
+    }
+
+    #[test]
+    fn what_was_told_of_is_served_with_the_types_that_the_server_has() {
+        let mut statements = statements();
+        let integer = execute(7, Some(INTEGER));
+        assert!(statements.forward(2, &integer, true));
+        statements.answered(2, &outcome(ROWS));
+        assert!(!is_served(&statements, &integer), "nothing was told");
+        statements.told(7, 2, [1, 2], 3);
+        assert!(is_served(&statements, &integer) && is_served(&statements, &execute(7, None)));
+        assert!(!is_served(&statements, &execute(7, Some(STRING))) && !is_served(&statements, &execute(8, None)));
+        let keys = [&integer, &execute(7, None)].map(|one| statements.execution(one).map(|execution| execution.key));
+        assert!(keys[0].is_some() && keys[0] == keys[1]);
+    }
+
+    #[test]
+    fn of_the_types_of_an_execution_that_failed_nothing_is_known() {
+        let mut statements = statements();
+        statements.told(7, 2, [1, 2], 3);
+        for (number, kind) in [(2, ROWS), (3, OutcomeKind::Err { code: 1205 })] {
+            assert!(statements.forward(number, &execute(7, Some(INTEGER)), true));
+            assert!(!is_served(&statements, &execute(7, None)), "its answer has not come");
+            statements.answered(number, &outcome(kind));
+            assert_eq!(is_served(&statements, &execute(7, None)), number == 2);
+        }
+        assert!(!statements.forward(4, &execute(7, None), true));
+    }
+
+    #[test]
+    fn what_is_not_certain_passes() {
+        let uses: [&[u8]; 5] =
+            [b"\x18\x07\0\0\0\0\0a", b"\xfa\x07\0\0\0", b"\x17\xff\xff\xff\xff", b"\x19\xff\xff\xff\xff", b""];
+        for payload in uses {
+            let mut statements = statements();
+            statements.forward(2, &execute(7, Some(INTEGER)), true);
+            statements.answered(2, &outcome(ROWS));
+            statements.told(7, 2, [1, 2], 3);
+            assert!(is_served(&statements, &execute(7, None)));
+            statements.forward(3, payload, true);
+            assert!(!is_served(&statements, &execute(7, None)), "{payload:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_connection_takes_is_bounded() {
+        let mut statements = statements();
+        for number in 2..2000 {
+            statements.forward(number, b"\x16SELECT 1", true);
+            let kind = OutcomeKind::Prepared { id: number as u32, params: 300, columns: 1 };
+            statements.answered(number, &outcome(kind));
+        }
+        assert_eq!(statements.by_id.len(), MOST_STATEMENTS);
+        assert!(statements.execution(&execute(9, Some(INTEGER))).is_none());
+        (0..100).for_each(|number| _ = statements.forward(3000 + number, b"\x16SELECT 1", true));
+        assert_eq!(statements.preparing.len(), MOST_AHEAD);
+    }
+}

@@ -1,0 +1,90 @@
+//! `SHOW FQC STATUS` and `SHOW STATUS LIKE 'Qcache%'` through a near cache tell of it.
+//!
+//! Deliberately absent: the other reports. Which statements repeat, and why something is not kept, only the server knows.
+
+use crate::clock;
+use crate::memory::Memory;
+use flavour::MARIADB;
+use sql::{Filter, FqcTopic, Kind, LexMode, Pattern, Selection, Show};
+use wire::surface::text_result;
+
+type Rows = Vec<Vec<Option<String>>>;
+
+/// The session that asks.
+pub struct Asker {
+    pub capabilities: u64,
+    pub status: u16,
+    pub hits: u64,
+}
+
+/// None if the text asks for something else.
+pub fn answer(memory: &Memory, text: &[u8], asker: &Asker) -> Option<Vec<u8>> {
+    // Nothing else is read any further.
+    text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;
+    let statement = sql::classify(text, LexMode::new(&MARIADB));
+    let (columns, rows, selection) = match statement.kind {
+        Kind::Show(Show::Fqc { topic: FqcTopic::Status, rows: Ok(selection) }) => {
+            (["Item", "Value"], status(memory, asker), selection)
+        }
+        Kind::Show(Show::Status { filter: Filter::Like(pattern), .. }) => {
+            pattern.get(..6).filter(|begin| begin.eq_ignore_ascii_case(b"qcache"))?;
+            let pattern = Pattern::new(std::str::from_utf8(&pattern).ok()?, true);
+            (["Variable_name", "Value"], counters(memory), Selection::Like(pattern))
+        }
+        _ => return None,
+    };
+    // The server says what is wrong with it.
+    if selection.unknown_column(&columns).is_some() {
+        return None;
+    }
+    let rows: Rows = rows.into_iter().filter(|row| selection.chooses(&columns, row)).collect();
+    Some(text_result(&columns, &rows, asker.capabilities, asker.status))
+}
+
+fn row(name: &str, value: impl ToString) -> Vec<Option<String>> {
+    vec![Some(name.into()), Some(value.to_string())]
+}
+
+fn status(memory: &Memory, asker: &Asker) -> Rows {
+    let counted = memory.kept.counted();
+    vec![
+        row("Cache", verdict(memory)),
+        row("Size in bytes", memory.kept.budget()),
+        row("Used bytes", counted.bytes),
+        row("Results stored", counted.entries),
+        row("Hits", counted.hits),
+        row("Inserts", memory.kept.stats().inserts),
+        row("Not cached", not_cached(memory)),
+        row("Hits of this connection", asker.hits),
+    ]
+}
+
+/// In the alphabet's order, as the server has them.
+fn counters(memory: &Memory) -> Rows {
+    let counted = memory.kept.counted();
+    let free = memory.kept.budget().saturating_sub(counted.bytes);
+    vec![
+        row("Qcache_free_blocks", u64::from(free > 0)),
+        row("Qcache_free_memory", free),
+        row("Qcache_hits", counted.hits),
+        row("Qcache_inserts", memory.kept.stats().inserts),
+        row("Qcache_lowmem_prunes", memory.kept.stats().evictions),
+        row("Qcache_not_cached", not_cached(memory)),
+        row("Qcache_queries_in_cache", counted.entries),
+        row("Qcache_total_blocks", memory.kept.stats().segments),
+    ]
+}
+
+/// Reads that could be kept, and were not.
+fn not_cached(memory: &Memory) -> u64 {
+    memory.kept.counted().misses.saturating_sub(memory.kept.stats().inserts)
+}
+
+fn verdict(memory: &Memory) -> String {
+    let obstacle = memory.obstacle.get();
+    match (memory.kept.has_lease(clock::now()), obstacle.is_empty()) {
+        (true, _) => "ON, beside the application".into(),
+        (false, true) => "OFF: no lease; the server, or the way to it, is slow".into(),
+        (false, false) => format!("OFF: {obstacle}"),
+    }
+}

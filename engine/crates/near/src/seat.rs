@@ -1,0 +1,229 @@
+//! One connection's part in serving from memory: what it may be served, what it notes of answers, and what the server has not seen.
+//!
+//! Invariants:
+//! - a connection is served only what it would get from the server at a moment after its read has arrived: the context under which it
+//!   is looked for was told of its last command, or what came since is known to change nothing;
+//! - before anything else of the client reaches the server, the last read that it has not seen does, so that FOUND_ROWS(), the
+//!   warnings and their like are what they would be. What asks for FOUND_ROWS() waits until it is known that the read has as many
+//!   rows as it had here.
+
+use crate::clock;
+use crate::command::{LONGEST, first_command, is_harmless, lone_command};
+use crate::follow::Follower;
+use crate::memory::Memory;
+use crate::own::{Own, lock};
+use crate::prepared::says_found_rows;
+use crate::report::{self, Asker};
+use crate::unseen::{Held, Unseen};
+use locks::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wire::{Command, Header, Outcome, status};
+
+/// A connection that is served all the time would look idle to the server, which ends such ones: in this time it gets one command.
+pub const SEEN_EVERY_NS: u64 = 10_000_000_000;
+
+/// What becomes of bytes of a client.
+pub enum Then {
+    /// They go to the server.
+    Pass,
+    /// These go to the server in their place.
+    Instead(Vec<u8>),
+    /// The same, and nothing more of the client is read until the server has answered.
+    Hold(Vec<u8>),
+    /// The client gets these.
+    Answer(Vec<u8>),
+}
+
+pub struct Seat {
+    memory: Arc<Memory>,
+    number: u32,
+    own: Arc<Mutex<Own>>,
+    unseen: Option<Unseen>,
+    held: Option<Held>,
+    /// When it last got a command.
+    seen_ns: u64,
+    hits: u64,
+    /// What is asked of the cache is asked of this one.
+    reports: bool,
+}
+
+impl Seat {
+    /// Of a connection that has just logged in. `number` and `greeting`: of the server's greeting, see [`feed::Connection::greeted`].
+    /// `capabilities`: those in force. `reports`: what is asked of the cache is asked of this one.
+    pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, reports: bool) -> Seat {
+        let own = Arc::new(Mutex::new(Own::new(number, greeting, capabilities)));
+        memory.enter(number, &own);
+        Seat { memory: memory.clone(), number, own, unseen: None, held: None, seen_ns: 0, hits: 0, reports }
+    }
+
+    /// Bytes of the client. `is_heard`: it has got everything that came before.
+    pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+        let alone = follower.is_between().then(|| lone_command(bytes)).flatten();
+        let short = alone.filter(|payload| payload.len() <= LONGEST);
+        if let Some(payload) = short.filter(|_| is_heard && follower.is_autonomous())
+            && let Some((answer, rows)) = self.serve(payload)
+        {
+            self.unseen = Some(Unseen { packet: bytes.to_vec(), rows });
+            return Then::Answer(answer);
+        }
+        if let Some(answer) = short.filter(|_| is_heard && self.reports).and_then(|text| self.report(follower, text)) {
+            return Then::Answer(answer);
+        }
+        let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload));
+        let unseen = self.unseen.take_if(|unseen| !stays(unseen));
+        let is_replaced = |unseen: &Unseen| alone.is_some_and(|payload| unseen.is_replaced_by(payload));
+        let Some(unseen) = unseen.filter(|unseen| !is_replaced(unseen)) else {
+            self.forward(follower, bytes);
+            return Then::Pass;
+        };
+        follower.expect_hidden(unseen.expect());
+        let Unseen { packet, rows } = unseen;
+        let asks = |payload: &[u8]| says_found_rows(payload) || lock(&self.own).statements.asks_for_found_rows(payload);
+        lock(&self.own).connection.forward(&packet[Header::SIZE..]);
+        if alone.is_some_and(asks) {
+            self.held = Some(Held::new(bytes.to_vec(), rows));
+            return Then::Hold(packet);
+        }
+        self.forward(follower, bytes);
+        Then::Instead([&packet, bytes].concat())
+    }
+
+    /// A command waits, and nothing else of the client may be read.
+    pub fn is_holding(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// What becomes of the command that waited, once the server has run what it had not seen.
+    pub fn take_held(&mut self, follower: &mut Follower) -> Option<Then> {
+        match self.held.take_if(|held| held.is_counted())?.released() {
+            Ok(command) => {
+                self.forward(follower, &command);
+                Some(Then::Instead(command))
+            }
+            Err(error) => Some(Then::Answer(error)),
+        }
+    }
+
+    /// The server has answered what the client does not know of.
+    pub fn of_hidden(&mut self, outcome: &Outcome) {
+        self.held.iter_mut().for_each(|held| held.count(outcome));
+    }
+
+    fn serve(&mut self, payload: &[u8]) -> Option<(Vec<u8>, u64)> {
+        let is_seen = clock::now().saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
+        let own = is_seen.then(|| lock(&self.own))?;
+        let read = own.read(payload)?;
+        let answer = own.serve(&self.memory.kept, &read, |entry| (entry.value().to_vec(), entry.rows()))?;
+        self.memory.kept.hits.fetch_add(1, Ordering::Relaxed);
+        self.hits += 1;
+        Some(answer)
+    }
+
+    fn report(&self, follower: &Follower, payload: &[u8]) -> Option<Vec<u8>> {
+        let text = payload.strip_prefix(&[Command::Query as u8]).filter(|_| follower.is_quiet())?;
+        let status = follower.flags() & (status::IN_TRANS | status::AUTOCOMMIT);
+        report::answer(&self.memory, text, &Asker { capabilities: follower.capabilities(), status, hits: self.hits })
+    }
+
+    /// Bytes that the server gets.
+    fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
+        self.seen_ns = clock::now();
+        let mut rest = bytes;
+        while let Some(packet) = follower.is_between().then(|| first_command(rest)).flatten() {
+            let (command, others) = rest.split_at(Header::SIZE + packet.len());
+            self.forward_piece(follower, command, packet, true);
+            rest = others;
+        }
+        if !rest.is_empty() {
+            let begins = follower.is_between() && Header::parse(rest).is_some_and(|header| header.sequence == 0);
+            let payload = if begins { &rest[Header::SIZE..] } else { &[] };
+            self.forward_piece(follower, rest, payload, false);
+        }
+    }
+
+    /// `payload`: of one whole command, or what there is of the first.
+    fn forward_piece(&mut self, follower: &mut Follower, bytes: &[u8], payload: &[u8], is_whole: bool) {
+        let before = follower.commands_begun();
+        follower.from_client(bytes);
+        let begun = follower.commands_begun() - before;
+        let mut own = lock(&self.own);
+        if is_whole && begun == 1 && is_harmless(payload) {
+            own.connection.forward_harmless();
+            own.statements.forward(0, payload, true);
+            return;
+        }
+        // Of what is not one whole command nothing needs to be told.
+        let told = if is_whole { payload } else { &[] };
+        let number = (0..begun).map(|_| own.connection.forward(told)).last();
+        let Some(number) = number else { return };
+        let is_kept = is_whole && payload.len() <= LONGEST && self.memory.is_attached();
+        let read = if is_kept { own.read(payload) } else { None };
+        let mut is_noted = own.statements.forward(number, if begun == 1 { payload } else { &[] }, is_whole);
+        if let Some(read) = read {
+            own.note(&self.memory.kept, number, read);
+            is_noted = true;
+        }
+        if is_noted {
+            follower.note_last(number);
+        }
+    }
+
+    /// Bytes of an answer that is noted under this number.
+    pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
+        lock(&self.own).take(&self.memory.kept, number, bytes, outcome);
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.memory.leave(self.number, &self.own);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feed::{Frame, ToNear, Told, command_check};
+    use wire::{Packet, capability, push_packet, surface::text_result};
+
+    const GREETING: u64 = 9;
+    const CAPABILITIES: u64 = capability::DEPRECATE_EOF;
+
+    fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        push_packet(&mut out, &mut { sequence }, payload);
+        out
+    }
+
+    fn hear(memory: &Memory, number: u64, messages: Vec<ToNear>) {
+        assert!(memory.hear(Frame { number, messages }).is_ok());
+    }
+
+    /// What is told of an execution often comes when the next one is under way already.
+    #[test]
+    fn an_execution_is_served_though_the_one_before_was_sent_when_nothing_was_told_yet() {
+        let memory = Arc::new(Memory::new(4 << 20));
+        let begin = ToNear::Attached { version: 1, attachment: [1, 2], lease_ns: u64::MAX / 2 };
+        hear(&memory, 1, vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
+        let mut seat = Seat::new(&memory, 7, GREETING, CAPABILITIES, false);
+        let mut follower = Follower::new(CAPABILITIES);
+        let execution = packet(0, &[23, 1, 0, 0, 0, 0, 1, 0, 0, 0]);
+        let prepared = packet(1, &[0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+        let rows = text_result(&["a"], &[vec![Some("1".into())]], CAPABILITIES, status::AUTOCOMMIT);
+        let answers = [[prepared, packet(2, &[0; 8])].concat(), rows.clone(), rows];
+        for (command, answer) in [packet(0, b"\x16SELECT 1"), execution.clone(), execution.clone()].iter().zip(&answers)
+        {
+            assert!(matches!(seat.of_client(&mut follower, command, true), Then::Pass));
+            let mut shown = Vec::new();
+            follower.from_server(answer, |part| {
+                shown.extend(part.noted.map(|one| (one, part.bytes.to_vec(), part.outcome)))
+            });
+            shown.iter().for_each(|(number, bytes, outcome)| seat.of_server(*number, bytes, outcome.as_ref()));
+        }
+        let check = command_check(GREETING, Packet::parse(&execution).expect("a packet").payload);
+        let told = Told { connection: 7, command: 2, check, context: 3, stamp: 5, cells: vec![(1, 1)] };
+        hear(&memory, 2, vec![ToNear::Told(told)]);
+        assert!(matches!(seat.of_client(&mut follower, &execution, true), Then::Answer(_)));
+    }
+}

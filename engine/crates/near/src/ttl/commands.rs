@@ -1,0 +1,103 @@
+//! The commands of a client, put together from bytes that may be cut anywhere.
+
+use wire::Header;
+
+/// Kept of a command that comes in several pieces, with its header.
+const MOST: usize = 16 << 10;
+
+#[derive(Default)]
+pub struct Commands {
+    header: Vec<u8>,
+    /// Still to come of the present packet.
+    left: usize,
+    /// The next packet continues the payload.
+    continues: bool,
+    /// The present packet is part of a command, and not of an exchange that one has begun.
+    is_command: bool,
+    payload: Vec<u8>,
+    is_whole: bool,
+}
+
+impl Commands {
+    /// `see` gets the payload of each command that these bytes complete: its beginning if it is too long, which the flag tells.
+    pub fn feed(&mut self, mut bytes: &[u8], mut see: impl FnMut(&[u8], bool)) {
+        while !bytes.is_empty() {
+            if self.left == 0 && !self.begin(&mut bytes) {
+                return;
+            }
+            let (here, rest) = bytes.split_at(self.left.min(bytes.len()));
+            bytes = rest;
+            self.left -= here.len();
+            if self.is_command {
+                self.keep(here);
+            }
+            if self.left == 0 && !self.continues {
+                if self.is_command && !self.payload.is_empty() {
+                    see(&self.payload, self.is_whole);
+                }
+                self.payload = Vec::new();
+            }
+        }
+    }
+
+    /// False if the header is not complete.
+    fn begin(&mut self, bytes: &mut &[u8]) -> bool {
+        let count = (Header::SIZE - self.header.len()).min(bytes.len());
+        self.header.extend_from_slice(&bytes[..count]);
+        *bytes = &bytes[count..];
+        let Some(header) = Header::parse(&self.header) else { return false };
+        self.header.clear();
+        self.left = header.length;
+        if !std::mem::replace(&mut self.continues, header.is_continued()) {
+            (self.is_command, self.is_whole) = (header.sequence == 0, true);
+        }
+        true
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = MOST.saturating_sub(self.payload.len());
+        self.is_whole &= bytes.len() <= room;
+        self.payload.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::{MAX_PAYLOAD, push_packet};
+
+    fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        push_packet(&mut out, &mut { sequence }, payload);
+        out
+    }
+
+    #[test]
+    fn commands_are_the_same_however_their_bytes_are_cut() {
+        let long = vec![b'x'; MOST + 1];
+        let bytes = [
+            packet(0, b"\x03SELECT 1"),
+            packet(2, b"no command"),
+            packet(0, b"\x0e"),
+            packet(0, &long),
+            packet(0, &vec![b'y'; MAX_PAYLOAD]),
+            packet(0, b"\x01"),
+        ]
+        .concat();
+        for piece in [1, 7, 100_000, bytes.len()] {
+            let (mut commands, mut seen) = (Commands::default(), Vec::new());
+            for bytes in bytes.chunks(piece) {
+                commands
+                    .feed(bytes, |payload, is_whole| seen.push((payload[..payload.len().min(9)].to_vec(), is_whole)));
+            }
+            let expected: Vec<(&[u8], bool)> = vec![
+                (b"\x03SELECT 1", true),
+                (b"\x0e", true),
+                (b"xxxxxxxxx", false),
+                (b"yyyyyyyyy", false),
+                (b"\x01", true),
+            ];
+            assert_eq!(seen, expected.iter().map(|(text, whole)| (text.to_vec(), *whole)).collect::<Vec<_>>());
+        }
+    }
+}

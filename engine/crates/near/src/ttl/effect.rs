@@ -1,0 +1,110 @@
+//! What a statement may do to its session, and to the rows that the session reads.
+
+use sql::{Kind, Refusal, Show, Target};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    Nothing,
+    /// Settings may differ, or the current database.
+    Settings,
+    /// The same, and rows may have been written.
+    Rows,
+    /// Something that the server cannot be asked for: a temporary table, a lock, a setting that nobody knows.
+    Anything,
+}
+
+/// Of all statements but SET, whose assignments tell.
+pub fn of(kind: &Kind) -> Effect {
+    match kind {
+        // Only the first reason that speaks against a read is known: behind others may be a function that writes.
+        Kind::Read(read) if matches!(read.refusal, None | Some(Refusal::NoTable)) => Effect::Nothing,
+        Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => Effect::Nothing,
+        Kind::Savepoint | Kind::ReleaseSavepoint | Kind::RollbackToSavepoint => Effect::Nothing,
+        Kind::Show(Show::Other | Show::Status { .. } | Show::Variables { .. } | Show::Fqc { .. }) => Effect::Nothing,
+        Kind::Show(Show::Warnings | Show::Errors | Show::CountWarnings | Show::CountErrors) => Effect::Nothing,
+        Kind::Prepare(_) | Kind::Deallocate | Kind::Kill | Kind::Harmless | Kind::Empty => Effect::Nothing,
+        Kind::ResetQueryCache | Kind::Flush(sql::Flush::QueryCache) => Effect::Nothing,
+        Kind::Use(_) | Kind::SetTransaction(_) => Effect::Settings,
+        Kind::Read(_) | Kind::Write | Kind::Several | Kind::Explain | Kind::Handler | Kind::Do => Effect::Rows,
+        Kind::Ddl(_) | Kind::DropTemporary | Kind::UnlockTables => Effect::Rows,
+        Kind::SetStatement(inner) => of(&inner.kind).max(Effect::Rows),
+        _ => Effect::Anything,
+    }
+}
+
+/// Whether a statement may set user variables. What may do anything is not asked.
+pub fn may_set_variables(kind: &Kind, text: &[u8]) -> bool {
+    if !text.contains(&b'@') {
+        return false;
+    }
+    let is_set =
+        matches!(kind, Kind::Set(assignments) if assignments.iter().any(|one| one.target == Target::UserVariable));
+    is_set || text.windows(2).any(|two| two == b":=") || sql::says(text, b"into") && !matches!(kind, Kind::Write)
+}
+
+/// Of a text that is too long to be looked at as a whole. `may_be_several`: it may have several statements.
+pub fn of_beginning(text: &[u8], may_be_several: bool) -> Effect {
+    const ABOUT_ROWS: [&[u8]; 5] = [b"insert", b"replace", b"update", b"delete", b"select"];
+    let text = text.trim_ascii_start();
+    let length = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let is_known = ABOUT_ROWS.iter().any(|word| word.eq_ignore_ascii_case(&text[..length]));
+    if is_known && !may_be_several { Effect::Rows } else { Effect::Anything }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flavour::MARIADB;
+    use sql::{LexMode, classify};
+
+    #[test]
+    fn what_may_change_a_session_is_known_from_what_cannot() {
+        let cases = [
+            ("SELECT v FROM t", Effect::Nothing),
+            ("SELECT 1", Effect::Nothing),
+            ("BEGIN", Effect::Nothing),
+            ("SHOW WARNINGS", Effect::Nothing),
+            ("USE d", Effect::Settings),
+            ("SELECT f(v) FROM t", Effect::Rows),
+            ("SELECT NOW(), f() FROM t", Effect::Rows),
+            ("SELECT v FROM t FOR UPDATE", Effect::Rows),
+            ("UPDATE t SET v = 1", Effect::Rows),
+            ("SET STATEMENT max_statement_time = 1 FOR SELECT v FROM t", Effect::Rows),
+            ("UPDATE t SET v = 1; SELECT 2", Effect::Rows),
+            ("CREATE TABLE u (a INT)", Effect::Rows),
+            ("CREATE TEMPORARY TABLE t (a INT)", Effect::Anything),
+            ("CALL p()", Effect::Anything),
+            ("LOCK TABLES t READ", Effect::Anything),
+            ("FLUSH STATUS", Effect::Anything),
+            ("EXECUTE s", Effect::Anything),
+            ("BEGIN NOT ATOMIC SET @@sql_mode = ''; END", Effect::Anything),
+            ("UPDATE t SET v = 1; SET @@max_sort_length = 8", Effect::Anything),
+            ("WHATEVER", Effect::Anything),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(of(&classify(text.as_bytes(), LexMode::new(&MARIADB)).kind), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_set_user_variables_is_known() {
+        let may =
+            |text: &str| may_set_variables(&classify(text.as_bytes(), LexMode::new(&MARIADB)).kind, text.as_bytes());
+        for text in
+            ["SET @a = 1", "SELECT @a := 1", "SELECT v INTO @a FROM t", "UPDATE t SET v = (@a := 2)", "DO @a := 1"]
+        {
+            assert!(may(text), "{text}");
+        }
+        for text in ["SET @@sql_mode = ''", "SELECT @a", "INSERT INTO t VALUES ('a@b.example')", "SELECT v FROM t"] {
+            assert!(!may(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_known_by_its_first_word() {
+        assert_eq!(of_beginning(b" INSERT INTO t VALUES (1), ", false), Effect::Rows);
+        assert_eq!(of_beginning(b"INSERT INTO t VALUES (1), ", true), Effect::Anything);
+        assert_eq!(of_beginning(b"INSERTED", false), Effect::Anything);
+        assert_eq!(of_beginning(b"/* */ INSERT", false), Effect::Anything);
+    }
+}

@@ -1,0 +1,86 @@
+//! What the server is asked about a session before an answer to it is kept, and what is made of what it says.
+
+use flavour::{Flavour, Habit};
+use ring::digest::{Context, SHA256};
+use sql::{Charset, LexMode, Value};
+
+/// What is known of a session.
+pub struct Known {
+    /// As the server calls it.
+    pub account: String,
+    pub database: String,
+    pub mode: LexMode,
+    /// Two sessions with the same one get the same results at the same time.
+    pub identity: [u8; 32],
+}
+
+const ACCOUNT: &str = "CURRENT_USER()";
+const DATABASE: &str = "DATABASE()";
+const SQL_MODE: &str = "@@SESSION.sql_mode";
+const CHARSET: &str = "@@SESSION.character_set_client";
+/// With it a read may mean the row that was inserted last.
+const MEANS_LAST: Habit =
+    Habit { variables: &["sql_auto_is_null"], question: "@@SESSION.sql_auto_is_null", none: &["0", "OFF"] };
+
+/// No session is served that has one of these habits.
+fn unwanted(flavour: &Flavour) -> [Habit; 5] {
+    [flavour.asked.temporaries, flavour.habits.traces, flavour.habits.reports, flavour.habits.numbers, MEANS_LAST]
+}
+
+/// Each part of the question, those of [`unwanted`] last.
+fn parts(flavour: &Flavour) -> Vec<String> {
+    let first = [ACCOUNT, DATABASE, SQL_MODE, CHARSET, "USER()", "@@GLOBAL.init_connect", "@@SESSION.sql_big_selects"];
+    let settings = flavour.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
+    let others = flavour.asked.others.iter().copied();
+    let unwanted = unwanted(flavour);
+    first
+        .into_iter()
+        .chain(others)
+        .map(str::to_owned)
+        .chain(settings)
+        .chain(unwanted.iter().map(|habit| habit.question.to_owned()))
+        .collect()
+}
+
+pub fn question(flavour: &Flavour) -> String {
+    let parts: Vec<_> = parts(flavour).iter().map(|part| format!("IFNULL({part}, '-')")).collect();
+    format!("SELECT {}", parts.join(", "))
+}
+
+/// Its value is asked for.
+pub fn asks_for(flavour: &Flavour, name: &[u8]) -> bool {
+    flavour.variables.is_askable(name)
+        || flavour.asked.variables.iter().any(|known| known.as_bytes() == name)
+        || unwanted(flavour).iter().any(|habit| habit.hangs_on(name))
+}
+
+/// None if nothing may be kept or served. `beside`: what else distinguishes the session.
+pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) -> Option<Known> {
+    let [account, database, sql_mode, charset, ..] = values else { return None };
+    let habits = unwanted(flavour);
+    let of_habits = values.len().checked_sub(habits.len())?;
+    if !habits.iter().zip(&values[of_habits..]).all(|(habit, value)| habit.is_none(value)) {
+        return None;
+    }
+    let charset = Charset::of_name(charset, &flavour.charsets);
+    let mode = LexMode { charset, ..LexMode::new(flavour) }.with_sql_mode(&Value::Text(sql_mode.clone()))?;
+    let is_readable = charset != Charset::Unreadable && !mode.is_foreign && !flavour.schemas.is_system(database);
+    let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+    is_readable.then(|| Known {
+        account: text(account),
+        database: text(database),
+        mode,
+        identity: identity(values.iter().map(Vec::as_slice).chain(beside.iter().copied())),
+    })
+}
+
+pub fn identity<'a>(parts: impl Iterator<Item = &'a [u8]>) -> [u8; 32] {
+    let mut hash = Context::new(&SHA256);
+    for part in parts {
+        hash.update(&(part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let mut identity = [0; 32];
+    identity.copy_from_slice(hash.finish().as_ref());
+    identity
+}

@@ -1,0 +1,306 @@
+//! One connection's part in serving by rules: what it may be served, and what is kept of its answers.
+//!
+//! What the server has not seen is treated as under leases: see `seat`. A read that goes to the server takes the place of one that did
+//! not.
+
+use super::commands::Commands;
+use super::flights::{Flight, Flights};
+use super::question::{self, Known};
+use super::rules::{Rules, Subject, Terms};
+use super::shelf::{self, Found};
+use super::state::State;
+use crate::answer::Answer;
+use crate::clock;
+use crate::command::{LONGEST, lone_command};
+use crate::config::Config;
+use crate::follow::Follower;
+use crate::kept::Kept;
+use crate::login::Agreed;
+use crate::seat::{SEEN_EVERY_NS, Then};
+use crate::unseen::{Held, Unseen};
+use flavour::Flavour;
+use sql::{Hint, Kind, Read, Statement, classify};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::sync::watch;
+use wire::{Command, Expect, Outcome, Query};
+
+/// Answers on their way that may be kept.
+const MOST_WAITING: usize = 8;
+/// Of the answer to a question.
+const LONGEST_ANSWER: usize = 64 << 10;
+/// The number under which that is noted.
+const QUESTION: u64 = 0;
+
+pub struct Session {
+    kept: Arc<Kept>,
+    flights: Arc<Flights>,
+    config: watch::Receiver<Arc<Config>>,
+    agreed: Agreed,
+    /// What distinguishes it from sessions elsewhere.
+    place: String,
+    flavour: &'static Flavour,
+    state: State,
+    commands: Commands,
+    /// Of the question.
+    answer: Vec<u8>,
+    waiting: VecDeque<Waiting>,
+    last: u64,
+    unseen: Option<Unseen>,
+    held: Option<Held>,
+    /// When the server last got a command.
+    seen_ns: u64,
+}
+
+/// A read whose answer may be kept.
+struct Waiting {
+    number: u64,
+    text: Vec<u8>,
+    generation: u64,
+    read_at: u64,
+    answer: Answer,
+    /// Until the answer is here, or cannot be kept.
+    _flight: Option<Flight>,
+}
+
+/// A read that goes to the server, and whose answer may be kept.
+struct Miss {
+    /// The server has to be asked first for whom it is.
+    asks: bool,
+    flight: Option<Flight>,
+}
+
+impl Session {
+    /// Of a connection that has just logged in.
+    pub fn new(
+        kept: &Arc<Kept>,
+        flights: &Arc<Flights>,
+        config: watch::Receiver<Arc<Config>>,
+        agreed: Agreed,
+    ) -> Session {
+        let version = String::from_utf8_lossy(&agreed.version).into_owned();
+        let flavour = if version.contains("MariaDB") { flavour::mariadb(&version) } else { &flavour::MYSQL };
+        let place = format!("{} {version}", config.borrow().server);
+        let state = State::new(flavour, agreed.capabilities, agreed.collation);
+        Session {
+            kept: kept.clone(),
+            flights: flights.clone(),
+            config,
+            agreed,
+            place,
+            flavour,
+            state,
+            commands: Commands::default(),
+            answer: Vec::new(),
+            waiting: VecDeque::new(),
+            last: QUESTION,
+            unseen: None,
+            held: None,
+            seen_ns: 0,
+        }
+    }
+
+    fn rules(&self) -> Option<Arc<Rules>> {
+        self.config.borrow().rules.clone()
+    }
+
+    /// Bytes of the client. `is_heard`: it has got everything that came before.
+    pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+        if follower.is_autonomous() {
+            self.state.rest();
+        }
+        let alone = follower.is_between().then(|| lone_command(bytes)).flatten();
+        let query = alone.filter(|payload| payload[0] == Command::Query as u8 && payload.len() <= LONGEST);
+        let query = query.and_then(|payload| Query::parse(&payload[1..], self.agreed.capabilities));
+        let statement = query.map(|query| classify(query.text, self.state.mode));
+        let read = query.filter(|query| !query.has_attributes).zip(statement.as_ref());
+        let read = read.filter(|(_, statement)| may_serve(statement)).map(|(query, _)| query.text);
+        let candidate = read.filter(|_| is_heard && follower.is_autonomous() && !self.state.take_special());
+        let miss = match candidate.and_then(|text| self.serve(text)) {
+            Some(Ok(Found { answer, rows, .. })) => {
+                self.unseen = Some(Unseen { packet: bytes.to_vec(), rows });
+                return Then::Answer(answer);
+            }
+            Some(Err(miss)) => Some(miss),
+            None => None,
+        };
+        let replaces = statement.as_ref().is_some_and(replaces_what_reads_leave);
+        let unseen = self
+            .unseen
+            .take_if(|unseen| !alone.is_some_and(|payload| unseen.may_follow(payload)))
+            .filter(|_| !replaces);
+        if let Some(Unseen { packet, rows }) = unseen {
+            follower.expect_hidden(Expect::Query);
+            if alone.is_some_and(|payload| self.state.may_ask_for_rows(payload)) {
+                self.held = Some(Held::new(bytes.to_vec(), rows));
+                return Then::Hold(packet);
+            }
+            self.forward(follower, bytes);
+            return Then::Instead([&packet, bytes].concat());
+        }
+        let question = miss.as_ref().filter(|miss| miss.asks).map(|_| self.ask(follower));
+        self.forward(follower, bytes);
+        if let (Some(text), Some(miss)) = (read, miss) {
+            self.note(follower, text, miss.flight);
+        }
+        question.map_or(Then::Pass, |question| Then::Instead([&question, bytes].concat()))
+    }
+
+    /// None if no rule lets this read be served.
+    fn serve(&self, text: &[u8]) -> Option<Result<Found, Miss>> {
+        let standing = self.state.standing()?;
+        let terms = self.terms(text, standing.as_deref())?;
+        let found = standing.as_ref().and_then(|known| Some((known, self.find(text, known, &terms)?)));
+        let mut flight = None;
+        if let Some((known, found)) = found {
+            flight = found.is_due.then(|| self.claim(text, known)).flatten();
+            if flight.is_none() {
+                terms.counts.hits.add(1);
+                self.kept.hits.fetch_add(1, Ordering::Relaxed);
+                return Some(Ok(found));
+            }
+            terms.counts.refreshes.add(1);
+        }
+        terms.counts.misses.add(1);
+        self.kept.misses.fetch_add(1, Ordering::Relaxed);
+        Some(Err(Miss { asks: standing.is_none(), flight }))
+    }
+
+    fn terms(&self, text: &[u8], known: Option<&Known>) -> Option<Terms> {
+        let account = known.map(|known| known.account.as_str());
+        let database = known.map(|known| known.database.as_str());
+        self.rules()?.of(&Subject { text, mode: self.state.mode, account, database })
+    }
+
+    fn find(&self, text: &[u8], known: &Known, terms: &Terms) -> Option<Found> {
+        let (after, now) = (self.state.wrote_at(), clock::now());
+        let is_seen = now.saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
+        let key = shelf::key(text, &known.identity);
+        is_seen.then(|| shelf::find(self.kept.cache(), &key, now, after, terms)).flatten()
+    }
+
+    /// The right to refresh a result; none if another client does.
+    fn claim(&self, text: &[u8], known: &Known) -> Option<Flight> {
+        self.flights.claim(self.kept.cache(), &shelf::key(text, &known.identity))
+    }
+
+    fn ask(&mut self, follower: &mut Follower) -> Vec<u8> {
+        self.state.ask();
+        self.answer.clear();
+        follower.expect_hidden(Expect::Query);
+        follower.note_last(QUESTION);
+        Query::packet(question::question(self.flavour).as_bytes(), self.agreed.capabilities)
+    }
+
+    fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
+        let (is_at_rest, is_in_file) = (follower.is_at_rest(), follower.is_in_file());
+        follower.from_client(bytes);
+        self.seen_ns = clock::now();
+        let state = &mut self.state;
+        self.commands.feed(bytes, |payload, is_whole| {
+            if !is_in_file {
+                state.hear(payload, is_whole, is_at_rest);
+            }
+        });
+    }
+
+    /// The answer to the read that was just sent may be kept.
+    fn note(&mut self, follower: &mut Follower, text: &[u8], flight: Option<Flight>) {
+        let Some(answer) = Answer::to(&self.kept, text.len()) else { return };
+        if self.waiting.len() == MOST_WAITING {
+            self.waiting.pop_front();
+        }
+        self.last += 1;
+        // The server has not got it yet.
+        let read_at = shelf::microseconds(self.seen_ns);
+        let generation = self.state.generation();
+        let waiting = Waiting { number: self.last, text: text.to_vec(), generation, read_at, answer, _flight: flight };
+        self.waiting.push_back(waiting);
+        follower.note_last(self.last);
+    }
+
+    /// A command waits, and nothing else of the client may be read.
+    pub fn is_holding(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// What becomes of the command that waited, once the server has run what it had not seen.
+    pub fn take_held(&mut self, follower: &mut Follower) -> Option<Then> {
+        match self.held.take_if(|held| held.is_counted())?.released() {
+            Ok(command) => {
+                self.forward(follower, &command);
+                Some(Then::Instead(command))
+            }
+            Err(error) => {
+                // Whoever reads again gets what there is now.
+                self.state.outdate(shelf::microseconds(clock::now()));
+                Some(Then::Answer(error))
+            }
+        }
+    }
+
+    /// The server has answered what the client does not know of.
+    pub fn of_hidden(&mut self, outcome: &Outcome) {
+        self.held.iter_mut().for_each(|held| held.count(outcome));
+    }
+
+    /// The server has answered what the client has sent.
+    pub fn of_answer(&mut self, outcome: &Outcome) {
+        self.state.answered(outcome, shelf::microseconds(clock::now()));
+    }
+
+    /// Bytes of an answer that is noted under this number.
+    pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
+        if number == QUESTION {
+            return self.of_question(bytes, outcome.is_some());
+        }
+        let Some(at) = self.waiting.iter().position(|waiting| waiting.number == number) else { return };
+        if !self.waiting[at].answer.take(bytes, outcome) {
+            self.waiting.remove(at);
+        } else if outcome.is_some()
+            && let Some(waiting) = self.waiting.remove(at)
+        {
+            self.store(&waiting);
+        }
+    }
+
+    fn of_question(&mut self, bytes: &[u8], is_complete: bool) {
+        if self.answer.len() + bytes.len() <= LONGEST_ANSWER {
+            self.answer.extend_from_slice(bytes);
+        }
+        if is_complete {
+            let answer = std::mem::take(&mut self.answer);
+            let values = wire::only_row(&answer, self.agreed.capabilities);
+            let capabilities = self.agreed.capabilities.to_le_bytes();
+            self.state.learn(values.as_deref(), &[self.place.as_bytes(), &capabilities]);
+        }
+    }
+
+    /// Only now it is certain how the text is read, and for whom.
+    fn store(&self, waiting: &Waiting) {
+        let Some(known) = self.state.told_in(waiting.generation) else { return };
+        let subject = Subject {
+            text: &waiting.text,
+            mode: known.mode,
+            account: Some(&known.account),
+            database: Some(&known.database),
+        };
+        let may_serve = may_serve(&classify(&waiting.text, known.mode));
+        if may_serve && self.rules().is_some_and(|rules| rules.of(&subject).is_some()) {
+            let Waiting { text, answer, read_at, .. } = waiting;
+            let key = shelf::key(text, &known.identity);
+            shelf::store(self.kept.cache(), &key, &answer.bytes, answer.rows, *read_at);
+        }
+    }
+}
+
+/// Nothing in it speaks against keeping its result for a while.
+fn may_serve(statement: &Statement) -> bool {
+    matches!(statement.kind, Kind::Read(Read { refusal: None, hint, .. }) if hint != Hint::SqlNoCache)
+}
+
+/// After it, nobody can ask for the rows or warnings of the read before.
+fn replaces_what_reads_leave(statement: &Statement) -> bool {
+    matches!(statement.kind, Kind::Read(Read { leaves_found_rows: false, .. })) && !statement.reads_diagnostics
+}

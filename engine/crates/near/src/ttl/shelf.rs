@@ -1,0 +1,83 @@
+//! Results with the time that they were read at, in the memory that leases use, too.
+
+use super::rules::Terms;
+use crate::kept::Kept;
+use cache::{Cache, Key, Meta, Stamp};
+use std::time::Duration;
+
+/// No lease has this context together with an identity: what follows a text there is shorter.
+const CONTEXT: u64 = 0;
+
+pub fn key<'a>(text: &'a [u8], identity: &'a [u8; 32]) -> Key<'a> {
+    Key { context: CONTEXT, parts: [text, identity] }
+}
+
+/// Rounded towards the past. The store has room for nine years of them, since the machine has started.
+pub fn microseconds(now_ns: u64) -> u64 {
+    now_ns / 1000
+}
+
+/// `read_at`: in microseconds, before the server was asked.
+pub fn store(cache: &Cache, key: &Key, answer: &[u8], rows: u64, read_at: u64) {
+    let meta = Meta { stamp: Stamp(read_at), rows, cost_ns: 0, flags: 0, owner: 0 };
+    // What does not fit is not kept.
+    let _ = cache.insert(cache.hash(key), key, meta, &[], answer);
+}
+
+pub struct Found {
+    pub answer: Vec<u8>,
+    pub rows: u64,
+    /// It is past its `soft_ttl`.
+    pub is_due: bool,
+}
+
+/// What was read after `after`, in microseconds, and is still to be served.
+pub fn find(cache: &Cache, key: &Key, now_ns: u64, after: u64, terms: &Terms) -> Option<Found> {
+    let pin = cache::pin();
+    let entry = cache.get(cache.hash(key), key, &pin)?;
+    let is_served = entry.stamp().0 > after && is_younger(&entry, now_ns, terms.ttl);
+    is_served.then(|| Found {
+        answer: entry.value().to_vec(),
+        rows: entry.rows(),
+        is_due: !is_younger(&entry, now_ns, terms.soft_ttl),
+    })
+}
+
+fn is_younger(entry: &cache::Entry, now_ns: u64, ttl: Duration) -> bool {
+    let over = entry.stamp().0.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64);
+    now_ns < over
+}
+
+/// Drops what cannot be served any more.
+pub fn tidy(kept: &Kept, now_ns: u64, longest: Duration) {
+    const SEGMENTS: usize = 4;
+    kept.cache().make_ready();
+    kept.cache().sweep(|entry| is_younger(entry, now_ns, longest), SEGMENTS);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_result_is_found_by_whom_it_is_for_until_its_time_is_over() {
+        const AT: u64 = 1_000_000;
+        let (ttl, soft_ttl) = (Duration::from_millis(500), Duration::from_millis(200));
+        let terms = Terms { ttl, soft_ttl, counts: Arc::default() };
+        let cache = Cache::new(1 << 22);
+        store(&cache, &key(b"SELECT 1", &[1; 32]), b"answer", 7, AT);
+        let of = |text: &[u8], identity: u8, now_us: u64, after| {
+            let found = find(&cache, &key(text, &[identity; 32]), now_us * 1000, after, &terms);
+            found.map(|found| (found.answer, found.rows, found.is_due))
+        };
+        let text = b"SELECT 1";
+        assert_eq!(of(text, 1, AT, AT - 1), Some((b"answer".to_vec(), 7, false)));
+        assert_eq!(of(text, 1, AT + 200_000, 0).map(|found| found.2), Some(true));
+        assert!(of(text, 1, AT + 499_999, 0).is_some());
+        assert!(of(text, 1, AT + 500_000, 0).is_none());
+        assert!(of(text, 1, AT, AT).is_none(), "a write in the same microsecond");
+        assert!(of(text, 2, AT, 0).is_none());
+        assert!(of(b"SELECT 2", 1, AT, 0).is_none());
+    }
+}

@@ -1,0 +1,279 @@
+//! What a session may have become by what was sent to it: whether the server has to be asked, and whether anything may be kept.
+//!
+//! Invariant: what the server has told counts under one generation, and whatever may change that begins another.
+
+use super::effect::{self, Effect};
+use super::question::{self, Known};
+use crate::prepared::says_found_rows;
+use flavour::Flavour;
+use sql::{Assignment, Charset, Kind, LexMode, SetTransaction, Target, TransactionScope, Value, classify};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use wire::{Command, Outcome, OutcomeKind, Query, capability};
+
+const CHARACTER_SETS: [&str; 4] =
+    ["character_set_client", "character_set_connection", "character_set_results", "collation_connection"];
+
+/// Views may look at user variables by functions. Which values they have is not known, but what has set them, in its order.
+const VARIABLES: &[u8] = b"@";
+
+pub struct State {
+    capabilities: u64,
+    may_be_several: bool,
+    /// That of the login.
+    charset: Charset,
+    pub mode: LexMode,
+    generation: u64,
+    /// Of the question that was asked last, and of what was answered last.
+    asked: Option<u64>,
+    told: Option<(u64, Option<Arc<Known>>)>,
+    /// Something has happened that the server cannot be asked for.
+    is_own: bool,
+    /// In this generation the session was sent to its beginning.
+    begins: Option<u64>,
+    /// The next transaction has settings of its own.
+    is_next_special: bool,
+    /// What is prepared may write.
+    may_execute_writes: bool,
+    /// What is prepared, by a command or a text, may ask for FOUND_ROWS().
+    asks_for_rows: bool,
+    /// Something may have been written that is not answered, or not committed.
+    is_writing: bool,
+    /// When the last write was answered, in microseconds.
+    wrote_at: u64,
+    /// Settings that the server does not tell, or not in full.
+    set: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+impl State {
+    pub fn new(flavour: &'static Flavour, capabilities: u64, collation: u16) -> State {
+        let charset = Charset::of_collation(collation, &flavour.charsets);
+        State {
+            capabilities,
+            may_be_several: capabilities & capability::MULTI_STATEMENTS != 0,
+            charset,
+            mode: LexMode { charset, ..LexMode::new(flavour) },
+            generation: 0,
+            asked: None,
+            told: None,
+            is_own: false,
+            begins: None,
+            is_next_special: false,
+            may_execute_writes: false,
+            asks_for_rows: false,
+            is_writing: false,
+            wrote_at: 0,
+            set: BTreeMap::new(),
+        }
+    }
+
+    fn flavour(&self) -> &'static Flavour {
+        self.mode.flavour
+    }
+
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// None: nothing may be kept or served; `Some(None)`: the server has to be asked first.
+    pub fn standing(&self) -> Option<Option<Arc<Known>>> {
+        if self.is_own {
+            return None;
+        }
+        match self.told_in(self.generation) {
+            Some(known) => Some(Some(known)),
+            None if self.asked == Some(self.generation) => None,
+            None => Some(None),
+        }
+    }
+
+    pub fn told_in(&self, generation: u64) -> Option<Arc<Known>> {
+        let told = self.told.as_ref().filter(|(of, _)| *of == generation);
+        told.and_then(|(_, known)| known.clone())
+    }
+
+    /// All is answered, and no transaction is open.
+    pub fn rest(&mut self) {
+        self.is_writing = false;
+    }
+
+    /// At rest: what was read after this, in microseconds, has seen all that the session wrote.
+    pub fn wrote_at(&self) -> u64 {
+        self.wrote_at
+    }
+
+    /// A command that may do so.
+    pub fn may_ask_for_rows(&self, payload: &[u8]) -> bool {
+        self.asks_for_rows || says_found_rows(payload)
+    }
+
+    /// What was read before this is outdated for the session.
+    pub fn outdate(&mut self, now_us: u64) {
+        self.wrote_at = now_us;
+    }
+
+    /// The next read may have to run in a transaction of its own kind.
+    pub fn take_special(&mut self) -> bool {
+        std::mem::take(&mut self.is_next_special)
+    }
+
+    pub fn ask(&mut self) {
+        self.asked = Some(self.generation);
+    }
+
+    /// The answer to the last question: none if it is not understood.
+    pub fn learn(&mut self, values: Option<&[Vec<u8>]>, beside: &[&[u8]]) {
+        let set: Vec<&[u8]> = self.set.iter().flat_map(|(name, value)| [name.as_slice(), value]).collect();
+        let of_question = self.asked.unwrap_or_default();
+        let is_now = of_question == self.generation;
+        // What was set since is not what was in force then.
+        let values = values.filter(|_| is_now);
+        let known = values.and_then(|values| question::known(self.flavour(), values, &[beside, &set].concat()));
+        if let Some(known) = &known {
+            self.mode = known.mode;
+        }
+        self.told = Some((of_question, known.map(Arc::new)));
+    }
+
+    /// An answer is complete.
+    pub fn answered(&mut self, outcome: &Outcome, now_us: u64) {
+        if self.is_writing {
+            self.wrote_at = now_us;
+        }
+        let begins = self.begins.take().is_some_and(|generation| generation == self.generation);
+        if begins && outcome.kind == OutcomeKind::Ok {
+            (self.is_own, self.is_next_special) = (false, false);
+            (self.may_execute_writes, self.asks_for_rows) = (false, false);
+            self.set.clear();
+            self.mode = LexMode { charset: self.charset, ..LexMode::new(self.flavour()) };
+        }
+    }
+
+    /// A command is about to be sent. `is_whole`: this is all of it; `is_at_rest`: everything before was answered.
+    pub fn hear(&mut self, payload: &[u8], is_whole: bool, is_at_rest: bool) {
+        let body = &payload[1..];
+        match Command::from_byte(payload[0]) {
+            Some(Command::Query) => match Query::parse(body, self.capabilities) {
+                Some(query) if is_whole => self.hear_statement(query.text),
+                query => self.change(effect::of_beginning(query.map_or(body, |query| query.text), self.may_be_several)),
+            },
+            Some(Command::StmtPrepare) => self.hear_prepared(body, is_whole),
+            Some(Command::StmtExecute | Command::StmtBulkExecute) if !self.may_execute_writes => {}
+            Some(Command::StmtExecute | Command::StmtBulkExecute) => self.change(Effect::Rows),
+            Some(Command::SetOption) => self.may_be_several = true,
+            Some(Command::InitDb) => self.change(Effect::Settings),
+            Some(Command::CreateDb | Command::DropDb | Command::Refresh) => self.change(Effect::Rows),
+            Some(Command::ResetConnection | Command::ChangeUser) => {
+                self.change(Effect::Rows);
+                self.begins = is_at_rest.then_some(self.generation);
+            }
+            Some(
+                Command::Quit
+                | Command::Ping
+                | Command::Statistics
+                | Command::ProcessInfo
+                | Command::ProcessKill
+                | Command::FieldList
+                | Command::Debug
+                | Command::StmtClose
+                | Command::StmtReset
+                | Command::StmtFetch
+                | Command::StmtSendLongData,
+            ) => {}
+            _ => self.change(Effect::Anything),
+        }
+    }
+
+    fn hear_statement(&mut self, text: &[u8]) {
+        let kind = classify(text, self.mode).kind;
+        if effect::may_set_variables(&kind, text) {
+            let before = self.set.get(VARIABLES).map_or(&[][..], Vec::as_slice);
+            let now = question::identity([before, text].into_iter());
+            self.set.insert(VARIABLES.to_vec(), now.to_vec());
+            self.change(Effect::Settings);
+        }
+        self.asks_for_rows |= matches!(kind, Kind::Prepare(_)) && says_found_rows(text);
+        match kind {
+            Kind::Set(assignments) => assignments.iter().for_each(|one| self.hear_assignment(one)),
+            Kind::SetTransaction(SetTransaction { scope: TransactionScope::Next, .. }) => self.is_next_special = true,
+            kind => self.change(effect::of(&kind)),
+        }
+    }
+
+    fn hear_prepared(&mut self, text: &[u8], is_whole: bool) {
+        self.asks_for_rows |= !is_whole || says_found_rows(text);
+        let kind = is_whole.then(|| classify(text, self.mode).kind);
+        let effect = match kind {
+            Some(kind) if effect::may_set_variables(&kind, text) => Effect::Anything,
+            Some(kind) => effect::of(&kind),
+            None => effect::of_beginning(text, false),
+        };
+        match effect {
+            Effect::Nothing => {}
+            Effect::Rows => self.may_execute_writes = true,
+            _ => self.change(Effect::Anything),
+        }
+    }
+
+    fn change(&mut self, effect: Effect) {
+        if effect > Effect::Nothing {
+            self.generation += 1;
+        }
+        self.is_writing |= effect >= Effect::Rows;
+        self.is_own |= effect == Effect::Anything;
+    }
+
+    fn hear_assignment(&mut self, assignment: &Assignment) {
+        if assignment.value == Value::Complex {
+            // An expression may call a function that writes.
+            self.change(Effect::Rows);
+        }
+        match &assignment.target {
+            Target::UserVariable => {}
+            Target::OneShot(_) => self.is_next_special = true,
+            Target::Session(name) => self.hear_session(name, &assignment.value),
+            Target::Names { .. } | Target::Charset => {
+                CHARACTER_SETS.iter().for_each(|name| drop(self.set.remove(name.as_bytes())));
+                self.read_by(&assignment.value);
+                let collation = match &assignment.target {
+                    Target::Names { collation } => collation.as_deref(),
+                    _ => None,
+                };
+                let named =
+                    [b"names ", assignment.value.plain().unwrap_or_default(), b" ", collation.unwrap_or_default()];
+                self.set.insert(b"names".to_vec(), named.concat());
+                self.change(Effect::Settings);
+            }
+            Target::Global(_) | Target::Role | Target::DefaultRole | Target::Password => self.change(Effect::Settings),
+        }
+    }
+
+    fn hear_session(&mut self, name: &[u8], value: &Value) {
+        let is_character_set = CHARACTER_SETS.iter().any(|known| known.as_bytes() == name);
+        let is_asked = question::asks_for(self.flavour(), name);
+        if !is_asked && self.flavour().variables.has_no_effect(name) {
+            return;
+        }
+        self.change(Effect::Settings);
+        if name == b"character_set_client" {
+            self.read_by(value);
+        }
+        // The server does not tell which collation results have.
+        if !is_asked || is_character_set {
+            match (value, value.plain()) {
+                (_, Some(plain)) => _ = self.set.insert(name.to_vec(), [b"=", plain].concat()),
+                (Value::Default, _) => _ = self.set.insert(name.to_vec(), b"default".to_vec()),
+                _ => self.change(Effect::Anything),
+            }
+        }
+    }
+
+    /// As texts are read until the server tells.
+    fn read_by(&mut self, charset: &Value) {
+        self.mode.charset = match (charset, charset.plain()) {
+            (_, Some(name)) => Charset::of_name(name, &self.flavour().charsets),
+            (Value::Default, _) => self.charset,
+            _ => Charset::Unreadable,
+        };
+    }
+}

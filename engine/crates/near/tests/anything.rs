@@ -1,0 +1,157 @@
+//! Whatever a client, a server and a feed send, in any order and cut anywhere: nothing panics, memory stays bounded, and what is
+//! answered from memory is whole packets.
+
+use feed::{Frame, ToNear, Told, command_check};
+use fqc_tests::random::Random;
+use near::follow::Follower;
+use near::memory::Memory;
+use near::policy::Policy;
+use near::pump::seen_of_server;
+use near::seat::{Seat, Then};
+use std::sync::Arc;
+use wire::{ErrPacket, Header, capability, ok_packet, push_packet, status};
+
+const CONNECTION: u32 = 7;
+const GREETING: u64 = 9;
+const SIZE: u64 = 4 << 20;
+
+fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    push_packet(&mut out, &mut { sequence }, payload);
+    out
+}
+
+/// Something that a client could send, most of the time.
+fn command(random: &mut Random) -> Vec<u8> {
+    let id = [random.below(3) as u8, 0, 0, 0];
+    let payload = match random.below(10) {
+        0 => b"\x16SELECT ?".to_vec(),
+        1..=3 => {
+            let types: &[u8] = if random.percent(50) { &[1, 8, 0] } else { &[0] };
+            [&[23][..], &id, &[u8::from(random.percent(5)), 1, 0, 0, 0, 0], types, &[random.below(2) as u8; 8]].concat()
+        }
+        4 => [&[random.below(32) as u8][..], &id, b"\0\0a"].concat(),
+        5 => b"\x03SHOW FQC STATUS".to_vec(),
+        6 => b"\x03SELECT FOUND_ROWS()".to_vec(),
+        7 => (0..random.below(40)).map(|_| random.below(256) as u8).collect(),
+        _ => b"\x03SELECT 1".to_vec(),
+    };
+    packet(if random.percent(97) { 0 } else { 3 }, &payload)
+}
+
+fn answer(random: &mut Random, to: Option<&Vec<u8>>) -> Vec<u8> {
+    let flags = if random.percent(95) { status::AUTOCOMMIT } else { random.below(1 << 16) as u16 };
+    let fitting = match to.and_then(|packet| packet.get(Header::SIZE)) {
+        Some(22) => 2,
+        Some(3 | 23) => 5,
+        _ => 0,
+    };
+    match if to.is_some() { fitting } else { random.below(6) } {
+        0 => ok_packet(1, 0, 0, flags, 0),
+        1 => ErrPacket::build(1, 1064, b"42000", "no"),
+        // Of a statement with one parameter and one column.
+        2 => {
+            let definition = [0; 8];
+            let head = [&[0, random.below(3) as u8, 0, 0, 0][..], &[1, 0, 1, 0, 0, 0, 0]].concat();
+            [packet(1, &head), packet(2, &definition), packet(3, &definition)].concat()
+        }
+        3 => (0..random.below(60)).map(|_| random.below(256) as u8).collect(),
+        _ => wire::surface::text_result(&["a"], &[vec![Some("1".into())]], capability::DEPRECATE_EOF, flags),
+    }
+}
+
+fn frame(random: &mut Random, number: u64, commands: &[Vec<u8>]) -> Frame {
+    let told = |random: &mut Random| {
+        let command = if random.percent(70) { commands.len() } else { 1 + random.below(commands.len() + 1) };
+        let payload =
+            commands.get(command.wrapping_sub(1)).and_then(|packet| packet.get(Header::SIZE..)).unwrap_or_default();
+        Told {
+            connection: CONNECTION,
+            command: command as u64,
+            check: command_check(GREETING, payload),
+            context: u64::from(random.percent(10)),
+            stamp: 5,
+            cells: vec![(1 + random.below(2) as u32, random.below(6) as u64)],
+        }
+    };
+    let message = match random.below(20) {
+        0 => ToNear::Closed { cells: vec![random.below(3) as u32] },
+        1 => ToNear::Opened { cells: vec![(random.below(3) as u32, random.below(8) as u64)] },
+        2 if random.percent(10) => ToNear::Attached { version: 1, attachment: [1, 2], lease_ns: u64::MAX },
+        _ => ToNear::Told(told(random)),
+    };
+    let begin = ToNear::Attached { version: 1, attachment: [1, 2], lease_ns: u64::MAX / 2 };
+    let granted = ToNear::Granted { sent: u64::MAX / 2 };
+    let messages = if number == 1 { vec![begin, granted] } else { vec![message] };
+    Frame { number, messages }
+}
+
+#[test]
+fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
+    const ROUNDS: usize = 4000;
+    let mut random = Random::new(3);
+    let (mut answered, mut unread) = (0, 0);
+    for round in 0..ROUNDS {
+        let memory = Arc::new(Memory::new(SIZE));
+        let capabilities = if random.percent(90) { capability::DEPRECATE_EOF } else { random.draw() };
+        let mut follower = Follower::new(capabilities);
+        let seat = Seat::new(&memory, CONNECTION, GREETING, capabilities, true);
+        let mut policy = Some(Policy::Leases(seat));
+        let (mut sent, mut number) = (Vec::new(), 1);
+        let mut is_due = false;
+        for step in 0..60 {
+            // Mostly in turns: what is asked is answered, and told of.
+            match if random.percent(99) { step % 3 } else { random.below(3) } {
+                0 => {
+                    let Some(policy) = &mut policy else { continue };
+                    let mut bytes = command(&mut random);
+                    let is_whole = random.percent(99);
+                    bytes.truncate(if is_whole { bytes.len() } else { random.below(bytes.len() + 1) });
+                    let then = match policy.is_holding() {
+                        true => policy.take_held(&mut follower),
+                        false => Some(policy.of_client(&mut follower, &bytes, true)),
+                    };
+                    match then {
+                        Some(Then::Answer(answer)) => {
+                            let whole: usize = wire::packets(&answer).map(|one| one.payload.len() + Header::SIZE).sum();
+                            assert_eq!(whole, answer.len(), "round {round}");
+                        }
+                        Some(Then::Pass) => {
+                            is_due = ![Some(&24), Some(&25), Some(&1)].contains(&bytes.get(Header::SIZE));
+                            sent.push(bytes);
+                        }
+                        Some(Then::Instead(bytes) | Then::Hold(bytes)) => {
+                            is_due = true;
+                            sent.push(bytes);
+                        }
+                        None => {}
+                    }
+                }
+                1 => {
+                    if !std::mem::take(&mut is_due) && random.percent(99) {
+                        continue;
+                    }
+                    let to = sent.last().filter(|_| random.percent(99));
+                    seen_of_server(&mut follower, &mut policy, &answer(&mut random, to));
+                }
+                _ => {
+                    let is_heard = memory.hear(frame(&mut random, number, &sent)).is_ok();
+                    number = if is_heard { number + 1 } else { 1 };
+                    if !is_heard {
+                        memory.lose();
+                    }
+                }
+            }
+            if follower.why_unread().is_some() {
+                policy = None;
+            }
+        }
+        let counted = memory.kept.counted();
+        assert!(counted.bytes <= SIZE);
+        answered += counted.hits as usize;
+        unread += usize::from(policy.is_none());
+    }
+    println!("{answered} reads were answered from memory, {unread} of {ROUNDS} connections were not understood");
+    assert!(answered > ROUNDS / 4, "only {answered} were answered here");
+    assert!((1..ROUNDS).contains(&unread), "{unread} of {ROUNDS} were not understood");
+}

@@ -1,0 +1,84 @@
+//! Near caches that are attached to a server with the plugin, and clients that ask through them.
+
+use super::{Folder, LIMIT, Near, near, plugin};
+use fqc_tests::client::{Client, Response};
+use fqc_tests::server::{Options, Server};
+use std::time::Instant;
+
+pub fn caching() -> Server {
+    Server::start(Options { plugin: Some(plugin()), ..Options::default() }).expect("a server with the plugin")
+}
+
+/// A server with the plugin and a table, and near caches that are attached to it.
+pub struct Scene {
+    pub nears: Vec<Near>,
+    pub server: Server,
+}
+
+pub const READ: &str = "SELECT v FROM d.t WHERE id = 1";
+
+impl Scene {
+    pub fn of(count: usize) -> Scene {
+        let server = caching();
+        let mut admin = server.admin().expect("a connection");
+        let statements = [
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
+            "INSERT INTO d.t VALUES (1, 1), (2, 2)",
+            "CREATE TABLE d.u (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
+            "CREATE USER feed@'%' IDENTIFIED BY 'secret'",
+            "GRANT REPLICATION MASTER ADMIN ON *.* TO feed@'%'",
+        ];
+        statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
+        let nears = (0..count).map(|_| attached(&server, &[])).collect();
+        Scene { nears, server }
+    }
+
+    pub fn near(&self) -> &Near {
+        &self.nears[0]
+    }
+
+    pub fn direct(&self) -> Client {
+        Client::root(&self.server.endpoint()).expect("a connection")
+    }
+}
+
+/// A near cache of this server that may serve.
+pub fn attached(server: &Server, arguments: &[&str]) -> Near {
+    let folder = Folder::fresh();
+    let password = folder.write("password", "secret\n");
+    let near = near(server, &[&["--feed-user", "feed", "--feed-password-file", &password], arguments].concat());
+    near.wait_for_metric("serving", |serving| serving == 1);
+    near
+}
+
+pub fn said(response: &Response) -> String {
+    if let Some(failure) = response.failure() {
+        return format!("error {}", failure.code);
+    }
+    let value =
+        |value: &Option<Vec<u8>>| value.as_ref().map_or("NULL".into(), |one| String::from_utf8_lossy(one).into_owned());
+    let rows = response.rows(false);
+    rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(",")).collect::<Vec<_>>().join(";")
+}
+
+pub fn ask(client: &mut Client, statement: &str) -> String {
+    said(&client.query(statement).unwrap_or_else(|error| panic!("`{statement}`: {error}")))
+}
+
+pub fn hits(near: &Near) -> u64 {
+    near.metric("hits_total")
+}
+
+/// Asks until the near cache answers by itself, and returns what it says then.
+pub fn until_served(near: &Near, client: &mut Client, read: &str) -> String {
+    let begun = Instant::now();
+    loop {
+        let before = hits(near);
+        let answer = ask(client, read);
+        if hits(near) > before {
+            return answer;
+        }
+        assert!(begun.elapsed() < LIMIT, "`{read}` is never answered from memory; {}", near.log());
+    }
+}

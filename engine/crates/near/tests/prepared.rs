@@ -1,0 +1,341 @@
+//! Executions of prepared statements are answered from memory, too: each with what the server would say to it, byte for byte.
+
+mod beside;
+
+use beside::scene::{READ, Scene, ask, hits, until_served};
+use beside::{LIMIT, Near};
+use fqc_tests::client::{Client, Login, Param, Prepared, Response, capability, command, execute_body};
+use std::time::Instant;
+
+const BY_KEY: &str = "SELECT v, ? AS given FROM d.t WHERE id = ?";
+
+fn prepared(client: &mut Client, statement: &str) -> Prepared {
+    client.prepare(statement).expect("an answer").1.unwrap_or_else(|| panic!("`{statement}` is not prepared"))
+}
+
+fn run(client: &mut Client, statement: &Prepared, params: &[Param]) -> Response {
+    client.execute(statement, params).expect("an answer")
+}
+
+fn row(response: &Response) -> String {
+    match response.failure() {
+        Some(failure) => format!("error {}", failure.code),
+        None => format!("{:?}", response.rows(true)),
+    }
+}
+
+/// Asks until the near cache answers by itself.
+fn until_here(near: &Near, mut once: impl FnMut() -> Response) -> Response {
+    let begun = Instant::now();
+    loop {
+        let before = hits(near);
+        let answer = once();
+        if hits(near) > before {
+            return answer;
+        }
+        assert!(begun.elapsed() < LIMIT, "never answered from memory: {}; {}", row(&answer), near.log());
+    }
+}
+
+fn until_run_here(near: &Near, client: &mut Client, statement: &Prepared, params: &[Param]) -> Response {
+    until_here(near, || run(client, statement, params))
+}
+
+#[test]
+fn an_execution_that_repeats_is_answered_from_memory_byte_for_byte() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut direct) = (near.client(), scene.direct());
+    let (here, there) = (prepared(&mut client, BY_KEY), prepared(&mut direct, BY_KEY));
+    let several = [
+        [Param::Int(7), Param::Int(1)],
+        [Param::Int(7), Param::Int(2)],
+        [Param::Int(7), Param::Int(3)],
+        [Param::Null, Param::Int(1)],
+        [Param::Text("x".into()), Param::Int(1)],
+        [Param::Text("7".into()), Param::Text("1".into())],
+        [Param::Double(0.5), Param::Unsigned(1)],
+    ];
+    for _ in 0..3 {
+        for params in &several {
+            let expected = run(&mut direct, &there, params).bytes;
+            assert_eq!(until_run_here(near, &mut client, &here, params).bytes, expected, "{params:?}");
+        }
+    }
+}
+
+#[test]
+fn executions_that_follow_each_other_at_once_are_answered_from_memory() {
+    const ROUNDS: u64 = 400;
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    let statement = prepared(&mut client, BY_KEY);
+    let params = [Param::Null, Param::Int(1)];
+    (0..ROUNDS).for_each(|_| drop(run(&mut client, &statement, &params)));
+    assert!(hits(near) > ROUNDS / 2, "{} of {ROUNDS}", hits(near));
+}
+
+#[test]
+fn a_write_is_seen_by_the_next_execution() {
+    let scene = Scene::of(2);
+    let mut direct = scene.direct();
+    let mut readers: Vec<_> = scene.nears.iter().map(Near::client).collect();
+    let statements: Vec<_> = readers.iter_mut().map(|reader| prepared(reader, BY_KEY)).collect();
+    let params = [Param::Null, Param::Int(1)];
+    for value in 10..40 {
+        for ((reader, statement), near) in readers.iter_mut().zip(&statements).zip(&scene.nears) {
+            until_run_here(near, reader, statement, &params);
+        }
+        direct.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).expect("it is written");
+        for (reader, statement) in readers.iter_mut().zip(&statements) {
+            let seen = run(reader, statement, &params).rows(true)[0][0].clone();
+            assert_eq!(seen, Some(value.to_string().into_bytes()));
+        }
+    }
+}
+
+#[test]
+fn types_that_were_sent_once_hold_until_others_are() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut direct) = (near.client(), scene.direct());
+    let (here, there) = (prepared(&mut client, BY_KEY), prepared(&mut direct, BY_KEY));
+    let mut bound = [Vec::new(), Vec::new()];
+    let kinds: [fn(i64) -> Param; 3] =
+        [Param::Int, |value| Param::Text(value.to_string()), |value| Param::Double(value as f64)];
+    let mut here_before = 0;
+    for round in 0..60 {
+        let params = [kinds[round / 10 % 3](7), Param::Int(1 + round as i64 % 2)];
+        let expected = {
+            let body = execute_body(there.id, &params, &mut bound[0]);
+            direct.send(command::STMT_EXECUTE, &body).expect("it is sent");
+            direct.read_response().expect("an answer").bytes
+        };
+        let body = execute_body(here.id, &params, &mut bound[1]);
+        client.send(command::STMT_EXECUTE, &body).expect("it is sent");
+        assert_eq!(client.read_response().expect("an answer").bytes, expected, "round {round}");
+        // What is served is not seen by the server: a text in between must change nothing of the types either.
+        if round % 7 == 0 {
+            ask(&mut client, "DO 1");
+        }
+        if round % 10 == 9 {
+            assert!(hits(near) > here_before, "round {round}: none was answered from memory");
+            here_before = hits(near);
+        }
+    }
+}
+
+#[test]
+fn a_statement_means_what_it_meant_where_it_was_prepared() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut admin = scene.direct();
+    for statement in ["CREATE DATABASE e", "CREATE TABLE e.t SELECT 1 AS id, 77 AS v"] {
+        admin.must(statement).expect(statement);
+    }
+    const SHORT: &str = "SELECT v FROM t WHERE id = 1";
+    let (mut one, mut other) = (near.client(), near.client());
+    let [in_d, in_e] = [(&mut one, "USE d"), (&mut other, "USE e")].map(|(client, choice)| {
+        ask(client, choice);
+        prepared(client, SHORT)
+    });
+    let first = row(&until_run_here(near, &mut one, &in_d, &[]));
+    let second = row(&until_run_here(near, &mut other, &in_e, &[]));
+    assert_ne!(first, second);
+    // Each is in the other's database now, under whose number the other's result is kept.
+    ask(&mut one, "USE e");
+    ask(&mut other, "USE d");
+    for _ in 0..4 {
+        until_served(near, &mut one, READ);
+        assert_eq!(row(&run(&mut one, &in_d, &[])), first);
+        until_served(near, &mut other, READ);
+        assert_eq!(row(&run(&mut other, &in_e, &[])), second);
+    }
+    // The same number stands for another text on another connection.
+    let (mut third, text) = (near.client(), "SELECT v + 1 FROM d.t WHERE id = 1");
+    let same = prepared(&mut third, text);
+    assert_eq!(same.id, in_d.id);
+    assert_ne!(row(&until_run_here(near, &mut third, &same, &[])), first);
+}
+
+#[test]
+fn what_is_not_a_plain_execution_is_passed_on() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    let statement = prepared(&mut client, BY_KEY);
+    let params = [Param::Text("a".into()), Param::Int(1)];
+    let kept = row(&until_run_here(near, &mut client, &statement, &params));
+    // With a cursor.
+    let mut body = execute_body(statement.id, &params, &mut Vec::new());
+    body[4] = 1;
+    let before = hits(near);
+    for _ in 0..5 {
+        client.send(command::STMT_EXECUTE, &body).expect("it is sent");
+        assert_eq!(client.read_response().expect("an answer").rows(true).len(), 0, "rows come when they are fetched");
+    }
+    assert_eq!(hits(near), before);
+    assert_eq!(row(&until_run_here(near, &mut client, &statement, &params)), kept);
+    // With a value that came ahead, in pieces.
+    let before = hits(near);
+    for value in ["b", "c", "d"] {
+        client.long_data(&statement, 0, value.as_bytes()).expect("it is sent");
+        let mut body = execute_body(statement.id, &params, &mut Vec::new());
+        let piece = body.len() - 10..body.len() - 8;
+        body.drain(piece);
+        client.send(command::STMT_EXECUTE, &body).expect("it is sent");
+        let given = client.read_response().expect("an answer").rows(true)[0][1].clone();
+        assert_eq!(given, Some(value.as_bytes().to_vec()));
+    }
+    assert_eq!(row(&run(&mut client, &statement, &params)), kept);
+    assert_eq!(hits(near), before);
+}
+
+#[test]
+fn a_statement_that_is_gone_is_not_answered() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    let params = [Param::Null, Param::Int(1)];
+    let (first, second) = (prepared(&mut client, BY_KEY), prepared(&mut client, BY_KEY));
+    until_run_here(near, &mut client, &first, &params);
+    client.reset(&first).expect("an answer");
+    until_run_here(near, &mut client, &second, &params);
+    client.close(&second).expect("it is sent");
+    assert_eq!(row(&run(&mut client, &second, &params)), "error 1243");
+    client.reset_connection().expect("an answer");
+    let first = prepared(&mut client, BY_KEY);
+    until_run_here(near, &mut client, &first, &params);
+    client.reset_connection().expect("an answer");
+    assert_eq!(row(&run(&mut client, &first, &params)), "error 1243");
+    let again = prepared(&mut client, BY_KEY);
+    until_run_here(near, &mut client, &again, &params);
+    client.change_user(&Login::default()).expect("an answer");
+    assert_eq!(row(&run(&mut client, &again, &params)), "error 1243");
+}
+
+#[test]
+fn columns_that_a_definition_changes_are_told_as_the_server_tells_them() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut admin = scene.direct();
+    let mut clients = [near.client(), near.client(), scene.direct()];
+    const ALL: &str = "SELECT * FROM d.t WHERE id = 1";
+    let statements: Vec<_> = clients.iter_mut().map(|client| prepared(client, ALL)).collect();
+    let definitions = [
+        "ALTER TABLE d.t ADD COLUMN w INT DEFAULT 5",
+        "ALTER TABLE d.t MODIFY COLUMN w VARCHAR(10)",
+        "ALTER TABLE d.t DROP COLUMN w",
+        "ALTER TABLE d.t MODIFY COLUMN v BIGINT",
+    ];
+    for definition in definitions {
+        let [one, other, direct] = &mut clients;
+        until_run_here(near, one, &statements[0], &[]);
+        until_run_here(near, other, &statements[1], &[]);
+        run(direct, &statements[2], &[]);
+        admin.must(definition).expect(definition);
+        // The first that runs it again fills the memory, the other has to be told of the change all the same.
+        let (expected, later) = (run(direct, &statements[2], &[]), run(direct, &statements[2], &[]));
+        assert_eq!(run(one, &statements[0], &[]).bytes, expected.bytes, "{definition}");
+        assert_eq!(until_run_here(near, one, &statements[0], &[]).bytes, later.bytes, "{definition}");
+        assert_eq!(run(other, &statements[1], &[]).bytes, expected.bytes, "{definition}");
+    }
+}
+
+#[test]
+fn what_an_execution_leaves_behind_is_there_for_the_next_statement() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    let both = prepared(&mut client, "SELECT v FROM d.t ORDER BY id");
+    let found = prepared(&mut client, "SELECT FOUND_ROWS()");
+    for _ in 0..3 {
+        until_run_here(near, &mut client, &both, &[]);
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "2");
+        until_run_here(near, &mut client, &both, &[]);
+        assert_eq!(run(&mut client, &found, &[]).rows(true)[0][0], Some(b"2".to_vec()));
+        let other = prepared(&mut client, "DO 1");
+        until_run_here(near, &mut client, &both, &[]);
+        client.close(&other).expect("it is sent");
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "2");
+    }
+    until_run_here(near, &mut client, &both, &[]);
+    scene.direct().must("INSERT INTO d.t VALUES (3, 3)").expect("it is written");
+    assert_eq!(row(&run(&mut client, &found, &[])), "error 1020", "they would be those of a later state");
+}
+
+#[test]
+fn queries_and_executions_in_turns_are_both_answered_from_memory() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    let statement = prepared(&mut client, BY_KEY);
+    let params = [Param::Null, Param::Int(1)];
+    until_here(near, || {
+        let before = hits(near);
+        assert_eq!(ask(&mut client, READ), "1");
+        let is_served = hits(near) > before;
+        let answer = run(&mut client, &statement, &params);
+        if !is_served { Response::default() } else { answer }
+    });
+    let before = hits(near);
+    for _ in 0..20 {
+        assert_eq!(ask(&mut client, READ), "1");
+        run(&mut client, &statement, &params);
+    }
+    assert!(hits(near) >= before + 30, "{} of 40", hits(near) - before);
+}
+
+#[test]
+fn a_statement_that_was_prepared_under_other_settings_is_not_answered_under_these() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut plain) = (near.client(), near.client());
+    const DIVIDED: &str = "SELECT 1 / v FROM d.t WHERE id = 2";
+    const SETTING: &str = "SET SESSION div_precision_increment = 1";
+    ask(&mut client, SETTING);
+    let other = prepared(&mut client, DIVIDED);
+    until_run_here(near, &mut client, &other, &[]);
+    let mut direct = scene.direct();
+    let expected = {
+        let usual = prepared(&mut direct, DIVIDED);
+        run(&mut direct, &usual, &[]);
+        ask(&mut direct, SETTING);
+        run(&mut direct, &usual, &[]).bytes
+    };
+    let usual = prepared(&mut plain, DIVIDED);
+    until_run_here(near, &mut plain, &usual, &[]);
+    ask(&mut plain, SETTING);
+    for _ in 0..4 {
+        assert_eq!(run(&mut plain, &usual, &[]).bytes, expected);
+    }
+}
+
+#[test]
+fn a_client_that_would_keep_column_metadata_itself_is_served_like_others() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let capabilities = Login::default().capabilities | capability::CACHE_METADATA;
+    let login = Login { capabilities, ..Login::default() };
+    let (mut keeping, mut plain) = (Client::connect(&near.tcp(), &login).expect("a connection"), near.client());
+    let params = [Param::Null, Param::Int(1)];
+    let expected = {
+        let statement = prepared(&mut plain, BY_KEY);
+        run(&mut plain, &statement, &params).bytes
+    };
+    let statement = prepared(&mut keeping, BY_KEY);
+    for _ in 0..3 {
+        assert_eq!(until_run_here(near, &mut keeping, &statement, &params).bytes, expected);
+    }
+    // Some ask for it though it was not offered: the server has offered it.
+    let insisting = Login { insists_on: capability::CACHE_METADATA, ..Login::default() };
+    let mut insisting = Client::connect(&near.tcp(), &insisting).expect("a connection");
+    let statement = prepared(&mut insisting, BY_KEY);
+    let before = hits(near);
+    insisting.capabilities |= capability::CACHE_METADATA;
+    for _ in 0..5 {
+        assert_eq!(run(&mut insisting, &statement, &params).rows(true).len(), 1);
+    }
+    assert_eq!(hits(near), before);
+}

@@ -1,0 +1,491 @@
+//! By rules results are served outdated, for as long as a rule allows, and to nobody whom they were not read for.
+
+mod beside;
+
+use beside::scene::{READ, ask, said};
+use beside::{Folder, LIMIT, Near, near, wait_until};
+use fqc_tests::client::{Client, Login, command};
+use fqc_tests::server::{Options, Product, Server};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Longer than a test takes.
+const LONG: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
+
+fn started(options: Options) -> Server {
+    let server = Server::start(options).expect("a server");
+    let mut admin = server.admin().expect("a connection");
+    let statements = [
+        "CREATE DATABASE d",
+        "CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(30))",
+        "INSERT INTO d.t VALUES (1, 'one'), (2, 'two')",
+        "CREATE USER app@'127.0.0.1'",
+        "CREATE USER other@'127.0.0.1'",
+        "GRANT ALL ON d.* TO app@'127.0.0.1'",
+    ];
+    statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
+    server
+}
+
+fn mariadb() -> Server {
+    started(Options::default())
+}
+
+/// MariaDB without the plugin, and each MySQL that is here.
+fn servers() -> impl Iterator<Item = (&'static str, Server)> {
+    let mysqls = ["5.7", "8.0", "9.7"].into_iter().filter_map(|line| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers/MySQL-");
+        let program = PathBuf::from(format!("{folder}{line}/sbin/mysqld"));
+        if !program.exists() {
+            eprintln!("SKIPPED: NO MYSQL {line} IS HERE");
+            return None;
+        }
+        let options = Options { product: Product::MySql, program: Some(program), ..Options::default() };
+        Some((line, started(options)))
+    });
+    std::iter::once_with(|| ("MariaDB", mariadb())).chain(mysqls)
+}
+
+fn ruled(server: &Server, rules: &str) -> Near {
+    let folder = Folder::fresh();
+    near(server, &["--rules", &folder.write("rules.toml", rules)])
+}
+
+/// What it says, and whether it was answered from memory.
+fn served(near: &Near, client: &mut Client, read: &str) -> (String, bool) {
+    let before = near.metric("hits_total");
+    let answer = ask(client, read);
+    (answer, near.metric("hits_total") > before)
+}
+
+fn write(server: &Server, value: &str) {
+    let mut direct = Client::root(&server.endpoint()).expect("a connection");
+    direct.must(&format!("UPDATE d.t SET v = '{value}' WHERE id = 1")).expect("it is written");
+}
+
+#[test]
+fn a_result_is_served_until_its_time_is_over_and_not_after() {
+    const TTL: Duration = Duration::from_millis(1500);
+    for (line, server) in servers() {
+        let near = ruled(&server, "[[rule]]\ntable = 'd.t'\ncache = 'always'\nttl = 1.5\n");
+        let mut client = near.client();
+        for round in 0..3 {
+            let value = format!("round {round}");
+            write(&server, &value);
+            let begun = Instant::now();
+            while ask(&mut client, READ) != value {
+                assert!(begun.elapsed() < LIMIT, "{line}: it is never read anew");
+            }
+            let known = Instant::now();
+            write(&server, "later");
+            let (mut hits, mut last) = (0, Instant::now());
+            loop {
+                let asked = Instant::now();
+                let (answer, is_hit) = served(&near, &mut client, READ);
+                if answer == "later" {
+                    break;
+                }
+                (hits, last) = (hits + usize::from(is_hit), asked);
+                assert!(begun.elapsed() < LIMIT);
+            }
+            assert!(hits > 0, "{line}: {}", near.log());
+            // It was asked for then, and read before `known`.
+            let outdated = last.saturating_duration_since(known);
+            assert!(outdated < TTL, "{line}: {outdated:?}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_from_memory_is_byte_for_byte_that_of_the_server() {
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let mut client = near.client();
+        let expected = Client::root(&server.endpoint()).unwrap().query(READ).expect("an answer").bytes;
+        for round in 0..5 {
+            let before = near.metric("hits_total");
+            assert_eq!(client.query(READ).expect("an answer").bytes, expected, "{line}");
+            assert_eq!(near.metric("hits_total") - before, u64::from(round > 0), "{line}: {}", near.log());
+        }
+        // The server was asked something on the way, of which no trace is left.
+        assert_eq!(ask(&mut client, "SELECT v FROM d.t ORDER BY id"), "one;two");
+        assert_eq!(ask(&mut client, "SHOW WARNINGS"), "", "{line}");
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "2", "{line}");
+    }
+}
+
+#[test]
+fn one_client_refreshes_and_the_others_get_what_there_is() {
+    let server = mariadb();
+    let rules = "[[rule]]\nname = 'soft'\ntable = 'd.t'\ncache = 'always'\nttl = 3600\nsoft_ttl = 0.1\n";
+    let near = ruled(&server, rules);
+    let (mut client, mut other) = (near.client(), near.client());
+    let begun = Instant::now();
+    ask(&mut client, READ);
+    ask(&mut other, READ);
+    write(&server, "new");
+    let mut locker = Client::root(&server.endpoint()).expect("a connection");
+    locker.must("LOCK TABLES d.t WRITE").expect("a lock");
+    wait_until("the soft end", || begun.elapsed() > Duration::from_millis(200));
+    // Whoever refreshes waits for the lock.
+    client.send(command::QUERY, READ.as_bytes()).expect("it is sent");
+    near.wait_for_metric("misses_total", |misses| misses == 3);
+    for _ in 0..20 {
+        assert_eq!(served(&near, &mut other, READ), ("one".into(), true));
+    }
+    locker.must("UNLOCK TABLES").expect("it is free");
+    assert_eq!(said(&client.read_response().expect("an answer")), "new");
+    assert_eq!(ask(&mut other, READ), "new");
+    assert_eq!(near.metric("misses_total") - 3, near.metric("rule_refreshes_total{rule=\"soft\"}") - 1);
+}
+
+#[test]
+fn a_hint_serves_where_hints_are_on() {
+    let server = mariadb();
+    let near = near(&server, &["--hints", "yes"]);
+    let mut client = near.client();
+    let read = format!("/* cache_ttl=3600000 */ {READ}");
+    for statement in [&read[..], READ, "SELECT '/* cache_ttl=3600000 */' FROM d.t"] {
+        ask(&mut client, statement);
+        assert_eq!(served(&near, &mut client, statement).1, statement == read, "{statement}");
+    }
+    write(&server, "new");
+    assert_eq!(ask(&mut client, &read), "one");
+    assert_eq!(ask(&mut client, READ), "new");
+}
+
+#[test]
+fn nothing_is_served_that_no_rule_fits() {
+    let server = mariadb();
+    let rules = "[[rule]]\ntable = 'd.u'\ncache = 'always'\nttl = 3600\n";
+    let near = ruled(&server, rules);
+    let mut client = near.client();
+    for value in ["a", "b", "c"] {
+        write(&server, value);
+        assert_eq!(ask(&mut client, READ), value);
+    }
+    assert_eq!((near.metric("hits_total"), near.metric("misses_total"), near.metric("entries")), (0, 0, 0));
+}
+
+#[test]
+fn a_rule_for_an_account_is_for_that_account_alone() {
+    for (line, server) in servers() {
+        let near = ruled(&server, "[[rule]]\naccount = 'app@%'\ncache = 'always'\nttl = 3600\n");
+        let mut app = near.login("app", "").expect("a connection");
+        let mut root = near.client();
+        ask(&mut app, READ);
+        write(&server, "new");
+        assert_eq!(served(&near, &mut app, READ), ("one".into(), true), "{line}: {}", near.log());
+        for _ in 0..3 {
+            assert_eq!(served(&near, &mut root, READ), ("new".into(), false), "{line}");
+        }
+    }
+}
+
+#[test]
+fn nobody_gets_a_row_that_was_read_for_another_account() {
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let mut app = near.login("app", "").expect("a connection");
+        ask(&mut app, READ);
+        assert_eq!(served(&near, &mut app, READ), ("one".into(), true), "{line}");
+        let mut other = near.login("other", "").expect("a connection");
+        for _ in 0..3 {
+            assert_eq!(ask(&mut other, READ), "error 1142", "{line}");
+        }
+        // The same connection, as somebody else and back.
+        app.change_user(&Login::user("other", "")).expect("an answer");
+        for _ in 0..3 {
+            assert_eq!(ask(&mut app, READ), "error 1142", "{line}");
+        }
+        app.change_user(&Login::user("app", "")).expect("an answer");
+        ask(&mut app, READ);
+        assert_eq!(served(&near, &mut app, READ), ("one".into(), true), "{line}");
+        // A view shows each its own rows.
+        let mut admin = Client::root(&server.endpoint()).expect("a connection");
+        let view = "CREATE SQL SECURITY INVOKER VIEW d.own AS SELECT id FROM d.t WHERE USER() LIKE 'app@%'";
+        for statement in [view, "GRANT SELECT ON d.* TO other@'127.0.0.1'"] {
+            admin.must(statement).expect(statement);
+        }
+        let mut other = near.login("other", "").expect("a connection");
+        for _ in 0..3 {
+            assert_eq!(ask(&mut app, "SELECT * FROM d.own ORDER BY id"), "1;2", "{line}");
+            assert_eq!(ask(&mut other, "SELECT * FROM d.own ORDER BY id"), "", "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_connection_sees_its_own_writes() {
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let (mut client, mut other) = (near.client(), near.client());
+        let mut prepared = near.client();
+        let (_, statement) = prepared.prepare("UPDATE d.t SET v = 'prepared' WHERE id = 1").expect("it is prepared");
+        let statement = statement.expect("a statement");
+        ask(&mut client, READ);
+        for round in 0..6 {
+            let (mine, value) = (round % 2 == 0, format!("v{round}"));
+            // What another connection reads before the write is not what this one gets after it.
+            ask(&mut other, READ);
+            ask(&mut client, if mine { "BEGIN" } else { "SELECT 1" });
+            ask(&mut client, &format!("UPDATE d.t SET v = '{value}' WHERE id = 1"));
+            if mine {
+                assert_eq!(ask(&mut client, READ), value, "{line}: in the transaction");
+                ask(&mut other, READ);
+                ask(&mut client, "COMMIT");
+            }
+            assert_eq!(ask(&mut client, READ), value, "{line}");
+            assert_eq!(served(&near, &mut client, READ), (value, true), "{line}");
+        }
+        prepared.execute(&statement, &[]).expect("an answer");
+        assert_eq!(ask(&mut prepared, READ), "prepared", "{line}");
+    }
+}
+
+#[test]
+fn what_a_session_is_decides_what_it_gets() {
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let mut client = near.client();
+        let mut admin = Client::root(&server.endpoint()).expect("a connection");
+        for statement in ["CREATE DATABASE d2", "CREATE TABLE d2.t SELECT 1 AS id, 'elsewhere' AS v"] {
+            admin.must(statement).expect(statement);
+        }
+        let rules = "[[rule]]\ntable = '%.t'\ncache = 'always'\nttl = 3600\n";
+        let near_all = ruled(&server, rules);
+        let mut mover = near_all.client();
+        let short = "SELECT v FROM t WHERE id = 1";
+        for (database, expected) in [("d", "one"), ("d2", "elsewhere"), ("d", "one"), ("d2", "elsewhere")] {
+            ask(&mut mover, &format!("USE {database}"));
+            assert_eq!(ask(&mut mover, short), expected, "{line}");
+            assert_eq!(served(&near_all, &mut mover, short), (expected.into(), true), "{line}: {}", near_all.log());
+            mover.init_db(if database == "d" { "d2" } else { "d" }).expect("an answer");
+            assert_ne!(ask(&mut mover, short), expected, "{line}");
+        }
+        let divided = r"SELECT 1 / (id + 2), LENGTH('\n') FROM d.t WHERE id = 1";
+        let before = ask(&mut client, divided);
+        assert_eq!(served(&near, &mut client, divided), (before.clone(), true));
+        let settings = [
+            "SET SESSION div_precision_increment = 1",
+            "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'",
+            "SET SESSION sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')",
+            "SET SESSION sql_select_limit = 0",
+        ];
+        for setting in settings {
+            ask(&mut client, setting);
+            let now = ask(&mut client, divided);
+            assert_ne!(now, before, "{line}: {setting}");
+            assert_eq!(ask(&mut client, divided), now);
+            let mut fresh = near.client();
+            ask(&mut fresh, divided);
+            assert_eq!(served(&near, &mut fresh, divided), (before.clone(), true), "{line}: {setting}");
+        }
+        client.reset_connection().expect("an answer");
+        ask(&mut client, divided);
+        assert_eq!(served(&near, &mut client, divided), (before, true), "{line}: {}", near.log());
+    }
+}
+
+/// As applications with several tenants and one account have it.
+#[test]
+fn a_view_may_look_at_user_variables() {
+    let server = mariadb();
+    let near = ruled(&server, LONG);
+    let mut admin = Client::root(&server.endpoint()).expect("a connection");
+    let statements = [
+        "CREATE FUNCTION d.tenant() RETURNS INT RETURN @tenant",
+        "CREATE VIEW d.own AS SELECT v FROM d.t WHERE id = d.tenant()",
+    ];
+    statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
+    let (mut first, mut second) = (near.client(), near.client());
+    let read = "SELECT * FROM d.own";
+    for (one, two) in [("SET @tenant = 1", "SET @tenant = 2"), ("SELECT @tenant := 1", "SELECT 2 INTO @tenant")] {
+        ask(&mut first, one);
+        ask(&mut second, two);
+        for _ in 0..3 {
+            assert_eq!(ask(&mut first, read), "one");
+            assert_eq!(ask(&mut second, read), "two");
+        }
+    }
+    assert!(near.metric("hits_total") > 0);
+}
+
+#[test]
+fn temporary_tables_are_their_sessions_own() {
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let (mut client, mut other) = (near.client(), near.client());
+        let mut admin = Client::root(&server.endpoint()).expect("a connection");
+        let procedure = "CREATE PROCEDURE d.p() CREATE TEMPORARY TABLE d.t SELECT 1 AS id, 'hidden' AS v";
+        admin.must(procedure).expect("a procedure");
+        for statement in ["CREATE TEMPORARY TABLE d.t SELECT 1 AS id, 'hidden' AS v", "CALL d.p()"] {
+            ask(&mut client, READ);
+            ask(&mut client, statement);
+            for _ in 0..3 {
+                assert_eq!(ask(&mut client, READ), "hidden", "{line}");
+                assert_eq!(ask(&mut other, READ), "one", "{line}");
+            }
+            client.reset_connection().expect("an answer");
+            ask(&mut client, READ);
+            assert_eq!(served(&near, &mut client, READ), ("one".into(), true), "{line}: {}", near.log());
+        }
+    }
+}
+
+/// Nothing in what passes tells of it: the server has to.
+#[test]
+fn a_temporary_table_that_a_trigger_makes_is_its_sessions_own() {
+    let server = mariadb();
+    let near = ruled(&server, LONG);
+    let (mut client, mut other) = (near.client(), near.client());
+    let mut admin = Client::root(&server.endpoint()).expect("a connection");
+    let statements = [
+        "CREATE TABLE d.log (a INT)",
+        "CREATE FUNCTION d.f() RETURNS INT BEGIN CREATE TEMPORARY TABLE d.t SELECT 1 AS id, 'hidden' AS v; RETURN 1; END",
+        "CREATE TRIGGER d.on_log BEFORE INSERT ON d.log FOR EACH ROW SET NEW.a = d.f()",
+    ];
+    statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
+    ask(&mut client, READ);
+    ask(&mut client, "INSERT INTO d.log VALUES (0)");
+    for _ in 0..3 {
+        assert_eq!(ask(&mut client, READ), "hidden");
+        assert_eq!(ask(&mut other, READ), "one");
+    }
+}
+
+#[test]
+fn what_hangs_on_the_moment_or_the_session_is_never_kept() {
+    for (line, server) in servers() {
+        let near = ruled(&server, "[[rule]]\ntext = '.'\ncache = 'always'\nttl = 3600\n");
+        let mut client = near.client();
+        ask(&mut client, "SET @x = 1");
+        let reads = [
+            "SELECT NOW(6), v FROM d.t",
+            "SELECT RAND(), v FROM d.t",
+            "SELECT UUID() FROM d.t",
+            "SELECT @x, v FROM d.t",
+            "SELECT @@sql_mode, v FROM d.t",
+            "SELECT CONNECTION_ID(), v FROM d.t",
+            "SELECT v FROM d.t FOR UPDATE",
+            "SELECT GET_LOCK('a', 0), v FROM d.t",
+            "SELECT COUNT(*) FROM information_schema.processlist",
+            "SELECT v FROM d.t INTO @y",
+            "SELECT nothing FROM d.t",
+            "SELECT CAST(v AS SIGNED) FROM d.t",
+            "SELECT SQL_NO_CACHE v FROM d.t",
+        ];
+        for read in reads {
+            for _ in 0..3 {
+                ask(&mut client, read);
+            }
+        }
+        assert_eq!((near.metric("hits_total"), near.metric("entries")), (0, 0), "{line}");
+        ask(&mut client, READ);
+        // Inside a transaction nothing is answered from memory.
+        for statement in ["BEGIN", READ, READ, "COMMIT", "SET autocommit = 0", READ, READ, "COMMIT"] {
+            ask(&mut client, statement);
+        }
+        assert_eq!(near.metric("hits_total"), 0, "{line}");
+    }
+}
+
+#[test]
+fn a_transaction_of_its_own_kind_is_not_served_from_memory() {
+    let server = mariadb();
+    let near = ruled(&server, LONG);
+    let (mut client, mut writer) = (near.client(), Client::root(&server.endpoint()).expect("a connection"));
+    ask(&mut writer, "BEGIN");
+    ask(&mut writer, "UPDATE d.t SET v = 'uncommitted' WHERE id = 1");
+    for setting in ["SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "SET @@tx_isolation = 'READ-UNCOMMITTED'"] {
+        ask(&mut client, READ);
+        ask(&mut client, setting);
+        assert_eq!(ask(&mut client, READ), "uncommitted");
+        assert_eq!(ask(&mut near.client(), READ), "one");
+    }
+    ask(&mut client, "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
+    assert_eq!(ask(&mut client, READ), "uncommitted");
+    assert_eq!(ask(&mut near.client(), READ), "one");
+}
+
+#[test]
+fn huge_results_pass_and_are_not_kept() {
+    let server = mariadb();
+    let near = ruled(&server, LONG);
+    let mut admin = Client::root(&server.endpoint()).expect("a connection");
+    for statement in ["USE d", "CREATE TABLE d.big (v LONGTEXT)", "INSERT INTO d.big VALUES (REPEAT('x', 12 << 20))"] {
+        admin.must(statement).expect(statement);
+    }
+    let mut client = near.client();
+    for _ in 0..3 {
+        assert_eq!(ask(&mut client, "SELECT v FROM d.big").len(), 12 << 20);
+    }
+    assert_eq!((near.metric("hits_total"), near.metric("entries")), (0, 0));
+    // A text that is too long to be looked at as a whole.
+    ask(&mut client, READ);
+    let long = format!("INSERT INTO d.t VALUES (3, 'x') /* {} */", " ".repeat(200_000));
+    ask(&mut client, &long);
+    assert_eq!(ask(&mut client, "SELECT COUNT(*) FROM d.t"), "3");
+    ask(&mut client, READ);
+    assert_eq!(served(&near, &mut client, READ), ("one".into(), true));
+}
+
+#[test]
+fn results_take_no_more_memory_than_they_may_and_none_when_their_time_is_over() {
+    const SIZE: u64 = 4 << 20;
+    let server = mariadb();
+    let folder = Folder::fresh();
+    let rules = folder.write("rules.toml", "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3\n");
+    let near = near(&server, &["--rules", &rules, "--size", &SIZE.to_string()]);
+    let mut client = near.client();
+    for id in 1..=1500 {
+        ask(&mut client, &format!("SELECT REPEAT('x', 4000), {id} FROM d.t"));
+        assert!(id % 100 != 0 || near.metric("memory_bytes") <= SIZE);
+    }
+    near.wait_for_metric("entries", |entries| entries == 0);
+}
+
+#[test]
+fn rows_found_are_those_of_the_read_or_it_fails() {
+    let server = mariadb();
+    let near = ruled(&server, LONG);
+    let mut client = near.client();
+    let read = "SELECT v FROM d.t";
+    ask(&mut client, read);
+    assert!(served(&near, &mut client, read).1);
+    assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "2");
+    ask(&mut client, read);
+    Client::root(&server.endpoint()).unwrap().must("INSERT INTO d.t VALUES (3, 'three')").expect("it is written");
+    assert_eq!(served(&near, &mut client, read), ("one;two".into(), true));
+    assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "error 1020");
+    assert_eq!(ask(&mut client, read), "one;two;three");
+    assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "3");
+    // Asked by what is prepared.
+    let (_, statement) = client.prepare("SELECT FOUND_ROWS()").expect("it is prepared");
+    let statement = statement.expect("a statement");
+    ask(&mut client, read);
+    Client::root(&server.endpoint()).unwrap().must("INSERT INTO d.t VALUES (4, 'four')").expect("it is written");
+    assert_eq!(served(&near, &mut client, read), ("one;two;three".into(), true));
+    let answer = client.execute(&statement, &[]).expect("an answer");
+    assert_eq!(answer.failure().map(|failure| failure.code), Some(1020));
+}
+
+#[test]
+fn other_rules_count_from_the_next_read_on() {
+    let server = mariadb();
+    let folder = Folder::fresh();
+    let file = folder.write("rules.toml", LONG);
+    let near = near(&server, &["--rules", &file]);
+    let mut client = near.client();
+    ask(&mut client, READ);
+    write(&server, "new");
+    assert_eq!(served(&near, &mut client, READ), ("one".into(), true));
+    folder.write("rules.toml", "[[rule]]\ntable = 'd.t'\ncache = 'sometimes'\n");
+    near.signal(libc::SIGHUP);
+    wait_until("a refusal", || near.log().contains("nothing was reloaded"));
+    assert_eq!(ask(&mut client, READ), "one");
+    folder.write("rules.toml", "[[rule]]\ntable = 'd.t'\ncache = 'never'\n");
+    near.signal(libc::SIGHUP);
+    wait_until("the new rules", || near.log().contains("\nreloaded"));
+    assert_eq!(served(&near, &mut client, READ), ("new".into(), false));
+}

@@ -1,0 +1,382 @@
+//! Reads are answered from memory, and never with an outdated result.
+
+mod beside;
+
+use beside::scene::{READ, Scene, ask, attached, hits, said, until_served};
+use beside::{Near, near, wait_until};
+use fqc_tests::client::{Client, Login, command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[test]
+fn a_read_that_repeats_is_answered_from_memory_byte_for_byte() {
+    let scene = Scene::of(1);
+    let mut client = scene.near().client();
+    let expected = scene.direct().query(READ).expect("an answer").bytes;
+    assert_eq!(until_served(scene.near(), &mut client, READ), "1");
+    let before = hits(scene.near());
+    for _ in 0..100 {
+        assert_eq!(client.query(READ).expect("an answer").bytes, expected);
+    }
+    wait_until("hits", || hits(scene.near()) > before);
+    let mut other = Client::root(&scene.near().unix()).expect("a connection");
+    assert_eq!(until_served(scene.near(), &mut other, READ), "1");
+    assert!(scene.near().log().contains("attached"), "{}", scene.near().log());
+}
+
+#[test]
+fn a_write_by_any_way_is_seen_at_once() {
+    let scene = Scene::of(2);
+    let mut readers: Vec<Client> = scene.nears.iter().map(Near::client).collect();
+    let mut direct = scene.direct();
+    let mut through = scene.nears[1].client();
+    let statements = [
+        "CREATE TRIGGER d.after_u AFTER INSERT ON d.u FOR EACH ROW UPDATE d.t SET v = NEW.v WHERE id = 1",
+        "CREATE PROCEDURE d.p(x INT) UPDATE d.t SET v = x WHERE id = 1",
+    ];
+    statements.iter().for_each(|one| drop(direct.must(one).expect(one)));
+    for round in 10..40 {
+        for (reader, near) in readers.iter_mut().zip(&scene.nears) {
+            until_served(near, reader, READ);
+        }
+        let value = round.to_string();
+        let (client, statements): (&mut Client, Vec<String>) = match round % 6 {
+            0 => (&mut direct, vec![format!("UPDATE d.t SET v = {value} WHERE id = 1")]),
+            1 => (&mut through, vec![format!("UPDATE d.t SET v = {value} WHERE id = 1")]),
+            2 => (&mut direct, vec![format!("INSERT INTO d.u VALUES ({round}, {value})")]),
+            3 => (&mut through, vec!["BEGIN".into(), format!("UPDATE d.t SET v = {value}"), "COMMIT".into()]),
+            4 => (&mut direct, vec![format!("CALL d.p({value})")]),
+            _ => (
+                &mut direct,
+                vec![
+                    "CREATE TABLE d.other LIKE d.t".into(),
+                    format!("INSERT INTO d.other SELECT id, {value} FROM d.t"),
+                    "DROP TABLE d.t".into(),
+                    "RENAME TABLE d.other TO d.t".into(),
+                ],
+            ),
+        };
+        statements.iter().for_each(|one| drop(client.must(one).expect(one)));
+        for reader in &mut readers {
+            assert_eq!(ask(reader, READ), value, "round {round}");
+        }
+    }
+}
+
+/// Results of other rows outlive such an insertion, and whoever writes those rows afterwards must wait for who holds them.
+#[test]
+fn a_row_is_not_forgotten_when_another_is_inserted_under_a_generated_key() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut direct) = (near.client(), scene.direct());
+    [&mut client, &mut direct].into_iter().for_each(|one| drop(one.must("USE d").expect("a database")));
+    direct.must("CREATE TABLE a (id INT AUTO_INCREMENT PRIMARY KEY, v INT)").expect("a table");
+    direct.must("INSERT INTO a (v) VALUES (0), (0)").expect("rows");
+    let read = "SELECT v FROM a WHERE id = 1";
+    // Until rows are told apart.
+    wait_until("a result that outlives an insertion", || {
+        until_served(near, &mut client, read);
+        direct.must("INSERT INTO a (v) VALUES (7)").expect("a row");
+        let before = hits(near);
+        ask(&mut client, read);
+        hits(near) > before
+    });
+    for value in 1..20 {
+        until_served(near, &mut client, read);
+        direct.must("INSERT INTO a (v) VALUES (7)").expect("a row");
+        direct.must(&format!("UPDATE a SET v = {value} WHERE id = 1")).expect("it is written");
+        assert_eq!(ask(&mut client, read), value.to_string());
+    }
+}
+
+#[test]
+fn what_a_session_is_decides_what_it_gets() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    let read = "SELECT 1 / v, v || 'x' FROM d.t WHERE id = 1";
+    let first = until_served(near, &mut client, read);
+    ask(&mut client, "SET SESSION sql_mode = 'PIPES_AS_CONCAT', div_precision_increment = 1");
+    assert_ne!(ask(&mut client, read), first);
+    assert_ne!(until_served(near, &mut client, read), first);
+    client.reset_connection().expect("an answer");
+    assert_eq!(ask(&mut client, read), first);
+    // Tables without a database's name.
+    let mut admin = scene.direct();
+    for statement in ["CREATE DATABASE e", "CREATE TABLE e.t SELECT 1 AS id, 77 AS v"] {
+        admin.must(statement).expect(statement);
+    }
+    let short = "SELECT v FROM t WHERE id = 1";
+    ask(&mut client, "USE d");
+    assert_eq!(until_served(near, &mut client, short), "1");
+    ask(&mut client, "USE e");
+    assert_eq!(ask(&mut client, short), "77");
+    assert_eq!(until_served(near, &mut client, short), "77");
+    client.init_db("d").expect("an answer");
+    assert_eq!(ask(&mut client, short), "1");
+    // A table of its own.
+    until_served(near, &mut client, short);
+    ask(&mut client, "CREATE TEMPORARY TABLE t SELECT 1 AS id, 5 AS v");
+    for _ in 0..3 {
+        assert_eq!(ask(&mut client, short), "5");
+    }
+    ask(&mut client, "DROP TEMPORARY TABLE t");
+    assert_eq!(ask(&mut client, short), "1");
+}
+
+#[test]
+fn a_transaction_sees_its_own_snapshot_and_its_own_writes() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut other) = (near.client(), near.client());
+    until_served(near, &mut client, READ);
+    ask(&mut client, "START TRANSACTION WITH CONSISTENT SNAPSHOT");
+    scene.direct().must("UPDATE d.t SET v = 2 WHERE id = 1").expect("it is written");
+    assert_eq!(until_served(near, &mut other, READ), "2");
+    assert_eq!(ask(&mut client, READ), "1", "the snapshot");
+    assert_eq!(ask(&mut client, READ), "1", "the snapshot");
+    ask(&mut client, "COMMIT");
+    assert_eq!(ask(&mut client, READ), "2");
+    until_served(near, &mut client, READ);
+    ask(&mut client, "SET autocommit = 0");
+    ask(&mut client, "UPDATE d.t SET v = 3 WHERE id = 1");
+    assert_eq!(ask(&mut client, READ), "3", "its own write");
+    assert_eq!(ask(&mut other, READ), "2");
+    ask(&mut client, "ROLLBACK");
+    assert_eq!(ask(&mut client, READ), "2");
+}
+
+#[test]
+fn privileges_that_are_revoked_are_gone_at_once() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut admin = scene.direct();
+    for statement in ["CREATE USER app@'%'", "GRANT SELECT ON d.t TO app@'%'"] {
+        admin.must(statement).expect(statement);
+    }
+    let mut root = near.client();
+    until_served(near, &mut root, READ);
+    let mut app = near.login("app", "").expect("a connection");
+    assert_eq!(until_served(near, &mut app, READ), "1");
+    admin.must("REVOKE SELECT ON d.t FROM app@'%'").expect("it is revoked");
+    assert_eq!(ask(&mut app, READ), "error 1142");
+    app.change_user(&Login::default()).expect("an answer");
+    assert_eq!(until_served(near, &mut app, READ), "1");
+    app.change_user(&Login::user("app", "")).expect("an answer");
+    assert_eq!(ask(&mut app, READ), "error 1142");
+}
+
+#[test]
+fn what_a_read_leaves_behind_is_there_for_the_next_statement() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    let two = "SELECT v FROM d.t ORDER BY id";
+    until_served(near, &mut client, two);
+    until_served(near, &mut client, READ);
+    ask(&mut client, "SELECT CAST('x' AS INT)");
+    until_served(near, &mut client, READ);
+    assert_eq!(until_served(near, &mut client, two), "1;2");
+    assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "2");
+    assert_eq!(until_served(near, &mut client, READ), "1");
+    assert_eq!(ask(&mut client, "SHOW WARNINGS"), "");
+    until_served(near, &mut client, two);
+    client.ping().expect("an answer");
+    assert_eq!(ask(&mut client, "SELECT FOUND_ROWS(), ROW_COUNT()"), "2,-1");
+}
+
+#[test]
+fn rows_found_are_never_those_of_a_later_state() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, two) = (near.client(), "SELECT v FROM d.t ORDER BY id");
+    assert_eq!(until_served(near, &mut client, two), "1;2");
+    scene.direct().must("INSERT INTO d.t VALUES (3, 3)").expect("it is written");
+    assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "error 1020");
+    assert_eq!(ask(&mut client, two), "1;2;3");
+    assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "3");
+}
+
+#[test]
+fn a_connection_that_is_killed_is_served_nothing() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    until_served(near, &mut client, READ);
+    scene.direct().must(&format!("KILL {}", client.thread_id)).expect("it is killed");
+    wait_until("its end", || client.query(READ).map_or(true, |answer| answer.failure().is_some()));
+}
+
+/// Writes, while the near cache is stopped, and asks it as soon as it goes on: again and again.
+#[test]
+fn a_near_cache_that_was_stopped_for_longer_than_its_lease_serves_nothing_old() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut clients: Vec<Client> = (0..8).map(|_| near.client()).collect();
+    let mut direct = scene.direct();
+    for round in 100..112 {
+        for client in &mut clients {
+            until_served(near, client, READ);
+        }
+        near.signal(libc::SIGSTOP);
+        // Waits for the lease.
+        direct.must(&format!("UPDATE d.t SET v = {round} WHERE id = 1")).expect("it is written");
+        for client in &mut clients {
+            client.send(command::QUERY, READ.as_bytes()).expect("it is sent");
+        }
+        near.signal(libc::SIGCONT);
+        for client in &mut clients {
+            assert_eq!(said(&client.read_response().expect("an answer")), round.to_string());
+        }
+    }
+}
+
+#[test]
+fn nothing_is_served_without_a_feed_and_all_again_with_a_new_one() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    let mut direct = scene.direct();
+    for value in 50..55 {
+        until_served(near, &mut client, READ);
+        let feed = "SELECT id FROM information_schema.processlist WHERE user = 'feed'";
+        let feed = ask(&mut direct, feed);
+        direct.must(&format!("KILL {feed}")).expect("it is killed");
+        direct.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).expect("it is written");
+        assert_eq!(ask(&mut client, READ), value.to_string());
+    }
+    until_served(near, &mut client, READ);
+}
+
+#[test]
+fn a_server_that_restarts_and_a_plugin_that_comes_and_goes() {
+    let mut scene = Scene::of(1);
+    until_served(&scene.nears[0], &mut scene.nears[0].client(), READ);
+    scene.server.restart().expect("it restarts");
+    let mut admin = scene.direct();
+    admin.must("UPDATE d.t SET v = 9 WHERE id = 1").expect("it is written");
+    let near = &scene.nears[0];
+    assert_eq!(ask(&mut near.client(), READ), "9");
+    admin.must("SET GLOBAL fqc_size = 67108864, GLOBAL fqc_type = ON").expect("it is on");
+    near.wait_for_metric("serving", |serving| serving == 1);
+    let mut client = near.client();
+    assert_eq!(until_served(near, &mut client, READ), "9");
+    admin.must("UNINSTALL SONAME 'fqc'").expect("it goes");
+    admin.must("UPDATE d.t SET v = 10 WHERE id = 1").expect("it is written");
+    let before = hits(near);
+    for _ in 0..20 {
+        assert_eq!(ask(&mut client, READ), "10");
+    }
+    assert_eq!(hits(near), before);
+    wait_until("a reason", || near.log().contains("does not run Fast Query Cache"));
+    // Whoever was there when it went holds it.
+    drop((client, admin));
+    wait_until("the plugin", || scene.server.install_plugin().is_ok());
+    near.wait_for_metric("serving", |serving| serving == 1);
+    assert_eq!(until_served(near, &mut near.client(), READ), "10");
+}
+
+#[test]
+fn who_may_not_attach_is_told_why_and_relays() {
+    let scene = Scene::of(0);
+    scene.direct().must("CREATE USER nobody@'%'").expect("an account");
+    for (user, reason) in [("nobody", "error 1227"), ("unknown", "error 1045")] {
+        let near = near(&scene.server, &["--feed-user", user]);
+        wait_until("a reason", || near.log().contains(reason));
+        assert_eq!(ask(&mut near.client(), READ), "1");
+        assert!(near.get("/metrics").contains(reason));
+        assert_eq!(near.metric("serving"), 0);
+    }
+    let near = near(&scene.server, &[]);
+    wait_until("a reason", || near.log().contains("feed-user is not set"));
+}
+
+#[test]
+fn results_take_no_more_memory_than_they_may() {
+    const SIZE: u64 = 4 << 20;
+    let scene = Scene::of(0);
+    let mut direct = scene.direct();
+    direct.must("CREATE TABLE d.big (id INT PRIMARY KEY, v VARCHAR(4000))").expect("a table");
+    direct.must("USE d").expect("a database");
+    direct.must("INSERT INTO d.big SELECT seq, REPEAT('x', 4000) FROM seq_1_to_3000").expect("rows");
+    let near = attached(&scene.server, &["--size", &SIZE.to_string()]);
+    let mut client = near.client();
+    until_served(&near, &mut client, READ);
+    let before = near.resident_kib();
+    for id in 1..=3000 {
+        ask(&mut client, &format!("SELECT v FROM d.big WHERE id = {id}"));
+        assert!(id % 100 != 0 || near.metric("memory_bytes") <= SIZE);
+    }
+    assert!(near.metric("entries") > 100, "{}", near.metric("entries"));
+    let grown = near.resident_kib().saturating_sub(before) * 1024;
+    assert!(grown < SIZE + (8 << 20), "{grown}");
+}
+
+/// Reads through near caches and directly, while others write: nobody sees an older value than anybody has seen before.
+#[test]
+fn nobody_goes_back_in_time() {
+    let scene = Scene::of(2);
+    let is_over = AtomicBool::new(false);
+    let newest = std::sync::atomic::AtomicU64::new(1);
+    thread::scope(|scope| {
+        for endpoint in [scene.nears[0].tcp(), scene.nears[1].unix(), scene.server.endpoint()] {
+            for _ in 0..2 {
+                let (is_over, newest, endpoint) = (&is_over, &newest, endpoint.clone());
+                scope.spawn(move || {
+                    let mut client = Client::root(&endpoint).expect("a connection");
+                    while !is_over.load(Ordering::SeqCst) {
+                        let least = newest.load(Ordering::SeqCst);
+                        let seen: u64 = ask(&mut client, READ).parse().expect("a number");
+                        assert!(seen >= least, "{seen} is older than {least}");
+                        newest.fetch_max(seen, Ordering::SeqCst);
+                    }
+                });
+            }
+        }
+        let mut writers = [scene.direct(), scene.nears[0].client()];
+        let begun = Instant::now();
+        let mut count = 0;
+        while begun.elapsed() < Duration::from_secs(8) {
+            count += 1;
+            ask(&mut writers[count % 2], "UPDATE d.t SET v = v + 1 WHERE id = 1");
+            newest.fetch_max(count as u64 + 1, Ordering::SeqCst);
+            if count % 3 == 0 {
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
+        is_over.store(true, Ordering::SeqCst);
+    });
+    assert!(hits(&scene.nears[0]) > 100 && hits(&scene.nears[1]) > 100);
+}
+
+#[test]
+fn what_is_asked_of_the_cache_is_told_of_the_near_cache() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    until_served(near, &mut client, READ);
+    let hits = hits(near);
+    let status = ask(&mut client, "SHOW FQC STATUS");
+    let items: Vec<_> = status.split(';').filter_map(|row| row.split_once(',')).collect();
+    let value = |item| items.iter().find(|(name, _)| *name == item).map(|(_, value)| value.to_string());
+    assert!(status.starts_with("Cache,ON, beside the application;"), "{status}");
+    assert_eq!(value("Hits"), Some(hits.to_string()));
+    assert_eq!(ask(&mut client, "show fqc status LIKE 'hits'"), format!("Hits,{hits}"));
+    assert_eq!(ask(&mut client, "SHOW GLOBAL STATUS LIKE 'Qcache\\_hits'"), format!("Qcache_hits,{hits}"));
+    let through = ask(&mut client, "SHOW STATUS LIKE 'qcache%'");
+    let names =
+        |told: &str| told.split(';').filter_map(|row| Some(row.split_once(',')?.0.to_owned())).collect::<Vec<_>>();
+    assert_eq!(names(&through), names(&ask(&mut scene.direct(), "SHOW STATUS LIKE 'qcache%'")));
+    // The server knows these, and what is wrong with that.
+    let attached = ask(&mut client, "SHOW FQC NEAR");
+    assert!(!attached.is_empty() && !attached.starts_with("error"), "{attached}");
+    assert_eq!(ask(&mut client, "SHOW FQC STATUS WHERE nothing = 1"), "error 1054");
+    // To ask changes nothing of what is served, nor in a transaction.
+    assert_eq!(until_served(near, &mut client, READ), "1");
+    ask(&mut client, "BEGIN");
+    let within = client.query("SHOW FQC STATUS").expect("an answer");
+    assert_eq!(within.status().map(|flags| flags & 1), Some(1), "it is in a transaction");
+    scene.direct().must("UNINSTALL SONAME 'fqc'").expect("it goes");
+    wait_until("the reason", || ask(&mut client, "SHOW FQC STATUS").starts_with("Cache,OFF: "));
+}

@@ -1,0 +1,141 @@
+//! What near caches have done in this life of the server, also those that are gone, and who of them went without a word.
+
+use feed::{Counts, FromNear, NearId};
+use std::collections::HashMap;
+
+/// After so long, one that went is not expected back.
+const EXPECTED_NS: u64 = 3_600_000_000_000;
+/// Names that are kept of those that went.
+const MOST_DETACHED: usize = 1000;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NearCounts {
+    pub attached: u64,
+    /// Went without saying so in the last hour, and are not back.
+    pub detached: u64,
+    pub hits: u64,
+    pub misses: u64,
+    /// Writers that have waited, and for how long together.
+    pub waits: u64,
+    pub waited_ns: u64,
+}
+
+#[derive(Default)]
+pub(crate) struct Counting {
+    /// By attachment: its name, and what it said last. Each counts since its own start, which may be long before it attached: what it
+    /// says first is where its counting here begins.
+    present: HashMap<NearId, (String, Option<Counts>)>,
+    /// When each name went.
+    detached: HashMap<String, u64>,
+    totals: NearCounts,
+}
+
+impl Counting {
+    pub fn attached(&mut self, id: NearId, name: &str) {
+        self.detached.remove(name);
+        self.present.insert(id, (name.to_owned(), None));
+    }
+
+    pub fn hear(&mut self, id: NearId, message: &FromNear) {
+        match message {
+            FromNear::Counted(counts) => self.counted(id, *counts),
+            // It says that it goes: nobody is missed.
+            FromNear::Left => _ = self.present.remove(&id),
+            _ => {}
+        }
+    }
+
+    fn counted(&mut self, id: NearId, counts: Counts) {
+        let Some((_, said)) = self.present.get_mut(&id) else { return };
+        let before = said.replace(counts).unwrap_or(counts);
+        self.totals.hits += counts.hits.saturating_sub(before.hits);
+        self.totals.misses += counts.misses.saturating_sub(before.misses);
+    }
+
+    pub fn waited(&mut self, waited_ns: u64) {
+        self.totals.waits += 1;
+        self.totals.waited_ns += waited_ns;
+    }
+
+    /// Its feed is over.
+    pub fn ended(&mut self, id: NearId, now: u64) {
+        let Some((name, _)) = self.present.remove(&id) else { return };
+        self.detached.retain(|_, went| now.saturating_sub(*went) < EXPECTED_NS);
+        if self.detached.len() < MOST_DETACHED {
+            self.detached.insert(name, now);
+        }
+    }
+
+    /// All were sent away: nobody is missed.
+    pub fn dismissed(&mut self) {
+        self.present.clear();
+    }
+
+    pub fn now(&self, attached: usize, now: u64) -> NearCounts {
+        let detached = self.detached.values().filter(|went| now.saturating_sub(**went) < EXPECTED_NS).count();
+        NearCounts { attached: attached as u64, detached: detached as u64, ..self.totals }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(hits: u64, misses: u64) -> FromNear {
+        FromNear::Counted(Counts { hits, misses, ..Counts::default() })
+    }
+
+    fn hear_counts(counting: &mut Counting, id: NearId, said: &[(u64, u64)]) {
+        said.iter().for_each(|(hits, misses)| counting.hear(id, &counted(*hits, *misses)));
+    }
+
+    #[test]
+    fn what_near_caches_counted_outlives_them_and_adds_up() {
+        let mut counting = Counting::default();
+        counting.attached(1, "a");
+        counting.attached(2, "b");
+        hear_counts(&mut counting, 1, &[(0, 0), (10, 1)]);
+        hear_counts(&mut counting, 2, &[(0, 0), (1, 2)]);
+        hear_counts(&mut counting, 1, &[(15, 1)]);
+        counting.hear(1, &FromNear::Left);
+        // It may have been started again.
+        counting.attached(3, "a");
+        hear_counts(&mut counting, 3, &[(0, 0), (2, 0)]);
+        let now = counting.now(2, 0);
+        assert_eq!((now.attached, now.hits, now.misses), (2, 18, 3));
+    }
+
+    #[test]
+    fn what_was_counted_before_it_attached_again_is_counted_once() {
+        let mut counting = Counting::default();
+        counting.attached(1, "a");
+        hear_counts(&mut counting, 1, &[(0, 0), (10, 1), (15, 1)]);
+        counting.ended(1, 0);
+        // It is the same process, which goes on counting.
+        counting.attached(2, "a");
+        hear_counts(&mut counting, 2, &[(15, 1), (18, 2)]);
+        let now = counting.now(1, 0);
+        assert_eq!((now.attached, now.hits, now.misses), (1, 18, 2));
+    }
+
+    #[test]
+    fn who_went_without_a_word_is_missed_until_it_is_back_or_an_hour_is_over() {
+        let mut counting = Counting::default();
+        ["left", "back", "gone"].iter().zip(1..).for_each(|(name, id)| counting.attached(id, name));
+        counting.hear(1, &FromNear::Left);
+        (1..4).for_each(|id| counting.ended(id, 5));
+        assert_eq!(counting.now(0, 5).detached, 2);
+        counting.attached(4, "back");
+        assert_eq!(counting.now(1, EXPECTED_NS).detached, 1);
+        assert_eq!(counting.now(1, EXPECTED_NS + 5).detached, 0);
+    }
+
+    #[test]
+    fn who_was_sent_away_is_not_missed() {
+        let mut counting = Counting::default();
+        counting.attached(1, "a");
+        counting.dismissed();
+        counting.ended(1, 5);
+        assert_eq!(counting.now(0, 5).detached, 0);
+    }
+}

@@ -1,0 +1,52 @@
+//! A connection that is answered from memory: whatever a client, a server and a feed send, in any order and cut anywhere. What
+//! passes is all that was sent; what takes its place is nothing but whole packets.
+#![no_main]
+
+use feed::Frame;
+use libfuzzer_sys::fuzz_target;
+use near::follow::Follower;
+use near::memory::Memory;
+use near::policy::Policy;
+use near::pump::seen_of_server;
+use near::seat::{Seat, Then};
+use std::sync::Arc;
+
+const CONNECTION: u32 = 7;
+const GREETING: u64 = 9;
+
+fuzz_target!(|input: (u64, Vec<(u8, Vec<u8>)>)| {
+    let (capabilities, steps) = input;
+    let memory = Arc::new(Memory::new(4 << 20));
+    let mut follower = Follower::new(capabilities);
+    let seat = Seat::new(&memory, CONNECTION, GREETING, capabilities, true);
+    let mut policy = Some(Policy::Leases(seat));
+    for (kind, bytes) in steps {
+        match kind % 3 {
+            0 => {
+                let Some(policy) = &mut policy else { continue };
+                let then = match policy.is_holding() {
+                    true => policy.take_held(&mut follower),
+                    false => Some(policy.of_client(&mut follower, &bytes, kind < 128)),
+                };
+                if let Some(Then::Answer(answer)) = then {
+                    let all: usize = wire::packets(&answer).map(|packet| packet.payload.len() + 4).sum();
+                    assert_eq!(all, answer.len());
+                }
+            }
+            1 => {
+                seen_of_server(&mut follower, &mut policy, &bytes);
+            }
+            _ => match Frame::decode(&bytes) {
+                Ok(frame) => {
+                    if memory.hear(frame).is_err() {
+                        memory.lose();
+                    }
+                }
+                Err(_) => memory.lose(),
+            },
+        }
+        if follower.why_unread().is_some() {
+            policy = None;
+        }
+    }
+});

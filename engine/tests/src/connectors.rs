@@ -1,0 +1,121 @@
+//! The client libraries that applications use, each as a program that says the same words: see `../connectors`.
+//!
+//! Their dependencies are installed once into `FQC_CONNECTORS_CACHE`, by default below the system's temporary directory.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs::{self, File};
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub const ITEM: [&str; 4] = [
+    "CREATE OR REPLACE DATABASE c",
+    "CREATE TABLE c.item (id INT PRIMARY KEY, name VARCHAR(40) CHARACTER SET utf8mb4, note VARCHAR(40), price DECIMAL(9,2), day DATE, moment DATETIME)",
+    "INSERT INTO c.item VALUES (1, 'Zoë 🦭', NULL, 12.50, '2024-02-29', '2024-02-29 12:34:56')",
+    "INSERT INTO c.item VALUES (2, 'other', NULL, 1, '2024-01-01', '2024-01-01')",
+];
+
+pub const READ: &str = "SELECT name FROM c.item WHERE id = 1";
+pub const STEPS: [(&str, &str); 6] = [
+    ("first", "1|Zoë 🦭|NULL|12.50|2024-02-29|2024-02-29 12:34:56"),
+    ("fresh", "1|Zoë 🦭|NULL|13.50|2024-02-29|2024-02-29 12:34:56"),
+    ("inside", "1|Zoë 🦭|gone|13.50|2024-02-29|2024-02-29 12:34:56"),
+    ("rolled back", "1|Zoë 🦭|NULL|13.50|2024-02-29|2024-02-29 12:34:56"),
+    ("committed", "1|ʎʇıʌ 🐬|NULL|13.50|2024-02-29|2024-02-29 12:34:56"),
+    ("empty", ""),
+];
+
+pub fn expected(ways: &[&str]) -> String {
+    let lines =
+        |(step, row): &(&str, &str)| ways.iter().map(|way| format!("{step} {way}: {row}\n")).collect::<String>();
+    STEPS.iter().map(lines).collect()
+}
+
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("connectors")
+}
+
+pub const BOTH: [&str; 2] = ["text", "prepared"];
+
+/// Where the dependencies named by these files are, installed by `install` if they are not yet.
+fn ready(name: &str, files: &[&str], install: impl FnOnce(&Path)) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    files.iter().for_each(|file| fs::read(programs().join(name).join(file)).unwrap().hash(&mut hasher));
+    let cache = std::env::var_os("FQC_CONNECTORS_CACHE").map(PathBuf::from);
+    let cache = cache.unwrap_or_else(|| std::env::temp_dir().join("fqc-connectors"));
+    fs::create_dir_all(&cache).unwrap();
+    // Of several programs of tests, too.
+    let alone = File::create(cache.join("lock")).unwrap();
+    alone.lock().unwrap();
+    let place = cache.join(format!("{name}-{:016x}", hasher.finish()));
+    if !place.join("ready").exists() {
+        fs::create_dir_all(&place).unwrap();
+        files
+            .iter()
+            .map(|file| fs::copy(programs().join(name).join(file), place.join(file)))
+            .for_each(|copied| _ = copied.unwrap());
+        install(&place);
+        fs::write(place.join("ready"), "").unwrap();
+    }
+    place
+}
+
+/// Runs a command to its end; what it says, or a panic with its complaint.
+pub fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{complaint}", output.status);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs a command that fetches something: networks fail now and then.
+fn fetch(command: &mut Command) {
+    let succeeds = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
+    if !(0..2).any(|_| succeeds(command)) {
+        run(command);
+    }
+}
+
+fn python() -> PathBuf {
+    let install = |place: &Path| {
+        run(Command::new("python3").args(["-m", "venv"]).arg(place.join("venv")));
+        fetch(
+            Command::new(place.join("venv/bin/pip")).args(["install", "-q", "-r"]).arg(place.join("requirements.txt")),
+        );
+    };
+    ready("python", &["requirements.txt"], install).join("venv/bin/python")
+}
+
+/// `module`: which of Python's.
+pub fn of_python(module: &str) -> Command {
+    let mut command = Command::new(python());
+    command.arg(programs().join("python/scenario.py")).arg(module);
+    command
+}
+
+pub fn mysql2() -> Command {
+    let install = |place: &Path| fetch(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(place));
+    let place = ready("node", &["package.json", "package-lock.json", ".npmrc", "scenario.mjs"], install);
+    let mut command = Command::new("node");
+    command.arg(place.join("scenario.mjs"));
+    command
+}
+
+pub fn go_sql_driver() -> Command {
+    let build = |place: &Path| {
+        fetch(Command::new("go").args(["build", "-mod=readonly", "-o", "scenario", "."]).current_dir(place));
+    };
+    Command::new(ready("go", &["go.mod", "go.sum", "main.go"], build).join("scenario"))
+}
+
+pub fn connector_j() -> Command {
+    let install = |place: &Path| {
+        let copy = ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=jars"];
+        fetch(Command::new("mvn").args(copy).current_dir(place));
+    };
+    let jars = ready("java", &["pom.xml"], install).join("jars/*");
+    let mut command = Command::new("java");
+    command.args(["-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp"]).arg(jars);
+    command.arg(programs().join("java/Scenario.java"));
+    command
+}

@@ -1,0 +1,102 @@
+//! `fqc-near` as a process beside a server of the tests, with what can happen to a process.
+//!
+//! Invariant: only processes started here are ever signalled.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::client::{Client, Endpoint};
+use crate::server::Server;
+
+/// Whose feed it is, for everybody who looks at the list of processes.
+pub const USER: &str = "near";
+
+const START_LIMIT: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(5);
+
+pub struct Near {
+    program: PathBuf,
+    server: String,
+    user: String,
+    socket: PathBuf,
+    child: Child,
+}
+
+/// The account for feeds.
+pub fn prepare(admin: &mut Client) -> io::Result<()> {
+    admin.must(&format!("CREATE USER IF NOT EXISTS {USER}@'%'"))?;
+    admin.must(&format!("GRANT REPLICATION MASTER ADMIN ON *.* TO {USER}@'%'")).map(drop)
+}
+
+impl Near {
+    /// Starts one that is attached as this user, or will be.
+    pub fn start(program: PathBuf, server: &Server, user: &str, name: &str) -> io::Result<Near> {
+        let socket = server.scratch().join(name);
+        let address = format!("127.0.0.1:{}", server.port());
+        let child = spawn(&program, &address, user, &socket)?;
+        let near = Near { program, server: address, user: user.into(), socket, child };
+        near.wait_until_ready()?;
+        Ok(near)
+    }
+
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint::Unix(self.socket.clone())
+    }
+
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: the process is this one's own and has not been waited for.
+        unsafe { libc::kill(self.child.id() as i32, signal) };
+    }
+
+    /// Kills it, and starts another in its place.
+    pub fn replace(&mut self) -> io::Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        self.child = spawn(&self.program, &self.server, &self.user, &self.socket)?;
+        self.wait_until_ready()
+    }
+
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.socket.with_extension("log")).unwrap_or_default()
+    }
+
+    fn wait_until_ready(&self) -> io::Result<()> {
+        let begun = Instant::now();
+        while Client::root(&self.endpoint()).is_err() {
+            if begun.elapsed() > START_LIMIT {
+                return Err(io::Error::other(format!("fqc-near was not ready within {START_LIMIT:?}\n{}", self.log())));
+            }
+            thread::sleep(POLL);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Near {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What near caches have answered from memory, as the server knows it; those that were killed have taken it along.
+pub fn hits(server: &Server) -> io::Result<u64> {
+    let rows = server.admin()?.must("SHOW FQC NEAR")?.rows(false);
+    let number = |row: &Vec<Option<Vec<u8>>>| String::from_utf8_lossy(row[8].as_deref()?).parse::<u64>().ok();
+    Ok(rows.iter().filter_map(number).sum())
+}
+
+fn spawn(program: &PathBuf, server: &str, user: &str, socket: &PathBuf) -> io::Result<Child> {
+    let log = File::options().create(true).append(true).open(socket.with_extension("log"))?;
+    let mut command = Command::new(program);
+    command.args(["--server", server, "--feed-user", user, "--metrics", "off", "--listen"]).arg(socket);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()
+}

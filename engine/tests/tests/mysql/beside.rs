@@ -1,0 +1,110 @@
+//! What may stand beside the engine in a server, and what stops it.
+
+use crate::shared::{hits, options, start};
+use crate::traps::{all, plugin, said, until};
+use fqc_tests::client::Client;
+use fqc_tests::server::Server;
+
+/// Copies a plugin that comes with the server. False: this server has none.
+fn bring(server: &Server, library: &str) -> bool {
+    let root = server.program().canonicalize().unwrap();
+    let folders = ["root/usr/lib/mysql/plugin", "lib/mysql/plugin", "lib/plugin", "lib64/mysql/plugin"];
+    let known = root.ancestors().flat_map(|folder| folders.map(|plugins| folder.join(plugins).join(library)));
+    let found = known.into_iter().find(|path| path.is_file());
+    found.map(|path| std::fs::copy(path, server.plugins().join(library)).unwrap()).is_some()
+}
+
+fn obstacle(admin: &mut Client) -> String {
+    said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap())
+}
+
+fn serves_nothing(server: &Server, words: &str) {
+    let mut admin = server.admin().unwrap();
+    until("the obstacle", || obstacle(&mut admin).contains(words));
+    all(&mut admin, &["CREATE DATABASE IF NOT EXISTS d", "CREATE TABLE IF NOT EXISTS d.t (id INT PRIMARY KEY)"]);
+    let before = hits(&mut admin);
+    let mut reader = server.admin().unwrap();
+    (0..50).for_each(|_| assert_eq!(said(&reader.must("SELECT * FROM d.t").unwrap()), ""));
+    assert_eq!(hits(&mut admin), before);
+}
+
+fn stops_while_it_is_installed(name: &str, words: &str) {
+    let server = crate::shared::ready(start(&["--server-id=1", "--log-bin=binlog"]));
+    if !bring(&server, &format!("{name}.so")) {
+        return assert!(std::env::var_os("FQC_MYSQLD").is_some());
+    }
+    let mut admin = server.admin().unwrap();
+    admin.must(&format!("INSTALL PLUGIN {name} SONAME '{name}.so'")).unwrap();
+    serves_nothing(&server, words);
+    admin.must(&format!("UNINSTALL PLUGIN {name}")).unwrap();
+    // It may stay as long as a session that has met it.
+    drop(admin);
+    until("nothing in the way", || obstacle(&mut server.admin().unwrap()) == "Fqc_obstacle,");
+}
+
+/// Other members write here, too.
+#[test]
+fn nothing_is_served_where_group_replication_is_installed() {
+    stops_while_it_is_installed("group_replication", "member of a replication group");
+}
+
+/// What it makes of a text hangs on rules that nobody tells of.
+#[test]
+fn nothing_is_served_where_statements_are_rewritten() {
+    stops_while_it_is_installed("rewriter", "the plugin Rewriter is installed");
+}
+
+/// It waits for bytes itself, and moves sessions between threads.
+#[test]
+fn nothing_is_served_under_a_thread_pool() {
+    let mut server = Server::start(options(&[])).unwrap();
+    if !bring(&server, "thread_pool.so") {
+        return assert!(std::env::var_os("FQC_MYSQLD").is_some());
+    }
+    std::fs::copy(plugin::path(), server.plugins().join("fqc.so")).unwrap();
+    let mut admin = server.restart_with(&["--plugin-load-add=thread_pool.so"]).unwrap();
+    let pool = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'thread_pool' AND PLUGIN_STATUS = 'ACTIVE'";
+    if admin.scalar(pool).unwrap().as_deref() == Some("1") {
+        server.install_plugin().unwrap();
+        serves_nothing(&server, "a thread pool is loaded");
+    }
+}
+
+/// It replaces all that the server holds, and ends the server for that.
+#[test]
+fn a_server_that_becomes_another_ones_clone_serves_nothing_of_before() {
+    let donor = Server::start(options(&["--server-id=1"])).unwrap();
+    let recipient = crate::shared::ready(start(&["--server-id=2"]));
+    if !bring(&donor, "mysql_clone.so") || !bring(&recipient, "mysql_clone.so") {
+        return assert!(std::env::var_os("FQC_MYSQLD").is_some());
+    }
+    let mut admins = [donor.admin().unwrap(), recipient.admin().unwrap()];
+    for admin in &mut admins {
+        all(admin, &["INSTALL PLUGIN clone SONAME 'mysql_clone.so'", "CREATE DATABASE d"]);
+    }
+    let [_, mut admin] = admins;
+    all(&mut admin, &["CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"]);
+    let (mut reader, mut plain) = (recipient.admin().unwrap(), recipient.admin().unwrap());
+    plain.must("SET SESSION fqc_type = OFF").unwrap();
+    let before = hits(&mut admin);
+    until("a hit", || {
+        assert_eq!(said(&reader.must("SELECT id FROM d.t").unwrap()), "1");
+        hits(&mut admin) > before
+    });
+    all(&mut admin, &[&format!("SET GLOBAL clone_valid_donor_list = '127.0.0.1:{}'", donor.port())]);
+    let clone = format!("CLONE INSTANCE FROM root@127.0.0.1:{} IDENTIFIED BY ''", donor.port());
+    let cloning = std::thread::spawn(move || admin.query(clone).map(|answer| said(&answer)));
+    let mut last = String::new();
+    until("the end of the server", || {
+        let Ok(truth) = plain.query("SELECT id FROM d.t") else { return true };
+        let Ok(served) = reader.query("SELECT id FROM d.t") else { return true };
+        last = said(&truth);
+        assert!(last == "1" || said(&served) != "1", "{last} is the truth, and {} is served", said(&served));
+        false
+    });
+    let outcome = cloning.join().unwrap();
+    assert!(
+        outcome.as_ref().is_err() || outcome.as_ref().is_ok_and(|said| said == "error 3707"),
+        "{outcome:?}, {last}"
+    );
+}
