@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -70,8 +71,8 @@ def _apply(client: Any, body: dict[str, Any]) -> float:
 @contextmanager
 def _worker() -> Iterator[int]:
     words = [sys.executable, "-m", "celery", "--app", "config.celery", "worker", "--concurrency", "2"]
-    words += ["--loglevel", "ERROR", "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
+    words += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, env=os.environ | {"FQC_LOG_LEVEL": "ERROR"}) as process:
         try:
             while not app.control.ping(timeout=1.0):
                 pass

@@ -20,6 +20,7 @@ django.setup(set_prefix=False)
 from django.conf import settings  # noqa: E402 - all of these take the settings
 from django.db import connections  # noqa: E402
 
+from config import telemetry  # noqa: E402
 from config.handler import Handler  # noqa: E402
 from controlplane.core.problems import too_large  # noqa: E402
 
@@ -27,6 +28,7 @@ from controlplane.core.problems import too_large  # noqa: E402
 if settings.DATABASE_POOL:
     connections.settings["default"]["OPTIONS"]["pool"] = settings.DATABASE_POOL
 
+telemetry.begin("web")  # before the middleware is made, which asks for it
 application = Forwarded(
     BoundedBodies(Handler(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE, too_large), settings.TRUSTED_PROXIES
 )

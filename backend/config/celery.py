@@ -9,7 +9,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from celery import Celery
-from celery.signals import beat_init, task_prerun, worker_init
+from celery.signals import (
+    beat_init,
+    setup_logging,
+    task_prerun,
+    worker_init,
+    worker_process_init,
+    worker_process_shutdown,
+)
+from celery.utils.log import get_multiprocessing_logger
 
 from config.private import keep_private
 
@@ -69,7 +77,6 @@ def build() -> Celery:
         task_publish_retry=False,
         worker_cancel_long_running_tasks_on_connection_loss=False,  # a change ends without a broker
         worker_prefetch_multiplier=1,
-        worker_hijack_root_logger=False,
         CELERY_DB_REUSE_MAX=TASKS_PER_CONNECTION,
         timezone="UTC",
         beat_schedule=beat_schedule(),
@@ -79,6 +86,13 @@ def build() -> Celery:
     )
     celery.autodiscover_tasks([f"controlplane.{name}" for name in APPS])
     return celery
+
+
+@setup_logging.connect
+def leave_logs(**_: object) -> None:
+    """Lines are written as `config.logs` says, from FQC_LOG_LEVEL on: Celery's `--loglevel` has no effect."""
+    get_multiprocessing_logger()  # without it the pool is silent about a process that was killed
+    app.log.redirect_stdouts("WARNING")
 
 
 @worker_init.connect
@@ -100,6 +114,20 @@ def keep_connections(**_: object) -> None:
     from django.db import connections
 
     connections.settings["default"]["CONN_MAX_AGE"] = None
+
+
+@worker_process_init.connect
+def tell_of_tasks(**_: object) -> None:
+    from config import telemetry
+
+    telemetry.begin("worker")
+
+
+@worker_process_shutdown.connect
+def tell_the_rest(**_: object) -> None:
+    from config import telemetry
+
+    telemetry.end()
 
 
 @task_prerun.connect

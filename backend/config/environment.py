@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FETCHED_MYSQLD = REPOSITORY / "engine" / "target" / "servers" / "MySQL-9.7" / "sbin" / "mysqld"
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
 
@@ -37,6 +38,20 @@ def _number(name: str, default: int, low: int, high: int) -> int:
     if not value.isascii() or not value.isdigit() or not low <= int(value) <= high:
         raise BadEnvironment(f"{name}={value!r}: write a whole number from {low} to {high}")
     return int(value)
+
+
+def _level(name: str, default: str) -> str:
+    value = _text(name, default).upper()
+    if value not in LEVELS:
+        raise BadEnvironment(f"{name}={value!r}: write one of {', '.join(LEVELS)}")
+    return value
+
+
+def _address(name: str, default: str) -> str:
+    value = _text(name, default)
+    if value and not value.startswith(("http://", "https://")):
+        raise BadEnvironment(f"{name}={value!r}: write http:// or https:// and the host")
+    return value.rstrip("/")
 
 
 def _words(name: str, default: str) -> list[str]:
@@ -110,6 +125,7 @@ class Environment:
     broker_url: str
     endpoint_networks: list[str]
     mail_networks: list[str]
+    channel_networks: list[str]
     engine_library: Path
     mysqld: str  # empty: the machine's own
     frontend_dist: Path
@@ -126,6 +142,7 @@ class Environment:
     local_port_base: int
     change_lease_seconds: int
     log_level: str
+    otlp_endpoint: str  # empty: no traces, no metrics
     trusted_proxies: int
     is_hsts_for_subdomains: bool
     is_hsts_preloaded: bool
@@ -137,9 +154,6 @@ class Environment:
 
 def read() -> Environment:
     """The validated environment; raises BadEnvironment at the first variable that is wrong."""
-    public_url = _text("FQC_PUBLIC_URL", "http://127.0.0.1:8000")
-    if not public_url.startswith(("http://", "https://")):
-        raise BadEnvironment(f"FQC_PUBLIC_URL={public_url!r}: write http:// or https:// and the host")
     is_for_subdomains, is_preloaded = _flag("FQC_HSTS_SUBDOMAINS", False), _flag("FQC_HSTS_PRELOAD", False)
     if is_preloaded and not is_for_subdomains:
         raise BadEnvironment("FQC_HSTS_PRELOAD=true: a list of whole domains; set FQC_HSTS_SUBDOMAINS too")
@@ -149,13 +163,14 @@ def read() -> Environment:
         secret_key=_text("FQC_SECRET_KEY", ""),
         sealing_keys=_words("FQC_SEALING_KEYS", ""),
         allowed_hosts=_words("FQC_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]"),
-        public_url=public_url.rstrip("/"),
+        public_url=_address("FQC_PUBLIC_URL", "http://127.0.0.1:8000"),
         database_url=_text("FQC_DATABASE_URL", ""),
         database_connections=_number("FQC_DATABASE_CONNECTIONS", 20, 1, 1000),
         database_wait_seconds=_number("FQC_DATABASE_WAIT_SECONDS", 10, 1, 120),
         broker_url=_text("FQC_BROKER_URL", "filesystem://localhost"),
         endpoint_networks=_networks("FQC_ENDPOINT_NETWORKS", "127.0.0.0/8,::1/128"),
         mail_networks=_networks("FQC_MAIL_NETWORKS", ""),
+        channel_networks=_networks("FQC_CHANNEL_NETWORKS", ""),
         engine_library=_path("FQC_ENGINE_LIBRARY", REPOSITORY / "engine" / "dist" / "fqc.so"),
         mysqld=_text("FQC_MYSQLD", str(FETCHED_MYSQLD) if FETCHED_MYSQLD.exists() else ""),
         frontend_dist=_path("FQC_FRONTEND_DIST", REPOSITORY / "frontend" / "dist"),
@@ -171,7 +186,8 @@ def read() -> Environment:
         statement_timeout_seconds=_number("FQC_STATEMENT_TIMEOUT_SECONDS", 30, 1, 3600),
         local_port_base=_number("FQC_LOCAL_PORT_BASE", 13306, 1024, 65000),
         change_lease_seconds=_number("FQC_CHANGE_LEASE_SECONDS", 180, 1, 3600),
-        log_level=_text("FQC_LOG_LEVEL", "INFO").upper(),
+        log_level=_level("FQC_LOG_LEVEL", "INFO"),
+        otlp_endpoint=_address("FQC_OTLP_ENDPOINT", ""),
         trusted_proxies=_number("FQC_TRUSTED_PROXIES", 0, 0, 10),
         is_hsts_for_subdomains=is_for_subdomains,
         is_hsts_preloaded=is_preloaded,

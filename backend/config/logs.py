@@ -25,9 +25,15 @@ def configure(level: str, *, is_json: bool) -> None:
             "formatters": {"line": formatter},
             "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
             "root": {"handlers": ["stderr"], "level": level},
-            "loggers": {"django.db.backends": {"level": "INFO"}, "uvicorn.access": {"level": "WARNING"}},
+            "loggers": {
+                "django.db.backends": {"level": "INFO"},
+                "uvicorn.access": {"level": "WARNING"},
+                # a worker's pool of processes, which hands nothing on to the root
+                "multiprocessing": {"handlers": ["stderr"], "level": "ERROR", "propagate": False},
+            },
         }
     )
+    logging.captureWarnings(True)
     structlog.configure(
         processors=[*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

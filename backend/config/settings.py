@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "controlplane.catalogue",
     "controlplane.parameters",
     "controlplane.fleet",
+    "controlplane.near_caches",
     "controlplane.prerequisites",
     "controlplane.changes",
     "controlplane.rollouts",
@@ -52,6 +53,10 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
 ]
 
+OTLP_ENDPOINT = ENV.otlp_endpoint
+if OTLP_ENDPOINT:
+    MIDDLEWARE.insert(0, "config.telemetry.Traced")
+
 # What an app calls of those above it, which it may not import (controlplane/core/hooks.py).
 HOOKS = {
     # Whether those who are being told of events still may be.
@@ -64,8 +69,19 @@ HOOKS = {
         "samples": "controlplane.metrics.live.sample_facts",
         "fleet_apply": "controlplane.rollouts.selectors.progress_facts",
     },
+    # What line a new template is for, if nobody says.
+    "fleet_line": {"fleet": "controlplane.fleet.selectors.fleet_line"},
     # What ends with an instance, in the transaction that deletes it.
     "instance_forget": {"incidents": "controlplane.alerts.incidents.instance_leave"},
+    # States of all instances that alert rules watch (`alerts.states` defines them).
+    "alert_states": {
+        "unreachable": "controlplane.fleet.alarms.unreachable",
+        "engine_lost": "controlplane.fleet.alarms.engine_lost",
+        "drifted_parameters": "controlplane.fleet.alarms.drifted_parameters",
+        "change_failed": "controlplane.changes.alarms.change_failed",
+    },
+    # Models with secrets in `secret_sealed`, which a rotation of keys seals anew.
+    "sealed": {"channels": "controlplane.alerts.models.Channel"},
     # What Prometheus reads of the control plane itself.
     "exposition": {
         "fleet": "controlplane.metrics.exposition.FleetCollector",
@@ -134,7 +150,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["controlplane.core.parsers.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "controlplane.core.contract.ContractSchema",
     "DEFAULT_THROTTLE_CLASSES": ["controlplane.core.throttling.CallerThrottle"],
-    "DEFAULT_THROTTLE_RATES": {"caller": "6000/min", "login": "20/min"},
+    "DEFAULT_THROTTLE_RATES": {"caller": "6000/min", "login": "20/min", "endpoint_check": "30/min"},
     "EXCEPTION_HANDLER": "controlplane.core.problems.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -166,6 +182,7 @@ SPECTACULAR_SETTINGS = {
         "ChangeKind": "controlplane.changes.states.Kind",
         "StepKind": "controlplane.changes.states.StepKind",
         "StepState": "controlplane.changes.states.StepState",
+        "FleetApplyKind": "controlplane.rollouts.states.ApplyKind",
         "FleetApplyState": "controlplane.rollouts.states.ApplyState",
         "FleetApplyItemState": "controlplane.rollouts.states.ItemState",
         "When": "controlplane.changes.states.When",
@@ -173,11 +190,13 @@ SPECTACULAR_SETTINGS = {
         "SizeRule": "controlplane.prerequisites.serializers.SIZE_RULES",
         "AlertSeverity": "controlplane.alerts.vocabulary.Severity",
         "AlertScope": "controlplane.alerts.vocabulary.Scope",
+        "ChannelKind": "controlplane.alerts.vocabulary.ChannelKind",
     },
 }
 
 ENDPOINT_NETWORKS = ENV.endpoint_networks
 MAIL_NETWORKS = ENV.mail_networks
+CHANNEL_NETWORKS = ENV.channel_networks
 ENGINE_LIBRARY = ENV.engine_library
 LOCAL_PROGRAMS = {"MySQL": ENV.mysqld}  # of the products of local servers
 LOCAL_ROOT = RUN_DIR / "local"

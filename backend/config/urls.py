@@ -10,7 +10,7 @@ from controlplane.core import console, error_views
 
 APPS = [
     "core", "audit", "accounts", "settings", "catalogue", "parameters", "fleet",
-    "prerequisites", "changes", "rollouts", "metrics", "alerts",
+    "near_caches", "prerequisites", "changes", "rollouts", "metrics", "alerts",
 ]  # fmt: skip
 
 urlpatterns = [

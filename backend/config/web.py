@@ -17,12 +17,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--log-level", default="info", help="of uvicorn; FQC_LOG_LEVEL is the control plane's")
+    parser.add_argument("--log-level", help="of uvicorn's own lines, where it is not to be FQC_LOG_LEVEL")
     options = parser.parse_args()
     uvicorn.run(
         "config.asgi:application",
         host=options.host,
         port=options.port,
+        log_config=None,  # its lines are written as `config.logs` says
         log_level=options.log_level,
         lifespan="off",
         proxy_headers=False,

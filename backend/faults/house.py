@@ -187,10 +187,10 @@ def _processes(logs: Path) -> tuple[int, dict[str, Process]]:
     port = free_port()
     python = [sys.executable, "-m"]
     celery = [*python, "celery", "--app", "config.celery"]
-    worker = [*celery, "worker", "--concurrency", "2", "--loglevel", "ERROR"]
+    worker = [*celery, "worker", "--concurrency", "2"]
     worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     web = [*python, "config.web", "--port", str(port)]
-    beat = [*celery, "beat", "--loglevel", "ERROR", "--pidfile", "", "--schedule", str(logs / "schedule")]
+    beat = [*celery, "beat", "--pidfile", "", "--schedule", str(logs / "schedule")]
     commands = {
         "web": [*web, "--log-level", "error"],
         "worker-1": [*worker, "--hostname", "one@localhost"],

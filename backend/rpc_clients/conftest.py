@@ -1,7 +1,6 @@
 """A private stack with instances that are not ready for the cache, and keys to the RPC endpoint.
 
-One MariaDB server per language. Where there is a MySQL server, one more for Python: its engine serves here, whatever it
-does elsewhere, so that the story is whole.
+One MariaDB server per language. Where there is a MySQL server, one more for Python.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ def mysqld() -> str:
 def control(*arguments: str) -> str:
     command = [str(BACKEND / ".venv/bin/python"), "-m", "stack", *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FQC_")}
-    environment |= {"FQC_MYSQLD": mysqld(), "FQC_FAULT": "serve:mysql"}
+    environment |= {"FQC_MYSQLD": mysqld()}
     done = subprocess.run(command, cwd=BACKEND, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,16 +1,17 @@
 """`demo`: the workload on every server of the fleet, with the cache enabled first where it is off."""
 
 import secrets
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pymysql
-from pymysql.cursors import Cursor
 
-from stack import fleet, record, workload
+from stack import fleet, near, record, workload
 from stack.enabling import Api, enable
 from stack.environment import for_children, web_address
 from stack.fleet import Instance
 from stack.layout import RunDir
+from stack.owner import as_owner
 from stack.problem import Problem
 from stack.step import progress
 from stack.workload import SCHEMA, Account
@@ -32,13 +33,17 @@ def demo(run_dir: RunDir, seconds: float | None) -> None:
             progress(f"enabling the cache on {instance.name}")
             enable(api, instance)
     progress(f"reading and writing on {', '.join(instance.name for instance in instances)}; Ctrl-C ends it")
-    workload.run([_make_account(instance) for instance in instances], seconds)
+    workload.run(_accounts(run_dir, kept, instances), seconds)
 
 
-def as_owner(instance: Instance) -> "pymysql.Connection[Cursor]":
-    """With every right: a local server lets in who owns its process, through its socket."""
-    socket = str(Path(instance.folder) / "server.sock")
-    return pymysql.connect(unix_socket=socket, user=instance.owner, password=instance.owner_password, autocommit=True)
+def _accounts(run_dir: RunDir, kept: record.Record, instances: Sequence[Instance]) -> list[Account]:
+    """One for each connection: half of them go through the near cache, where there is one."""
+    accounts = {instance.name: _make_account(instance) for instance in instances}
+    found = near.placed(run_dir, instances) if near.NAME in kept.running() else None
+    if found is None:
+        return [*accounts.values()] * workload.CONNECTIONS_PER_SERVER
+    progress(f"half of it goes through the near cache before {found.instance}")
+    return [*accounts.values(), *[replace(accounts[found.instance], socket=found.socket)] * len(accounts)]
 
 
 def _is_on(instance: Instance) -> bool:

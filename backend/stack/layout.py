@@ -15,6 +15,7 @@ PYTHON = BACKEND / ".venv" / "bin" / "python"
 # A socket's path has 107 characters at most, and a server's takes 40 of them below the run directory.
 _LONGEST_PATH = 67
 ENGINE_LIBRARY = REPOSITORY / "engine" / "dist" / "fqc.so"
+NEAR_PROGRAM = REPOSITORY / "engine" / "dist" / "fqc-near"
 CONSOLE_PAGE = REPOSITORY / "frontend" / "dist" / "index.html"
 
 
@@ -76,4 +77,4 @@ def revision() -> str:
 def _loaded_files() -> Iterator[Path]:
     for package in ("config", "controlplane"):
         yield from (path for path in (BACKEND / package).rglob("*.py") if "tests" not in path.parts)
-    yield from (path for path in (CONSOLE_PAGE, BACKEND / "requirements.lock") if path.exists())
+    yield from (path for path in (CONSOLE_PAGE, NEAR_PROGRAM, BACKEND / "requirements.lock") if path.exists())

@@ -19,11 +19,20 @@ def started(running: Running, run_dir: RunDir) -> str:
 
   servers
 {servers}
-
+{_near_cache(running)}
   Try next
     make demo     a workload on all of them; then open Monitoring of an instance
     make status   what runs, and where its logs are ({run_dir.logs})
     make down     stop it; `make up` finds everything as it was
+"""
+
+
+def _near_cache(running: Running) -> str:
+    if running.near_cache is None:
+        return ""
+    return f"""
+  near cache
+    {running.near_cache.instance:<12} {running.near_cache.socket}
 """
 
 

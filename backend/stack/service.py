@@ -37,12 +37,12 @@ def declare(run_dir: RunDir, ports: Ports, environment: Mapping[str, str]) -> li
         ),
         Service(
             "worker",
-            [*celery, "worker", "--hostname", _WORKER, "--concurrency", "2", "--loglevel", "INFO", *alone],
+            [*celery, "worker", "--hostname", _WORKER, "--concurrency", "2", *alone],
             lambda: _succeeds([*celery, "inspect", "ping", "--destination", _WORKER, "--timeout", "5"], environment),
         ),
         Service(
             "scheduler",
-            [*celery, "beat", "--loglevel", "INFO", "--pidfile", ""],
+            [*celery, "beat", "--pidfile", ""],
             # Its banner, which comes at every log level; each start begins a new log.
             lambda: " is starting." in run_dir.log("scheduler").read_text(errors="replace"),
         ),

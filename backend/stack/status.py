@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from stack import fleet, record
+from stack import fleet, near, record
 from stack.environment import web_address
 from stack.layout import RunDir
 from stack.process import is_alive
@@ -31,8 +31,10 @@ class State:
 
 def status(run_dir: RunDir) -> State:
     kept = record.load(run_dir.record)
-    services = [_service(name, kept, run_dir) for name in SERVICES]
-    return State(web_address(kept.ports) if kept.ports else None, services, fleet.listed(run_dir, kept))
+    instances = fleet.listed(run_dir, kept)
+    names = [*SERVICES, near.NAME] if near.placed(run_dir, instances) else SERVICES
+    services = [_service(name, kept, run_dir) for name in names]
+    return State(web_address(kept.ports) if kept.ports else None, services, instances)
 
 
 def _service(name: str, kept: record.Record, run_dir: RunDir) -> ServiceState:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stack import fleet, ports, record, step
+from stack import fleet, near, ports, record, step
 from stack.down import stop_everything, stop_services
 from stack.environment import for_children, web_address
 from stack.layout import CONSOLE_PAGE, ENGINE_LIBRARY, PYTHON, REPOSITORY, RunDir, revision
@@ -20,6 +20,7 @@ class Running:
     address: str
     admin: fleet.Administrator
     instances: list[fleet.Instance]
+    near_cache: near.NearCache | None
 
 
 def up(run_dir: RunDir, *, is_auto: bool, fleet_size: int, product: str) -> Running:
@@ -43,7 +44,7 @@ def _bring_up(
 ) -> Running:
     services = declare(run_dir, chosen, environment)
     now = revision()
-    is_current = kept.revision == now and len(kept.running()) == len(services)
+    is_current = kept.revision == now and all(each.name in kept.running() for each in services)
     if not is_current:
         stop_services(run_dir, kept)
         ports.require_free(ports.WEB_SETTING, chosen.web)
@@ -61,7 +62,8 @@ def _bring_up(
             await_ready(service, run_dir, kept.processes[service.name])
         kept.revision = now
         record.save(run_dir.record, kept)
-    return Running(web_address(chosen), admin, instances)
+    near_cache = near.ensure(run_dir, kept, instances, environment)
+    return Running(web_address(chosen), admin, instances, near_cache)
 
 
 def _choose_ports(kept: record.Record, is_auto: bool, fleet_size: int) -> Ports:

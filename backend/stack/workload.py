@@ -44,11 +44,12 @@ class Account:
     user: str
     password: str
     public_key: str = ""  # the server's own; with it the password is encrypted
+    socket: str = ""  # of a near cache before it
 
     def connect(self) -> "pymysql.Connection[Cursor]":
         return pymysql.connect(
             host=self.host, port=self.port, user=self.user, password=self.password, autocommit=True, connect_timeout=10,
-            server_public_key=self.public_key.encode() or None,
+            server_public_key=self.public_key.encode() or None, unix_socket=self.socket or None,
         )  # fmt: skip
 
 
@@ -128,15 +129,12 @@ def _run_at_rate(cursor: Cursor, draw: random.Random, counts: Counts, stop: thre
 
 
 def run(accounts: list[Account], seconds: float | None) -> None:
-    """Until the time is over or somebody interrupts."""
-    for account in accounts:
+    """A connection for each, until the time is over or somebody interrupts."""
+    for account in dict.fromkeys(accounts):
         prepare(account)
     stop = threading.Event()
-    counts = [Counts() for _ in range(len(accounts) * CONNECTIONS_PER_SERVER)]
-    threads = [
-        threading.Thread(target=shop, args=(accounts[i % len(accounts)], counts[i], stop, i))
-        for i in range(len(counts))
-    ]
+    counts = [Counts() for _ in accounts]
+    threads = [threading.Thread(target=shop, args=(account, counts[i], stop, i)) for i, account in enumerate(accounts)]
     for thread in threads:
         thread.start()
     try:
@@ -173,7 +171,8 @@ def main() -> int:
         return 2
     ends = [endpoint.rsplit(":", 1) for endpoint in options.endpoints]
     try:
-        run([Account(host, int(port), options.user, password) for host, port in ends], options.seconds)
+        accounts = [Account(host, int(port), options.user, password) for host, port in ends]
+        run(accounts * CONNECTIONS_PER_SERVER, options.seconds)
     except pymysql.MySQLError as error:
         print(f"demo: cannot prepare the schema {SCHEMA}: {error}", file=sys.stderr)
         return 1

@@ -7,6 +7,7 @@ where there is neither, tests that need it are skipped, and the summary says so.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from django.apps import apps
@@ -29,6 +30,7 @@ from testing.ports import free_port
 
 LIMITS = Limits(networks=("127.0.0.0/8",), connect_seconds=60, statement_seconds=120)
 CONFIGURATION = {"innodb_buffer_pool_size": "268435456", "innodb_log_file_size": "8388608"}
+SERVERS = Path(os.environ.get("FQC_OLDER_SERVERS") or Path(__file__).parents[2] / "engine" / "target" / "servers")
 NO_MYSQL = "NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server MySQL 9.7"
 
 
@@ -43,6 +45,7 @@ class TestServer(LocalServer):
     host = "127.0.0.1"
     is_tls_required = False
     tls_ca = ""
+    line: ClassVar = ""
 
     @property
     def everything(self) -> SimpleNamespace:
@@ -56,19 +59,46 @@ class TestServer(LocalServer):
 
     def accounts_ensure(self) -> None:
         super().accounts_ensure()
+        self._tester_ensure()
+
+    def _tester_ensure(self) -> None:
         with self.as_owner() as connection, connection.cursor() as cursor:
             name = f"'{self.everything.username}'@'{self.host}'"
             cursor.execute(f"CREATE USER IF NOT EXISTS {name} IDENTIFIED BY '{self.everything.password}'")
             cursor.execute(f"GRANT ALL PRIVILEGES ON *.* TO {name} WITH GRANT OPTION")
 
     def _install_databases(self) -> None:
-        template = settings.RUN_DIR / f"empty-databases-{self.product.name}"
+        template = settings.RUN_DIR / f"empty-databases-{self.product.name}{self.line}"
         if not template.exists():
             super()._install_databases()
             # A server's own number and keys are not for copies of it.
             shutil.copytree(self.folder / "data", template, ignore=shutil.ignore_patterns("auto.cnf", "*.pem"))
             return
         shutil.copytree(template, self.folder / "data")
+
+
+class OlderMySQL(TestServer):
+    """Of a line on which no local server is made, as somebody's own: nobody but the tests has an account."""
+
+    __test__ = False
+
+    def accounts_ensure(self) -> None:
+        self._tester_ensure()
+
+
+class MySQL57(OlderMySQL):
+    line = "5.7"
+
+
+class MySQL80(OlderMySQL):
+    line = "8.0"
+
+
+OLDER = (MySQL57, MySQL80)
+
+
+def no_older(kind: type[OlderMySQL]) -> str:
+    return f"NO MYSQL {kind.line} IS HERE: run scripts/fetch-server MySQL {kind.line}"
 
 
 @contextmanager
@@ -104,9 +134,10 @@ def mysqld() -> str:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    skipped = [each for each in terminalreporter.stats.get("skipped", []) if NO_MYSQL in str(each.longrepr)]
-    if skipped:
-        terminalreporter.write_line(f"{len(skipped)} TESTS WERE SKIPPED. {NO_MYSQL}", yellow=True)
+    skipped = [str(each.longrepr) for each in terminalreporter.stats.get("skipped", [])]
+    for what in (NO_MYSQL, *map(no_older, OLDER)):
+        if number := sum(what in each for each in skipped):
+            terminalreporter.write_line(f"{number} TESTS WERE SKIPPED. {what}", yellow=True)
 
 
 def _install_engine(server: TestServer) -> None:
@@ -142,6 +173,22 @@ def shared_server() -> Iterator[TestServer]:
 def shared_mysql() -> Iterator[TestServer]:
     with servers() as make:
         yield make(product=MYSQL)
+
+
+@pytest.fixture(scope="session", params=OLDER, ids=lambda kind: kind.line)
+def older_mysql(request: pytest.FixtureRequest) -> Iterator[TestServer]:
+    kind: type[OlderMySQL] = request.param
+    program = SERVERS / f"MySQL-{kind.line}" / "sbin" / MYSQL.program
+    if not program.is_file():
+        pytest.skip(no_older(kind))
+    folder = settings.LOCAL_ROOT / new_id("rm")
+    server = kind(folder, free_port(), "fqc", "a-password_for-tests", MYSQL, str(program))
+    try:
+        server.make({**CONFIGURATION, "persisted_globals_load": "ON"})
+        server.start()
+        yield server
+    finally:
+        server.stop(force=True)
 
 
 @pytest.fixture

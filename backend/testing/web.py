@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from testing.postgres import free_port
+from testing.ports import free_port, is_free
 from testing.workers import BACKEND, environment_of, until
 
 
@@ -45,13 +45,17 @@ class Browser:
         return self.ask(session, {"username": username, "password": password}, **{"X-CSRFToken": token})[0]
 
 
+def _url(port: int) -> str:
+    return f"http://127.0.0.1:{port}"
+
+
 def _is_up(url: str) -> bool:
     """One that takes nothing but TLS answers with a redirect, and one with names of its own with a refusal."""
     connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=180)
     try:
         connection.request("GET", "/readyz")
         return connection.getresponse().status in {200, 301, 400}
-    except OSError:
+    except (OSError, http.client.HTTPException):
         return False
     finally:
         connection.close()
@@ -73,13 +77,20 @@ def web(transactional_db: None) -> Iterator[Callable[..., str]]:
     """Starts one and waits until it answers; its address."""
     started: list[subprocess.Popen[bytes]] = []
 
+    def answers(port: int, environment: dict[str, str]) -> bool:
+        words = [sys.executable, "-m", "config.web", "--port", str(port), "--log-level", "critical"]
+        process = subprocess.Popen(words, cwd=BACKEND, env=environment_of(**environment))
+        started.append(process)
+        until(lambda: process.poll() is not None or _is_up(_url(port)), "the web process answers, or has ended")
+        return process.poll() is None
+
     def start(**environment: str) -> str:
         port = free_port()
-        words = [sys.executable, "-m", "config.web", "--port", str(port), "--log-level", "critical"]
-        started.append(subprocess.Popen(words, cwd=BACKEND, env=environment_of(**environment)))
-        url = f"http://127.0.0.1:{port}"
-        until(lambda: _is_up(url), "the web process answers")
-        return url
+        while not answers(port, environment):
+            assert not is_free(port), "the web process has ended"
+            # Another server has taken it meanwhile.
+            port = free_port()
+        return _url(port)
 
     yield start
     for process in started:

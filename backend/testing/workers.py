@@ -44,8 +44,8 @@ def environment_of(**more: str) -> dict[str, str]:
 
 
 def _start(python: list[str], role: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    words = [*python, "celery", "--app", "config.celery", *role, "--loglevel", "ERROR"]
-    return subprocess.Popen(words, cwd=BACKEND, env=environment_of(**environment))
+    words = [*python, "celery", "--app", "config.celery", *role]
+    return subprocess.Popen(words, cwd=BACKEND, env=environment_of(**{"FQC_LOG_LEVEL": "ERROR"} | environment))
 
 
 WORKER = ["worker", "--without-gossip", "--without-mingle", "--without-heartbeat"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
 from rest_framework.test import APIClient
 
+from controlplane.accounts.models import User
 from controlplane.alerts.tests.test_evaluation import watch
 from controlplane.fleet.kept_connections import Connections
 from controlplane.metrics import polling
@@ -19,8 +21,11 @@ GETS = sorted(path for path, methods in contract()["paths"].items() if "get" in 
 STREAMS = {"/api/v1/events", "/api/v1/audit-events/export"}
 # What a path needs beside an id from the list above it.
 NAMES = {"name": "long_query_time"}
-# What takes an engine with traffic, or a template that was applied.
-MAY_BE_EMPTY = ("/cache/queries", "/cache/tables", "/cache/advice", "/prometheus/targets", "/templates/{id}/instances")
+# What takes an engine with traffic, a near cache, or a template that was applied.
+MAY_BE_EMPTY = (
+    "/cache/queries", "/cache/tables", "/cache/advice", "/prometheus/targets", "/templates/{id}/instances",
+    "/near-caches",
+)  # fmt: skip
 QUERIES: dict[str, dict[str, Any]] = {
     "/api/v1/instances/{id}/metrics": {"names": "hit_ratio"},
     "/api/v1/metrics/fleet": {"names": "hit_ratio"},
@@ -31,12 +36,14 @@ QUERIES: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def fleet(admin: APIClient, instance: Any) -> APIClient:
     """Something of everything that the API lists."""
+    Client().force_login(User.objects.get(role="admin"))
     changed(instance, {"long_query_time": "2"})
     template_create(name="slow-log", engine_line="5.7", values={"long_query_time": "3"})
     posted = {
         "fleet-applies": {"template": "slow-log", "every": True},
         "tokens": {"name": "t", "scope": "viewer"},
         "access-keys": {"name": "k", "scope": "viewer"},
+        "channels": {"name": "on call", "kind": "mail", "recipients": ["dba@example.com"]},
         "silences": {"reason": "r", "duration_seconds": 3600},
     }
     for path, body in posted.items():

@@ -22,6 +22,8 @@ BACKEND = Path(__file__).parents[2]
         ("FQC_MAIL_NETWORKS", "everywhere"),
         ("FQC_PUBLIC_URL", "example.com"),
         ("FQC_HSTS_PRELOAD", "true"),
+        ("FQC_OTLP_ENDPOINT", "collector:4318"),
+        ("FQC_LOG_LEVEL", "loud"),
         ("FQC_AUDIT_RETENTION_DAYS", "-1"),
         ("FQC_INCIDENT_RETENTION_DAYS", "36501"),
         ("FQC_MAIL_RETENTION_DAYS", "0"),

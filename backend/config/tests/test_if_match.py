@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from controlplane.alerts.models import AlertRule
+from controlplane.alerts.models import AlertRule, Channel
 from controlplane.core.request_context import acting_as
 from controlplane.metrics.tests.fleet import instance_make
 from controlplane.parameters.services import template_create
@@ -40,11 +40,18 @@ def rule():
     return AlertRule.objects.create(name="raced", metric="questions_per_second", comparison="gt", threshold=1)
 
 
+def channel():
+    return Channel.objects.create(name="raced", kind="mail", recipients=["dba@example.com"])
+
+
+MAIL = {"name": "raced", "kind": "mail"}
 RULE = {"name": "raced", "metric": "questions_per_second", "comparison": "gt"}
 # What is written, and the body of one writer. `row_for`: the request plans on what a server says.
 CASES = {
     "alert_rules_update": (lambda _: rule(), lambda number: {**RULE, "threshold": number}),
     "alert_rules_destroy": (lambda _: rule(), None),
+    "channels_update": (lambda _: channel(), lambda number: {**MAIL, "recipients": [f"{number}@example.com"]}),
+    "channels_destroy": (lambda _: channel(), None),
     "instances_partial_update": (lambda _: instance_make(), lambda number: {"name": f"raced-{number}"}),
     "instances_destroy": (lambda _: instance_make(), None),
     "instances_cache_enable": (row_for, lambda _: {}),

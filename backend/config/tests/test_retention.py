@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from config.celery import app, beat_schedule
 from controlplane.accounts.models import LoginFailure, Session, Token, User
-from controlplane.alerts.models import Incident, IncidentEvent, Mail, Silence
+from controlplane.alerts.models import Channel, Incident, IncidentEvent, Mail, Notification, Silence
 from controlplane.audit.expiring import audit_expire
 from controlplane.audit.models import AuditEvent
 from controlplane.audit.services import WHOLE_TRAIL, audit_record
@@ -65,6 +65,14 @@ def mail(at):
     aged(row, created_at=at)
 
 
+def notification(at):
+    number = Notification.objects.count()
+    channel = Channel.objects.create(name=f"c{number}", kind="mail")
+    facts = {"channel": channel, "incident": incident(at), "name": f"x{number}", "facts": {}, "due_at": at}
+    row = Notification.objects.create(state="sent", **facts)
+    aged(row, created_at=at)
+
+
 def answer(at):
     row = KeptAnswer.objects.create(actor_id="usr", key=str(KeptAnswer.objects.count()), fingerprint="x")
     aged(row, created_at=at)
@@ -103,6 +111,7 @@ KEPT = {
     "rate counts": (RateCount, rate_count, "core", timedelta(minutes=1)),
     "nonces": (UsedNonce, nonce, "rpc", timedelta(minutes=31)),
     "mails": (Mail, mail, "alerts", 30 * DAY),
+    "notifications": (Notification, notification, "alerts", 30 * DAY),
     "incidents": (Incident, lambda at: incident(at - DAY, resolved_at=at), "alerts", 400 * DAY),
     "silences": (Silence, silence, "alerts", 400 * DAY),
     "audit events": (AuditEvent, audit_event, "audit", 400 * DAY),

@@ -7,9 +7,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from controlplane.accounts.ending import Ended
-from controlplane.accounts.models import Token, User
+from controlplane.accounts.models import Session, Token, User
 from controlplane.accounts.passwords import LONGEST_PASSWORD
 from controlplane.accounts.roles import Role
+from controlplane.accounts.sessions import session_facts, session_id
 
 NAME = RegexValidator(r"\A[A-Za-z0-9][A-Za-z0-9_.@-]{1,63}\Z", "2 to 64 letters, digits or _ . @ -")
 
@@ -118,6 +119,35 @@ class TokenCreatedSerializer(TokenSerializer):
     class Meta(TokenSerializer.Meta):
         fields = (*TokenSerializer.Meta.fields, "token")
         read_only_fields = fields
+
+
+class OwnSessionSerializer(serializers.Serializer[Session]):
+    id = serializers.SerializerMethodField()
+    is_current = serializers.SerializerMethodField(help_text="Whether this request belongs to it.")
+    logged_in_at = serializers.SerializerMethodField(help_text="null: not known.")
+    expires_at = serializers.DateTimeField(source="expire_date", read_only=True)
+    address = serializers.SerializerMethodField(help_text="From where the user logged in; null: not known.")
+    browser = serializers.SerializerMethodField(help_text="As it names itself; null: not known.")
+
+    def get_id(self, session: Session) -> str:
+        return session_id(session.session_key)
+
+    def get_is_current(self, session: Session) -> bool:
+        return bool(session.session_key == self.context["request"].session.session_key)
+
+    @extend_schema_field(serializers.DateTimeField(allow_null=True))
+    def get_logged_in_at(self, session: Session) -> str | None:
+        return self._noted(session, "logged_in_at")
+
+    def get_address(self, session: Session) -> str | None:
+        return self._noted(session, "address")
+
+    def get_browser(self, session: Session) -> str | None:
+        return self._noted(session, "browser")
+
+    def _noted(self, session: Session, name: str) -> str | None:
+        found: str | None = session_facts(session)[name]
+        return found
 
 
 class LoginSerializer(serializers.Serializer[User]):

@@ -2,10 +2,11 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from controlplane.accounts.access_key_views import AccessKeyViewSet
-from controlplane.accounts.views import PasswordView, SessionView, TokenViewSet, UserViewSet
+from controlplane.accounts.views import OwnSessionViewSet, PasswordView, SessionView, TokenViewSet, UserViewSet
 
 router = SimpleRouter(trailing_slash=False)
 router.register("users", UserViewSet)
+router.register("sessions", OwnSessionViewSet)
 router.register("tokens", TokenViewSet)
 router.register("access-keys", AccessKeyViewSet)
 urlpatterns = [

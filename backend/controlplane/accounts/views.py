@@ -9,21 +9,22 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.middleware.csrf import get_token
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.accounts import selectors, services
+from controlplane.accounts import selectors, services, sessions
 from controlplane.accounts.authentication import ConsoleSessionAuthentication
 from controlplane.accounts.ending import Asking
 from controlplane.accounts.hashing import in_line
-from controlplane.accounts.models import Token, User
+from controlplane.accounts.models import Session, Token, User
 from controlplane.accounts.permissions import AdminOnly, ViewerOnly, role_in_force
 from controlplane.accounts.roles import Role, covers
 from controlplane.accounts.serializers import (
     LoginSerializer,
+    OwnSessionSerializer,
     PasswordChangedSerializer,
     PasswordChangeSerializer,
     SessionSerializer,
@@ -82,6 +83,7 @@ class SessionView(PasswordLineView):
         given.is_valid(raise_exception=True)
         user = services.login_check(**given.validated_data, address=caller().address)
         login(request._request, user)
+        sessions.session_note(request.session, caller().address, request.headers.get("User-Agent", ""))
         request.user = user
         return Response(self._session(request))
 
@@ -114,6 +116,25 @@ class PasswordView(PasswordLineView):
         if token is None:
             update_session_auth_hash(request._request, request.user)
         return Response({"ended": asdict(ended)})
+
+
+class OwnSessionViewSet(mixins.ListModelMixin, ApiViewSet):
+    """One's own sessions of the console."""
+
+    queryset = Session.objects.none()
+    serializer_class = OwnSessionSerializer
+    permission_classes = (ViewerOnly,)
+    ordering = ("-expire_date", "session_key")
+    lookup_field = "id"
+
+    def get_queryset(self) -> Any:
+        return sessions.session_list(self.request.user) if isinstance(self.request.user, User) else self.queryset.none()
+
+    @extend_schema(parameters=[OpenApiParameter("id", str, OpenApiParameter.PATH)])
+    def destroy(self, request: Request, id: str) -> Response:
+        """End it. Ending the one in use is a log-out."""
+        sessions.session_end(request.user, id)
+        return Response(status=204)
 
 
 class UserViewSet(mixins.ListModelMixin, ApiViewSet):

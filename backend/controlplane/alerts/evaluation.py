@@ -2,9 +2,9 @@
 
 Values are computed from the samples of the last moments, in one query for all rules. How long a condition holds is what
 those samples cover that were not judged before, at most an interval of polling each: a clock that jumps adds nothing,
-and neither does a look without a new sample. What changes is written many (rule, instance) at a time, at a number of
-statements that does not grow with them, in a transaction with the incidents, their timelines, audit events and mails; a
-stand that somebody else moved meanwhile is left to them.
+and neither does a look without a new sample. Of a state, each look is a sample. What changes is written many (rule,
+instance) at a time, at a number of statements that does not grow with them, in a transaction with the incidents, their
+timelines, audit events and mails; a stand that somebody else moved meanwhile is left to them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Prefetch
 
 from controlplane.alerts.incidents import Told, incidents_tell
 from controlplane.alerts.judging import Sums, columns_of, condition_of, judged
 from controlplane.alerts.models import AlertRule, Incident, RuleOverride, Standing
 from controlplane.alerts.phases import OPEN, RESOLVED, Stand, step
+from controlplane.alerts.readings import StateReading, state_reading
 from controlplane.alerts.selectors import rule_instances, rule_list
+from controlplane.alerts.states import STATES, VALUE
 from controlplane.alerts.vocabulary import Phase, Scope
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_list
@@ -27,16 +30,18 @@ from controlplane.metrics.models import Sample
 from controlplane.settings.selectors import settings_get
 
 WINDOW_SECONDS = 60
+LOOK_SECONDS = 15  # a state that is seen is taken to last until the next look
 BATCH = 500
 
 
 @dataclass(frozen=True)
 class Recent:
-    """The samples of one instance in the last moments."""
+    """The samples of one instance in the last moments, or the state that was seen now."""
 
     sums: Sums
     newest_at: int = 0
     count: int = 0
+    detail: str = ""  # what was seen
 
     def seen_seconds(self, judged_at: int, interval: int) -> float:
         """Covered by samples that came after the one at `judged_at`, which a clock set back may have left ahead."""
@@ -46,6 +51,7 @@ class Recent:
 
 
 NOTHING = Recent({})
+States = Mapping[str, StateReading]
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,7 @@ class Move:
     threshold: float
     value: float | None
     why: str = ""
+    detail: str = ""
 
     @property
     def is_waiting(self) -> bool:
@@ -70,18 +77,24 @@ class Move:
 
 def evaluate(now: float) -> int:
     """How many transitions were told."""
-    rules = list(rule_list())
+    rules = list(rule_list().prefetch_related(Prefetch("standings", Standing.objects.select_related("instance"))))
     interval = settings_get().poll_interval_seconds
     recent = _recent(_columns(rule for rule in rules if rule.is_enabled), now, interval)
+    states = {name: state_reading(name) for name in {rule.metric for rule in rules if rule.is_enabled} & STATES.keys()}
     instances = _instances()
-    moves = [move for rule in rules for move in _moves(rule, instances, recent, interval)]
+    seen = {rule.pk: _seen(rule, instances, recent, states, now) for rule in rules}
+    moves = [
+        move
+        for rule in rules
+        for move in _moves(rule, instances, seen[rule.pk], LOOK_SECONDS if rule.metric in STATES else interval)
+    ]
     _wait_on([move for move in moves if move.is_waiting])
     telling = [move for move in moves if not move.is_waiting]
     return sum(_make(telling[first : first + BATCH], now) for first in range(0, len(telling), BATCH))
 
 
 def _columns(rules: Iterable[AlertRule]) -> list[str]:
-    return sorted({column for rule in rules for column in columns_of(rule.metric)})
+    return sorted({column for rule in rules if rule.metric not in STATES for column in columns_of(rule.metric)})
 
 
 def _recent(columns: list[str], now: float, interval: int) -> dict[str, Recent]:
@@ -112,6 +125,16 @@ def _instances() -> dict[str, Instance]:
     return {each.pk: each for each in instance_list().select_related(None).only("name", "tags")}
 
 
+def _seen(
+    rule: AlertRule, instances: Iterable[str], recent: Mapping[str, Recent], states: States, now: float
+) -> Mapping[str, Recent]:
+    """Of a state, what holds now counts as one sample."""
+    if rule.metric not in states:
+        return recent
+    readings = {pk: states[rule.metric].of(pk) for pk in instances}
+    return {pk: Recent({VALUE: value}, int(now), 1, detail) for pk, (value, detail) in readings.items()}
+
+
 def _covered(rule: AlertRule, instances: Mapping[str, Instance]) -> Iterable[Instance]:
     if not rule.is_enabled:
         return []
@@ -124,7 +147,7 @@ def _covered(rule: AlertRule, instances: Mapping[str, Instance]) -> Iterable[Ins
 def _moves(
     rule: AlertRule, instances: Mapping[str, Instance], recent: Mapping[str, Recent], interval: int
 ) -> Iterable[Move]:
-    standings = {standing.instance_id: standing for standing in rule.standings.select_related("instance")}
+    standings = {standing.instance_id: standing for standing in rule.standings.all()}
     overrides: dict[str, RuleOverride] = {override.instance_id: override for override in rule.overrides.all()}
     for instance in _covered(rule, instances):
         override = overrides.get(instance.pk)
@@ -153,7 +176,17 @@ def _move(
     following, transition = step(stand, condition, broken, seen)
     if following == stand and transition is None:  # one that was reminded stands as one that was just opened
         return None
-    return Move(rule, instance, standing, following, recent.newest_at, transition, condition.threshold, value)
+    return Move(
+        rule,
+        instance,
+        standing,
+        following,
+        recent.newest_at,
+        transition,
+        condition.threshold,
+        value,
+        detail=recent.detail,
+    )
 
 
 def _uncovered(rule: AlertRule, standing: Standing) -> Move:
@@ -191,7 +224,7 @@ def _make(moves: list[Move], now: float) -> int:
     try:
         with transaction.atomic():
             told = [
-                Told(move.rule, move.instance, move.transition, move.threshold, move.value, now, move.why)
+                Told(move.rule, move.instance, move.transition, move.threshold, move.value, now, move.why, move.detail)
                 for move in _stands_moved(moves)
                 if move.transition
             ]

@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.utils import timezone
 
-from controlplane.alerts.models import Incident, Mail, Silence
+from controlplane.alerts.models import Incident, Mail, Notification, Silence
 from controlplane.alerts.vocabulary import MailState
 from controlplane.core.purging import purge
 
@@ -15,8 +15,9 @@ from controlplane.core.purging import purge
 def mails_expire() -> None:
     """What was told stays on the incident's timeline; the letters themselves go."""
     before = timezone.now() - timedelta(days=settings.MAIL_RETENTION_DAYS)
-    ended = Mail.objects.filter(state__in=(MailState.SENT, MailState.FAILED))
-    purge(ended.filter(created_at__lt=before), "created_at")
+    for outbox in (Mail, Notification):
+        ended = outbox.objects.filter(state__in=(MailState.SENT, MailState.FAILED))
+        purge(ended.filter(created_at__lt=before), "created_at")
 
 
 def incidents_expire() -> None:

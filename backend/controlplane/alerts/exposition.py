@@ -1,4 +1,4 @@
-"""Open incidents and the outbox, beside the other metrics of the control plane."""
+"""Open incidents and the outboxes, beside the other metrics of the control plane."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.db.models import Count
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from controlplane.alerts.models import Incident, Mail
+from controlplane.alerts.models import Incident, Mail, Notification
 
 
 class AlertCollector(Collector):
@@ -23,6 +23,10 @@ class AlertCollector(Collector):
         for state, count in Mail.objects.values_list("state").annotate(Count("pk")).order_by("state"):
             mails.add_metric([state], count)
         yield mails
+        sent = GaugeMetricFamily("fqc_notifications", "Messages to channels by state.", labels=["state"])
+        for state, count in Notification.objects.values_list("state").annotate(Count("pk")).order_by("state"):
+            sent.add_metric([state], count)
+        yield sent
 
     def describe(self) -> list[Metric]:
         return []

@@ -1,4 +1,4 @@
-"""Telling of transitions: each incident and its timeline, the audit trail, the browsers, and a mail unless silenced.
+"""Telling of transitions: each incident and its timeline, the audit trail, the browsers, and messages unless silenced.
 
 Everything happens in the caller's transaction, so none of it exists without the others.
 """
@@ -14,16 +14,18 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from controlplane.alerts import letters
+from controlplane.alerts.advice import advice_of
 from controlplane.alerts.letters import ENDED
 from controlplane.alerts.mailing import incidents_page, mail_of, mails_queue
-from controlplane.alerts.models import AlertRule, Incident, IncidentEvent
+from controlplane.alerts.models import AlertRule, Channel, Incident, IncidentEvent
+from controlplane.alerts.notifying import notification_of, notifications_queue
 from controlplane.alerts.phases import OPENED, REMINDED, RESOLVED
 from controlplane.alerts.selectors import covers, silences_in_force
-from controlplane.alerts.vocabulary import EventKind
+from controlplane.alerts.states import MEASURES
+from controlplane.alerts.vocabulary import ChannelKind, EventKind
 from controlplane.audit.services import audits_record
 from controlplane.core.events import events_publish
 from controlplane.fleet.models import Instance
-from controlplane.metrics.definitions import METRICS
 from controlplane.settings.selectors import settings_get
 
 
@@ -36,6 +38,7 @@ class Told:
     value: float | None
     now: float
     why: str = ""  # of an end that is no recovery: nobody watches any more
+    detail: str = ""  # of a state: what was seen
 
     @property
     def at(self) -> datetime:
@@ -55,7 +58,7 @@ def incidents_tell(told: Sequence[Told]) -> None:
         "incident",
         [(incident.pk, {"transition": each.transition, "instance_id": each.instance.pk}) for incident, each in pairs],
     )
-    _mail(pairs)
+    _send(pairs)
 
 
 def rule_leave(rule: AlertRule) -> None:
@@ -138,29 +141,53 @@ def _resolve(pairs: Pairs) -> None:
 
 def _note(pairs: Pairs, kind: EventKind) -> None:
     IncidentEvent.objects.bulk_create(
-        IncidentEvent(incident=incident, at=told.at, kind=kind, value=told.value, detail=told.why)
+        IncidentEvent(
+            incident=incident, at=told.at, kind=kind, value=told.value, detail=(told.why or told.detail)[:500]
+        )
         for incident, told in pairs
     )
 
 
-def _mail(pairs: Pairs) -> None:
-    """Unless it is silenced, which the timeline tells."""
+def _send(pairs: Pairs) -> None:
+    """To people and channels, unless it is silenced, which the timeline tells."""
     if not pairs:
         return
     silences, settings = silences_in_force(pairs[0][1].at), settings_get()
-    silenced, mails = [], []
+    channels = list(Channel.objects.filter(is_enabled=True))
+    silenced, mails, notifications = [], [], []
     for incident, told in pairs:
+        if told.transition == REMINDED and incident.acknowledged_at:
+            continue  # somebody is at it
         silence = next((each for each in silences if covers(each, told.rule, told.instance)), None)
-        recipients = told.rule.recipients or settings.mail_to
         if silence is not None:
-            detail = f"no mail until {silence.ends_at:%Y-%m-%d %H:%M} UTC: {silence.reason}"
+            detail = f"no messages until {silence.ends_at:%Y-%m-%d %H:%M} UTC: {silence.reason}"
             silenced.append(IncidentEvent(incident=incident, at=told.at, kind=EventKind.SILENCED, detail=detail))
-        elif recipients and settings.smtp_host:
-            name = f"{REMINDED}.{int(told.now)}" if told.transition == REMINDED else _transition(told)
-            letter = _letter(incident, told)
+            continue
+        facts, name = _letter_facts(incident, told), _name(told)
+        taking = [each for each in channels if each.takes(told.rule.severity, told.instance.tags)]
+        recipients = _recipients(told.rule.recipients or settings.mail_to, taking)
+        if recipients and settings.smtp_host:
+            letter = letters.incident_letter(facts)
             mails.append(mail_of(incident=incident, transition=name, letter=letter, recipients=recipients))
+        notifications += [
+            notification_of(channel=each, incident=incident, transition=name, facts=facts, tags=told.instance.tags)
+            for each in taking
+            if each.kind != ChannelKind.MAIL
+        ]
     IncidentEvent.objects.bulk_create(silenced)
     mails_queue(mails)
+    notifications_queue(notifications)
+
+
+def _recipients(usual: list[str], channels: list[Channel]) -> list[str]:
+    """Each once, whichever ways lead to them."""
+    added = [to for each in channels if each.kind == ChannelKind.MAIL for to in each.recipients]
+    return list(dict.fromkeys([*usual, *added]))
+
+
+def _name(told: Told) -> str:
+    """A reminder is one of many."""
+    return f"{REMINDED}.{int(told.now)}" if told.transition == REMINDED else _transition(told)
 
 
 def _transition(told: Told) -> str:
@@ -168,24 +195,25 @@ def _transition(told: Told) -> str:
     return ENDED if told.why else told.transition
 
 
-def _letter(incident: Incident, told: Told) -> letters.Letter:
-    metric = METRICS[incident.metric]
-    return letters.incident_letter(
-        letters.Facts(
-            transition=_transition(told),
-            rule=incident.rule_name,
-            severity=incident.severity,
-            instance=incident.instance_name,
-            metric=metric.title,
-            formula=metric.formula,
-            unit=metric.unit,
-            comparison=incident.comparison,
-            threshold=incident.threshold,
-            value=incident.last_value if told.why else told.value,
-            for_seconds=told.rule.for_seconds,
-            opened_at=incident.opened_at,
-            at=told.at,
-            why=told.why,
-            link=f"{incidents_page()}?incident={incident.pk}",
-        )
+def _letter_facts(incident: Incident, told: Told) -> letters.Facts:
+    metric, advice = MEASURES[incident.metric], advice_of(incident.metric)
+    return letters.Facts(
+        transition=_transition(told),
+        rule=incident.rule_name,
+        severity=incident.severity,
+        instance=incident.instance_name,
+        metric=metric.title,
+        formula=metric.formula,
+        unit=metric.unit,
+        comparison=incident.comparison,
+        threshold=incident.threshold,
+        value=incident.last_value if told.why else told.value,
+        for_seconds=told.rule.for_seconds,
+        opened_at=incident.opened_at,
+        at=told.at,
+        why=told.why,
+        seen=told.detail,
+        cause=advice.cause,
+        action=advice.action,
+        link=f"{incidents_page()}?incident={incident.pk}",
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from controlplane.alerts.models import AlertRule
 from controlplane.alerts.phases import Condition, is_broken
+from controlplane.alerts.states import MEASURES
 from controlplane.metrics.definitions import METRICS, SECONDS
 
 Sums = Mapping[str, float | None]
@@ -29,7 +30,7 @@ def columns_of(metric: str) -> set[str]:
 
 
 def judged(condition: Condition, metric: str, sums: Sums) -> tuple[float | None, bool | None]:
-    definition = METRICS[metric]
+    definition = MEASURES[metric]
     traffic = METRICS.get(definition.traffic)
     value = definition.value(sums)
     return value, is_broken(condition, value, traffic.value(sums) if traffic else None)

@@ -22,8 +22,7 @@ ROW = (
 )
 ENDED = "ended"  # a resolution that is no recovery: rule or instance are gone, or the one does not watch the other
 COLOURS = {
-    "opened": "#c2410c", "critical": "#b91c1c", "reminded": "#c2410c", "resolved": "#15803d", "test": "#1d4ed8",
-    ENDED: "#5d6675",
+    "warning": "#854d00", "critical": "#ad221b", "resolved": "#14633b", "test": "#2348b5", ENDED: "#5d6675",
 }  # fmt: skip
 HEADINGS = {"opened": "Alert", "reminded": "Still open", "resolved": "Resolved", ENDED: "No longer monitored"}
 BUNDLED = {
@@ -54,6 +53,9 @@ class Facts:
     at: datetime
     link: str
     why: str = ""  # it has ended without a recovery
+    seen: str = ""  # of a state
+    cause: str = ""
+    action: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,18 @@ class Line:
 
 
 def incident_letter(facts: Facts) -> Letter:
-    subject = f"[{HEADINGS[facts.transition]}] {facts.rule}: {facts.instance}"
+    subject = subject_of(facts)
     is_critical = facts.severity == "critical"
-    return _letter(facts.transition, is_critical, subject, facts.rule, _sentence(facts), _rows(facts), facts.link)
+    return _letter(facts.transition, is_critical, subject, facts.rule, sentence_of(facts), _rows(facts), facts.link)
+
+
+def subject_of(facts: Facts) -> str:
+    return f"[{HEADINGS[facts.transition]}] {facts.rule}: {facts.instance}"
+
+
+def colour_of(transition: str, *, is_critical: bool) -> str:
+    """The console's, of its light scheme."""
+    return COLOURS.get(transition) or COLOURS["critical" if is_critical else "warning"]
 
 
 def bundle_letter(transition: str, lines: list[Line], link: str) -> Letter:
@@ -108,8 +119,11 @@ def _letter(
             "",
         ]
     )
-    colour = COLOURS["critical" if transition == "opened" and is_critical else transition]
-    return Letter(_one_line(subject), text, _page(colour, HEADINGS[transition], title, sentence, rows, link))
+    return Letter(
+        _one_line(subject),
+        text,
+        _page(colour_of(transition, is_critical=is_critical), HEADINGS[transition], title, sentence, rows, link),
+    )
 
 
 def test_letter(place: str, public_url: str, at: datetime) -> Letter:
@@ -139,7 +153,7 @@ def _columns(rows: list[tuple[str, str]]) -> list[str]:
     return [f"{name + ':':<{width}}{value}" for name, value in rows]
 
 
-def _sentence(facts: Facts) -> str:
+def sentence_of(facts: Facts) -> str:
     what = f"{facts.metric} on {facts.instance}"
     open_for = _span(max(0, int((facts.at - facts.opened_at).total_seconds())))  # the clock may have been set back
     if facts.transition == "resolved":
@@ -169,8 +183,16 @@ def _rows(facts: Facts) -> list[tuple[str, str]]:
         ("Severity", facts.severity),
         ("Opened", _when(facts.opened_at)),
     ]
+    rows += [(name, value) for name, value in _explained(facts) if value]
     ends = {"resolved": [("Resolved", _when(facts.at))], ENDED: [("Ended", _when(facts.at)), ("Because", facts.why)]}
     return rows + ends.get(facts.transition, [])
+
+
+def _explained(facts: Facts) -> list[tuple[str, str]]:
+    """While there is something to do."""
+    if facts.transition not in ("opened", "reminded"):
+        return []
+    return [("Seen", facts.seen), ("Likely cause", facts.cause), ("What to do", facts.action)]
 
 
 def _amount(value: float | None, unit: str) -> str:

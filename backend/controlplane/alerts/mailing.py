@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from controlplane.alerts.letters import Letter, Line, bundle_letter, message_of, test_letter
 from controlplane.alerts.models import Incident, IncidentEvent, Mail
+from controlplane.alerts.states import MEASURES
 from controlplane.alerts.vocabulary import EventKind, MailState
 from controlplane.core import clock
 from controlplane.core.connections import connection_give_back
@@ -31,7 +32,6 @@ from controlplane.core.sealing import CannotOpen
 from controlplane.core.turns import turn_claim, turn_end
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.mail import MailServer, MailServerFailed, MailUncertain, deliver
-from controlplane.metrics.definitions import METRICS
 from controlplane.settings.selectors import mail_server, settings_get, smtp_password
 
 MOST_ATTEMPTS = 10
@@ -50,7 +50,7 @@ def incidents_page() -> str:
     return f"{process_settings.PUBLIC_URL}/alerts"
 
 
-def test_mail_send(*, to: str) -> str:
+def test_mail_send(*, to: list[str]) -> str:
     """At once and without the outbox: whoever asks wants to see the server's answer."""
     row = settings_get()
     if not row.smtp_host:
@@ -61,10 +61,10 @@ def test_mail_send(*, to: str) -> str:
     now = timezone.now()
     letter = test_letter(server.place, process_settings.PUBLIC_URL, now)
     message = message_of(
-        letter, sender=row.mail_from, recipients=[to], message_id=_message_id(new_id("test")), thread_id=None, at=now
+        letter, sender=row.mail_from, recipients=to, message_id=_message_id(new_id("test")), thread_id=None, at=now
     )
     connection_give_back()
-    deliver(message, [to], server)
+    deliver(message, to, server)
     return server.place
 
 
@@ -158,7 +158,7 @@ def _letter(mails: list[Mail]) -> Letter:
 
 
 def _line(incident: Incident) -> Line:
-    unit = METRICS[incident.metric].unit
+    unit = MEASURES[incident.metric].unit
     return Line(incident.instance_name, incident.rule_name, incident.severity, incident.last_value, unit)
 
 

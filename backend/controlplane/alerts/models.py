@@ -1,14 +1,16 @@
-"""Rules, where each stands on each instance, the incidents they opened, silences, and the mail that tells of it."""
+"""Rules, where each stands on each instance, the incidents they opened, silences, and who is told of it and how."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from controlplane.alerts.vocabulary import Comparison, EventKind, MailState, Phase, Scope, Severity
+from controlplane.alerts.vocabulary import ChannelKind, Comparison, EventKind, MailState, Phase, Scope, Severity
 from controlplane.core.ids import ID_LENGTH, new_id
+from controlplane.core.sealing import open_sealed, seal
 from controlplane.fleet.models import Instance
 
 
@@ -112,7 +114,7 @@ class IncidentEvent(models.Model):
 
 
 class Silence(models.Model):
-    """No mail for what it covers while it lasts; incidents open and resolve all the same."""
+    """No messages for what it covers while it lasts; incidents open and resolve all the same."""
 
     id = identity("sil")
     rule = models.ForeignKey(AlertRule, null=True, on_delete=models.CASCADE, related_name="silences")
@@ -153,3 +155,61 @@ class Mail(models.Model):
     def kind(self) -> str:
         """opened, reminded, resolved or ended"""
         return self.transition.split(".")[1]
+
+
+class Channel(models.Model):
+    """Where incidents are told, and which of them."""
+
+    id = identity("chn")
+    name = models.CharField(max_length=100, unique=True)
+    kind = models.CharField(max_length=9, choices=ChannelKind.choices)
+    url = models.CharField(max_length=500, blank=True)
+    secret_sealed = models.TextField(blank=True)
+    recipients = models.JSONField(default=list, blank=True)
+    tags = models.JSONField(default=dict, blank=True, help_text="Only incidents of instances with all of these.")
+    least_severity = models.CharField(max_length=8, choices=Severity.choices, default=Severity.WARNING)
+    is_enabled = models.BooleanField(default=True)
+    resting_until = models.DateTimeField(null=True, help_text="The receiver took nothing; messages wait until then.")
+    last_sent_at = models.DateTimeField(null=True)
+    last_error = models.CharField(max_length=500, blank=True, help_text="Of the newest message, if it was not taken.")
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("name", "id")
+
+    @property
+    def secret_context(self) -> str:
+        return f"channel {self.pk}"
+
+    @property
+    def secret(self) -> str:
+        return open_sealed(self.secret_sealed, settings.SEALING_KEYS, self.secret_context) if self.secret_sealed else ""
+
+    @secret.setter
+    def secret(self, plain: str) -> None:
+        self.secret_sealed = seal(plain, settings.SEALING_KEYS, self.secret_context) if plain else ""
+
+    def takes(self, severity: str, tags: dict[str, str]) -> bool:
+        is_severe_enough = severity == Severity.CRITICAL or self.least_severity == Severity.WARNING
+        return self.is_enabled and is_severe_enough and self.tags.items() <= tags.items()
+
+
+class Notification(models.Model):
+    """The outbox of channels that are not mail: written with the transition it tells of, sent at least once."""
+
+    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="notifications")
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="notifications")
+    name = models.CharField(max_length=100, unique=True, help_text="What it tells of, and to whom; told once.")
+    facts = models.JSONField(help_text="What it says, whatever form the receiver wants it in.")
+    state = models.CharField(max_length=8, choices=MailState.choices, default=MailState.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField()
+    claimed_at = models.DateTimeField(null=True)
+    sent_at = models.DateTimeField(null=True)
+    error = models.CharField(max_length=500, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["state", "due_at"], name="notification_due")]

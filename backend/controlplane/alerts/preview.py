@@ -1,4 +1,7 @@
-"""Where a rule would have fired over the past day: the same pure steps, over the minute rollups."""
+"""Where a rule would have fired over the past day: the same pure steps, over the minute rollups.
+
+States leave no rollups: of them a preview says what holds now.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ from django.utils import timezone
 from controlplane.alerts.judging import columns_of, condition_of, judged
 from controlplane.alerts.models import AlertRule
 from controlplane.alerts.phases import OPENED, RESOLVED, Condition, Stand, step
+from controlplane.alerts.readings import state_reading
 from controlplane.alerts.selectors import rule_instances
+from controlplane.alerts.states import STATES, VALUE
 from controlplane.fleet.models import Instance
 from controlplane.metrics.models import MinuteRollup
 
@@ -37,7 +42,7 @@ def rule_preview(fields: dict[str, Any]) -> dict[str, Any]:
     scope = rule_instances(rule)
     examined = list(scope.order_by("name")[:MOST_INSTANCES])
     return {
-        "hours": HOURS,
+        "hours": 0 if rule.metric in STATES else HOURS,
         "instance_count": scope.count(),
         "examined_count": len(examined),
         "firings": _firings(rule, examined, overrides),
@@ -45,6 +50,8 @@ def rule_preview(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _firings(rule: AlertRule, instances: list[Instance], overrides: dict[str, dict[str, Any]]) -> list[Firing]:
+    if rule.metric in STATES:
+        return list(_holding(rule, instances, overrides))
     by_id = {instance.pk: instance for instance in instances}
     found: list[Firing] = []
     for instance_id, minutes in groupby(_minutes(rule.metric, list(by_id)), key=itemgetter("instance_id")):
@@ -52,6 +59,16 @@ def _firings(rule: AlertRule, instances: list[Instance], overrides: dict[str, di
         if not override.get("is_exempt"):
             found += _replayed(condition_of(rule, override.get("threshold")), rule.metric, by_id[instance_id], minutes)
     return found
+
+
+def _holding(rule: AlertRule, instances: list[Instance], overrides: dict[str, dict[str, Any]]) -> Iterator[Firing]:
+    reading, now = state_reading(rule.metric), timezone.now()
+    for instance in instances:
+        override = overrides.get(instance.pk, {})
+        seen, _ = reading.of(instance.pk)
+        value, is_broken = judged(condition_of(rule, override.get("threshold")), rule.metric, {VALUE: seen})
+        if is_broken and not override.get("is_exempt"):
+            yield Firing(instance.pk, instance.name, now, value)
 
 
 def _minutes(metric: str, instance_ids: list[str]) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from controlplane.alerts.models import AlertRule, Incident, Silence
+from controlplane.alerts.models import AlertRule, Channel, Incident, Silence
 from controlplane.alerts.vocabulary import Scope
 from controlplane.core.errors import NotFound
 from controlplane.fleet.models import Instance
@@ -41,6 +41,17 @@ def incident_get(pk: str) -> Incident:
     found = Incident.objects.filter(pk=pk).first()
     if found is None:
         raise NotFound(f"There is no incident {pk}: list them with GET /api/v1/incidents.")
+    return found
+
+
+def channel_list() -> QuerySet[Channel]:
+    return Channel.objects.all()
+
+
+def channel_get(pk: str) -> Channel:
+    found = Channel.objects.filter(Q(pk=pk) | Q(name=pk)).first()
+    if found is None:
+        raise NotFound(f"There is no channel {pk}: list them with GET /api/v1/channels.")
     return found
 
 

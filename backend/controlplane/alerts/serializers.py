@@ -7,10 +7,12 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
+from controlplane.alerts.advice import advice_of, chart_of
 from controlplane.alerts.models import AlertRule, Incident, IncidentEvent, RuleOverride, Silence
+from controlplane.alerts.states import MEASURES
 from controlplane.alerts.vocabulary import Comparison, Scope, Severity
 from controlplane.fleet.serializers import TagsField
-from controlplane.metrics.definitions import METRICS
+from controlplane.metrics.serializers import MetricDefinitionSerializer
 
 YEAR_SECONDS = 366 * 24 * 3600
 
@@ -40,6 +42,16 @@ class MatchedTagsField(TagsField):
         return tags
 
 
+class AlertMetricSerializer(MetricDefinitionSerializer):
+    kind = serializers.ChoiceField(
+        choices=["rate", "ratio", "gauge", "state"], help_text="A state has no samples: it is looked at every 15 s."
+    )
+
+
+class AlertMetricListSerializer(serializers.Serializer[Any]):
+    items = AlertMetricSerializer(many=True)
+
+
 class RuleOverrideSerializer(serializers.ModelSerializer[RuleOverride]):
     instance_id = serializers.CharField(max_length=24)
     threshold = FiniteField(allow_null=True, required=False, default=None, help_text="null: the rule's own.")
@@ -67,13 +79,13 @@ class AlertRuleSerializer(serializers.ModelSerializer[AlertRule]):
         read_only_fields = fields
 
     def get_formula(self, rule: AlertRule) -> str:
-        return METRICS[rule.metric].formula
+        return MEASURES[rule.metric].formula
 
 
 class AlertRuleWriteSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=100)
     description = serializers.CharField(max_length=500, allow_blank=True, default="")
-    metric = serializers.ChoiceField(choices=sorted(METRICS))
+    metric = serializers.ChoiceField(choices=sorted(MEASURES))
     comparison = serializers.ChoiceField(choices=Comparison.choices)
     threshold = FiniteField()
     for_seconds = serializers.IntegerField(min_value=0, max_value=7 * 24 * 3600, default=600)
@@ -125,10 +137,23 @@ class IncidentSerializer(serializers.ModelSerializer[Incident]):
 
 class IncidentDetailSerializer(IncidentSerializer):
     timeline = IncidentEventSerializer(source="events", many=True)
+    likely_cause = serializers.SerializerMethodField()
+    next_action = serializers.SerializerMethodField()
+    chart_metric = serializers.SerializerMethodField()
 
     class Meta(IncidentSerializer.Meta):
-        fields = (*IncidentSerializer.Meta.fields, "timeline")
+        fields = (*IncidentSerializer.Meta.fields, "likely_cause", "next_action", "chart_metric", "timeline")
         read_only_fields = fields
+
+    def get_likely_cause(self, incident: Incident) -> str:
+        return advice_of(incident.metric).cause
+
+    def get_next_action(self, incident: Incident) -> str:
+        return advice_of(incident.metric).action
+
+    def get_chart_metric(self, incident: Incident) -> str:
+        """The metric to plot; of a state, one that shows it."""
+        return chart_of(incident.metric)
 
 
 class SilenceSerializer(serializers.ModelSerializer[Silence]):
@@ -169,7 +194,7 @@ class FiringSerializer(serializers.Serializer[Any]):
 
 
 class RulePreviewSerializer(serializers.Serializer[Any]):
-    hours = serializers.IntegerField()
+    hours = serializers.IntegerField(help_text="Of the past; 0 for a state, of which only the present is known.")
     instance_count = serializers.IntegerField(help_text="Instances in scope.")
     examined_count = serializers.IntegerField(help_text="Of these, how many were examined.")
     firings = FiringSerializer(many=True)

@@ -1,10 +1,10 @@
-"""Celery's doors to evaluation and the outbox. Both may run twice, late or not at all."""
+"""Celery's doors to evaluation and the outboxes. All may run twice, late or not at all."""
 
 from __future__ import annotations
 
 from celery import shared_task
 
-from controlplane.alerts import evaluation, expiring, mailing
+from controlplane.alerts import evaluation, expiring, mailing, notifying
 from controlplane.core import clock
 from controlplane.core.turns import turn_claim
 
@@ -19,6 +19,11 @@ def evaluate() -> None:
 @shared_task(name="alerts.send_mails")
 def send_mails() -> None:
     mailing.mails_send()
+
+
+@shared_task(name="alerts.notify")
+def notify() -> None:
+    notifying.notifications_send()
 
 
 @shared_task(name="alerts.expire")

@@ -17,6 +17,7 @@ from controlplane.alerts import serializers as shapes
 from controlplane.alerts.mailing import test_mail_send
 from controlplane.alerts.models import AlertRule, Incident, Silence
 from controlplane.alerts.preview import rule_preview
+from controlplane.alerts.states import MEASURES
 from controlplane.core.etag import if_match
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 
@@ -69,6 +70,13 @@ class AlertRuleViewSet(ApiViewSet):
 
     def _rendered(self, rule: AlertRule, status: int = 200) -> Response:
         return with_etag(shapes.AlertRuleSerializer(rule).data, rule.version, status)
+
+
+class AlertMetrics(ApiView):
+    @extend_schema(operation_id="alert_metrics_list", responses=shapes.AlertMetricListSerializer)
+    def get(self, request: Request) -> Response:
+        """What rules can watch: metrics of samples, and states of instances."""
+        return Response({"items": shapes.AlertMetricSerializer(MEASURES.values(), many=True).data})
 
 
 class IncidentFilter(django_filters.FilterSet):
@@ -148,4 +156,4 @@ class TestMail(ApiView):
     def post(self, request: Request) -> Response:
         """Sends one mail through the SMTP server of the settings, now; a refusal is the answer."""
         to = _given(shapes.TestMailSerializer, request.data)["to"]
-        return Response({"to": to, "server": test_mail_send(to=to)})
+        return Response({"to": to, "server": test_mail_send(to=[to])})

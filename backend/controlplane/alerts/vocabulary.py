@@ -17,6 +17,13 @@ class Severity(TextChoices):
     CRITICAL = "critical", "critical"
 
 
+class ChannelKind(TextChoices):
+    MAIL = "mail", "mail"
+    WEBHOOK = "webhook", "webhook"
+    SLACK = "slack", "Slack-compatible"
+    PAGERDUTY = "pagerduty", "PagerDuty"
+
+
 class Scope(TextChoices):
     ALL = "all", "all instances"
     TAGS = "tags", "instances with all of these tags"
@@ -37,6 +44,8 @@ class EventKind(TextChoices):
     SILENCED = "silenced", "silenced"
     MAILED = "mailed", "mail sent"
     MAIL_FAILED = "mail_failed", "mail failed"
+    NOTIFIED = "notified", "channel notified"
+    NOT_NOTIFIED = "not_notified", "channel not notified"
 
 
 class MailState(TextChoices):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -13,6 +13,7 @@ import yaml
 
 from .definition import Definition, definition_from
 
+CACHE_PREFIX = "query_cache_"
 FOLDER = Path(__file__).with_name("lines")
 
 
@@ -38,6 +39,15 @@ def line_from(raw: Mapping[str, Any], source: str) -> Line:
     definitions = [definition_from(entry) for entry in raw["parameters"]]
     by_name = {definition.name: definition for definition in sorted(definitions, key=lambda each: each.name)}
     return Line(raw["id"], raw["product"], raw["version"], source, by_name)
+
+
+def with_engine(line: Line) -> Line:
+    """As a server with the engine has it: none of the cache's parameters needs a restart there."""
+    served = {
+        name: replace(each, needs_restart=False) if name.startswith(CACHE_PREFIX) else each
+        for name, each in line.definitions.items()
+    }
+    return replace(line, definitions=served)
 
 
 @cache

@@ -9,6 +9,7 @@ from functools import lru_cache
 from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.line import Line, line_from, shipped_lines
 from controlplane.catalogue.models import EngineLine
+from controlplane.catalogue.server_variables import own_default_left_out
 from controlplane.core.errors import NotFound
 
 
@@ -32,7 +33,8 @@ def line_list() -> list[Line]:
 @lru_cache(maxsize=32)
 def _read_line(id: str, read_at: datetime) -> Line:
     row = EngineLine.objects.get(id=id)
-    raw = {"id": row.id, "product": row.product, "version": row.version, "parameters": row.definitions}
+    entries = [own_default_left_out(entry) for entry in row.definitions]
+    raw = {"id": row.id, "product": row.product, "version": row.version, "parameters": entries}
     return line_from(raw, "server")
 
 

@@ -40,6 +40,7 @@ _NOT_EMPTY = {
     "innodb_ft_aux_table", "innodb_ft_server_stopword_table", "innodb_ft_user_stopword_table",
     "innodb_monitor_disable", "innodb_monitor_enable", "system_versioning_asof", "time_zone",
 }  # fmt: skip
+_OF_MACHINES = {"hostname", "wsrep_node_name"}
 _RELEASE = re.compile(r"(\d+\.\d+)\.\d+")
 
 
@@ -76,6 +77,12 @@ def _entry(
         "readonly": scope == "SESSION ONLY" or (is_static and argument is None) or name in _ENGINE_FACTS | _OF_SESSIONS,
         "about": comment,
     }
+
+
+def own_default_left_out(entry: dict[str, Any]) -> dict[str, Any]:
+    """A folder or a host's name is the default of the server that was read, and of no other."""
+    default = entry["default"] or ""
+    return {**entry, "default": None} if default.startswith("/") or entry["name"] in _OF_MACHINES else entry
 
 
 @cache

@@ -24,26 +24,27 @@ MOST_LINE_BYTES = 3900  # servers read option files in pieces of 4096 bytes, the
 class Violation:
     code: str  # not_of_type, below_minimum, above_maximum, not_a_multiple, no_match, control_character, too_long
     detail: str
+    value: str  # as the detail shows it
     nearest: str | None = None  # the closest value that fits
 
 
 def violations(definition: Definition, text: str, *, is_computed: bool = False) -> list[Violation]:
     """`is_computed`: a result, which is rounded down where it is no multiple, so that sums stay in what they share."""
     if any(unicodedata.category(character) in BREAKS for character in text):
-        return [Violation("control_character", f"{_shown(text)} contains a line break or another control character")]
+        return [_of_text("control_character", text, "contains a line break or another control character")]
     if len(text.encode()) + text.count("\\") + text.count('"') > MOST_LINE_BYTES:
-        return [Violation("too_long", f"{_shown(text)} is too long for one line of an option file")]
+        return [_of_text("too_long", text, "is too long for one line of an option file")]
     try:
         value = normal(definition, text)
     except NotOfType as error:
-        return [Violation("not_of_type", f"{_shown(text)} is not {error.wanted}")]
+        return [_of_text("not_of_type", text, f"is not {error.wanted}")]
     if definition.type == "integer":
         return _of_number(definition, int(value), is_computed)
     if definition.type == "decimal":
         return _of_number(definition, Decimal(value), is_computed)
     pattern = definition.allowed.pattern
     if pattern is not None and not re.fullmatch(pattern, value, re.DOTALL):
-        return [Violation("no_match", f"{_shown(text)} does not match {pattern}")]
+        return [_of_text("no_match", text, f"does not match {pattern}")]
     return []
 
 
@@ -52,13 +53,13 @@ def _of_number(definition: Definition, value: Number, is_computed: bool) -> list
     fitting = _nearest(definition, value, is_computed)
     nearest = f"{fitting:f}" if isinstance(fitting, Decimal) else str(fitting)
     minimum, maximum = bounds(definition)
-    found = []
+    found, shown = [], str(value)
     if minimum is not None and value < minimum:
-        found.append(Violation("below_minimum", f"{value} is below the minimum of {minimum}{unit}", nearest))
+        found.append(Violation("below_minimum", f"{value} is below the minimum of {minimum}{unit}", shown, nearest))
     if maximum is not None and value > maximum:
-        found.append(Violation("above_maximum", f"{value} is above the maximum of {maximum}{unit}", nearest))
+        found.append(Violation("above_maximum", f"{value} is above the maximum of {maximum}{unit}", shown, nearest))
     if definition.divisor > 1 and value % definition.divisor:
-        found.append(Violation("not_a_multiple", f"{value} is not a multiple of {definition.divisor}", nearest))
+        found.append(Violation("not_a_multiple", f"{value} is not a multiple of {definition.divisor}", shown, nearest))
     return found
 
 
@@ -88,6 +89,10 @@ def _nearest(definition: Definition, value: Number, is_computed: bool) -> Number
         return up
     is_up_closer = above_down * 2 > definition.divisor and (maximum is None or up <= maximum)
     return up if is_up_closer and not is_computed else down
+
+
+def _of_text(code: str, text: str, what: str) -> Violation:
+    return Violation(code, f"{_shown(text)} {what}", _shown(text))
 
 
 def _shown(text: str) -> str:

@@ -7,16 +7,18 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from controlplane.accounts.roles import Role
+from controlplane.catalogue.line import CACHE_PREFIX
 from controlplane.catalogue.normal import is_off
 from controlplane.changes.plan import Plan, PlannedLine, Situation, Step, plan
 from controlplane.core.errors import FieldError, Refused
 from controlplane.core.request_context import caller
-from controlplane.fleet.definitions import CACHE_PREFIX, instance_line
+from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.showing import kept_by_server, obstacle_look_again, running_values
 from controlplane.fleet.states import Provider
 from controlplane.parameters.findings import Finding, Severity
 from controlplane.parameters.models import TemplateVersion
+from controlplane.prerequisites import rule_list
 from controlplane.prerequisites.findings import Action, InstanceFinding, of_parameters
 from controlplane.prerequisites.gate import known_gate_findings
 from controlplane.prerequisites.privileges import privileges_to_set
@@ -111,6 +113,7 @@ def preview_wanted(
     others = [each for each in found.findings if not (gate and each.code == "not_on_server" and _is_of_cache(each))]
     findings = [*more_findings, *gate, *of_parameters(others)]
     findings += _pending(instance, situation, found, allow_restart) + _silent(instance, situation)
+    findings += _wrong_rules(found)
     findings += _not_allowed(instance, situation, found) + _empties_cache(situation, found)
     preview = build(instance, [*first_steps, *found.steps], situation.is_live, found.lines, findings)
     return replace(preview, needs_admin=found.needs_admin)
@@ -163,7 +166,7 @@ def _pending(instance: Instance, situation: Situation, found: Plan, allow_restar
     return [
         InstanceFinding(
             Severity.ADVICE, "pending_restart", "", f"{names} will wait for a restart", "a restart", remedy,
-            action=action,
+            action=action, facts={"names": names},
         )
     ]  # fmt: skip
 
@@ -172,6 +175,25 @@ def _not_allowed(instance: Instance, situation: Situation, found: Plan) -> list[
     """What the account may not set is known before anything is: nothing then fails halfway."""
     names = [step.name for step in found.steps if step.kind == "set_global"]
     return privileges_to_set(instance, names) if situation.is_live and names else []
+
+
+def _wrong_rules(found: Plan) -> list[InstanceFinding]:
+    """The engine would refuse them in the middle of the change."""
+    texts = [line.new_value or "" for line in found.lines if line.name == "fqc_rules"]
+    errors = [error for text in texts for error in rule_list.parse(text)[1]]
+    return [
+        InstanceFinding(
+            Severity.BLOCKING, "rules_invalid", "fqc_rules", _place(error), error.detail, "Correct the rule.",
+            facts={"rule": "all" if error.index is None else f"{error.index + 1} {error.field}", "fault": error.code},
+        )
+        for error in errors
+    ]  # fmt: skip
+
+
+def _place(error: rule_list.RuleError) -> str:
+    if error.index is None:
+        return "the list of rules"
+    return f"rule {error.index + 1}" + (f", {error.field}" if error.field else "")
 
 
 def _empties_cache(situation: Situation, found: Plan) -> list[InstanceFinding]:
@@ -186,7 +208,7 @@ def _empties_cache(situation: Situation, found: Plan) -> list[InstanceFinding]:
     return [
         InstanceFinding(
             Severity.ADVICE, "empties_cache", "", f"this change empties the cache ({why})", "",
-            "Apply it at a quiet time: reads go to the server until results are stored again.",
+            "Apply it at a quiet time: reads go to the server until results are stored again.", facts={"names": why},
         )
     ]  # fmt: skip
 
@@ -198,5 +220,6 @@ def _silent(instance: Instance, situation: Situation) -> list[InstanceFinding]:
         InstanceFinding(
             Severity.ADVICE, "server_silent", "", f"{instance.name} did not respond: old values are the last known",
             "The server must be reachable", "Apply the change when the server is reachable.",
+            facts={"name": instance.name},
         )
     ]  # fmt: skip

@@ -52,5 +52,6 @@ def _undecided(size: str | None, decisions: Mapping[str, str | None], *, is_foll
             needed="a decision",
             remedy=f"Name {SIZE} in the request: a new value, an expression, or {size} again to keep it.",
             action=Action(route="resize", body={"parameters": {SIZE: str(size)}}),
+            facts={"size": str(size)},
         )
     ]

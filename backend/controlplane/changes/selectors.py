@@ -16,7 +16,7 @@ def is_due(now: datetime) -> Q:
 
 
 def change_list() -> QuerySet[ChangeSet]:
-    return ChangeSet.objects.prefetch_related("steps")
+    return ChangeSet.objects.prefetch_related("steps", "lines")
 
 
 def change_list_of(found: QuerySet[ChangeSet], instance: str) -> QuerySet[ChangeSet]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
@@ -10,6 +11,7 @@ from controlplane.core.event_serializers import ProgressSerializer
 from controlplane.fleet.serializers import MAX_BYTES
 from controlplane.prerequisites.serializers import SIZE_RULES, InstanceFindingSerializer
 
+SHOWN_LINES = 3
 PARAMETER_NAME = r"\A[a-z][a-z0-9_]{0,63}\Z"
 
 
@@ -41,21 +43,41 @@ class ChangeStepSerializer(PlannedStepSerializer):
         read_only_fields = fields
 
 
+class ChangedSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    old = serializers.CharField(allow_null=True)
+    new = serializers.CharField(allow_null=True, help_text="null: the default.")
+
+
 class ChangeSummarySerializer(serializers.ModelSerializer[ChangeSet]):
     instance = serializers.CharField(source="instance_id", allow_null=True)
     template = serializers.CharField(source="template_id", allow_null=True)
     reverts = serializers.CharField(source="reverts_id", allow_null=True)
     has_begun = serializers.SerializerMethodField(help_text="Whether any of its steps was tried on the server.")
+    changed = serializers.SerializerMethodField(help_text="The first parameters that it changes.")
+    changed_count = serializers.SerializerMethodField(help_text="How many parameters it changes.")
 
     class Meta:
         model = ChangeSet
         fields: tuple[str, ...] = (
-            "id", "instance", "instance_name", "kind", "state", "has_begun", "note", "template", "template_version",
+            "id", "instance", "instance_name", "kind", "state", "has_begun", "changed", "changed_count",
+            "note", "template", "template_version",
             "needs_restart", "needs_admin", "needs_second_person", "when", "at", "not_before", "created_by",
             "approved_by", "reverts", "is_abort_requested", "outcome_code", "outcome_detail", "version", "created_at",
             "started_at", "finished_at",
         )  # fmt: skip
         read_only_fields = fields
+
+    @extend_schema_field(ChangedSerializer(many=True))
+    def get_changed(self, change: ChangeSet) -> list[dict[str, str | None]]:
+        lines = list(change.lines.all())[:SHOWN_LINES]
+        return [
+            {"name": line.name, "old": line.old_submitted or line.old_value, "new": line.new_submitted}
+            for line in lines
+        ]
+
+    def get_changed_count(self, change: ChangeSet) -> int:
+        return len(change.lines.all())
 
     def get_has_begun(self, change: ChangeSet) -> bool:
         return any(step.state != StepState.PENDING for step in change.steps.all())

@@ -272,13 +272,17 @@ def change_restart(instance: Instance, *, note: str, **timing: Any) -> ChangeSet
 
 
 def change_upgrade(instance: Instance, *, note: str, **timing: Any) -> ChangeSet:
+    return change_request(instance, Kind.UPGRADE, upgrade_preview(instance), note=note, **timing)
+
+
+def upgrade_preview(instance: Instance) -> Preview:
     if obstacle := engine_obstacle(instance):
         raise Conflict(f"{obstacle[0].upper()}{obstacle[1:]}. {ELSEWHERE}", code="no_engine_there")
     _refuse_unless_local(instance, "\n".join(["Run on the server, then check again:", *install_statements(instance)]))
     # A loaded library stays in memory until the server restarts.
     replaces = instance.minor_version is not None
     steps = [Step("install_engine", old=str(instance.minor_version or "") or None)]
-    return change_of_steps(instance, Kind.UPGRADE, steps + [Step("restart")] * replaces, note, timing)
+    return planning.build(instance, steps + [Step("restart")] * replaces, is_live=False)
 
 
 def change_proxy(instance: Instance, *, enabled: bool, note: str, **timing: Any) -> ChangeSet:
@@ -289,6 +293,13 @@ def change_proxy(instance: Instance, *, enabled: bool, note: str, **timing: Any)
 
 def change_revert(change: ChangeSet) -> ChangeSet:
     """A new, applied-at-once change set with what the given one replaced."""
+    preview = revert_preview(change)
+    with transaction.atomic():
+        made = revert_make(change, preview)
+        return made if made.needs_second_person else change_approve(made)
+
+
+def revert_preview(change: ChangeSet) -> Preview:
     instance = change.instance
     if change.state != ChangeState.APPLIED or instance is None:
         raise Conflict(f"{change.pk} is {change.state}: only an applied one can be rolled back.", code="wrong_state")
@@ -299,13 +310,17 @@ def change_revert(change: ChangeSet) -> ChangeSet:
     ran = {line.name: line.old_value for line in lines if line.old_submitted is None and line.old_value is not None}
     if not wanted:
         raise Conflict(f"{change.pk} changed no parameter: there is nothing to restore.", code="nothing_to_restore")
-    preview = planning.preview_wanted(
+    return planning.preview_wanted(
         instance, planning.situation_of(instance), wanted, allow_restart=change.needs_restart, restored=ran
     )
-    with transaction.atomic():
-        _refuse_if_reverted(row_held(change))
-        note = f"restores what {change.pk} replaced"
-        return change_request(instance, Kind.REVERT, preview, **AT_ONCE, note=note, reverts=change)
+
+
+@transaction.atomic
+def revert_make(change: ChangeSet, preview: Preview) -> ChangeSet:
+    _refuse_if_reverted(row_held(change))
+    assert change.instance is not None  # noqa: S101 - its preview was of it
+    note = f"restores what {change.pk} replaced"
+    return change_make(change.instance, Kind.REVERT, preview, note=note, reverts=change)
 
 
 def _refuse_if_reverted(change: ChangeSet) -> None:

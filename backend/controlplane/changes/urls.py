@@ -1,7 +1,7 @@
 from django.urls import path
 from rest_framework.routers import SimpleRouter
 
-from controlplane.changes import instance_views, views
+from controlplane.changes import instance_views, rules_views, views
 
 router = SimpleRouter(trailing_slash=False)
 router.register("changes", views.ChangeViewSet)
@@ -18,5 +18,7 @@ urlpatterns = [
     path("instances/<str:pk>/cache/observe", instance_views.CacheObserve.as_view()),
     path("instances/<str:pk>/cache/enable", instance_views.CacheEnable.as_view()),
     path("instances/<str:pk>/cache/disable", instance_views.CacheDisable.as_view()),
+    path("instances/<str:pk>/cache/rules", rules_views.CacheRules.as_view()),
+    path("instances/<str:pk>/cache/rules/preview", rules_views.CacheRulesPreview.as_view()),
     *router.urls,
 ]

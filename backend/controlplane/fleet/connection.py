@@ -54,7 +54,10 @@ def opened(instance: Instance, use: Use = Use.WATCH) -> Server:
     accounts_ensure(instance)
     within = limits()
     connection_give_back()
-    return open_server(address, within)
+    server = open_server(address, within)
+    if use is Use.WATCH:
+        server.stay_uncounted()
+    return server
 
 
 def limits() -> Limits:

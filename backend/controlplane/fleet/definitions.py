@@ -11,13 +11,11 @@ from dataclasses import replace
 from functools import lru_cache
 
 from controlplane.catalogue.definition import Definition
-from controlplane.catalogue.line import Line
+from controlplane.catalogue.line import CACHE_PREFIX, Line
 from controlplane.catalogue.models import EngineLine
 from controlplane.catalogue.selectors import line_get
-from controlplane.catalogue.server_variables import line_id
 from controlplane.fleet.models import Instance
-
-CACHE_PREFIX = "query_cache_"
+from controlplane.fleet.selectors import server_line_id
 
 
 def instance_line(instance: Instance) -> Line:
@@ -27,11 +25,11 @@ def instance_line(instance: Instance) -> Line:
 def instance_lines(instances: Iterable[Instance]) -> dict[str, Line]:
     """For many instances at the cost of one query."""
     wanted = list(instances)
-    servers = _server_lines({_server_line_id(each.engine_version) for each in wanted})
+    servers = _server_lines({server_line_id(each.engine_version) for each in wanted})
     return {
         each.pk: _merged(
             _ById(line_get(each.engine_line)),
-            servers.get(_server_line_id(each.engine_version)),
+            servers.get(server_line_id(each.engine_version)),
             each.minor_version is not None,
         )
         for each in wanted
@@ -41,13 +39,6 @@ def instance_lines(instances: Iterable[Instance]) -> dict[str, Line]:
 def _server_lines(ids: set[str]) -> dict[str, _ById]:
     known = EngineLine.objects.filter(id__in=ids).values_list("id", flat=True)
     return {id: _ById(line_get(id)) for id in known}
-
-
-def _server_line_id(version: str) -> str:
-    try:
-        return line_id(version)[0]
-    except ValueError:
-        return ""
 
 
 class _ById:

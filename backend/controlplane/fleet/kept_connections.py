@@ -8,22 +8,25 @@ Connections that are open are asked all at once on this thread; opening one, whi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 import structlog
 
 from controlplane.fleet.connection import address_of
 from controlplane.fleet.models import Instance
 from controlplane.gateway import bulk
-from controlplane.gateway.errors import GatewayError, RefusedStatement
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.name_values import Values
 from controlplane.gateway.server import Limits, Server, open_server
 
 Key = tuple[str, int, str, str, bool, str, str]
 Outcome = bulk.Answer | GatewayError
+T = TypeVar("T")
+Rows = list[dict[str, str | None]]
 MOST_THREADS = 256  # they wait, for servers that say nothing above all
 ANSWER_BYTES = 4 * 1024**2  # in memory, of names and values; so many servers may answer at once
 
@@ -43,9 +46,7 @@ class Connections:
         self.drop(instance.pk)
         server = open_server(address_of(instance), replace(limits, answer_bytes=ANSWER_BYTES))
         self._open[instance.pk] = (key, server)
-        # A session that was begun with the cache on wants it for as long as it lives, and the engine never rests again.
-        with suppress(RefusedStatement):
-            server.run("SET SESSION query_cache_type = OFF")
+        server.stay_uncounted()
         return server
 
     def ask_all(
@@ -58,19 +59,25 @@ class Connections:
             self.drop(instance_id)
         left = [each for each in instances if each.pk not in answered]
         found: dict[str, Outcome] = {**answered}
-        with ThreadPoolExecutor(min(MOST_THREADS, len(left) or 1), "ask") as threads:
-            outcomes = threads.map(lambda each: self._outcome(each, limits, statements_of(each)), left)
-            found |= {each.pk: outcome for each, outcome in zip(left, outcomes, strict=True)}
-        return found
+        return found | self._each(left, lambda each: self._answer(each, limits, statements_of(each)))
+
+    def rows_all(self, instances: Sequence[Instance], limits: Limits, statement: str) -> dict[str, Rows | GatewayError]:
+        """Per instance the rows of a statement that answers with more than names and values: for few of many."""
+        return self._each(instances, lambda each: self._rows(each, limits, statement))
+
+    def _each(self, instances: Sequence[Instance], ask: Callable[[Instance], T]) -> dict[str, T | GatewayError]:
+        with ThreadPoolExecutor(min(MOST_THREADS, len(instances) or 1), "ask") as threads:
+            outcomes = threads.map(lambda each: self._outcome(each, ask), instances)
+            return {each.pk: outcome for each, outcome in zip(instances, outcomes, strict=True)}
 
     def _question(self, instance: Instance, statements_of: Callable[[Instance], list[str]]) -> bulk.Question | None:
         key, server = self._open.get(instance.pk, (None, None))
         sock = server.plain_socket if server is not None and key == _key(instance) else None
         return bulk.Question(sock, statements_of(instance)) if sock is not None else None
 
-    def _outcome(self, instance: Instance, limits: Limits, statements: list[str]) -> Outcome:
+    def _outcome(self, instance: Instance, ask: Callable[[Instance], T]) -> T | GatewayError:
         try:
-            return bulk.Answer(time.time(), self.ask(instance, limits, statements))
+            return ask(instance)
         except GatewayError as error:
             return error
         except Exception as error:
@@ -78,6 +85,13 @@ class Connections:
             log.exception("ask_failed", instance=instance.pk)
             self.drop(instance.pk)
             return GatewayError(f"{instance.host}:{instance.port}: {type(error).__name__}; the log says more.")
+
+    def _answer(self, instance: Instance, limits: Limits, statements: list[str]) -> bulk.Answer:
+        return bulk.Answer(time.time(), self.ask(instance, limits, statements))
+
+    def _rows(self, instance: Instance, limits: Limits, statement: str) -> Rows:
+        with self._conversation(instance, limits) as server:
+            return server.named_rows(statement)
 
     def ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[Values]:
         """The name-value rows of each statement. A connection that the server closed meanwhile is opened once more."""
@@ -90,10 +104,15 @@ class Connections:
         return self._ask(instance, limits, statements)
 
     def _ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[Values]:
+        with self._conversation(instance, limits) as server:
+            return [dict(server.rows(statement)) for statement in statements]
+
+    @contextmanager
+    def _conversation(self, instance: Instance, limits: Limits) -> Iterator[Server]:
         try:
             server = self._get(instance, limits)
-            server.until = time.monotonic() + limits.statement_seconds  # for all of them: many wait behind this one
-            return [dict(server.rows(statement)) for statement in statements]
+            server.until = time.monotonic() + limits.statement_seconds  # for all of it: many wait behind this one
+            yield server
         except GatewayError:
             self.drop(instance.pk)
             raise

@@ -15,10 +15,12 @@ from controlplane.core.ids import ID_LENGTH, new_id
 from controlplane.core.sealing import open_sealed, seal
 from controlplane.fleet.states import Provider, State
 from controlplane.gateway.engine import is_loaded_by
+from controlplane.gateway.known_servers import is_refused
 from controlplane.gateway.product import local_product
 from controlplane.parameters.models import Template
 
 OBSTACLE_LENGTH = 200
+FQC_VERSION_LENGTH = 32
 
 
 class InstanceClass(models.Model):
@@ -66,12 +68,14 @@ class Instance(models.Model):
     edition = models.CharField(max_length=32, blank=True)  # empty: none that is known
     engine_version = models.CharField(max_length=100, blank=True)  # as the server says it
     compatibility = models.CharField(max_length=16, blank=True)  # @@fqc_compatibility; empty without the engine
+    fqc_version = models.CharField(max_length=FQC_VERSION_LENGTH, blank=True)  # @@fqc_version; empty without the engine
     minor_version = models.PositiveIntegerField(null=True)  # @@fqc_minor_version; none without the engine
     cache_type = models.CharField(max_length=8, blank=True)  # @@fqc_type: OFF, ON or DEMAND
     cache_size_bytes = models.PositiveBigIntegerField(null=True)  # @@fqc_size
     engine_obstacle = models.CharField(  # @@Fqc_obstacle; empty if nothing is in the way, and without the engine
         max_length=OBSTACLE_LENGTH, blank=True
     )
+    engine_lost_at = models.DateTimeField(null=True)  # the server had the engine, and now answers without it
     proxy_enabled = models.BooleanField(default=False)
     tags = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=12, choices=State.choices, default=State.CREATING)
@@ -98,8 +102,9 @@ class Instance(models.Model):
 
     @property
     def takes_engine(self) -> bool:
-        """Whether the engine that there is to install can be loaded into servers of its product."""
-        return is_loaded_by(local_product(self.product), settings.ENGINE_LIBRARY)
+        """Whether the engine that there is to install can be loaded into such a server."""
+        product = local_product(self.product)
+        return is_loaded_by(product, settings.ENGINE_LIBRARY) and not is_refused(product, self.engine_version)
 
     @property
     def secret_context(self) -> str:

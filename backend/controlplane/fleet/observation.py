@@ -18,7 +18,7 @@ from controlplane.catalogue.sameness import is_same
 from controlplane.catalogue.selectors import line_list
 from controlplane.catalogue.server_variables import line_id
 from controlplane.catalogue.services import engine_line_store
-from controlplane.fleet.models import OBSTACLE_LENGTH, Instance, InstanceParameter
+from controlplane.fleet.models import FQC_VERSION_LENGTH, OBSTACLE_LENGTH, Instance, InstanceParameter
 from controlplane.gateway.product import EDITIONS, edition_of, product_of
 from controlplane.gateway.server import Server
 from controlplane.gateway.variables import variable_rows
@@ -26,7 +26,7 @@ from controlplane.gateway.variables import variable_rows
 STATUS_NAMES = ("Uptime", "Fqc_obstacle")
 START_SLACK = timedelta(seconds=10)  # clock and uptime are whole seconds, read one after the other
 IDENTITY_NAMES = (
-    "version", "fqc_minor_version", "fqc_compatibility", "fqc_type", "fqc_size",
+    "version", "fqc_version", "fqc_minor_version", "fqc_compatibility", "fqc_type", "fqc_size",
     *sorted({each.variable for each in EDITIONS} - {"version"}),
 )  # fmt: skip
 
@@ -39,6 +39,7 @@ class Identity:
     edition: str
     engine_version: str
     compatibility: str
+    fqc_version: str
     minor_version: int | None
     cache_type: str
     cache_size_bytes: int | None
@@ -52,6 +53,7 @@ class Identity:
             "edition": self.edition,
             "engine_version": self.engine_version,
             "compatibility": self.compatibility,
+            "fqc_version": self.fqc_version,
             "minor_version": self.minor_version,
             "cache_type": self.cache_type,
             "cache_size_bytes": self.cache_size_bytes,
@@ -75,6 +77,7 @@ def identity_of(variables: Mapping[str, str], status: Mapping[str, str], clock: 
         edition=edition_of(variables),
         engine_version=version[:100],
         compatibility=variables.get("fqc_compatibility", ""),
+        fqc_version=variables.get("fqc_version", "")[:FQC_VERSION_LENGTH],
         minor_version=int(minor_version) if minor_version.isdigit() else None,
         cache_type=variables.get("fqc_type", ""),
         cache_size_bytes=int(size) if (size := variables.get("fqc_size", "")).isdigit() else None,
@@ -97,6 +100,8 @@ def note_identity(instance: Instance, identity: Identity, *, is_new_start: bool 
     if all(getattr(instance, name) == value for name, value in facts.items()):
         return
     facts["last_seen_at"] = timezone.now()
+    if (identity.minor_version is None) != (instance.minor_version is None):
+        facts["engine_lost_at"] = facts["last_seen_at"] if identity.minor_version is None else None
     Instance.objects.filter(pk=instance.pk).update(**facts)
     for name, value in facts.items():
         setattr(instance, name, value)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from django.db.models import Count, Q, QuerySet
 from django.db.models.fields.json import KeyTransform
 
+from controlplane.catalogue.selectors import line_list
+from controlplane.catalogue.server_variables import line_id
 from controlplane.core.errors import NotFound
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.states import State
@@ -13,6 +16,7 @@ CONNECTED_BY = (
     "id", "provider", "product", "host", "port", "username", "password_sealed", "is_tls_required", "tls_ca",
     "public_key",
 )  # fmt: skip
+DEFAULT_LINE = "5.7"
 ANSWERING = (State.RUNNING, State.CHANGING)
 POLLED = (*ANSWERING, State.UNREACHABLE)
 
@@ -61,6 +65,24 @@ def instance_get(pk: str, *, counted: bool = False) -> Instance:
     if found is None:
         raise NotFound(f"There is no instance {pk}: list them with GET /api/v1/instances.")
     return found
+
+
+def fleet_line() -> str:
+    """The line whose parameters most instances have, as far as it is known; that of the managed service for none."""
+    versions = Instance.objects.exclude(engine_version="").values_list("engine_version").annotate(count=Count("id"))
+    counts: Counter[str] = Counter()
+    for version, count in versions.order_by():
+        counts[server_line_id(version)] += count
+    known = {line.id for line in line_list()}
+    return next((line for line, _ in counts.most_common() if line in known), DEFAULT_LINE)
+
+
+def server_line_id(version: str) -> str:
+    """Empty: it does not say a release."""
+    try:
+        return line_id(version)[0]
+    except ValueError:
+        return ""
 
 
 def class_get(name: str) -> InstanceClass:

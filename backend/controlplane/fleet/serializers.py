@@ -75,6 +75,15 @@ class InstanceClassWriteSerializer(serializers.Serializer[InstanceClass]):
         return given
 
 
+class CustomSizeSerializer(serializers.Serializer[InstanceClass]):
+    """What a machine has; what its database may use of it, expressions say."""
+
+    cpu_count = serializers.IntegerField(min_value=1, max_value=1024)
+    memory_bytes = serializers.IntegerField(min_value=128 * 1024**2, max_value=MAX_BYTES)
+    max_connections = serializers.IntegerField(min_value=1, max_value=100000)
+    storage_bytes = serializers.IntegerField(min_value=GIB, max_value=MAX_BYTES, default=100 * GIB)
+
+
 # Without seconds and offset, which the format `time` of the contract would promise.
 @extend_schema_field({"type": "string", "pattern": r"^([01][0-9]|2[0-3]):[0-5][0-9]$"})
 class MinuteField(serializers.TimeField):
@@ -117,6 +126,7 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
         help_text="Who built the server or runs it, such as Debian or Amazon RDS, if known."
     )
     has_engine = serializers.SerializerMethodField()
+    fqc_version = serializers.CharField(help_text="@@fqc_version; empty without the engine.")
     minor_version = serializers.IntegerField(allow_null=True, help_text="@@fqc_minor_version; null without the engine.")
     engine_obstacle = serializers.CharField(allow_blank=True, help_text=OBSTACLE_HELP)
     cache = serializers.SerializerMethodField()
@@ -127,7 +137,7 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
         model = Instance
         fields = (
             "id", "name", "provider", "endpoint", "instance_class", "engine_line", "product", "edition",
-            "engine_version", "compatibility", "minor_version", "has_engine", "engine_obstacle", "cache",
+            "engine_version", "compatibility", "fqc_version", "minor_version", "has_engine", "engine_obstacle", "cache",
             "proxy_enabled", "tags", "state", "state_reason", "maintenance_window", "drifted_count",
             "pending_restart_count", "version",
             "server_started_at", "last_seen_at", "created_at", "updated_at",
@@ -152,6 +162,32 @@ class TagsField(serializers.DictField):
         for name in tags:
             TAG(name)
         return tags
+
+
+class EndpointCheckSerializer(serializers.Serializer[Any]):
+    host = serializers.CharField(max_length=253, validators=[HOST])
+    port = serializers.IntegerField(min_value=1, max_value=65535)
+    username = serializers.CharField(max_length=80)
+    password = serializers.CharField(max_length=256, write_only=True, allow_blank=True, trim_whitespace=False)
+    is_tls_required = serializers.BooleanField(default=False)
+    tls_ca = serializers.CharField(max_length=100_000, allow_blank=True, validators=[certificates], default="")
+    public_key = serializers.CharField(
+        max_length=20_000, allow_blank=True, validators=[rsa_key], default="", help_text=PUBLIC_KEY
+    )
+
+
+class EndpointSeenSerializer(serializers.Serializer[Any]):
+    product = serializers.CharField()
+    edition = serializers.CharField()
+    engine_version = serializers.CharField()
+    fqc_version = serializers.CharField(help_text="Empty without the engine.")
+    minor_version = serializers.IntegerField(allow_null=True, help_text="@@fqc_minor_version; null without the engine.")
+    cpu_count = serializers.IntegerField(allow_null=True, help_text="Of its machine, where the server tells it.")
+    max_connections = serializers.IntegerField(allow_null=True)
+    buffer_pool_bytes = serializers.IntegerField(allow_null=True, help_text="Its machine has more than this.")
+    same_endpoint = serializers.ListField(
+        child=serializers.CharField(), help_text="Names of instances that are registered with this host and port."
+    )
 
 
 class InstanceCreateSerializer(serializers.Serializer[Instance]):
@@ -254,6 +290,7 @@ class InstanceParametersSerializer(serializers.Serializer[Any]):
 
 class FleetSummarySerializer(serializers.Serializer[Any]):
     instance_count = serializers.IntegerField()
+    engine_line = serializers.CharField(help_text="The line of most instances, which new templates get.")
     by_state = serializers.DictField(child=serializers.IntegerField())
     without_engine_count = serializers.IntegerField()
     drifted_count = serializers.IntegerField()

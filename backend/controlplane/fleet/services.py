@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from controlplane.audit.services import audit_record
 from controlplane.core.errors import Conflict, FieldError, Invalid, PasswordRequired
@@ -24,6 +24,7 @@ from controlplane.gateway.local import is_free
 from controlplane.settings.selectors import settings_get
 
 LOCAL_HOST = "127.0.0.1"
+CUSTOM = "custom-"  # what names of classes begin with that were made for one size
 CLASS_FACTS = ("name", "cpu_count", "memory_bytes", "memory_reserve_bytes", "max_connections", "storage_bytes")
 INSTANCE_FACTS = (
     "name", "provider", "host", "port", "username", "trial_username", "is_tls_required", "engine_line", "proxy_enabled",
@@ -49,6 +50,29 @@ def class_create(**facts: Any) -> InstanceClass:
         row = InstanceClass.objects.create(**facts)
     audit_record("instance_class.created", row, after=_class_facts(row))
     return row
+
+
+@transaction.atomic
+def class_of_size(*, cpu_count: int, memory_bytes: int, max_connections: int, storage_bytes: int) -> InstanceClass:
+    """One of these very numbers, or a new one, whose name says them."""
+    size = {"cpu_count": cpu_count, "memory_bytes": memory_bytes}
+    size |= {"max_connections": max_connections, "storage_bytes": storage_bytes}
+    found = (
+        InstanceClass.objects.filter(**size, memory_reserve_bytes=0, name__startswith=CUSTOM).order_by("name").first()
+    )
+    if found is not None:
+        return found
+    name = f"{CUSTOM}{cpu_count}cpu-{_short(memory_bytes)}-{max_connections}"
+    taken = InstanceClass.objects.filter(Q(name=name) | Q(name__startswith=f"{name}-")).count()
+    return class_create(name=f"{name}-{taken + 1}" if taken else name, memory_reserve_bytes=0, **size)
+
+
+def _short(size_bytes: int) -> str:
+    """16GiB; what is no whole number of a unit is told in the next smaller one."""
+    for unit, name in ((1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB")):
+        if size_bytes % unit == 0:
+            return f"{size_bytes // unit}{name}"
+    return str(size_bytes)
 
 
 @transaction.atomic

@@ -7,17 +7,23 @@ from typing import Any
 from django.db.models import Count, Q
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins
+from rest_framework.decorators import action
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.accounts.permissions import ReadViewerWriteAdmin
+from controlplane.accounts.permissions import ReadViewerWriteAdmin, ReadViewerWriteOperator
 from controlplane.core.etag import if_match
+from controlplane.core.throttling import CallerThrottle
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 from controlplane.fleet import selectors, services, showing
+from controlplane.fleet.endpoints import EndpointCheckThrottle, endpoint_look
 from controlplane.fleet.filters import InstanceFilter
 from controlplane.fleet.models import Instance, InstanceClass, InstanceParameter, TemplateUse
 from controlplane.fleet.serializers import (
+    CustomSizeSerializer,
+    EndpointCheckSerializer,
+    EndpointSeenSerializer,
     FleetSummarySerializer,
     InstanceClassSerializer,
     InstanceClassWriteSerializer,
@@ -34,7 +40,7 @@ class InstanceClassViewSet(mixins.ListModelMixin, ApiViewSet):
     queryset = InstanceClass.objects.all()
     serializer_class = InstanceClassSerializer
     permission_classes = (ReadViewerWriteAdmin,)
-    ordering = ("name",)
+    ordering = ("memory_bytes", "cpu_count", "name")
 
     @extend_schema(request=InstanceClassWriteSerializer, responses={201: InstanceClassSerializer})
     def create(self, request: Request) -> Response:
@@ -42,12 +48,31 @@ class InstanceClassViewSet(mixins.ListModelMixin, ApiViewSet):
         given.is_valid(raise_exception=True)
         return Response(InstanceClassSerializer(services.class_create(**given.validated_data)).data, status=201)
 
+    @extend_schema(request=CustomSizeSerializer, responses=InstanceClassSerializer)
+    @action(detail=False, methods=["post"], permission_classes=(ReadViewerWriteOperator,))
+    def custom(self, request: Request) -> Response:
+        """The class of a machine of this size: one that is there, or a new one."""
+        given = CustomSizeSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        return Response(InstanceClassSerializer(services.class_of_size(**given.validated_data)).data)
+
     def retrieve(self, request: Request, pk: str) -> Response:
         return Response(InstanceClassSerializer(selectors.class_get(pk)).data)
 
     def destroy(self, request: Request, pk: str) -> Response:
         services.class_delete(selectors.class_get(pk))
         return Response(status=204)
+
+
+class EndpointCheckView(ApiView):
+    throttle_classes = (CallerThrottle, EndpointCheckThrottle)
+
+    @extend_schema(operation_id="endpoints_check", request=EndpointCheckSerializer, responses=EndpointSeenSerializer)
+    def post(self, request: Request) -> Response:
+        """Connect to a server as it would be registered, and say what it is. That it was tried is on record."""
+        given = EndpointCheckSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        return Response(EndpointSeenSerializer(endpoint_look(**given.validated_data)).data)
 
 
 class InstanceReading(mixins.ListModelMixin, ApiViewSet):
@@ -123,6 +148,7 @@ class FleetSummaryView(ApiView):
         return Response(
             {
                 "instance_count": sum(states.values()),
+                "engine_line": selectors.fleet_line(),
                 "by_state": states,
                 "without_engine_count": without_engine,
                 **parameters,

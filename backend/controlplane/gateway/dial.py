@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Timer
 
 
 def dial(addresses: Sequence[str], port: int, until: float) -> socket.socket:
@@ -17,3 +19,22 @@ def dial(addresses: Sequence[str], port: int, until: float) -> socket.socket:
         except OSError as error:
             failure = error
     raise failure
+
+
+@contextmanager
+def ended_by(until: float, sock: socket.socket) -> Iterator[None]:
+    """A socket's timeout begins anew with every byte that arrives: this ends the whole, whoever waits for more."""
+    line = sock.dup()  # TLS takes the socket itself away
+    timer = Timer(max(until - time.monotonic(), 0), _hang_up, [line])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        line.close()
+
+
+def _hang_up(line: socket.socket) -> None:
+    with suppress(OSError):  # it was closed at this moment
+        line.shutdown(socket.SHUT_RDWR)

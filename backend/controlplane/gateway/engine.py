@@ -5,6 +5,7 @@ Into which products it can be loaded, the library says itself, by the symbols th
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
 from functools import lru_cache
@@ -43,6 +44,19 @@ def is_loaded_by(product: Product, library: Path) -> bool:
 def _symbols(library: Path, changed_at: int) -> frozenset[bytes]:
     content = library.read_bytes()
     return frozenset(each.engine_symbol for each in PRODUCTS if each.engine_symbol in content)
+
+
+def library_digest(library: Path) -> str:
+    """Tells one build from another; empty where there is none."""
+    try:
+        return _digest(library, library.stat().st_mtime_ns)
+    except OSError:
+        return ""
+
+
+@lru_cache(maxsize=4)
+def _digest(library: Path, changed_at: int) -> str:
+    return hashlib.sha256(library.read_bytes()).hexdigest()
 
 
 def library_minor_version(library: Path) -> int | None:

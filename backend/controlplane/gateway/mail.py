@@ -16,14 +16,13 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import EmailMessage
 from email.policy import SMTP
-from threading import Timer
 from typing import BinaryIO
 
-from controlplane.gateway.dial import dial
+from controlplane.gateway.dial import dial, ended_by
 from controlplane.gateway.endpoint import checked_addresses
 from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedEndpoint, Unreachable
 
@@ -124,7 +123,7 @@ def _is_this_machine(address: str) -> bool:
 def _session(server: MailServer) -> Iterator[smtplib.SMTP]:
     until = time.monotonic() + server.timeout_seconds
     try:
-        with dial(mail_addresses(server), server.port, until) as sock, _ended_by(until, sock):
+        with dial(mail_addresses(server), server.port, until) as sock, ended_by(until, sock):
             session = _opened(sock, server)
             try:
                 yield session
@@ -139,25 +138,6 @@ def _session(server: MailServer) -> Iterator[smtplib.SMTP]:
     except (smtplib.SMTPException, OSError) as error:
         why = f"not done within {server.timeout_seconds:g} s" if time.monotonic() >= until else error
         raise MailServerFailed(f"{server.place}: {why}. Check the address, and that the server is running.") from error
-
-
-@contextmanager
-def _ended_by(until: float, sock: socket.socket) -> Iterator[None]:
-    """A socket's timeout begins anew with every byte that arrives: this ends the whole, whoever waits for more."""
-    line = sock.dup()  # TLS takes the socket itself away
-    timer = Timer(max(until - time.monotonic(), 0), _hang_up, [line])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        line.close()
-
-
-def _hang_up(line: socket.socket) -> None:
-    with suppress(OSError):  # it was closed at this moment
-        line.shutdown(socket.SHUT_RDWR)
 
 
 class _Session(smtplib.SMTP):

@@ -52,6 +52,7 @@ class Product:
     # Keeps values itself, beyond its next start, where this variable is ON. Empty: it cannot.
     keeping_switch: str
     engine_symbol: bytes  # which a library has that can be loaded into it
+    engine_loads_into_known_lines_only: bool  # else it warns of others
     install_engine: tuple[str, ...]
     statistics: TableStatistics
     not_tables: str  # a pattern of tables that hold nothing, though they are counted like others; empty: there are none
@@ -130,6 +131,7 @@ MARIADB = LocalProduct(
     public_key_file="",
     owner="",
     engine_symbol=b"_maria_plugin_declarations_",
+    engine_loads_into_known_lines_only=False,
     install_engine=("INSTALL SONAME 'fqc'",),
     engine_installed_errors=frozenset({1968, 1125}),  # the plugin, or its function
 )
@@ -139,8 +141,19 @@ _MYSQL_VALUES = (
     " FROM performance_schema.variables_info i"
     " LEFT JOIN performance_schema.global_variables g ON g.VARIABLE_NAME = i.VARIABLE_NAME"
 )
+_MYSQL_VALUES_OF_5_7 = (
+    ", NULL, 'GLOBAL', '', NULL, NULL, NULL, NULL, NULL, NULL FROM performance_schema.global_variables g UNION ALL"
+    " SELECT LOWER(s.VARIABLE_NAME), 'VARCHAR', NULL, 'SESSION ONLY', '', NULL, NULL, NULL, NULL, NULL, NULL"
+    " FROM performance_schema.session_variables s"
+    " WHERE s.VARIABLE_NAME NOT IN (SELECT VARIABLE_NAME FROM performance_schema.global_variables)"
+)
 _MYSQL_DEFAULT = "IF(i.VARIABLE_SOURCE = 'COMPILED', g.VARIABLE_VALUE, NULL)"
 _MYSQL_FLAGS = "g.VARIABLE_VALUE REGEXP '=o(n|ff)(,|$)'"
+_MYSQL_GUESSED = (
+    "CASE WHEN g.VARIABLE_VALUE IN ('ON', 'OFF') THEN 'BOOLEAN'"
+    f" WHEN {_MYSQL_FLAGS} THEN 'FLAGSET' WHEN g.VARIABLE_VALUE REGEXP '^-?[0-9]+$' THEN 'BIGINT'"
+    " WHEN g.VARIABLE_VALUE REGEXP '^-?[0-9]+[.][0-9]+$' THEN 'DOUBLE' ELSE 'VARCHAR' END"
+)
 _MYSQL_RANGE = "NULLIF(%s.MIN_VALUE, ''), NULLIF(%s.MAX_VALUE, ''), NULL, NULL, NULL, NULL"
 
 MYSQL = LocalProduct(
@@ -154,12 +167,12 @@ MYSQL = LocalProduct(
         " REPLACE(m.VARIABLE_SCOPE, '_', ' '), m.DOCUMENTATION, " + _MYSQL_RANGE.replace("%s", "m") + _MYSQL_VALUES + ""
         " JOIN performance_schema.variables_metadata m ON m.VARIABLE_NAME = i.VARIABLE_NAME",
         # 8.0 and 8.4 do not. What a value looks like tells its type; where it can be a text, it is one.
-        f"SELECT LOWER(i.VARIABLE_NAME), CASE WHEN g.VARIABLE_VALUE IN ('ON', 'OFF') THEN 'BOOLEAN'"
-        f" WHEN {_MYSQL_FLAGS} THEN 'FLAGSET' WHEN g.VARIABLE_VALUE REGEXP '^-?[0-9]+$' THEN 'BIGINT'"
-        " WHEN g.VARIABLE_VALUE REGEXP '^-?[0-9]+[.][0-9]+$' THEN 'DOUBLE' ELSE 'VARCHAR' END,"
-        f" {_MYSQL_DEFAULT}, IF(g.VARIABLE_NAME IS NULL, 'SESSION ONLY', 'GLOBAL'), '',"
+        f"SELECT LOWER(i.VARIABLE_NAME), {_MYSQL_GUESSED}, {_MYSQL_DEFAULT},"
+        " IF(g.VARIABLE_NAME IS NULL, 'SESSION ONLY', 'GLOBAL'), '',"
         " IF(i.MAX_VALUE = '0', NULL, i.MIN_VALUE), IF(i.MAX_VALUE = '0', NULL, i.MAX_VALUE), NULL, NULL, NULL, NULL"
         + _MYSQL_VALUES,
+        # 5.7 says nothing but values.
+        "SELECT LOWER(g.VARIABLE_NAME), " + _MYSQL_GUESSED + _MYSQL_VALUES_OF_5_7,
     ),
     never_set="datadir",
     # It looks at rights before values, but only after it has looked at what can be set.
@@ -188,22 +201,24 @@ MYSQL = LocalProduct(
         "--tmpdir={tmp}",
         "--user={user}",
         "--skip-name-resolve",
-        "--innodb-redo-log-capacity=32M",
+        "--loose-innodb-redo-log-capacity=32M",
     ),
     section="mysqld",
+    # Older lines do not know all of these.
     options=(
         "skip-name-resolve",
         "skip-log-bin",
-        "mysqlx=OFF",  # it would listen on a port of its own
-        "innodb-redo-log-capacity=32M",
+        "loose-mysqlx=OFF",  # it would listen on a port of its own
+        "loose-innodb-redo-log-capacity=32M",
         "key-buffer-size=16M",
         # What is configured is in one place, which people see.
-        "persisted-globals-load=OFF",
+        "loose-persisted-globals-load=OFF",
     ),
     pool_limit_option="",
     public_key_file="public_key.pem",
     owner="root",
     engine_symbol=b"_mysql_plugin_declarations_",
+    engine_loads_into_known_lines_only=True,
     install_engine=tuple(f"INSTALL PLUGIN {name} SONAME 'fqc.so'" for name in ("fqc", "fqc_events", "query")),
     engine_installed_errors=frozenset({1125}),
 )

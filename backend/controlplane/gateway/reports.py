@@ -5,7 +5,7 @@ The engine's tests and ours hold both sides to docs/reference/engine.json.
 
 from __future__ import annotations
 
-STATUS, REASONS, QUERIES, TABLES, CURVE = "STATUS", "REASONS", "QUERIES", "TABLES", "CURVE"
+STATUS, REASONS, QUERIES, TABLES, CURVE, NEAR = "STATUS", "REASONS", "QUERIES", "TABLES", "CURVE", "NEAR"
 
 ITEM, VALUE = "Item", "Value"
 OWN_COUNTS = {
@@ -19,6 +19,8 @@ REASON, MEANING = "Reason", "Meaning"
 # Reasons that time alone takes away.
 PASSING_REASONS = {"table_unknown", "view_unknown", "changed", "no_memory", "session_settings", "not_reused"}
 
+DIGEST, QUERY, EXECUTIONS, TABLES_READ = "Digest", "Query", "Executions", "Tables"
+
 TABLE_SCHEMA, TABLE_NAME = "Table_schema", "Table_name"
 TABLE_NUMBERS = {
     "entries": "Entries",
@@ -30,3 +32,16 @@ TABLE_NUMBERS = {
 }
 
 SIZE_BYTES, HIT_RATIO = "Size_bytes", "Hit_ratio"
+
+NEAR_NAME, NEAR_ADDRESS = "Name", "Address"
+NEAR_NUMBERS = {
+    "attachment": "Attachment",
+    "protocol": "Protocol",
+    "tables": "Tables",
+    "entries": "Entries",
+    "stored_bytes": "Bytes",
+    "hits": "Hits",
+    "misses": "Misses",
+    "writers_waited": "Writers_waited",
+}
+NEAR_MILLISECONDS = {"lease_ms": "Lease_ms", "lag_ms": "Lag_ms", "waited_ms": "Waited_ms"}

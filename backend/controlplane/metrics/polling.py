@@ -21,12 +21,15 @@ from controlplane.fleet.kept_connections import PROCESS, Connections
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import endpoint_list
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.reports import NEAR
+from controlplane.gateway.server import Limits
 from controlplane.metrics.columns import STATUS_NAMES, VARIABLE_NAMES
 from controlplane.metrics.intervals import LONGEST_SECONDS, Reading, growth, reading_of
 from controlplane.metrics.live import fleet_values
 from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.partitions import partitions_ensure
 from controlplane.metrics.writing import Found, round_write
+from controlplane.near_caches.services import Listed, near_caches_note
 from controlplane.settings.selectors import settings_get
 
 TURN = "poll"
@@ -71,16 +74,19 @@ def poll_round(at: int, connections: Connections = PROCESS) -> Round:
     instances = list(endpoint_list())
     connections.keep_only({instance.pk for instance in instances})
     readings = _read_all(instances, connections)
-    _write(at, readings)
+    _write(at, readings, _near_caches(instances, readings, connections))
     done = Round(at, len(readings), len(instances) - len(readings), time.perf_counter() - started)
     log.info("poll_round", answered=done.answered_count, failed=done.failed_count, seconds=round(done.seconds, 3))
     return done
 
 
+def _limits() -> Limits:
+    return replace(usual_limits(), connect_seconds=CONNECT_SECONDS, statement_seconds=STATEMENT_SECONDS)
+
+
 def _read_all(instances: Sequence[Instance], connections: Connections) -> dict[str, Reading]:
-    limits = replace(usual_limits(), connect_seconds=CONNECT_SECONDS, statement_seconds=STATEMENT_SECONDS)
     readings = {}
-    for instance_id, outcome in connections.ask_all(instances, limits, lambda _: STATEMENTS).items():
+    for instance_id, outcome in connections.ask_all(instances, _limits(), lambda _: STATEMENTS).items():
         if isinstance(outcome, GatewayError):
             log.warning("poll_failed", instance=instance_id, code=outcome.code, detail=outcome.detail)
         else:
@@ -88,12 +94,27 @@ def _read_all(instances: Sequence[Instance], connections: Connections) -> dict[s
     return readings
 
 
+def _near_caches(
+    instances: Sequence[Instance], readings: dict[str, Reading], connections: Connections
+) -> dict[str, Listed]:
+    """Of each instance that answered. Only those that count any are asked for the list."""
+    listed = {pk: Listed(reading.at) for pk, reading in readings.items() if not reading.numbers.get("near_caches")}
+    having = [each for each in instances if each.pk in readings and each.pk not in listed]
+    for instance_id, rows in connections.rows_all(having, _limits(), f"SHOW FQC {NEAR}").items():
+        if isinstance(rows, GatewayError):
+            log.warning("near_caches_failed", instance=instance_id, code=rows.code, detail=rows.detail)
+        else:
+            listed[instance_id] = Listed(time.time(), rows)
+    return listed
+
+
 @transaction.atomic
-def _write(at: int, readings: dict[str, Reading]) -> None:
+def _write(at: int, readings: dict[str, Reading], near_caches: dict[str, Listed]) -> None:
     partitions_ensure(Sample, at, at)
     before = _readings_before(readings)
     longest = max(LONGEST_SECONDS, LONGEST_ROUNDS * settings_get().poll_interval_seconds)
     round_write(at, {pk: Found(reading, growth(before.get(pk), reading, longest)) for pk, reading in readings.items()})
+    near_caches_note(near_caches)
     event_publish("samples", "fleet", {"sampled_at": at, "answered": len(readings), "fleet": fleet_values(at)})
 
 

@@ -21,6 +21,7 @@ def notices(definition: Definition) -> list[Finding]:
                 f"{name} is not set through this product. {definition.access.reason}",
                 "only parameters that may be changed",
                 f"Leave {name} out.",
+                facts={"reason": definition.access.code},
             )
         ]
     if definition.needs_restart:
@@ -42,6 +43,7 @@ def unknown_parameter(line: Line, name: str) -> Finding:
     return Finding(
         Severity.BLOCKING, "unknown_parameter", name, f"{name} is not a parameter of {line.product} {line.version}",
         "a name of the catalogue", f"Did you mean {like}?" if like else "Correct the name, or remove it.",
+        facts={"server": f"{line.product} {line.version}", "like": f" ({like}?)" if like else ""},
     )  # fmt: skip
 
 
@@ -49,6 +51,7 @@ def refused_expression(name: str, error: ExpressionError) -> Finding:
     return Finding(
         Severity.BLOCKING, error.code, name, f"column {error.column}: {error.found}", error.expected,
         f"{error.hint[0].upper()}{error.hint[1:]}." if error.hint else "Correct the expression at this column.",
+        facts={"column": str(error.column), "found": error.found, "expected": error.expected},
     )  # fmt: skip
 
 
@@ -58,8 +61,18 @@ def misfit(definition: Definition, violation: Violation, text: str) -> Finding:
         code = "zero_on_this_class"
     remedy = f"Use {violation.nearest}, the nearest value that fits." if violation.nearest else "Correct the value."
     return Finding(
-        Severity.BLOCKING, code, definition.name, violation.detail, _needed(definition), remedy, violation.nearest
-    )
+        Severity.BLOCKING, code, definition.name, violation.detail, _needed(definition), remedy, violation.nearest,
+        facts={"value": violation.value, "allowed": _allowed(definition)},
+    )  # fmt: skip
+
+
+def _allowed(definition: Definition) -> str:
+    """In figures and names alone, for any language."""
+    allowed = definition.allowed
+    if allowed.minimum is None or allowed.maximum is None:
+        return allowed.notation or definition.type
+    step = f", {definition.divisor} x n" if definition.divisor > 1 else ""
+    return f"{allowed.minimum} to {allowed.maximum}{step}"
 
 
 def _needed(definition: Definition) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -21,3 +22,4 @@ class Finding:
     needed: str
     remedy: str
     nearest: str | None = None  # a value that would fit
+    facts: Mapping[str, str] = field(default_factory=dict)  # of which `seen` and `needed` speak, by name

@@ -53,6 +53,7 @@ def _over(code: str, severity: Severity, what: str, seen: int, class_bytes: int)
         severity, code, "", f"{what} take {_mib(seen)}, {seen * 100 // class_bytes} % of the class's memory",
         f"at most {_mib(class_bytes)}",
         "Lower innodb_buffer_pool_size or query_cache_size, or choose a larger class.",
+        facts={"taken": _mib(seen), "memory": _mib(class_bytes)},
     )  # fmt: skip
 
 

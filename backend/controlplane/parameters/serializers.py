@@ -58,7 +58,9 @@ class TemplateDetailSerializer(TemplateSerializer):
 class TemplateCreateSerializer(serializers.Serializer[Any]):
     name = TemplateNameField()
     description = serializers.CharField(max_length=200, allow_blank=True, default="")
-    engine_line = serializers.CharField(max_length=32, default="5.7")
+    engine_line = serializers.CharField(
+        max_length=32, required=False, help_text="Default: the line of most instances, or 5.7."
+    )
     values = serializers.DictField(child=ValueField(), default=dict)
     note = serializers.CharField(max_length=200, allow_blank=True, default="")
 
@@ -139,6 +141,11 @@ class FindingSerializer(serializers.Serializer[Finding]):
     needed = serializers.CharField()
     remedy = serializers.CharField()
     nearest = serializers.CharField(allow_null=True, help_text="A value that would fit.")
+    facts = serializers.DictField(
+        child=serializers.CharField(),
+        default=dict,
+        help_text="The figures and names of which `seen` and `needed` speak, for a client that tells them itself.",
+    )
 
 
 class TemplateResolveSerializer(serializers.Serializer[Any]):

@@ -10,8 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.accounts.permissions import ReadViewerWriteOperator, ViewerOnly
+from controlplane.catalogue.line import with_engine
 from controlplane.catalogue.selectors import line_get
 from controlplane.core.etag import if_match
+from controlplane.core.hooks import hooks
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 from controlplane.parameters import selectors, services
 from controlplane.parameters import serializers as shapes
@@ -46,7 +48,9 @@ class TemplateViewSet(ApiViewSet):
 
     @extend_schema(request=shapes.TemplateCreateSerializer, responses={201: shapes.TemplateDetailSerializer})
     def create(self, request: Request) -> Response:
-        return self._detail(services.template_create(**_given(shapes.TemplateCreateSerializer, request.data)), 201)
+        given = _given(shapes.TemplateCreateSerializer, request.data)
+        line = given.pop("engine_line", None) or hooks("fleet_line")["fleet"]()
+        return self._detail(services.template_create(engine_line=line, **given), 201)
 
     @extend_schema(request=shapes.TemplateUpdateSerializer, responses=shapes.TemplateDetailSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
@@ -108,7 +112,9 @@ class TemplateViewSet(ApiViewSet):
         given = _given(shapes.TemplateResolveSerializer, request.data)
         template = selectors.template_get(pk)
         values = selectors.template_values(template, given.get("version"))
-        found = resolve(line_get(template.engine_line), values, given["variables"], is_clamped=given["clamp"])
+        found = resolve(
+            with_engine(line_get(template.engine_line)), values, given["variables"], is_clamped=given["clamp"]
+        )
         return Response(shapes.ResolutionSerializer(found).data)
 
     def _detail(self, template: Template, status: int = 200) -> Response:

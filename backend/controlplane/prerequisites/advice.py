@@ -51,11 +51,17 @@ def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed |
     if found.result is not None:
         return Observed(**found.result)
     numbers = grown(found.counted_before, counted(readings.status))
-    return Observed(**numbers, seconds=(timezone.now() - found.started_at).total_seconds(), size_bytes=_knee(curve))
+    size = _knee(curve)
+    return Observed(
+        **numbers,
+        seconds=(timezone.now() - found.started_at).total_seconds(),
+        size_bytes=size,
+        predicted=size and curve.ratio_at(size),
+    )
 
 
 def _served(readings: Readings, curve: Curve) -> Observed:
-    """Since the server started, or since its counters were set to zero."""
+    """Counted since the server started, or since its counters were set to zero."""
     number = readings.number
     hits = number("Qcache_hits")
     return Observed(
@@ -64,6 +70,7 @@ def _served(readings: Readings, curve: Curve) -> Observed:
         microseconds=number("Fqc_time_saved_us"),
         seconds=number("Uptime_since_flush_status") or number("Uptime"),
         size_bytes=_knee(curve),
+        predicted=curve.ratio_at(number("query_cache_size")),
     )
 
 

@@ -26,7 +26,7 @@ def instance_check(instance: Instance) -> dict[str, Any]:
         findings += advice_findings(readings) + no_longer_set(instance)
     except GatewayError as error:
         # What was met when the server last answered is not said to be met now.
-        findings = [each for each in known_gate_findings(instance) if each.is_blocking] + [_unreachable(error)]
+        findings = [each for each in known_gate_findings(instance) if each.is_blocking] + [unreachable(error)]
     return {
         "is_ready": not any(finding.is_blocking for finding in findings),
         "checked_at": timezone.now(),
@@ -40,7 +40,7 @@ def observe(instance: Instance) -> Readings:
         return read(server, instance.instance_class.variables["DBInstanceClassMemory"])
 
 
-def _unreachable(error: GatewayError) -> InstanceFinding:
+def unreachable(error: GatewayError) -> InstanceFinding:
     return InstanceFinding(
         Severity.BLOCKING,
         error.code,

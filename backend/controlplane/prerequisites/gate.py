@@ -1,4 +1,4 @@
-"""The three conditions of the fast query cache: engine line, minor version, no dedicated proxy. Pure.
+"""The three conditions of the fast query cache: line, minor version, no dedicated proxy. Pure.
 
 Where no engine can be loaded, they say what works without it.
 """
@@ -24,7 +24,9 @@ ELSEWHERE = (
 
 class Gated(Protocol):
     engine_line: str
+    engine_version: str
     compatibility: str
+    fqc_version: str
     minor_version: int | None
     engine_obstacle: str
     proxy_enabled: bool
@@ -49,36 +51,57 @@ def known_gate_findings(instance: Gated) -> list[InstanceFinding]:
 
 def _engine_line(instance: Gated) -> InstanceFinding:
     line = instance.compatibility or instance.engine_line
+    is_met = line == LINE
     return InstanceFinding(
-        Severity.NOTICE if line == LINE else Severity.BLOCKING,
+        Severity.NOTICE if is_met else Severity.BLOCKING,
         "engine_line",
         "",
-        seen=f"engine line {line}",
-        needed=f"engine line {LINE}",
-        remedy="" if line == LINE else f"Move the data to an instance of line {LINE}.",
+        seen=server_name(instance) if is_met and instance.product else f"compatible with {line}",
+        needed=f"compatible with {LINE}",
+        remedy="" if is_met else f"Move the data to an instance of line {LINE}.",
+        facts={"server": server_name(instance) or line, "line": LINE},
     )
 
 
 def _minor_version(instance: Gated) -> InstanceFinding:
     version = instance.minor_version
     is_met = version is not None and version >= LEAST_MINOR_VERSION
-    needed = f"minor version {LEAST_MINOR_VERSION} or later"
+    needed = f"the engine, of {_day(LEAST_MINOR_VERSION)} or later"
     obstacle = "" if is_met else engine_obstacle(instance)
     if obstacle:
         seen, remedy = f"no engine is installed, and {obstacle}", f"{WITHOUT_ENGINE} {ELSEWHERE}"
-        return InstanceFinding(Severity.BLOCKING, "no_engine_there", "", seen, needed, remedy)
+        facts = {"server": instance.edition or server_name(instance), "least": _day(LEAST_MINOR_VERSION)}
+        return InstanceFinding(Severity.BLOCKING, "no_engine_there", "", seen, needed, remedy, facts=facts)
     is_local = instance.provider == "local"
-    remedy = "Upgrade the minor version." if is_local else "Install the engine on the server, then check again."
+    remedy = "Upgrade the engine." if is_local else "Install the engine on the server, then check again."
     install = Action(route="upgrade") if is_local else Action(statements=install_statements(instance))
     return InstanceFinding(
         Severity.NOTICE if is_met else Severity.BLOCKING,
         "minor_version",
         "",
-        seen=f"minor version {version}" if version else "no engine is installed",
+        seen=engine_name(instance) or "no engine is installed",
         needed=needed,
         remedy="" if is_met else remedy,
+        facts={"engine": engine_name(instance) or "none", "least": _day(LEAST_MINOR_VERSION)},
         action=None if is_met else install,
     )
+
+
+def server_name(instance: Gated) -> str:
+    """MariaDB 10.11.19; empty until it was reached."""
+    return f"{instance.product} {instance.engine_version.partition('-')[0]}".strip()
+
+
+def engine_name(instance: Gated) -> str:
+    """FQC 0.1.0 (2026-11-20): what the managed service calls a minor version is a day. Empty without the engine."""
+    if instance.minor_version is None:
+        return ""
+    return " ".join(filter(None, ["FQC", instance.fqc_version, f"({_day(instance.minor_version)})"]))
+
+
+def _day(minor_version: int) -> str:
+    text = str(minor_version)
+    return f"{text[:-4]}-{text[-4:-2]}-{text[-2:]}"
 
 
 def _idle(instance: Gated) -> InstanceFinding:
@@ -89,6 +112,7 @@ def _idle(instance: Gated) -> InstanceFinding:
         seen=f"the engine is installed, but serves nothing here: {instance.engine_obstacle}",
         needed="an engine that serves",
         remedy=f"Remove what is in the way, if it can be removed. {WITHOUT_ENGINE}",
+        facts={"obstacle": instance.engine_obstacle},
     )
 
 
@@ -96,8 +120,8 @@ def engine_obstacle(instance: Gated) -> str:
     """Why no engine can be loaded there; empty: it can be."""
     if is_managed(instance.edition):
         return f"{instance.edition} loads no plugins of its customers"
-    product = local_product(instance.product)
-    return "" if instance.takes_engine else f"this engine cannot be loaded into {product.name}"
+    name = server_name(instance) or local_product(instance.product).name
+    return "" if instance.takes_engine else f"this engine cannot be loaded into {name}"
 
 
 def install_statements(instance: Gated) -> tuple[str, ...]:

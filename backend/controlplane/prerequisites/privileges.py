@@ -70,6 +70,7 @@ def _missing(severity: Severity, name: str, account: str, grants: Grants, use: s
         needed=f"{rights}, for {use}",
         remedy=REMEDY,
         action=Action(statements=grant_statements(grants, account)),
+        facts={"account": account, "rights": rights, "use": "setting" if name else use},
     )
 
 
@@ -81,4 +82,5 @@ def _met(account: str) -> InstanceFinding:
         seen=f"the account {account} has the privileges for monitoring and for changing parameters",
         needed="",
         remedy="",
+        facts={"account": account},
     )

@@ -1,4 +1,8 @@
-"""Would the cache pay on this instance? One answer with its figures, the same words everywhere. Pure."""
+"""Would the cache pay on this instance? One answer with its figures, the same words everywhere. Pure.
+
+Its hit ratio is read off the predicted curve, where there is one: counters tell of everything since they began, the
+curve of the latest reads, and the two would contradict each other side by side.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +28,23 @@ class Observed:
     microseconds: int
     seconds: float
     size_bytes: int | None = None  # where the predicted curve flattens
+    predicted: float | None = None  # what that curve says of the size in question
 
     @property
     def hit_ratio(self) -> float | None:
+        return self._counted if self.predicted is None else self.predicted
+
+    @property
+    def _counted(self) -> float | None:
         return self.hits / self.requests if self.requests else None
 
     @property
     def saved_cores(self) -> float | None:
-        return self.microseconds / 1e6 / self.seconds if self.seconds > 0 else None
+        """As the hits that were counted saved, for as many as there are at that ratio."""
+        if self.seconds <= 0:
+            return None
+        share = (self.hit_ratio or 0) / self._counted if self._counted else 1
+        return self.microseconds * share / 1e6 / self.seconds
 
     @property
     def is_enough(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from controlplane.catalogue.normal import is_off
-from controlplane.gateway.known_servers import is_tested, tested_lines
+from controlplane.gateway.known_servers import is_refused, is_tested, tested_lines
 from controlplane.gateway.product import product_of
 from controlplane.parameters.findings import Severity
 from controlplane.parameters.memory import budget_bytes
@@ -67,6 +67,7 @@ def _pool_hit_ratio(readings: Readings) -> InstanceFinding | None:
         if is_met
         else "Give the buffer pool more memory before the cache takes some of it, or resize the instance.",
         action=None if is_met else _grown_pool(readings),
+        facts={"ratio": f"{ratio:.1%}", "least": f"{LEAST_POOL_HIT_RATIO:.0%}"},
     )
 
 
@@ -102,6 +103,7 @@ def _memory(readings: Readings) -> InstanceFinding | None:
         needed=f"at most {has // MIB} MiB, the memory of the class",
         remedy="Shrink the buffer pool, or resize the instance.",
         action=_pool_of(max(LEAST_POOL_BYTES, pool - (needed - has)), has),
+        facts={"taken": f"{needed // MIB} MiB", "memory": f"{has // MIB} MiB"},
     )
 
 
@@ -118,6 +120,7 @@ def _size(readings: Readings) -> InstanceFinding | None:
         needed=f"about {advised // MIB} MiB, 10 % of the buffer pool, or 20 % of the size of the result sets",
         remedy="Check the size against the predicted hit ratio, or use the suggested size.",
         action=_change("query_cache_size", str(rounded(advised))),
+        facts={"size": f"{size // MIB} MiB", "advised": f"{advised // MIB} MiB"},
     )
 
 
@@ -152,6 +155,11 @@ def _tables(readings: Readings) -> list[InstanceFinding]:
             needed="mostly reads",
             remedy="Leave it out by a rule." if runs_well(readings) else LEFT_OUT_OR_DEMANDED,
             action=_left_out(readings, table),
+            facts={
+                "table": f"{table.schema}.{table.table}",
+                "changed": str(table.rows_changed),
+                "read": str(table.rows_read),
+            },
         )
         for table in readings.tables
         if is_write_heavy(table) and not is_left_out(readings, table)
@@ -191,11 +199,11 @@ def _classic_cache(readings: Readings) -> InstanceFinding | None:
 
 
 def _server_line(readings: Readings) -> InstanceFinding | None:
-    """The engine only warns of it in the server's error log. Where a product has no engine, the gate says so."""
+    """The engine only warns of it in the server's error log. Where none loads, the gate says so."""
     version = readings.variables.get("version", "")
     product = product_of(version)
     lines = tested_lines(product)
-    if not version or not lines or is_tested(product, version):
+    if not version or not lines or is_tested(product, version) or is_refused(product, version):
         return None
     return InstanceFinding(
         Severity.ADVICE,
@@ -204,6 +212,7 @@ def _server_line(readings: Readings) -> InstanceFinding | None:
         seen=f"server {version}",
         needed=f"{product.name} {', '.join(lines)}",
         remedy="The engine has not been tested with this server version. Try it on a copy of the server first.",
+        facts={"version": version, "tested": f"{product.name} {', '.join(lines)}"},
     )
 
 

@@ -29,6 +29,19 @@ class PrerequisitesSerializer(serializers.Serializer[Any]):
     findings = InstanceFindingSerializer(many=True)
 
 
+class NearPrerequisitesSerializer(PrerequisitesSerializer):
+    is_ready = serializers.BooleanField(help_text="Nothing keeps a near cache from attaching.")
+    statements = serializers.ListField(
+        child=serializers.CharField(), help_text="For a person to run on the server: the account of the feed."
+    )
+    command = serializers.CharField(help_text="Starts a near cache on a host of the application.")
+
+
+class ServedConnectionsSerializer(serializers.Serializer[Any]):
+    served = serializers.IntegerField(help_text="For which the cache is on.")
+    all = serializers.IntegerField(help_text="Without those of the control plane.")
+
+
 class CacheStatusSerializer(serializers.Serializer[Any]):
     has_engine = serializers.BooleanField()
     is_enabled = serializers.BooleanField()
@@ -40,6 +53,7 @@ class CacheStatusSerializer(serializers.Serializer[Any]):
     limit_bytes = serializers.IntegerField(allow_null=True)
     hit_ratio = serializers.FloatField(allow_null=True, help_text="hits / (hits + inserts + not_cached), since start")
     counters = serializers.DictField(child=serializers.CharField(), help_text="Qcache_* and Fqc_* as the server says.")
+    connections = ServedConnectionsSerializer(allow_null=True, help_text="null: the engine does not count them.")
     reasons = serializers.ListField(child=serializers.DictField(child=serializers.CharField(allow_null=True)))
     rules = serializers.CharField(
         allow_null=True, allow_blank=True, help_text="fqc_rules as JSON; empty: none. null: an engine without rules."
@@ -69,7 +83,11 @@ class TableAdviceSerializer(serializers.Serializer[Any]):
 class RecommendationSerializer(serializers.Serializer[Any]):
     verdict = serializers.ChoiceField(choices=sorted(TEXTS))
     text = serializers.CharField()
-    hit_ratio = serializers.FloatField(allow_null=True, help_text="Of the reads observed; if the cache is on, of all.")
+    hit_ratio = serializers.FloatField(
+        allow_null=True,
+        help_text="Of the latest reads that can be cached, as the curve says: at the suggested size; once the cache is "
+        "on, at the present one.",
+    )
     saved_cores = serializers.FloatField(allow_null=True, help_text="Server time saved per second.")
     size_bytes = serializers.IntegerField(allow_null=True, help_text="Where the predicted hit ratio stops rising.")
     requests = serializers.IntegerField(help_text="Reads that this is based on.")

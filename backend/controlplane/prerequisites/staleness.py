@@ -30,6 +30,10 @@ def stale_reads(readings: Readings) -> InstanceFinding | None:
         needed=f"only reads that can be outdated, by table, schema, statement or account; {LONGEST_SECONDS} s at most",
         remedy="Limit these rules to reads that can be outdated; all other reads never are." if unlimited else "",
         action=_without(rules, unlimited) if unlimited else None,
+        facts={
+            "rules": "; ".join(f"{_what(rule) or '*'}: {_seconds(rule)} s" for rule in told),
+            "longest": str(LONGEST_SECONDS),
+        },
     )
 
 
@@ -56,8 +60,11 @@ def _seconds(rule: Mapping[str, Any]) -> int:
 
 
 def _said(rule: Mapping[str, Any]) -> str:
-    what = ", ".join(f"{name} {value}" for name, value in _scope(rule).items()) or "all tables"
-    return f"results of {what} may be {_seconds(rule)} s old"
+    return f"results of {_what(rule) or 'all tables'} may be {_seconds(rule)} s old"
+
+
+def _what(rule: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in _scope(rule).items())
 
 
 def _served(readings: Readings) -> str:

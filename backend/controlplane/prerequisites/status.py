@@ -16,7 +16,12 @@ from controlplane.gateway.privileges import grant_statements
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.readings import NOT_TABLES, SYSTEM_SCHEMAS
 
-NO_REPORT = "The engine on this server does not offer this report: upgrade its minor version."
+NO_REPORT = "The engine on this server does not offer this report: upgrade it."
+OWN_CONNECTIONS = """
+SELECT COUNT(*) FROM information_schema.PROCESSLIST p JOIN information_schema.PROCESSLIST own
+ON own.ID = CONNECTION_ID() AND p.USER = own.USER
+AND SUBSTRING_INDEX(p.HOST, ':', 1) = SUBSTRING_INDEX(own.HOST, ':', 1)
+"""
 SETTINGS = ("query_cache_type", "query_cache_size", "query_cache_limit")
 
 
@@ -26,6 +31,7 @@ def cache_status(instance: Instance) -> dict[str, Any]:
         counters = server.status("Qcache%") | server.status("Fqc%")
         kind, size, limit = (server.variable(name) for name in SETTINGS)
         reasons = report(server, reports.REASONS).rows
+        connections = served_connections(server, counters)
         version, rules = server.variable("fqc_version"), server.variable("fqc_rules")
     has_engine = instance.minor_version is not None
     return {
@@ -39,9 +45,19 @@ def cache_status(instance: Instance) -> dict[str, Any]:
         "limit_bytes": limit and int(limit),
         "hit_ratio": hit_ratio(counters),
         "counters": counters,
+        "connections": connections,
         "reasons": reasons,
         "rules": rules,
     }
+
+
+def served_connections(server: Server, counters: dict[str, str]) -> dict[str, int] | None:
+    """Without those of the control plane, which stay out of the cache. None: an engine that does not count them."""
+    told = counters.get("Fqc_connections_served")
+    if told is None:
+        return None
+    every = int(server.status("Threads_connected")["Threads_connected"])
+    return {"served": int(told), "all": max(int(told), every - int(server.value(OWN_CONNECTIONS)))}
 
 
 def hit_ratio(counters: dict[str, str]) -> float | None:
@@ -107,6 +123,11 @@ class Curve:
 
     points: list[tuple[int, float]]
     note: str = ""
+
+    def ratio_at(self, size_bytes: int) -> float | None:
+        """Of the size that is nearest to it."""
+        nearest = min(self.points, key=lambda point: abs(point[0] - size_bytes), default=None)
+        return nearest and nearest[1]
 
 
 def cache_curve(instance: Instance) -> Curve:

@@ -38,6 +38,8 @@ COUNTED = tuple(reports.OWN_COUNTS)
 # An engine that wakes first waits for what it did not see begin, then looks the tables up, and finds its memory.
 WAKING_SECONDS = 10.0
 PAUSE_SECONDS = 0.02
+# A result may wait until its tables have been looked up.
+SETTLING_SECONDS = 2.0
 KEPT_CHARACTERS = 4000  # of a statement, in the audit
 
 
@@ -67,7 +69,7 @@ def trial_run(instance: Instance, *, statement: str, repetitions: int, database:
     _note(instance, statement, database)
     with connected(instance, Use.TRIAL) as server:
         if server.variable("fqc_minor_version") is None:
-            raise Conflict(f"{instance.name} has no engine: upgrade its minor version first.", code="minor_version")
+            raise Conflict(f"{instance.name} has no engine: install it first.", code="minor_version")
         trial_account_check(server, instance.name, address_of(instance, Use.TRIAL).username)
         _prepare(server, database)
         server.set_session("query_cache_type", 0)
@@ -81,8 +83,7 @@ def trial_run(instance: Instance, *, statement: str, repetitions: int, database:
         size = int(server.variable("query_cache_size") or 0)
         before = _awake(server, statement, has_memory=can_lend or size > 0)
         cached = _timed(server, statement, repetitions)
-        after = _counts(server)
-        delta = {name: getattr(after, name) - getattr(before, name) for name in COUNTED}
+        after, delta = _settled(server, before, repetitions)
         reason = after.reason if delta["not_cached"] else ""
         explanation = _meaning(server, reason)
     return {
@@ -135,6 +136,17 @@ def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:
     return counts
 
 
+def _settled(server: Server, before: Counts, repetitions: int) -> tuple[Counts, dict[str, int]]:
+    """The counts once they account for every read, and what has been added to them."""
+    until = monotonic() + SETTLING_SECONDS
+    while True:
+        after = _counts(server)
+        delta = {name: getattr(after, name) - getattr(before, name) for name in COUNTED}
+        if sum(delta.values()) >= repetitions or monotonic() >= until:
+            return after, delta
+        sleep(PAUSE_SECONDS)
+
+
 def _read(server: Server, statement: str) -> None:
     with told_in_own_words(server.place):
         server.skip(statement)
@@ -185,7 +197,7 @@ def _counting(server: Server) -> Iterator[None]:
 def _verdict(delta: dict[str, int], repetitions: int, size_bytes: int, *, can_lend: bool, explanation: str) -> str:
     if size_bytes == 0 and not can_lend:
         return (
-            "query_cache_size is 0, so nothing could be kept. Upgrade the minor version: a newer engine lends a trial "
+            "query_cache_size is 0, so nothing could be kept. Upgrade the engine: a newer engine lends a trial "
             "memory. Or set query_cache_size and leave query_cache_type at 0: nothing is served to anybody yet."
         )
     lent = " query_cache_size is 0: the engine lent this one session memory for it." if size_bytes == 0 else ""

@@ -21,6 +21,7 @@ def no_longer_set(instance: Instance) -> list[InstanceFinding]:
             needed="only parameters that may be changed",
             remedy=f"Reset {each.name}; if the server needs it, set it there.",
             action=Action(route="changes", body={"parameters": {each.name: None}}),
+            facts={"reason": each.access.code},
         )
         for each in refused
     ]

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from controlplane.accounts.permissions import role_in_force
 from controlplane.core.views import ApiView
 from controlplane.fleet.selectors import instance_get
-from controlplane.prerequisites import advice, check, status, trial
+from controlplane.prerequisites import advice, check, near_caches, status, trial
 from controlplane.prerequisites.minor_versions import minor_version_list
 from controlplane.prerequisites.serializers import (
     CacheAdviceSerializer,
@@ -17,6 +17,7 @@ from controlplane.prerequisites.serializers import (
     CacheStatusSerializer,
     CacheTablesSerializer,
     MinorVersionsSerializer,
+    NearPrerequisitesSerializer,
     PrerequisitesSerializer,
     TrialRequestSerializer,
     TrialSerializer,
@@ -35,6 +36,13 @@ class PrerequisitesView(ApiView):
     def get(self, request: Request, pk: str) -> Response:
         """Whether the fast query cache may be enabled, checked against the live server."""
         return Response(PrerequisitesSerializer(check.instance_check(instance_get(pk))).data)
+
+
+class NearPrerequisitesView(ApiView):
+    @extend_schema(operation_id="instances_near_prerequisites", responses=NearPrerequisitesSerializer)
+    def get(self, request: Request, pk: str) -> Response:
+        """Whether near caches may attach to the live server and pay there, and how to start one."""
+        return Response(NearPrerequisitesSerializer(near_caches.near_caches_check(instance_get(pk))).data)
 
 
 class CacheStatusView(ApiView):

@@ -23,17 +23,27 @@ from controlplane.audit.services import audit_record
 from controlplane.changes.execution import change_run
 from controlplane.changes.models import ChangeSet
 from controlplane.changes.planning import preview_parameters
-from controlplane.changes.services import change_approve_held, change_make
-from controlplane.changes.states import ENDED, ChangeState, Kind
+from controlplane.changes.services import (
+    change_approve_held,
+    change_make,
+    revert_make,
+    revert_preview,
+    upgrade_preview,
+)
+from controlplane.changes.states import ENDED, ChangeState, Kind, When
+from controlplane.changes.windows import window_opening
 from controlplane.core import clock
 from controlplane.core.errors import Conflict, Problem
 from controlplane.core.request_context import acting_as
+from controlplane.fleet.models import Instance
 from controlplane.fleet.template_uses import template_use_note
+from controlplane.gateway.engine import library_digest
 from controlplane.parameters.models import TemplateVersion
 from controlplane.rollouts.delivery import deliver_advance, deliver_item
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
 from controlplane.rollouts.services import tell
-from controlplane.rollouts.states import AT_WORK, NOT_BEGUN, ApplyState, ItemState
+from controlplane.rollouts.states import AT_WORK, NOT_BEGUN, ApplyKind, ApplyState, ItemState
+from controlplane.rollouts.upgrading import Wave
 
 LOST_AFTER = timedelta(seconds=60)
 OWN_SECONDS = 2.0  # then other tasks have their turn, and a worker that is to stop may
@@ -53,17 +63,51 @@ def advance(fleet_apply_id: str, *, keeps_one: bool = False) -> int | None:
         _end(row, ApplyState.STOPPED)
         return None
     at_work = sum(states[state] for state in AT_WORK)
+    if row.kind == ApplyKind.UPGRADE and (at_work or not _wave_passed(row)):
+        return None
     room = max(row.parallelism - at_work, 0)
-    chosen = list(row.items.filter(state=ItemState.PENDING).values_list("pk", flat=True)[:room])
+    pending = row.items.filter(state=ItemState.PENDING)
+    chosen = list(_in_time(row, pending).values_list("pk", flat=True)[:room])
     if chosen:
         handed_out = FleetApplyItem.objects.filter(pk__in=chosen)
         handed_out.update(state=ItemState.DISPATCHED, dispatched_at=clock.shared_now())
     own = chosen.pop(0) if chosen and keeps_one else None
     for pk in chosen:
         transaction.on_commit(lambda pk=pk: deliver_item(pk))
-    if not at_work and not chosen and own is None:
+    if not at_work and not chosen and own is None and not pending.exists():
         _end(row, ApplyState.DONE)
     return own
+
+
+def _wave_passed(row: FleetApply) -> bool:
+    """Whether the next wave of an upgrade may begin; what a gate finds ends it all. The sweep looks again."""
+    items = list(row.items.filter(state=ItemState.APPLIED, passed_at=None).select_related("instance"))
+    wave = Wave(row, items)
+    failures = wave.failures()
+    for pk, detail in failures.items():
+        FleetApplyItem.objects.filter(pk=pk).update(state=ItemState.FAILED, detail=detail)
+    if failures:
+        _end(row, ApplyState.STOPPED)
+    elif wave.is_over():
+        row.items.filter(pk__in=[item.pk for item in items]).update(passed_at=timezone.now())
+        return True
+    return False
+
+
+def _in_time(row: FleetApply, pending: QuerySet[FleetApplyItem]) -> QuerySet[FleetApplyItem]:
+    """Those that may begin now: the sweep looks again, and what waits for its window keeps nobody else waiting."""
+    now = clock.shared_now()
+    if row.when == When.AT and row.at is not None and row.at > now:
+        return pending.none()
+    if row.when != When.WINDOW:
+        return pending
+    place = ("instance__window_weekday", "instance__window_start", "instance__window_minutes")
+    windows = pending.exclude(instance=None).order_by().values_list(*place).distinct()
+    is_open = Q(instance=None)
+    for window in windows:
+        if window_opening(now, *window) <= now:
+            is_open |= Q(**dict(zip(place, window, strict=True)))
+    return pending.filter(is_open)
 
 
 def _end(row: FleetApply, state: ApplyState) -> None:
@@ -92,7 +136,9 @@ def run_item(item_id: int) -> str | None:
     mine = FleetApplyItem.objects.filter(pk=item_id, state=ItemState.DISPATCHED)
     if not mine.update(state=ItemState.RUNNING, dispatched_at=clock.shared_now()):  # it may have waited for long
         return None
-    item = FleetApplyItem.objects.select_related("fleet_apply__template", "instance__instance_class").get(pk=item_id)
+    item = FleetApplyItem.objects.select_related(
+        "fleet_apply__template", "instance__instance_class", "reverts__instance"
+    ).get(pk=item_id)
     row = item.fleet_apply
     # Who started it has agreed to what its preview said: as an administrator only if that was needed.
     with acting_as(row.started_by, row.started_by_id, role=Role.ADMIN if row.needs_admin else Role.OPERATOR):
@@ -109,6 +155,10 @@ def _change_for(item: FleetApplyItem) -> ChangeSet | None:
     instance, row = item.instance, item.fleet_apply
     if instance is None or instance.version != item.instance_version:
         raise Conflict("The instance has changed since the preview: preview it again.", code="instance_moved")
+    if item.reverts is not None:
+        return _revert_for(item, item.reverts)
+    if row.kind == ApplyKind.UPGRADE:
+        return _upgrade_for(item, instance)
     preview = preview_parameters(instance, parameters=row.values, allow_restart=row.allow_restart)
     template = row.template and TemplateVersion(template=row.template, number=row.template_version)
     if not preview.lines:
@@ -117,16 +167,40 @@ def _change_for(item: FleetApplyItem) -> ChangeSet | None:
         return None
     with transaction.atomic():
         _refuse_if_given_up(item)
-        change = change_make(
-            instance, Kind.PARAMETERS, preview, note=f"fleet apply {row.pk} of {row.template_name}", template=template
-        )
-        if change.needs_second_person:
-            told = "A restart needs a second person's approval: apply to this instance separately."
-            raise Conflict(told, code="second_person_needed")
-        change_approve_held(change)
-        if not _held(item).update(change=change):
-            raise _given_up()
-        return change
+        note = f"fleet apply {row.pk} of {row.template_name}"
+        return _approved(item, change_make(instance, Kind.PARAMETERS, preview, note=note, template=template))
+
+
+def _revert_for(item: FleetApplyItem, change: ChangeSet) -> ChangeSet:
+    preview = revert_preview(change)
+    with transaction.atomic():
+        _refuse_if_given_up(item)
+        return _approved(item, revert_make(change, preview))
+
+
+def _upgrade_for(item: FleetApplyItem, instance: Instance) -> ChangeSet | None:
+    row = item.fleet_apply
+    if library_digest(settings.ENGINE_LIBRARY) != row.library_digest:
+        raise Conflict("The engine's library was replaced since the preview: preview it again.", code="library_moved")
+    if instance.minor_version == row.minor_version:
+        return None
+    preview = upgrade_preview(instance)
+    if preview.needs_restart and not row.allow_restart:
+        raise Conflict("A restart loads the new engine: allow it.", code="restart_needed")
+    with transaction.atomic():
+        _refuse_if_given_up(item)
+        note = f"fleet apply {row.pk} of the engine's minor version {row.minor_version}"
+        return _approved(item, change_make(instance, Kind.UPGRADE, preview, note=note))
+
+
+def _approved(item: FleetApplyItem, change: ChangeSet) -> ChangeSet:
+    if change.needs_second_person:
+        told = "A restart needs a second person's approval: apply to this instance separately."
+        raise Conflict(told, code="second_person_needed")
+    change_approve_held(change)
+    if not _held(item).update(change=change):
+        raise _given_up()
+    return change
 
 
 def _held(item: FleetApplyItem) -> QuerySet[FleetApplyItem]:

@@ -1,4 +1,4 @@
-"""One template for many instances: the template's values as they were previewed, and one item per instance."""
+"""One template, or one build of the engine, for many instances: as it was previewed, and one item per instance."""
 
 from __future__ import annotations
 
@@ -7,23 +7,31 @@ from functools import partial
 from django.db import models
 
 from controlplane.changes.models import ChangeSet
+from controlplane.changes.states import When
 from controlplane.core.ids import ID_LENGTH, new_id
 from controlplane.fleet.models import Instance
 from controlplane.parameters.models import Template
-from controlplane.rollouts.states import ApplyState, ItemState
+from controlplane.rollouts.states import ApplyKind, ApplyState, ItemState
 
 
 class FleetApply(models.Model):
     id = models.CharField(primary_key=True, max_length=ID_LENGTH, default=partial(new_id, "fla"), editable=False)
+    kind = models.CharField(max_length=12, choices=ApplyKind.choices, default=ApplyKind.PARAMETERS)
     template = models.ForeignKey(Template, on_delete=models.SET_NULL, null=True, related_name="fleet_applies")
-    template_name = models.CharField(max_length=64)
-    template_version = models.PositiveIntegerField()
+    template_name = models.CharField(max_length=64, blank=True)
+    template_version = models.PositiveIntegerField(default=0)
+    minor_version = models.PositiveIntegerField(null=True, help_text="Of the engine that an upgrade installs.")
+    library_digest = models.CharField(max_length=64, blank=True, help_text="Of its file at the preview.")
+    settle_seconds = models.PositiveIntegerField(default=0, help_text="How long each wave of an upgrade is watched.")
     values = models.JSONField(help_text="Of the template at the preview: later versions do not matter.")
     parallelism = models.PositiveIntegerField(default=5)
     max_failures = models.PositiveIntegerField(default=0, help_text="One more failure stops it.")
     allow_restart = models.BooleanField(default=False)
     needs_admin = models.BooleanField(default=False, help_text="Only administrators may start it.")
     note = models.CharField(max_length=500, blank=True)
+    when = models.CharField(max_length=8, choices=When.choices, default=When.NOW)
+    at = models.DateTimeField(null=True)
+    reverts = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="reverted_by")
     state = models.CharField(max_length=12, choices=ApplyState.choices, default=ApplyState.PREVIEWED)
     created_by = models.CharField(max_length=150)
     created_by_id = models.CharField(max_length=ID_LENGTH, blank=True)
@@ -45,12 +53,16 @@ class FleetApplyItem(models.Model):
     instance_name = models.CharField(max_length=64)
     instance_version = models.PositiveIntegerField()
     change = models.ForeignKey(ChangeSet, on_delete=models.SET_NULL, null=True)
+    reverts = models.ForeignKey(
+        ChangeSet, on_delete=models.SET_NULL, null=True, related_name="+", help_text="What it takes back."
+    )
     state = models.CharField(max_length=12, choices=ItemState.choices, default=ItemState.PENDING)
     detail = models.TextField(blank=True)
     lines = models.JSONField(default=list)
     needs_restart = models.BooleanField(default=False)
     dispatched_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    passed_at = models.DateTimeField(null=True, help_text="When the gates let an upgraded instance pass.")
 
     class Meta:
         ordering = ("id",)

@@ -19,7 +19,7 @@ from controlplane.fleet.states import Provider
 from controlplane.parameters.findings import Finding, Severity
 from controlplane.prerequisites.gate import gate_findings
 
-UNTOLD = ("unit", "is_running", "needs_admin")  # of a line
+UNTOLD = ("is_running", "needs_admin")  # of a line
 
 
 @dataclass(frozen=True)

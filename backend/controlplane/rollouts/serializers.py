@@ -4,13 +4,16 @@ from typing import Any
 
 from rest_framework import serializers
 
+from controlplane.changes.serializers import TimingSerializer
 from controlplane.fleet.serializers import TagsField
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
 from controlplane.rollouts.selectors import fleet_applies_counts
+from controlplane.rollouts.states import ApplyKind
 
 
 class FleetApplyLineSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
+    unit = serializers.CharField(default="")
     old_submitted = serializers.CharField(allow_null=True)
     new_submitted = serializers.CharField(allow_null=True)
     old_value = serializers.CharField(allow_null=True)
@@ -20,14 +23,16 @@ class FleetApplyLineSerializer(serializers.Serializer[Any]):
 
 class FleetApplySerializer(serializers.ModelSerializer[FleetApply]):
     template = serializers.CharField(source="template_id", allow_null=True)
+    reverts = serializers.CharField(source="reverts_id", allow_null=True, help_text="The fleet apply it rolls back.")
     counts = serializers.SerializerMethodField(help_text="How many items are in which state.")
 
     class Meta:
         model = FleetApply
         fields = (
-            "id", "template", "template_name", "template_version", "parallelism", "max_failures", "allow_restart",
-            "needs_admin", "note", "state", "counts", "created_by", "started_by", "version", "created_at",
-            "started_at", "finished_at",
+            "id", "kind", "template", "template_name", "template_version", "minor_version", "settle_seconds",
+            "parallelism", "max_failures", "allow_restart",
+            "needs_admin", "note", "when", "at", "reverts", "state", "counts", "created_by",
+            "started_by", "version", "created_at", "started_at", "finished_at",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -53,12 +58,16 @@ class FleetApplyItemSerializer(serializers.ModelSerializer[FleetApplyItem]):
             "lines",
             "needs_restart",
             "finished_at",
+            "passed_at",
         )
         read_only_fields = fields
 
 
 class FleetSelectionSerializer(serializers.Serializer[Any]):
-    template = serializers.CharField(max_length=64)
+    kind = serializers.ChoiceField(ApplyKind.choices, default=ApplyKind.PARAMETERS, help_text="Upgrade: of the engine.")
+    template = serializers.CharField(
+        max_length=64, required=False, allow_null=True, default=None, help_text="Name or id; not for an upgrade."
+    )
     template_version = serializers.IntegerField(
         min_value=1, max_value=2**31 - 1, required=False, allow_null=True, default=None
     )
@@ -69,11 +78,22 @@ class FleetSelectionSerializer(serializers.Serializer[Any]):
     every = serializers.BooleanField(default=False, help_text="Every instance.")
     allow_restart = serializers.BooleanField(default=False)
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        is_upgrade = attrs["kind"] == ApplyKind.UPGRADE
+        if is_upgrade and attrs["template"]:
+            raise serializers.ValidationError({"template": "An upgrade takes no template: leave it out."})
+        if not is_upgrade and not attrs["template"]:
+            raise serializers.ValidationError({"template": "Name a template."})
+        validated: dict[str, Any] = super().validate(attrs)
+        return validated
 
-class FleetApplyCreateSerializer(FleetSelectionSerializer):
+
+class FleetApplyCreateSerializer(FleetSelectionSerializer, TimingSerializer):
     parallelism = serializers.IntegerField(min_value=1, max_value=100, default=5)
     max_failures = serializers.IntegerField(min_value=0, max_value=10_000, default=0, help_text="One more stops it.")
-    note = serializers.CharField(max_length=500, allow_blank=True, default="")
+    settle_seconds = serializers.IntegerField(
+        min_value=0, max_value=86_400, default=120, help_text="Of an upgrade: how long each wave is watched."
+    )
     start = serializers.BooleanField(default=False)
 
 
@@ -86,6 +106,8 @@ class FleetPreviewItemSerializer(serializers.Serializer[Any]):
 
 
 class FleetPreviewSerializer(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(ApplyKind.choices)
+    minor_version = serializers.IntegerField(allow_null=True)
     template_name = serializers.CharField()
     template_version = serializers.IntegerField()
     items = FleetPreviewItemSerializer(many=True)

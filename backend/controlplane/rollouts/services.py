@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -10,19 +12,23 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from controlplane.audit.services import audit_record
+from controlplane.changes.models import ChangeSet
 from controlplane.changes.planning import is_by_admin
 from controlplane.changes.services import change_abort
+from controlplane.changes.states import ChangeState, When
 from controlplane.core.errors import Conflict, Denied, FieldError, Invalid
+from controlplane.core.etag import row_held
 from controlplane.core.events import event_publish
 from controlplane.core.one_at_a_time import one_at_a_time
 from controlplane.core.request_context import caller
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_list, instance_tagged
-from controlplane.parameters.selectors import template_get, template_version_get
 from controlplane.rollouts.delivery import deliver_advance
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
 from controlplane.rollouts.planning import ItemPreview, preview_fleet
-from controlplane.rollouts.states import NOT_BEGUN, ApplyState, ItemState
+from controlplane.rollouts.states import NOT_BEGUN, OVER, ApplyKind, ApplyState, ItemState
+from controlplane.rollouts.subjects import Subject, subject_of
+from controlplane.rollouts.upgrading import preview_upgrade
 
 MOST_INSTANCES = 10_000
 
@@ -53,45 +59,102 @@ def _refuse_unknown(names: Sequence[str], found: list[Instance]) -> None:
 
 
 def fleet_apply_preview(
-    *, template: str, template_version: int | None, allow_restart: bool, **which: Any
-) -> tuple[Any, list[ItemPreview]]:
-    version = template_version_get(template_get(template), template_version)
-    return version, preview_fleet(instances_wanted(**which), version.values, allow_restart=allow_restart)
+    *,
+    template: str | None,
+    template_version: int | None,
+    allow_restart: bool,
+    kind: str = ApplyKind.PARAMETERS,
+    **which: Any,
+) -> tuple[Subject, list[ItemPreview]]:
+    subject, instances = subject_of(kind, template, template_version), instances_wanted(**which)
+    if kind == ApplyKind.UPGRADE:
+        return subject, preview_upgrade(instances, subject.minor_version, allow_restart=allow_restart)
+    return subject, preview_fleet(instances, subject.values, allow_restart=allow_restart)
 
 
 @transaction.atomic
 def fleet_apply_create(
     *,
-    template: str,
-    template_version: int | None,
     parallelism: int,
     max_failures: int,
     allow_restart: bool,
     note: str,
     start: bool,
-    **which: Any,
+    settle_seconds: int = 0,
+    when: str = When.NOW,
+    at: datetime | None = None,
+    **what_and_which: Any,
 ) -> FleetApply:
-    version, previews = fleet_apply_preview(
-        template=template, template_version=template_version, allow_restart=allow_restart, **which
-    )
+    subject, previews = fleet_apply_preview(allow_restart=allow_restart, **what_and_which)
     who = caller()
     row = FleetApply.objects.create(
-        template=version.template,
-        template_name=version.template.name,
-        template_version=version.number,
-        values=version.values,
+        **asdict(subject),
+        settle_seconds=settle_seconds,
         parallelism=parallelism,
         max_failures=max_failures,
         allow_restart=allow_restart,
         needs_admin=any(each.needs_admin and not each.blocking for each in previews),
         note=note,
+        when=when,
+        at=at,
         created_by=who.actor,
         created_by_id=who.actor_id,
     )
     FleetApplyItem.objects.bulk_create([_item(row, preview) for preview in previews], batch_size=500)
-    audit_record("fleet_apply.previewed", row, after={"template": row.template_name, "instances": len(previews)})
+    audit_record("fleet_apply.previewed", row, after={**subject.facts, "instances": len(previews)})
     tell(row)
     return fleet_apply_start(row) if start else row
+
+
+@transaction.atomic
+def fleet_apply_rollback(row: FleetApply) -> FleetApply:
+    """A fleet apply of its own, begun at once: on each instance the old values again, as its own change."""
+    row = row_held(row)
+    if row.state not in OVER:
+        raise Conflict(f"{row.pk} is {row.state}: let it finish, or abort it.", code="wrong_state")
+    if row.kind == ApplyKind.UPGRADE:
+        told = f"{row.pk} replaced the engine: put the older library in place, and upgrade the same instances to it."
+        raise Conflict(told, code="nothing_to_restore")
+    made = row.reverted_by.exclude(state__in=OVER).first()
+    if made is not None:
+        raise Conflict(f"{row.pk} is rolled back by {made.pk}, which is {made.state}.", code="reverted_already")
+    applied = row.items.filter(state=ItemState.APPLIED, instance__isnull=False)
+    restored = ChangeSet.objects.filter(state=ChangeState.APPLIED, reverts__isnull=False).values("reverts")
+    items = list(applied.exclude(change__in=restored).select_related("instance"))
+    if not items:
+        raise Conflict(f"{row.pk} changed nothing that is still there to restore.", code="nothing_to_restore")
+    who = caller()
+    back = FleetApply.objects.create(
+        template_name=row.template_name,
+        template_version=row.template_version,
+        values={},
+        parallelism=row.parallelism,
+        max_failures=len(items),  # what can be restored is, wherever something else is in the way
+        allow_restart=row.allow_restart,
+        needs_admin=row.needs_admin,
+        reverts=row,
+        note=f"restores what {row.pk} replaced",
+        created_by=who.actor,
+        created_by_id=who.actor_id,
+    )
+    FleetApplyItem.objects.bulk_create([_restoring(back, item) for item in items], batch_size=500)
+    audit_record("fleet_apply.previewed", back, after={"reverts": row.pk, "instances": len(items)})
+    return fleet_apply_start(back)
+
+
+def _restoring(back: FleetApply, item: FleetApplyItem) -> FleetApplyItem:
+    assert item.instance is not None  # noqa: S101 - asked for so
+    turned = {"old_submitted": "new_submitted", "old_value": "new_value"}
+    turned |= {new: old for old, new in turned.items()}
+    return FleetApplyItem(
+        fleet_apply=back,
+        instance=item.instance,
+        instance_name=item.instance_name,
+        instance_version=item.instance.version,
+        reverts_id=item.change_id,
+        lines=[{turned.get(name, name): value for name, value in line.items()} for line in item.lines],
+        needs_restart=item.needs_restart,
+    )
 
 
 def _item(row: FleetApply, preview: ItemPreview) -> FleetApplyItem:
@@ -137,7 +200,9 @@ def fleet_apply_start(row: FleetApply) -> FleetApply:
 
 def _refuse_twin(row: FleetApply) -> None:
     """One that does the same is at work: the request came twice."""
-    same = FleetApply.objects.filter(template_name=row.template_name, template_version=row.template_version)
+    same = FleetApply.objects.filter(
+        kind=row.kind, template_name=row.template_name, template_version=row.template_version
+    )
     for other in same.filter(state__in=[ApplyState.RUNNING, ApplyState.PAUSED]).exclude(pk=row.pk):
         if _members(other) == _members(row):
             raise Conflict(

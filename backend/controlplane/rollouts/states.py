@@ -3,6 +3,11 @@
 from controlplane.core.choices import TextChoices
 
 
+class ApplyKind(TextChoices):
+    PARAMETERS = "parameters", "parameters"  # of a template
+    UPGRADE = "upgrade", "upgrade"  # the engine, in waves that are watched
+
+
 class ApplyState(TextChoices):
     PREVIEWED = "previewed", "previewed"
     RUNNING = "running", "running"
@@ -23,5 +28,6 @@ class ItemState(TextChoices):
     SKIPPED = "skipped", "skipped"
 
 
+OVER = (ApplyState.DONE, ApplyState.STOPPED, ApplyState.ABORTED)
 AT_WORK = (ItemState.DISPATCHED, ItemState.RUNNING)
 NOT_BEGUN = (ItemState.PENDING, ItemState.DISPATCHED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
@@ -35,10 +36,9 @@ class FleetPreview(ApiView):
         operation_id="fleet_applies_preview", request=FleetSelectionSerializer, responses=FleetPreviewSerializer
     )
     def post(self, request: Request) -> Response:
-        """What a template would change on each instance, from what is known of them."""
-        version, items = services.fleet_apply_preview(**checked(FleetSelectionSerializer, request))
-        preview = {"template_name": version.template.name, "template_version": version.number, "items": items}
-        return Response(FleetPreviewSerializer(preview).data)
+        """What a template, or an upgrade of the engine, would change on each instance, from what is known of them."""
+        subject, items = services.fleet_apply_preview(**checked(FleetSelectionSerializer, request))
+        return Response(FleetPreviewSerializer({**asdict(subject), "items": items}).data)
 
 
 class FleetApplyItems(ListAPIView[FleetApplyItem], ApiView):
@@ -66,7 +66,7 @@ class FleetApplyViewSet(mixins.ListModelMixin, ApiViewSet):
 
     @extend_schema(request=FleetApplyCreateSerializer, responses={201: FleetApplySerializer})
     def create(self, request: Request) -> Response:
-        """Preview a template for many instances and keep the result; `start` begins at once."""
+        """Preview a template, or an upgrade, for many instances and keep the result; `start` begins at once."""
         row = services.fleet_apply_create(**checked(FleetApplyCreateSerializer, request))
         return with_etag(FleetApplySerializer(row).data, row.version, 201)
 
@@ -95,6 +95,13 @@ class FleetApplyViewSet(mixins.ListModelMixin, ApiViewSet):
     def resume(self, request: Request, pk: str) -> Response:
         """Go on."""
         return self._steer(pk, services.fleet_apply_resume)
+
+    @extend_schema(request=None, responses={201: FleetApplySerializer})
+    @action(detail=True, methods=["post"])
+    def rollback(self, request: Request, pk: str) -> Response:
+        """Restore the previous values on every instance that was changed, as a fleet apply of its own."""
+        back = services.fleet_apply_rollback(fleet_apply_get(pk))
+        return with_etag(FleetApplySerializer(back).data, back.version, 201)
 
     @extend_schema(request=None, responses=FleetApplySerializer)
     @action(detail=True, methods=["post"])

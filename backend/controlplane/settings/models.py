@@ -15,6 +15,10 @@ def default_networks() -> list[str]:
     return list(settings.ENDPOINT_NETWORKS)
 
 
+def default_channel_networks() -> list[str]:
+    return list(settings.CHANNEL_NETWORKS)
+
+
 def default_four_eyes() -> bool:
     return bool(settings.FOUR_EYES_DEFAULT)
 
@@ -32,6 +36,11 @@ class Settings(models.Model):
         help_text="The least role that may try statements.",
     )  # fmt: skip
     endpoint_networks = models.JSONField(default=default_networks, help_text="Networks that endpoints may be in.")
+    channel_networks = models.JSONField(
+        default=default_channel_networks,
+        blank=True,
+        help_text="Networks that receivers of alerts may be in, beside public addresses over HTTPS.",
+    )
     poll_interval_seconds = bounded(5, 3600, 15)
     raw_retention_hours = bounded(1, 24 * 90, 48)
     minute_retention_days = bounded(1, 400, 30)

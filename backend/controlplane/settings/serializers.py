@@ -21,6 +21,7 @@ class NetworkField(serializers.CharField):
 
 class SettingsSerializer(serializers.ModelSerializer[Settings]):
     endpoint_networks = serializers.ListField(child=NetworkField(max_length=64), max_length=100)
+    channel_networks = serializers.ListField(child=NetworkField(max_length=64), max_length=100, required=False)
     mail_to = serializers.ListField(child=serializers.EmailField(), max_length=50)
     smtp_host = serializers.CharField(
         max_length=253, required=False, allow_blank=True, help_text="Empty: no mail is sent.",
@@ -35,9 +36,10 @@ class SettingsSerializer(serializers.ModelSerializer[Settings]):
     class Meta:
         model = Settings
         fields = (
-            "is_four_eyes", "trial_role", "endpoint_networks", "poll_interval_seconds", "raw_retention_hours",
-            "minute_retention_days", "hour_retention_days", "smtp_host", "smtp_port", "smtp_security",
-            "smtp_username", "smtp_password", "has_smtp_password", "mail_from", "mail_to", "version", "updated_at",
+            "is_four_eyes", "trial_role", "endpoint_networks", "channel_networks", "poll_interval_seconds",
+            "raw_retention_hours", "minute_retention_days", "hour_retention_days", "smtp_host", "smtp_port",
+            "smtp_security", "smtp_username", "smtp_password", "has_smtp_password", "mail_from", "mail_to", "version",
+            "updated_at",
         )  # fmt: skip
         read_only_fields = ("version", "updated_at")
 

@@ -85,15 +85,28 @@ def test_a_resize_resolves_expressions_anew(fqc: Fqc, instance: str) -> None:
     assert fqc("instance", "resize", instance, "local.small", "--wait").code == 0
 
 
+def test_a_resize_takes_a_custom_size(fqc: Fqc, instance: str) -> None:
+    before = fqc("instance", "show", instance, "-o", "json").json["instance_class"]
+    assert fqc("instance", "resize", instance).code == 2, "neither a class nor a size"
+    assert fqc("instance", "resize", instance, before, "--memory", "3G").code == 2, "both"
+    assert "would send" in fqc("instance", "resize", instance, "--memory", "3G", "--dry-run").out
+    assert fqc("instance", "resize", instance, "--memory", "3G", "--cpus", "3", "--wait").code == 0
+    name = fqc("instance", "show", instance, "-o", "json").json["instance_class"]
+    [made] = [each for each in fqc("class", "list", "-o", "json").json if each["name"] == name]
+    assert (made["cpu_count"], made["memory_bytes"]) == (3, 3 * 1024**3)
+    assert fqc("instance", "resize", instance, before, "--wait").code == 0
+
+
 def test_an_external_server_is_added_and_forgotten(fqc: Fqc, stack: Stack) -> None:
     server = stack.instances[1]
     add = ("instance", "add", "borrowed", "--class", "local.small", "--host", server["host"], "--port")
     account = ("--username", server["username"], "--password-stdin", "--tag", "team=tests")
     account += ("--trial-username", "reader")
     assert "password" not in fqc(*add, str(server["port"]), *account, "--dry-run", "-o", "json").json["body"]
-    made = fqc(
-        *add, str(server["port"]), *account, "--wait", "-o", "json", stdin=f"{server['password']}\nof-the-reader\n"
-    )
+    passwords = f"{server['password']}\nof-the-reader\n"
+    asked = fqc(*add, str(server["port"]), *account, stdin=passwords)
+    assert (asked.code, f"registered already, as {server['name']}" in asked.err) == (2, True)
+    made = fqc(*add, str(server["port"]), *account, "--yes", "--wait", "-o", "json", stdin=passwords)
     assert (made.json["state"], made.json["tags"]) == ("running", {"team": "tests"})
     assert made.json["endpoint"]["trial_username"] == "reader"
     assert server["password"] not in made.out and "of-the-reader" not in made.out
@@ -131,7 +144,8 @@ def test_versions_of_the_engine_say_how_many_run_them(fqc: Fqc, stack: Stack) ->
     newest = found["items"][0]
     assert (newest["minor_version"], newest["is_offered"]) == (found["offered"], True)
     assert newest["instance_count"] >= len(stack.instances)
-    assert str(found["offered"]) in fqc("instance", "versions").out
+    offered = str(found["offered"])
+    assert f"{offered[:4]}-{offered[4:6]}-{offered[6:]}" in fqc("instance", "versions").out
 
 
 @pytest.mark.parametrize("name", ["local.small", "fqc.n4.large"])

@@ -49,3 +49,15 @@ def test_a_silence_is_made_and_ended(fqc: Fqc, other: str) -> None:
 def test_incidents_are_listed(fqc: Fqc) -> None:
     assert fqc("alert", "incident", "list", "--open", "-o", "json").code == 0
     assert fqc("alert", "incident", "show", "inc-none").code == 3
+
+
+def test_a_channel_is_made_edited_and_deleted_and_shows_no_secret(fqc: Fqc) -> None:
+    mail = ("alert", "channel", "create", "orders", "--kind", "mail", "--to", "dba@example.com", "--tag", "team=orders")
+    assert fqc(*mail, "--dry-run").code == 0
+    made = fqc(*mail, "-o", "json").json
+    assert (made["recipients"], made["tags"], made["has_secret"]) == (["dba@example.com"], {"team": "orders"}, False)
+    edited = fqc("alert", "channel", "edit", "orders", "--to", "team@example.com", "--disable", "-o", "json").json
+    assert (edited["recipients"], edited["is_enabled"], edited["tags"]) == (["team@example.com"], False, made["tags"])
+    assert "orders" in fqc("alert", "channel", "list").out
+    assert fqc("alert", "channel", "delete", "orders", "--yes").code == 0
+    assert fqc("alert", "channel", "show", "orders").code == 3

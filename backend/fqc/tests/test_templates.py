@@ -51,5 +51,17 @@ def test_a_fleet_gets_a_template_after_a_preview_of_each(fqc: Fqc, instance: str
     assert fqc("fleet", "status", "-o", "json").json["instance_count"] >= 2
 
 
+def test_the_plugin_goes_to_a_fleet_after_a_preview_of_each(fqc: Fqc, instance: str) -> None:
+    """The servers of the stack run it already, so nothing is left to do."""
+    plan = fqc("fleet", "upgrade", "--instance", instance, "--dry-run", "-o", "json").json
+    assert (plan["kind"], [item["lines"] for item in plan["items"]]) == ("upgrade", [[]])
+    assert fqc("fleet", "upgrade", "--instance", instance).code == 2  # nobody to ask
+    words = ["--instance", instance, "--wave", "2", "--settle", "0", "--yes", "--wait"]
+    done = fqc("fleet", "upgrade", *words, "-o", "json").json
+    assert (done["state"], done["counts"]["unchanged"], done["settle_seconds"]) == ("done", 1, 0)
+    assert f"plugin {plan['minor_version']}" in fqc("fleet", "list").out
+    assert fqc("fleet", "upgrade").code == 2
+
+
 def test_a_fleet_apply_needs_to_know_where(fqc: Fqc) -> None:
     assert fqc("fleet", "apply", "fast-query-cache-on").code == 2

@@ -17,12 +17,13 @@ from typing import Any
 import pytest
 
 from stack import record
-from stack.demo import as_owner
 from stack.fleet import Instance
 from stack.layout import BACKEND, RunDir
+from stack.owner import as_owner
 from stack.ports import LOOPBACK, WEB_SETTING
 from stack.process import Identity, marked, send
 from stack.waiting import wait_until
+from stack.workload import Account
 
 
 def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -67,9 +68,20 @@ def test_the_console_and_the_server_answer_on_loopback(stack: Stack) -> None:
     socket.create_connection((instance["host"], instance["port"]), timeout=60).close()
 
 
+def test_the_near_cache_passes_on_what_it_is_asked(stack: Stack) -> None:
+    _, running = stack
+    (server,) = (Instance(**each) for each in running["instances"])
+    assert running["near_cache"]["instance"] == server.name
+    through = Account("", 0, server.username, server.password, socket=running["near_cache"]["socket"])
+    with through.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT @@port")
+        assert cursor.fetchall() == ((server.port,),)
+
+
 def test_no_log_tells_a_password(stack: Stack) -> None:
     run_dir, running = stack
     secrets = {running["admin"]["password"], *(instance["password"] for instance in running["instances"])}
+    secrets.add((run_dir.root / "near-password").read_text().strip())
     logs = list(run_dir.logs.glob("*.log"))
     assert run_dir.log("ensure-admin") in logs
     assert {log.name: word for log in logs for word in secrets if word in log.read_text(errors="replace")} == {}
@@ -83,6 +95,13 @@ def open_to_others(folder: Path) -> dict[str, str]:
             if (mode := path.lstat().st_mode) & 0o077 and not path.is_symlink():
                 found[str(path.relative_to(folder))] = oct(mode)
     return found
+
+
+def is_closed(path: Path) -> bool:
+    """To other users of the machine. What is not there is not."""
+    with suppress(FileNotFoundError):
+        return not path.stat().st_mode & 0o077
+    return False
 
 
 def test_nothing_of_a_stack_is_open_to_other_users_of_the_machine(stack: Stack) -> None:
@@ -108,7 +127,7 @@ def test_status_tells_what_died_and_up_brings_it_back(stack: Stack) -> None:
     assert told.returncode == 3
     assert "worker       stopped" in told.stdout
     assert up(run_dir)["address"] == running["address"]
-    assert set(pids(run_dir)) == {"web", "worker", "scheduler"}
+    assert set(pids(run_dir)) == {"web", "worker", "scheduler", "near"}
     # Nothing is said to the one that died.
     queues = (run_dir.root / "broker" / "control").glob("*.exchange")
     assert not [path.name for path in queues if "celeryev" in path.read_text()]
@@ -122,8 +141,10 @@ def test_up_closes_what_an_earlier_version_left_open(stack: Stack) -> None:
             path.chmod(0o755 if path.is_dir() else 0o644)
     up(run_dir)
     assert stat.S_IMODE(run_dir.root.stat().st_mode) == 0o700
-    closed = ["db.sqlite3", "db.sqlite3-wal", "secrets", "local", "logs", "admin-password", "stack.json"]
-    assert [name for name in closed if (run_dir.root / name).stat().st_mode & 0o077] == []
+    closed = ["db.sqlite3", "secrets", "local", "logs", "admin-password", "stack.json"]
+    assert [name for name in closed if not is_closed(run_dir.root / name)] == []
+    # It is there only while somebody has the database open.
+    assert wait_until(lambda: is_closed(run_dir.root / "db.sqlite3-wal"), 60)
     (server,) = (run_dir.root / "local").iterdir()
     assert open_to_others(server) == {}
 

@@ -23,17 +23,23 @@ ADMINISTRATION = {
     "api/v1/settings",
     "api/v1/audit-events/export",
     "api/v1/alerts/test-mail",
+    "api/v1/channels",  # a Slack channel's address is its secret
+    "api/v1/channels/(?P<pk>[A-Za-z0-9_.-]{1,64})",
+    "api/v1/channels/(?P<pk>[A-Za-z0-9_.-]{1,64})/test",
     "api/v1/instance-classes",  # reading them is everybody's
     "api/v1/instance-classes/(?P<pk>[A-Za-z0-9_.-]{1,64})",
 }
 VIEWERS_MAY_POST = {  # they change nothing
     "api/v1/changes/preview",
     "api/v1/instances/<str:pk>/cache/preview",
+    "api/v1/instances/<str:pk>/cache/rules/preview",
     "api/v1/fleet-applies/preview",
     "api/v1/expressions/evaluate",
     "api/v1/templates/(?P<pk>[A-Za-z0-9_.-]{1,64})/resolve",
     "api/v1/alert-rules/preview",
     "api/v1/auth/password",  # one's own
+    "api/v1/sessions",  # one's own
+    "api/v1/sessions/(?P<id>[A-Za-z0-9_.-]{1,64})",
     "api/v1/tokens",  # one's own, never stronger than oneself
     "api/v1/tokens/(?P<pk>[A-Za-z0-9_.-]{1,64})",
     "api/v1/access-keys",  # likewise

@@ -77,15 +77,36 @@ def test_a_name_is_taken_once(operator: APIClient) -> None:
 
 
 def test_low_hit_ratio_ships_enabled(viewer: APIClient) -> None:
-    [rule] = viewer.get("/api/v1/alert-rules").json()["items"]
+    [rule] = [it for it in viewer.get("/api/v1/alert-rules").json()["items"] if it["name"] == "low hit ratio"]
     assert (rule["name"], rule["threshold"], rule["for_seconds"], rule["minimum_traffic"], rule["is_enabled"]) == (
         "low hit ratio", 50.0, 600, 1.0, True,
     )  # fmt: skip
     assert "lookups" in rule["formula"]
 
 
+def test_rules_for_states_ship_enabled(viewer: APIClient) -> None:
+    rules = {it["metric"]: it for it in viewer.get("/api/v1/alert-rules").json()["items"]}
+    shipped = {
+        "unreachable",
+        "engine_lost",
+        "drifted_parameters",
+        "change_failed",
+        "prune_ratio",
+        "near_caches_detached",
+    }
+    assert {name for name in shipped if rules[name]["is_enabled"]} == shipped
+
+
+def test_a_preview_of_a_state_says_what_holds_now(viewer: APIClient) -> None:
+    instance_make(name="up")
+    instance_make(name="down", state="unreachable")
+    rule = {**RULE, "metric": "unreachable", "threshold": 0}
+    found = viewer.post("/api/v1/alert-rules/preview", rule).json()
+    assert (found["hours"], [each["instance_name"] for each in found["firings"]]) == (0, ["down"])
+
+
 def test_roles(outsider: APIClient, viewer: APIClient, operator: APIClient) -> None:
-    rule = AlertRule.objects.get()
+    rule = AlertRule.objects.get(name="low hit ratio")
     for path in ("alert-rules", "incidents", "silences", f"alert-rules/{rule.pk}"):
         assert outsider.get(f"/api/v1/{path}").status_code == 401, path
         assert viewer.get(f"/api/v1/{path}").status_code == 200, path
@@ -112,7 +133,7 @@ def test_preview_finds_where_it_would_have_fired(viewer: APIClient) -> None:
     assert (opened - first, resolved - opened) == (11 * 60 + 300, 20 * 60)
     exempt = {**RULE, "overrides": [{"instance_id": instance.pk, "is_exempt": True}]}
     assert viewer.post("/api/v1/alert-rules/preview", exempt).json()["firings"] == []
-    assert AlertRule.objects.count() == 1
+    assert not AlertRule.objects.filter(name=RULE["name"]).exists()
 
 
 def incident_make(**facts: Any) -> Incident:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from controlplane.catalogue.models import EngineLine
@@ -97,18 +95,17 @@ def test_asking_a_mysql_what_can_be_set_sets_nothing(shared_mysql) -> None:  # t
 
 
 @pytest.mark.django_db
-def test_a_mysql_that_describes_no_variable_as_8_0_does_simulated_by_a_newer_one_teaches_them_too(shared_mysql) -> None:  # type: ignore[no-untyped-def]
-    """No server of 8.0 or 8.4 can be had: this is what they are asked, answered by another version."""
-    server = shared_mysql.connect()
-    older = replace(MYSQL, variables_queries=MYSQL.variables_queries[1:])
-    row = engine_line_store(server_version="8.0.39", rows=variable_rows(server, older))
+def test_an_older_mysql_that_describes_no_variable_teaches_them_too(older_mysql) -> None:  # type: ignore[no-untyped-def]
+    server = older_mysql.connect()
+    row = engine_line_store(server_version=server.value("SELECT @@version"), rows=variable_rows(server, MYSQL))
     variables = server.variables()
     server.close()
-    line = line_get("mysql-8.0")
-    assert row.pk == line.id
+    line = line_get(row.pk)
+    assert row.pk == f"mysql-{older_mysql.line}"
     assert set(line.definitions) >= set(variables)
     pool = line.definitions["innodb_buffer_pool_size"]
-    assert (pool.type, pool.unit, pool.allowed.minimum) == ("integer", "bytes", "5242880")
+    assert (pool.type, pool.unit, pool.is_modifiable, pool.needs_restart) == ("integer", "bytes", True, False)
+    assert line.definitions["back_log"].needs_restart and line.definitions["back_log"].is_modifiable
     assert line.definitions["sql_mode"].type == "set"
     assert [name for name, value in variables.items() if not is_same(line.definitions[name], value, value)] == []
 
@@ -154,3 +151,13 @@ def test_a_line_that_is_read_again_is_seen_at_once() -> None:
 def test_an_unknown_line_names_the_known_ones() -> None:
     with pytest.raises(NotFound, match=r"Known: 5\.7"):
         line_get("8.0")
+
+
+@pytest.mark.django_db
+def test_what_is_one_machines_own_is_no_default_of_other_servers(shared_server) -> None:  # type: ignore[no-untyped-def]
+    server = shared_server.connect()
+    version = server.value("SELECT @@version")
+    line = line_get(engine_line_store(server_version=version, rows=variable_rows(server, MARIADB)).id)
+    assert line.definitions["aria_log_dir_path"].default is None
+    assert line.definitions["wsrep_node_name"].default is None
+    assert line.definitions["innodb_data_file_path"].default == "ibdata1:12M:autoextend"

@@ -311,10 +311,7 @@ def test_an_engine_that_serves_nothing_is_not_switched_on_says_why_and_is_mended
             assert cursor.fetchall() == (("ACTIVE",),)
 
 
-def test_the_cache_is_enabled_on_a_mysql_server_whose_engine_serves_and_hits_are_counted(
-    operator: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FQC_FAULT", "serve:mysql")
+def test_the_cache_is_enabled_on_a_mysql_server_and_hits_are_counted(operator: Any) -> None:
     with made_by_the_api(operator, "serving") as instance:
         assert told_by(instance, lambda words: not words) == ""
         change = enabled(operator, instance)

@@ -85,6 +85,7 @@ def test_reads_that_repeat_lead_to_the_advice_to_enable_with_a_size(operator, vi
     assert told["hit_ratio"] > 0.9 and told["text"].startswith("Enable: ") and "Suggested size: " in told["text"]
     [curve] = [each for each in found["sizes"] if each["rule"] == "curve"]
     assert told["size_bytes"] == curve["size_bytes"]
+    assert told["hit_ratio"] in [point["hit_ratio"] for point in found["curve"]]
     assert int(table.status("Qcache_hits")["Qcache_hits"]) == 0, "nothing is served meanwhile"
 
 

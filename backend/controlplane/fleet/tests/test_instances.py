@@ -3,6 +3,7 @@ from django.core.management import call_command
 
 from controlplane.audit.models import AuditEvent
 from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.fleet.sealed import columns
 from controlplane.fleet.selectors import class_get
 from controlplane.gateway.tests.test_tls import certified
 
@@ -55,13 +56,7 @@ def sealed_columns():
 
 
 def test_every_sealed_column_is_known_to_rotation():
-    assert sealed_columns() == {
-        "Instance.password_sealed",
-        "Instance.trial_password_sealed",
-        "AccessKey.secret_sealed",
-        "Settings.smtp_password_sealed",
-        "KeptAnswer.answer_sealed",
-    }
+    assert sealed_columns() == {f"{model.__name__}.{column}" for model, column, _ in columns()}
 
 
 def test_an_answer_that_was_kept_is_given_again_after_a_rotation(operator, settings):

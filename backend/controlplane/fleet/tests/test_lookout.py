@@ -62,8 +62,9 @@ def workers() -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
 
     def start() -> subprocess.Popen[bytes]:
         words = [sys.executable, "-m", "celery", "--app", "config.celery", "worker", "--concurrency", "4"]
-        words += ["--loglevel", "ERROR", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+        words += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         environment = environment_of(FQC_CONNECT_TIMEOUT_SECONDS="60", FQC_STATEMENT_TIMEOUT_SECONDS="60")
+        environment["FQC_LOG_LEVEL"] = "ERROR"
         started.append(subprocess.Popen(words, cwd=BACKEND, env=environment, start_new_session=True))
         return started[-1]
 

@@ -23,8 +23,18 @@ COUNTER = re.compile(r"\b(?:Fqc|Qcache)_\w+")
     [
         (reports.STATUS, {reports.ITEM, reports.VALUE}),
         (reports.REASONS, {reports.REASON, reports.MEANING}),
+        (reports.QUERIES, {reports.DIGEST, reports.QUERY, reports.EXECUTIONS, reports.TABLES_READ}),
         (reports.TABLES, {reports.TABLE_SCHEMA, reports.TABLE_NAME, *reports.TABLE_NUMBERS.values()}),
         (reports.CURVE, {reports.SIZE_BYTES, reports.HIT_RATIO}),
+        (
+            reports.NEAR,
+            {
+                reports.NEAR_NAME,
+                reports.NEAR_ADDRESS,
+                *reports.NEAR_NUMBERS.values(),
+                *reports.NEAR_MILLISECONDS.values(),
+            },
+        ),
     ],
 )
 def test_a_report_has_the_columns_that_are_read(report: str, columns: set[str]) -> None:

@@ -91,3 +91,33 @@ def test_a_rule_without_limits_is_advised_against_and_its_action_mends_it(viewer
         assert "stale_reads" not in [each["code"] for each in found]
     finally:
         client.run("SET GLOBAL fqc_rules = DEFAULT")
+
+
+def test_connections_from_before_the_cache_was_on_are_told_and_our_own_do_not_count(viewer, instance, shared_server):
+    old = [shared_server.connect() for _ in range(2)]
+    for each in old:
+        each.rows("SELECT * FROM information_schema.SCHEMATA")  # at work while the cache is off
+    changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
+    new = shared_server.connect()
+
+    def connections():
+        return report(viewer, instance, "status")["connections"]
+
+    until(lambda: connections() == {"served": 1, "all": 3}, "the old ones are not served")
+    for each in old:
+        each.close()
+    until(lambda: connections() == {"served": 1, "all": 1}, "the old ones have left")
+    new.close()
+
+
+def test_what_the_control_plane_reads_is_not_in_the_figures_of_the_cache(viewer, instance, client):
+    changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
+
+    def counted():
+        status = client.status("Qcache%")
+        return {name: status[name] for name in ("Qcache_hits", "Qcache_inserts", "Qcache_not_cached")}
+
+    before = counted()
+    for name in ("status", "queries", "tables", "advice", "status"):
+        report(viewer, instance, name)
+    assert counted() == before

@@ -18,7 +18,9 @@ def codes(findings, severity):
 def instance(**facts):
     usual = {
         "engine_line": "5.7",
+        "engine_version": "10.11.19-MariaDB-log",
         "compatibility": "5.7",
+        "fqc_version": "0.1.0",
         "minor_version": 20261120,
         "engine_obstacle": "",
         "proxy_enabled": False,
@@ -48,8 +50,17 @@ def test_the_gate(facts, blocking):
     assert codes(gate_findings(instance(**facts)), "blocking") == blocking
 
 
+def test_the_gate_says_server_and_engine_by_name_without_the_words_of_a_managed_service():
+    said = {each.code: each.seen for each in gate_findings(instance())}
+    assert (said["engine_line"], said["minor_version"]) == ("MariaDB 10.11.19", "FQC 0.1.0 (2026-11-20)")
+    assert gate_findings(instance())[1].facts["engine"] == "FQC 0.1.0 (2026-11-20)"
+    unseen = gate_findings(instance(product="", engine_version="", minor_version=20200330, provider="external"))
+    assert not any("line" in each.seen or "minor version" in each.needed for each in unseen)
+
+
 def test_what_blocks_names_what_mends_it():
-    for facts in ({"minor_version": 1}, {"minor_version": 1, "provider": "external"}, {"proxy_enabled": True}):
+    old = {"minor_version": 20200330}
+    for facts in (old, old | {"provider": "external"}, {"proxy_enabled": True}):
         for finding in gate_findings(instance(**facts)):
             if finding.is_blocking:
                 assert finding.remedy and (finding.action.route or finding.action.statements)
@@ -67,7 +78,10 @@ def test_an_engine_that_serves_nothing_says_why_in_its_own_words():
     [
         ({"product": "MySQL", "edition": "Amazon RDS"}, "Amazon RDS loads no plugins of its customers"),
         ({"product": "MariaDB", "edition": "Amazon RDS"}, "Amazon RDS loads no plugins of its customers"),
-        ({"product": "MySQL", "takes_engine": False}, "this engine cannot be loaded into MySQL"),
+        (
+            {"product": "MySQL", "engine_version": "5.7.22-log", "takes_engine": False},
+            "this engine cannot be loaded into MySQL 5.7.22",
+        ),
     ],
 )
 def test_where_no_engine_can_be_loaded_the_gate_says_what_works_instead(facts, why):
@@ -209,7 +223,8 @@ def test_without_such_rules_nothing_is_said(text):
         ("10.6.21-MariaDB", True),
         ("12.1.2-MariaDB", True),
         ("11.80.1-MariaDB", True),
-        ("9.7.4", False),  # the gate speaks of other products
+        ("9.7.4", False),
+        ("8.4.6", False),  # the gate speaks of those that no engine loads into
         ("", False),
     ],
 )

@@ -392,3 +392,43 @@ def test_a_rollout_does_not_set_what_its_preview_did_not_say_is_for_administrato
     execution.advance(row["id"])
     work(delivered)
     assert counts(operator, row["id"])[1] == {"failed": 1}
+
+
+def test_what_waits_for_its_window_or_a_time_begins_when_that_comes(operator, fleet, template, delivered):
+    now = timezone.now()
+    Instance.objects.filter(pk=fleet.pk).update(window_start=(now - timedelta(minutes=5)).time(), window_minutes=60)
+    Instance.objects.exclude(pk=fleet.pk).update(window_start=(now + timedelta(hours=3)).time(), window_minutes=60)
+    row = operator.post("/api/v1/fleet-applies", body(when="window", start=True)).json()["id"]
+    execution.advance(row)
+    work(delivered)
+    assert counts(operator, row) == ("running", {"applied": 1, "pending": 3})
+    operator.post(f"/api/v1/fleet-applies/{row}/abort")
+
+    asked = body(instances=[fleet.pk], every=False, when="at", at=(now + timedelta(hours=1)).isoformat(), start=True)
+    made = operator.post("/api/v1/fleet-applies", asked).json()
+    execution.advance(made["id"])
+    assert (made["when"], counts(operator, made["id"]), delivered) == ("at", ("running", {"pending": 1}), [])
+    FleetApply.objects.filter(pk=made["id"]).update(at=now)
+    execution.advance(made["id"])
+    work(delivered)
+    assert counts(operator, made["id"]) == ("done", {"unchanged": 1})
+
+
+def test_all_that_a_fleet_apply_changed_is_rolled_back_at_once(operator, fleet, template, delivered):
+    row = operator.post("/api/v1/fleet-applies", body(max_failures=10, start=True)).json()["id"]
+    early = operator.post(f"/api/v1/fleet-applies/{row}/rollback")
+    assert (early.status_code, early.json()["code"]) == (409, "wrong_state")
+    execution.advance(row)
+    work(delivered)
+    answer = operator.post(f"/api/v1/fleet-applies/{row}/rollback")
+    back = answer.json()
+    assert (answer.status_code, back["reverts"]) == (201, row)
+    execution.advance(back["id"])
+    work(delivered)
+    assert counts(operator, back["id"]) == ("done", {"applied": 1})
+    [item] = operator.get(f"/api/v1/fleet-applies/{back['id']}/items").json()["items"]
+    assert {line["name"]: line["old_value"] for line in item["lines"]}["long_query_time"] == "2"
+    assert not fleet.parameters.filter(name="long_query_time").exists()
+    assert fleet.changes.get(pk=item["change"]).reverts.kind == "parameters"
+    again = operator.post(f"/api/v1/fleet-applies/{row}/rollback")
+    assert (again.status_code, again.json()["code"]) == (409, "nothing_to_restore")

@@ -19,11 +19,11 @@ def confirm(call: Call, question: str) -> None:
         raise Failure("Nothing was changed.", Exit.ERROR)
 
 
-def secret(prompt: str, *, from_stdin: bool) -> str:
+def secret(prompt: str, *, from_stdin: bool, flag: str = "--password-stdin") -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise Failure(f"{prompt}: no terminal to ask on.", Exit.USAGE, hint="Use --password-stdin.")
+        raise Failure(f"{prompt}: no terminal to ask on.", Exit.USAGE, hint=f"Use {flag}.")
     import getpass
 
     return getpass.getpass(f"{prompt}: ")

@@ -14,7 +14,7 @@ from fqc.failure import Exit, Failure
 from fqc.instance import Name
 from fqc.noun import Noun
 from fqc.output import Cell, facts, say, stacked, table
-from fqc.units import human_bytes, human_time, size_bytes
+from fqc.units import engine_name, human_bytes, human_time, size_bytes
 
 app = Noun("The fast query cache of an instance.")
 
@@ -24,7 +24,8 @@ _STATUS: dict[str, Cell] = {
     "Type": "type",
     "Size": lambda it: human_bytes(it["size_bytes"]),
     "Largest result": lambda it: human_bytes(it["limit_bytes"]),
-    "Engine": "minor_version",
+    "Engine": lambda it: engine_name(it["version"], it["minor_version"]),
+    "Connections served": lambda it: _connections(it),
     "Hit ratio since start": lambda it: None if it["hit_ratio"] is None else f"{it['hit_ratio']:.1%}",
 }
 _SIZES: dict[str, Cell] = {
@@ -56,6 +57,15 @@ class Rule(StrEnum):
     RESULT_SET = "result_set"
     CURVE = "curve"
     EXPLICIT = "explicit"
+
+
+def _connections(found: dict[str, Any]) -> str | None:
+    """Those that were there before the cache was on are not served."""
+    counts = found["connections"]
+    if counts is None or not found["is_enabled"]:
+        return None
+    hint = "; reconnect the pool" if counts["served"] < counts["all"] else ""
+    return f"{counts['served']} of {counts['all']}{hint}"
 
 
 def _latency(found: dict[str, Any]) -> str:

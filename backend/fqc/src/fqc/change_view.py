@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from fqc.output import Cell, facts, stacked, table
@@ -12,6 +13,8 @@ SUMMARY: dict[str, Cell] = {
     "INSTANCE": "instance_name",
     "KIND": "kind",
     "STATE": "state",
+    "CHANGED": lambda change: changed(change),
+    "TOOK": lambda change: took(change),
     "CREATED": lambda change: human_time(change["created_at"]),
     "DUE": lambda change: human_time(change["not_before"]) if change["state"] == "approved" else None,
     "BY": "created_by",
@@ -45,6 +48,23 @@ FINDINGS: dict[str, Cell] = {
     "NEEDED": "needed",
     "REMEDY": lambda finding: remedy(finding),
 }
+
+
+def changed(change: dict[str, Any]) -> str | None:
+    """`long_query_time 10 -> 2.5, +1`"""
+    first = next(iter(change["changed"]), None)
+    if first is None:
+        return None
+    more = change["changed_count"] - 1
+    new = "default" if first["new"] is None else first["new"]
+    return f"{first['name']} {first['old']} -> {new}" + (f", +{more}" if more else "")
+
+
+def took(change: dict[str, Any]) -> str | None:
+    if not change["started_at"] or not change["finished_at"]:
+        return None
+    begun, ended = (datetime.fromisoformat(change[name]) for name in ("started_at", "finished_at"))
+    return f"{(ended - begun).total_seconds():.1f} s"
 
 
 def preview(plan: dict[str, Any]) -> Any:

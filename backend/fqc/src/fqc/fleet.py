@@ -1,4 +1,4 @@
-"""`fqc fleet`: one template for many instances."""
+"""`fqc fleet`: one template, or an upgrade of the engine, for many instances."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ from fqc.call import Call
 from fqc.failure import Exit, Failure
 from fqc.noun import Noun
 from fqc.output import Cell, facts, stacked, table, written
-from fqc.units import human_time, pairs
+from fqc.units import human_time, pairs, point
 from fqc.waiting import until
 
-app = Noun("The whole fleet, and applying one template to many instances.")
+app = Noun("The whole fleet: a template or a plugin for many instances.")
 Id = Annotated[str, typer.Argument(help="ID of the fleet apply.", metavar="APPLY", show_default=False)]
+Instances = Annotated[list[str] | None, typer.Option(help="Instance; may be repeated.")]
+Tags = Annotated[list[str] | None, typer.Option(help="Instances with all of these tags; may be repeated.")]
+Every = Annotated[bool, typer.Option("--all", help="Every instance.")]
+Note = Annotated[str, typer.Option(help="Reason, kept with it.")]
+InWindow = Annotated[bool, typer.Option("--window", help="Each instance in its maintenance window.")]
+At = Annotated[str | None, typer.Option(help="Start at this time, for example 2026-11-20T22:00Z.")]
 _ENDED = {"done", "stopped", "aborted"}
 _UNDONE = ("pending", "dispatched", "running")
 _LIST: dict[str, Cell] = {
     "ID": "id",
-    "TEMPLATE": lambda it: f"{it['template_name']} v{it['template_version']}",
+    "WHAT": lambda it: _subject(it),
     "STATE": "state",
     "INSTANCES": lambda it: _counted(it["counts"]),
     "BY": "created_by",
@@ -49,12 +55,20 @@ _SUMMARY: dict[str, Cell] = {
 }
 
 
+def _subject(it: dict[str, Any]) -> str:
+    if it["kind"] == "upgrade":
+        return f"plugin {it['minor_version']}"
+    return f"{it['template_name']} v{it['template_version']}"
+
+
 def _counted(counts: dict[str, int]) -> dict[str, int]:
     return {state: count for state, count in counts.items() if count}
 
 
 def _change(line: dict[str, Any]) -> str:
-    return f"{line['name']}: {written(line['old_value'])} -> {written(line['new_value'])}"
+    given, value = line["new_submitted"], line["new_value"]
+    told = f" ({written(given)})" if given is not None and given != value else ""
+    return f"{line['name']}: {written(line['old_value'])} -> {written(value)}{told}"
 
 
 @app.watch("status")
@@ -67,32 +81,72 @@ def status(call: Call) -> None:
 def apply(
     call: Call,
     template: Annotated[str, typer.Argument(help="Template name or ID.", show_default=False)],
-    instance: Annotated[list[str] | None, typer.Option(help="Instance; may be repeated.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Instances with all of these tags; may be repeated.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every instance.")] = False,
+    instance: Instances = None,
+    tag: Tags = None,
+    every: Every = False,
     version: Annotated[int | None, typer.Option(min=1, help="Version of the template; default: the newest.")] = None,
     parallelism: Annotated[int, typer.Option(min=1, help="Instances at a time.")] = 5,
     max_failures: Annotated[int, typer.Option(min=0, help="Failures allowed before it stops.")] = 0,
     allow_restart: Annotated[
         bool, typer.Option("--allow-restart", help="Restart the server if a parameter needs it.")
     ] = False,
-    note: Annotated[str, typer.Option(help="Reason, kept with it.")] = "",
+    note: Note = "",
+    in_window: InWindow = False,
+    at: At = None,
 ) -> None:
     """Apply a template to many instances.
 
     Previews all of them, applies to a few at a time, and stops when too many fail.
     """
     body: dict[str, Any] = {"template": template, "template_version": version, "allow_restart": allow_restart}
-    body |= {"instances": instance or [], "tags": pairs(tag or []), "every": every}
+    limits = {"parallelism": parallelism, "max_failures": max_failures, "note": note, **_timing(in_window, at)}
+    _carry_out(call, body | _selection(instance, tag, every), limits)
+
+
+@app.decision("upgrade")
+def upgrade(
+    call: Call,
+    instance: Instances = None,
+    tag: Tags = None,
+    every: Every = False,
+    wave: Annotated[int, typer.Option(min=1, max=100, help="Instances in each wave.")] = 1,
+    settle: Annotated[int, typer.Option(min=0, max=86400, help="Seconds to watch each wave.")] = 120,
+    allow_restart: Annotated[
+        bool, typer.Option("--allow-restart", help="Restart servers that run an older plugin.")
+    ] = False,
+    note: Note = "",
+    in_window: InWindow = False,
+    at: At = None,
+) -> None:
+    """Install the control plane's plugin on many instances, in waves.
+
+    Watches each wave, and stops at a critical incident, at a wrong result
+    that verify mode found, or where the new version does not run.
+    """
+    body: dict[str, Any] = {"kind": "upgrade", "allow_restart": allow_restart} | _selection(instance, tag, every)
+    limits = {"parallelism": wave, "settle_seconds": settle, "note": note, **_timing(in_window, at)}
+    _carry_out(call, body, limits)
+
+
+def _selection(instance: list[str] | None, tag: list[str] | None, every: bool) -> dict[str, Any]:
     if not (instance or tag or every):
         raise Failure("Which instances?", Exit.USAGE, hint="Use --instance, --tag or --all.")
+    return {"instances": instance or [], "tags": pairs(tag or []), "every": every}
+
+
+def _carry_out(call: Call, body: dict[str, Any], limits: dict[str, Any]) -> None:
     if call.is_dry_run:
         _preview(call, body)
         return
-    limits = {"parallelism": parallelism, "max_failures": max_failures, "note": note}
     made = call.api.post("fleet-applies", {**body, **limits})
     _ask(call, made)
     _finish(call, call.api.post(f"fleet-applies/{made['id']}/start"))
+
+
+def _timing(in_window: bool, at: str | None) -> dict[str, Any]:
+    if at:
+        return {"when": "at", "at": point(at)}
+    return {"when": "window" if in_window else "now"}
 
 
 def _preview(call: Call, body: dict[str, Any]) -> None:
@@ -107,10 +161,16 @@ def _ask(call: Call, made: dict[str, Any]) -> None:
     restarts = sum(item["needs_restart"] for item in items)
     words = f", {restarts} with a restart" if restarts else ""
     try:
-        confirm(call, f"{made['template_name']} will be applied to {len(items)} instances{words}. Continue?")
+        confirm(call, f"{_told(made)} {len(items)} instances{words}. Continue?")
     except BaseException:
         call.api.post(f"fleet-applies/{made['id']}/abort")
         raise
+
+
+def _told(made: dict[str, Any]) -> str:
+    if made["kind"] == "upgrade":
+        return f"The plugin's minor version {made['minor_version']} will be installed on"
+    return f"{made['template_name']} will be applied to"
 
 
 def _finish(call: Call, found: dict[str, Any]) -> None:
@@ -147,6 +207,18 @@ def list_(call: Call, limit: Annotated[int, typer.Option(min=1, help="Number to 
 def show(call: Call, apply: Id) -> None:
     """Show one fleet apply and the result for each instance."""
     _show(call, call.api.get(f"fleet-applies/{apply}"))
+
+
+@app.decision("rollback")
+def rollback(call: Call, apply: Id) -> None:
+    """Roll back: restore the previous values on each changed instance."""
+    if call.is_dry_run:
+        call.would("POST", f"fleet-applies/{apply}/rollback")
+        return
+    found = call.api.get(f"fleet-applies/{apply}")
+    count = found["counts"].get("applied", 0)
+    confirm(call, f"The previous values will be restored on {count} instances. Continue?")
+    _finish(call, call.api.post(f"fleet-applies/{found['id']}/rollback"))
 
 
 @app.write("pause")

@@ -10,10 +10,10 @@ import typer
 from fqc import change_flow, completing
 from fqc.asking import confirm, secret
 from fqc.call import Call
-from fqc.failure import Failure
+from fqc.failure import Exit, Failure
 from fqc.noun import Noun
 from fqc.output import Cell, table
-from fqc.units import human_time, pairs
+from fqc.units import engine_name, human_time, pairs, release_day, size_bytes
 from fqc.waiting import until
 
 app = Noun("Instances: the servers of the fleet.")
@@ -36,7 +36,7 @@ _LIST: dict[str, Cell] = {
     "TAGS": "tags",
 }
 _VERSIONS: dict[str, Cell] = {
-    "VERSION": "minor_version",
+    "RELEASED": lambda it: release_day(it["minor_version"]),
     "OFFERED": "is_offered",
     "ACCEPTABLE": "is_acceptable",
     "INSTANCES": "instance_count",
@@ -51,8 +51,7 @@ _FACTS: dict[str, Cell] = {
     "Trials as": lambda it: it["endpoint"]["trial_username"] or None,
     "Class": "instance_class",
     "Server": lambda it: _server(it),
-    "Compatible with": "compatibility",
-    "Cache engine": "minor_version",
+    "Cache engine": lambda it: engine_name(it["fqc_version"], it["minor_version"]),
     "Cache": lambda it: it["cache"]["state"],
     "Serves nothing": lambda it: it["engine_obstacle"] or None,
     "Dedicated proxy": "proxy_enabled",
@@ -118,11 +117,17 @@ def versions(call: Call) -> None:
     call.show(call.api.get("minor-versions"), lambda found: table(_VERSIONS, found["items"]))
 
 
-@app.operation("add")
+@app.decision("add")
 def add(
     call: Call,
     name: Annotated[str, typer.Argument(help="A unique name.", show_default=False)],
-    instance_class: Annotated[str, typer.Option("--class", help="Its class; see fqc class list.", show_default=False)],
+    instance_class: Annotated[
+        str | None, typer.Option("--class", help="Its class; see fqc class list.", show_default=False)
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="Memory of its machine, such as 24G, in place of a class.", show_default=False)
+    ] = None,
+    cpus: Annotated[int | None, typer.Option(min=1, help="With --memory; default: what the server tells.")] = None,
     host: Annotated[
         str | None, typer.Option(help="Host of an existing server; without it, a local server is created.")
     ] = None,
@@ -140,10 +145,13 @@ def add(
         Path | None, typer.Option(exists=True, dir_okay=False, help="Its RSA key, to log in without TLS (MySQL).")
     ] = None,
     product: Annotated[str | None, typer.Option(help="Product of a local server: MariaDB or MySQL.")] = None,
+    untested: Annotated[bool, typer.Option("--untested", help="Register it without connecting to it first.")] = False,
     has_proxy: Annotated[bool, typer.Option("--proxy", help="Clients connect through a dedicated proxy.")] = False,
     tag: Annotated[list[str] | None, typer.Option(help="May be repeated.")] = None,
 ) -> None:
     """Register an existing server, or create a local one."""
+    if (instance_class is None) == (memory is None):
+        raise Failure("How large is it?", Exit.USAGE, hint="Use --class, or --memory for a machine of its own size.")
     body: dict[str, Any] = {"name": name, "instance_class": instance_class, "tags": pairs(tag or [])}
     body |= {"provider": "external" if host else "local", "proxy_enabled": has_proxy}
     if host:
@@ -161,8 +169,29 @@ def add(
         if trial_username:
             asked = f"Password of {trial_username} on {host}"
             body["trial_password"] = secret(asked, from_stdin=password_stdin)
+    seen = _look(call, body) if host and not untested else {}
+    if memory:
+        body["instance_class"] = _class_of(call, size_bytes(memory), cpus, seen)
     made = call.api.post("instances", body)
     call.show_facts(_await_ready(call, made) if call.is_waiting else made, _FACTS)
+
+
+def _look(call: Call, body: dict[str, Any]) -> dict[str, Any]:
+    """The server as it answers now. One that does not is not registered."""
+    names = ("host", "port", "username", "password", "is_tls_required", "tls_ca", "public_key")
+    seen: dict[str, Any] = call.api.post("endpoints/check", {name: body[name] for name in names if name in body})
+    if seen["same_endpoint"]:
+        known = ", ".join(seen["same_endpoint"])
+        confirm(call, f"{body['host']}:{body['port']} is registered already, as {known}. Continue?")
+    return seen
+
+
+def _class_of(call: Call, memory_bytes: int, cpus: int | None, seen: dict[str, Any]) -> str:
+    cpu_count, connections = cpus or seen.get("cpu_count"), seen.get("max_connections") or 151
+    if cpu_count is None:
+        raise Failure("The server does not tell how many processors it has.", Exit.USAGE, hint="Use --cpus.")
+    size = {"memory_bytes": memory_bytes, "cpu_count": cpu_count, "max_connections": connections}
+    return str(call.api.post("instance-classes/custom", size)["name"])
 
 
 def _await_ready(call: Call, made: dict[str, Any]) -> dict[str, Any]:
@@ -190,8 +219,11 @@ def resize(
     call: Call,
     instance: Name,
     instance_class: Annotated[
-        str, typer.Argument(help="The new class.", metavar="CLASS", autocompletion=completing.classes)
-    ],
+        str | None,
+        typer.Argument(help="The new class.", metavar="[CLASS]", show_default=False, autocompletion=completing.classes),
+    ] = None,
+    memory: Annotated[str | None, typer.Option(help="Instead of a class, a size of its own: 12G.")] = None,
+    cpus: Annotated[int | None, typer.Option(min=1, help="Its processors; default: as now.")] = None,
     parameter: Annotated[
         list[str] | None, typer.Option("--set", help="Parameter to set with it: query_cache_size=64M.")
     ] = None,
@@ -200,8 +232,22 @@ def resize(
     ] = False,
 ) -> None:
     """Change the class; expressions are resolved again."""
+    if (instance_class is None) == (memory is None):
+        raise Failure("How large is it to be?", Exit.USAGE, hint="Name a class, or use --memory for a custom size.")
     body = {"instance_class": instance_class, "parameters": pairs(parameter or []), "allow_restart": allow_restart}
+    if memory and call.is_dry_run:  # a preview would take the class, which does not exist yet
+        call.would("POST", f"instances/{instance}/resize", {**body, "instance_class": memory})
+        return
+    if memory:
+        body["instance_class"] = _resized_class(call, instance, size_bytes(memory), cpus)
     change_flow.run(call, f"instances/{instance}/resize", body)
+
+
+def _resized_class(call: Call, instance: str, memory_bytes: int, cpus: int | None) -> str:
+    """Processors and connections stay as they are unless they are named."""
+    name = call.api.get(f"instances/{instance}")["instance_class"]
+    present = next(each for each in call.api.items("instance-classes") if each["name"] == name)
+    return _class_of(call, memory_bytes, cpus, present)
 
 
 @app.change("upgrade")

@@ -52,10 +52,6 @@ class Noun(typer.Typer):
     def decision(self, name: str) -> Callable[[Command], Command]:
         return self._add(name, READ | DRY_RUN | SURE | WAIT)
 
-    def operation(self, name: str) -> Callable[[Command], Command]:
-        """A write that takes a while, without a question."""
-        return self._add(name, READ | DRY_RUN | WAIT)
-
     def _add(self, name: str, options: Options, around: Callable[[Command], Command] | None = None) -> Any:
         def register(function: Command) -> Command:
             self.command(name, cls=command.Command)(with_options(function, options, around))

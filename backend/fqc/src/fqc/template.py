@@ -88,11 +88,15 @@ def create(
     name: Annotated[str, typer.Argument(help="A unique name.", show_default=False)],
     values: Set = None,
     file: File = None,
-    engine_line: Annotated[str, typer.Option("--line", help="Server line whose parameters it sets.")] = "5.7",
+    engine_line: Annotated[
+        str | None,
+        typer.Option("--line", help="Server line whose parameters it sets; default: that of most instances."),
+    ] = None,
     description: Annotated[str, typer.Option(help="What it is for.")] = "",
 ) -> None:
     """Create a template."""
-    body = {"name": name, "engine_line": engine_line, "description": description, "values": _values(file, values)}
+    body = {"name": name, "description": description, "values": _values(file, values)}
+    body |= {"engine_line": engine_line} if engine_line else {}
     _write(call, "templates", body)
 
 

@@ -48,6 +48,18 @@ def point(text: str) -> str:
     return read.isoformat()
 
 
+def release_day(minor_version: int | None) -> str | None:
+    """20261120 as 2026-11-20."""
+    text = str(minor_version or "")
+    return f"{text[:-4]}-{text[-4:-2]}-{text[-2:]}" if text else None
+
+
+def engine_name(version: str | None, minor_version: int | None) -> str | None:
+    """FQC 0.1.0 (2026-11-20); none without the engine."""
+    day = release_day(minor_version)
+    return " ".join(filter(None, ["FQC", version, f"({day})"])) if day else None
+
+
 def pairs(given: Iterable[str], what: str = "name=value") -> dict[str, str]:
     found = {}
     for each in given:

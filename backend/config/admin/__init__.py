@@ -1,0 +1,1 @@
+"""`fqc-admin`: what the owner of an installation does on its machine. Everybody else uses the API."""

@@ -1,0 +1,63 @@
+"""`python -m config.admin COMMAND`, installed as `fqc-admin`: the database and the keys of this installation."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import django
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="fqc-admin", description="Care for this installation's database and keys.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("migrate", help="bring the database to the form of this version")
+    commands.add_parser("first-admin", help="make sure that there is an administrator")
+    commands.add_parser("rotate-key", help="seal every secret anew, with the newest of FQC_SEALING_KEYS")
+    backup = commands.add_parser("backup", help="write the database into a file, while everything runs")
+    backup.add_argument("file", type=Path)
+    restore = commands.add_parser("restore", help="put a backup into an empty database, and compare")
+    restore.add_argument("file", type=Path)
+    restore.add_argument("--without-keys", action="store_true", help="also if passwords cannot be opened afterwards")
+    return parser.parse_args(words)
+
+
+def carry_out(options: argparse.Namespace) -> str:
+    from config.admin import backup, restore
+
+    match options.command:
+        case "migrate":
+            call_command("migrate", interactive=False)
+        case "first-admin":
+            call_command("ensure_admin")
+        case "rotate-key":
+            call_command("rotate_sealing_key")
+        case "backup":
+            return backup.write(options.file)
+        case "restore":
+            return restore.read(options.file, is_without_keys=options.without_keys)
+    return ""
+
+
+def main(words: Sequence[str]) -> int:
+    options = parsed(words)
+    django.setup()
+    from config.admin.archive import NotDone
+
+    try:
+        sys.stdout.write(carry_out(options))
+    except (NotDone, CommandError, OSError) as error:
+        sys.stderr.write(f"fqc-admin: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,68 @@
+"""A backup's file: a tar archive of `about.json`, which says what it is, and `database`, which is it.
+
+The database is what pg_dump wrote, or an SQLite file. `about.json` holds a count and a digest of each table, so that a
+restored database can be compared. Sealing keys are not in it, only their names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tarfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+FORM = 1
+ABOUT, DATABASE = "about.json", "database"
+Contents = dict[str, list[str]]  # of each table: its number of rows and their digest, in any order
+
+
+class NotDone(Exception):
+    """What an operator has to do something about; one or more sentences."""
+
+
+@dataclass(frozen=True)
+class About:
+    form: int
+    made_at: str
+    vendor: str  # postgresql or sqlite
+    migrations: list[str]  # that the database has been through
+    sealing_keys: list[str]  # the names of those that its secrets need
+    contents: Contents
+
+
+def pack(file: Path, about: About, database: Path) -> None:
+    """All of it or nothing, for its owner's eyes alone."""
+    draft = file.with_name(file.name + ".part")
+    described = database.with_name(ABOUT)
+    described.write_text(json.dumps(asdict(about), indent=1) + "\n")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as raw:
+            with tarfile.open(fileobj=raw, mode="w") as archive:
+                archive.add(described, ABOUT)
+                archive.add(database, DATABASE)
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.link(draft, file)  # never onto another backup
+    except FileExistsError as error:
+        raise NotDone(f"{file} is there already: name another file.") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def unpack(file: Path, folder: Path) -> tuple[About, Path]:
+    try:
+        with tarfile.open(file) as archive:
+            for name in (ABOUT, DATABASE):
+                content = archive.extractfile(name)
+                if content is None:
+                    raise KeyError(name)
+                with content, (folder / name).open("wb") as file_there:
+                    shutil.copyfileobj(content, file_there)
+        facts = json.loads((folder / ABOUT).read_text())
+        if facts.get("form") != FORM:
+            raise NotDone(f"{file} has a form unknown to this version. Restore it with the version that made it.")
+        return About(**facts), folder / DATABASE
+    except (tarfile.TarError, KeyError, TypeError, ValueError) as error:
+        raise NotDone(f"{file} is not a backup, or it is damaged: {error}.") from error

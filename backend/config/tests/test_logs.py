@@ -1,0 +1,122 @@
+"""Each line of a process's log is one JSON object, whoever wrote it, and FQC_LOG_LEVEL says which lines there are."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from testing.ports import free_port
+from testing.workers import BACKEND, environment_of, until
+
+CELERY = ["celery", "--quiet", "--app", "config.celery"]
+FIELDS = {"event", "level", "logger", "timestamp"}
+FAILING = """
+from config import bodies, web
+async def fail(*_): raise RuntimeError("of the test")
+bodies.BoundedBodies.__call__ = fail
+web.main()
+"""
+
+
+class Logged:
+    """A process whose standard error is its log."""
+
+    def __init__(self, words, folder, **environment):
+        self.log, self.output = folder / "log", folder / "output"
+        # a run directory of its own, so that no other test's tasks come here
+        given = environment_of(**{"FQC_RUN_DIR": str(folder), "FQC_LOG_LEVEL": "info"} | environment)
+        with self.log.open("wb") as log, self.output.open("wb") as output:
+            self.process = subprocess.Popen([sys.executable, *words], cwd=BACKEND, env=given, stdout=output, stderr=log)
+
+    def lines(self):
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+    def until_told(self, what):
+        until(lambda: what in self.log.read_text() or self.process.poll() is not None, f"{what!r} is told", 60)
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
+        return self.lines()
+
+
+@pytest.fixture
+def logged(transactional_db, tmp_path):
+    started = []
+
+    def start(*words, **environment):
+        started.append(Logged(words, tmp_path, **environment))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.process.kill()
+        each.process.wait()
+
+
+def is_up(port):
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
+
+
+def web(logged, *words, **environment):
+    port = free_port()
+    process = logged(*words, "--port", str(port), **environment)
+    until(lambda: is_up(port), "the web process listens")
+    return process, port
+
+
+def events(lines):
+    assert all(line.keys() >= FIELDS for line in lines)
+    return [line["event"] for line in lines]
+
+
+def test_what_uvicorn_says_is_json(logged):
+    process, port = web(logged, "-m", "config.web")
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        client.sendall(b"no request\r\n\r\n")
+        assert b"400" in client.recv(100)
+    told = events(process.end())
+    assert f"Started server process [{process.process.pid}]" in told
+    assert "Invalid HTTP request received." in told
+    assert f"Finished server process [{process.process.pid}]" in told
+    assert process.output.read_text() == ""
+
+
+def test_an_exception_with_its_lines_is_one_object(logged):
+    process, port = web(logged, "-c", FAILING)
+    with pytest.raises(OSError, match="500"):
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/")
+    [told] = [line for line in process.end() if "exception" in line]
+    assert (told["level"], told["logger"]) == ("error", "uvicorn.error")
+    assert told["exception"].endswith("RuntimeError: of the test")
+
+
+def test_the_level_is_that_of_uvicorn_too(logged):
+    process, _ = web(logged, "-m", "config.web", FQC_LOG_LEVEL="warning")
+    assert process.end() == []
+
+
+@pytest.mark.parametrize("role", [["worker", "--pool", "solo"], ["beat", "--pidfile="]])
+def test_the_level_is_that_of_celery_too(logged, role):
+    process = logged("-m", *CELERY, *role, FQC_LOG_LEVEL="debug")
+    until(lambda: any(line["level"] == "debug" for line in process.lines()), "it tells what it does", 60)
+    process.end()
+
+
+def test_a_child_of_a_worker_that_is_killed_is_told_in_json(logged):
+    process = logged("-m", *CELERY, "worker", "--concurrency", "2")
+    process.until_told(" ready.")
+    children = Path(f"/proc/{process.process.pid}/task/{process.process.pid}/children").read_text().split()
+    os.kill(int(children[0]), signal.SIGKILL)
+    process.until_told("exited with")
+    assert any("exited with 'signal 9" in event for event in events(process.end()))
+    assert process.output.read_text().split() == ["worker:", "Warm", "shutdown", "(MainProcess)"]

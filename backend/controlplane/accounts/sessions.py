@@ -1,0 +1,51 @@
+"""One's own sessions of the console: where from and since when, and their end.
+
+A session's key is what its browser proves itself with, so it is shown to nobody: a session is named by a hash of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from controlplane.accounts.models import Session, User
+from controlplane.accounts.selectors import secret_hash
+from controlplane.audit.services import audit_record
+from controlplane.core.errors import NotFound
+
+ID_LENGTH = 32
+LONGEST_BROWSER = 200
+NOTED = ("logged_in_at", "address", "browser")
+
+
+def session_note(session: Any, address: str, browser: str) -> None:
+    """At log-in."""
+    session.update(
+        {"logged_in_at": timezone.now().isoformat(), "address": address, "browser": browser[:LONGEST_BROWSER]}
+    )
+
+
+def session_list(user: User) -> QuerySet[Session]:
+    return user.sessions.filter(expire_date__gt=timezone.now())
+
+
+def session_id(session_key: str) -> str:
+    return secret_hash(session_key)[:ID_LENGTH]
+
+
+def session_facts(session: Session) -> dict[str, Any]:
+    """One from before these were noted has none of them."""
+    kept = session.get_decoded()
+    return {name: kept.get(name) for name in NOTED}
+
+
+@transaction.atomic
+def session_end(user: User, id: str) -> None:
+    found = next((each for each in session_list(user) if session_id(each.session_key) == id), None)
+    if found is None:
+        raise NotFound(f"You have no session {id}.")
+    audit_record("user.session_ended", user, before={"session": id, **session_facts(found)})
+    found.delete()

@@ -1,0 +1,113 @@
+"""Of what rules watch: the likely cause of an incident, what to do next, and the chart that shows it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from controlplane.alerts.states import STATES
+
+
+@dataclass(frozen=True)
+class Advice:
+    cause: str
+    action: str
+    chart: str = ""  # the metric to plot; empty: the one that the rule watches
+
+
+USUAL = Advice(
+    "The value left the range that the rule allows.",
+    "Compare the hours before in Monitoring, and look in History for a change at that time.",
+)
+ADVICE: Mapping[str, Advice] = {
+    "unreachable": Advice(
+        "The server is down or restarting, the network is interrupted, or the account's password was changed.",
+        "Connect to the server from the control plane's machine. If it runs, check the account and the firewall.",
+        "questions_per_second",
+    ),
+    "engine_lost": Advice(
+        "The server was restarted or upgraded without the plugin, or somebody uninstalled it.",
+        "Read why in the server's error log, then install the plugin again from the instance's page. If it was removed "
+        "on purpose, exempt the instance from this rule.",
+        "hits_per_second",
+    ),
+    "drifted_parameters": Advice(
+        "Somebody set the parameters on the server itself, or its option file sets them at the start.",
+        "Open Parameters. Apply the configured values again, or configure the values that run.",
+        "questions_per_second",
+    ),
+    "change_failed": Advice(
+        "The server refused a step of the change, or could not be reached in the middle of it.",
+        "Open the change in History and read the step that failed. Fix the cause, then make the change again.",
+        "questions_per_second",
+    ),
+    "hit_ratio": Advice(
+        "Tables change more often than their results are asked for, or statements seldom repeat.",
+        "Look in Queries for what misses and why. Set query_cache_type to 2 for the statements that repeat, or "
+        "switch the cache off.",
+    ),
+    "select_hit_ratio": Advice(
+        "Most reads cannot be cached, or seldom repeat.",
+        "Look in Queries for the reasons why reads are not cached.",
+    ),
+    "buffer_pool_hit_ratio": Advice(
+        "The data that is read does not fit into the buffer pool.",
+        "Enlarge innodb_buffer_pool_size before the cache, or find the statements that read whole tables.",
+    ),
+    "prune_ratio": Advice(
+        "The cache is too small for the results that are asked for, or stores many that are asked for once.",
+        "Compare the hit ratio at other sizes in Monitoring, and enlarge query_cache_size if it would rise.",
+        "prunes_per_second",
+    ),
+    "prunes_per_second": Advice(
+        "The cache is too small for the results that are asked for.",
+        "Compare the hit ratio at other sizes in Monitoring, and enlarge query_cache_size if it would rise.",
+    ),
+    "memory_used_ratio": Advice(
+        "The cache holds as many results as fit.",
+        "A full cache is normal. Enlarge query_cache_size only if evictions are high and hits would rise.",
+    ),
+    "write_share": Advice(
+        "The application writes more than it did, and writes outdate results.",
+        "Check that the cache still pays: compare hits and invalidations in Monitoring.",
+    ),
+    "slow_queries_per_second": Advice(
+        "Statements wait for locks or disks, or lack an index.",
+        "Look in Queries for the slowest statements, and explain their plans.",
+    ),
+    "contained_errors_per_second": Advice(
+        "The plugin caught an error in itself and switched the cache off. Statements are answered by the server.",
+        "Read the server's error log and report what the plugin wrote. Restart the server to use the cache again.",
+    ),
+    "stale_hits_per_second": Advice(
+        "A rule allows outdated results for statements that are asked for often.",
+        "Check in the rules of the cache that these statements may be outdated for so long.",
+    ),
+    "near_caches_detached": Advice(
+        "A near cache was stopped or restarted, or its connection to the server was interrupted.",
+        "Open Near caches: it names those that are gone. Check that the program runs and reaches the server.",
+    ),
+    "connections": Advice(
+        "The application opens more connections than before, or does not close them.",
+        "Compare with max_connections, and check the size of the application's pool.",
+    ),
+    "running_threads": Advice(
+        "Statements wait for each other, for disks or for processors.",
+        "Look at the server's process list and at slow statements.",
+        "running_threads",
+    ),
+    "uptime_seconds": Advice(
+        "The server was restarted.",
+        "Look in the server's error log for why, and in History for a change with a restart.",
+    ),
+}
+
+
+def advice_of(metric: str) -> Advice:
+    return ADVICE.get(metric, USUAL)
+
+
+def chart_of(metric: str) -> str:
+    """A metric that has samples."""
+    found = advice_of(metric).chart
+    return found or ("questions_per_second" if metric in STATES else metric)

@@ -1,0 +1,21 @@
+"""What the states of all instances are now: each app that knows one is asked once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from controlplane.core.hooks import hooks
+
+
+@dataclass(frozen=True)
+class StateReading:
+    values: Mapping[str, tuple[float | None, str]]  # of instances; None: cannot be judged now
+
+    def of(self, instance_id: str) -> tuple[float | None, str]:
+        """The value and what was seen. An instance that is not named is in order."""
+        return self.values.get(instance_id, (0.0, ""))
+
+
+def state_reading(name: str) -> StateReading:
+    return StateReading(hooks("alert_states")[name]())

@@ -1,0 +1,43 @@
+"""What rules watch: metrics of samples, and states that an instance is in. Definitions alone; pure.
+
+A state has no samples: at each look the app that knows it says what holds now (`readings`). Its value is a number like
+any other, so thresholds, exceptions, reminders and silences are those of metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from controlplane.metrics.definitions import METRICS, MetricDefinition
+
+VALUE = "value"  # the one column of a state
+
+
+def _state(name: str, title: str, formula: str, description: str) -> MetricDefinition:
+    return MetricDefinition(name, title, "count", "state", formula, description, {VALUE: 1})
+
+
+# Each has its reading in `settings.HOOKS["alert_states"]`.
+STATES: Mapping[str, MetricDefinition] = {
+    definition.name: definition
+    for definition in (
+        _state(
+            "unreachable", "Server unreachable", "1 while the server does not answer, else 0",
+            "The control plane cannot connect to the server, or cannot log in.",
+        ),
+        _state(
+            "engine_lost", "Plugin lost", "1 while a server that had the plugin runs without it, else 0",
+            "The server answers, but the plugin that it had is not loaded any more.",
+        ),
+        _state(
+            "drifted_parameters", "Parameters that drifted", "parameters that run with another value than configured",
+            "Somebody changed a parameter on the server itself, or a restart lost it.",
+        ),
+        _state(
+            "change_failed", "Change failed", "1 if the last change failed or was rolled back within 24 h, else 0",
+            "The instance runs as it did before the change, unless the change says otherwise.",
+        ),
+    )
+}  # fmt: skip
+
+MEASURES: Mapping[str, MetricDefinition] = {**METRICS, **STATES}

@@ -1,0 +1,104 @@
+"""States of instances as rules that ship watch them: from the fleet's rows to incidents."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from controlplane.alerts.evaluation import evaluate
+from controlplane.alerts.models import Incident
+from controlplane.alerts.states import STATES
+from controlplane.changes.models import ChangeSet
+from controlplane.core.hooks import hooks
+from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.fleet.observation import identity_of, note_identity
+from controlplane.metrics.tests.fleet import instance_make
+
+pytestmark = pytest.mark.django_db
+T = int(timezone.now().timestamp()) // 60 * 60
+
+
+def looks(*, minutes: float, start: float = 0) -> list[tuple[str, str]]:
+    """A look every 15 s; what is open afterwards."""
+    for number in range(int(minutes * 4) + 1):
+        evaluate(T + start * 60 + number * 15)
+    return list(Incident.objects.filter(resolved_at=None).values_list("metric", "instance_name"))
+
+
+def test_each_state_has_its_reading() -> None:
+    assert STATES.keys() == hooks("alert_states").keys()
+
+
+def test_a_server_that_does_not_answer_for_a_minute_opens_an_incident_and_closes_it_when_it_is_back() -> None:
+    instance = instance_make(name="shop-1", state="unreachable", state_reason="connection refused")
+    assert looks(minutes=0.5) == []
+    assert looks(minutes=1, start=0.75) == [("unreachable", "shop-1")]
+    assert Incident.objects.get().events.get(kind="opened").detail == "connection refused"
+    Instance.objects.filter(pk=instance.pk).update(state="changing")
+    assert looks(minutes=5, start=2) == [("unreachable", "shop-1")]  # a change may restart it: nothing is known
+    Instance.objects.filter(pk=instance.pk).update(state="running")
+    assert looks(minutes=2, start=8) == []
+
+
+@pytest.mark.parametrize("state", ["running", "stopped", "failed", "creating"])
+def test_a_server_that_is_not_expected_to_answer_is_no_incident(state: str) -> None:
+    instance_make(state=state)
+    assert looks(minutes=3) == []
+
+
+VARIABLES = {"version": "10.11.11-MariaDB", "fqc_minor_version": "20261120", "fqc_compatibility": "full"}
+
+
+def seen(instance: Instance, **missing: Any) -> None:
+    note_identity(instance, identity_of({**VARIABLES, **missing}, {"Uptime": "5"}, T))
+
+
+def test_a_server_that_loses_the_plugin_opens_an_incident_until_it_has_it_again() -> None:
+    instance = instance_make(name="shop-1")
+    seen(instance)
+    assert looks(minutes=2) == []
+    seen(instance, fqc_minor_version="", fqc_compatibility="")
+    assert looks(minutes=1.5, start=3) == [("engine_lost", "shop-1")]
+    seen(instance)
+    assert looks(minutes=2, start=6) == []
+
+
+def test_a_server_that_never_had_the_plugin_has_not_lost_it() -> None:
+    seen(instance_make(), fqc_minor_version="", fqc_compatibility="")
+    assert looks(minutes=3) == []
+
+
+def test_drift_names_the_parameters() -> None:
+    instance = instance_make(name="shop-1")
+    for name in ("max_connections", "long_query_time"):
+        InstanceParameter.objects.create(instance=instance, name=name, submitted="1", resolved="1", is_drifted=True)
+    assert looks(minutes=6) == [("drifted_parameters", "shop-1")]
+    incident = Incident.objects.get()
+    assert (incident.opened_value, incident.events.get(kind="opened").detail) == (2, "long_query_time, max_connections")
+
+
+def changed(instance: Instance, state: str, ago: timedelta, code: str = "server_refused") -> None:
+    ChangeSet.objects.create(
+        instance=instance, instance_name=instance.name, instance_version=1, state=state, outcome_code=code,
+        outcome_detail="it said no", created_by="dba", finished_at=timezone.now() - ago,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("state", ["failed", "rolled_back"])
+def test_a_change_that_went_wrong_is_an_incident_at_once_until_one_is_applied(state: str) -> None:
+    instance = instance_make(name="shop-1")
+    changed(instance, state, timedelta(minutes=5))
+    assert looks(minutes=0) == [("change_failed", "shop-1")]
+    assert Incident.objects.get().events.get(kind="opened").detail.endswith("it said no")
+    changed(instance, "applied", timedelta())
+    assert looks(minutes=0, start=1) == []
+
+
+def test_neither_what_somebody_aborted_nor_what_is_long_past_is_an_incident() -> None:
+    instance = instance_make()
+    changed(instance, "rolled_back", timedelta(minutes=5), code="aborted")
+    changed(instance, "failed", timedelta(hours=25))
+    assert looks(minutes=1) == []

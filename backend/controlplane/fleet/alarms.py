@@ -1,0 +1,43 @@
+"""States of instances that alert rules may watch: of all instances at once, those that are not in order.
+
+A value of None says that the state cannot be told at the moment, so nothing opens and nothing is resolved.
+"""
+
+from __future__ import annotations
+
+from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.fleet.states import State
+
+MOST_NAMED = 5
+Alarms = dict[str, tuple[float | None, str]]
+
+
+def unreachable() -> Alarms:
+    """A server that somebody stopped, or that has never been reached, is no alarm."""
+    unsure = (State.CREATING, State.CHANGING, State.DELETING)  # a change may restart it
+    found = Instance.objects.filter(state__in=(State.UNREACHABLE, *unsure))
+    return {
+        pk: (1.0, reason) if state == State.UNREACHABLE else (None, "")
+        for pk, state, reason in found.values_list("pk", "state", "state_reason")
+    }
+
+
+def engine_lost() -> Alarms:
+    found = Instance.objects.exclude(engine_lost_at=None).values_list("pk", "state", "engine_lost_at")
+    return {
+        pk: (1.0, f"lost at {at:%Y-%m-%d %H:%M} UTC") if state == State.RUNNING else (None, "")
+        for pk, state, at in found
+    }
+
+
+def drifted_parameters() -> Alarms:
+    names: dict[str, list[str]] = {}
+    drifted = InstanceParameter.objects.filter(is_drifted=True).order_by("instance_id", "name")
+    for pk, name in drifted.values_list("instance_id", "name"):
+        names.setdefault(pk, []).append(name)
+    return {pk: (float(len(each)), _listed(each)) for pk, each in names.items()}
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,76 @@
+"""A look at a server before it is registered: whether it answers, what it is, and who else is registered there.
+
+It connects wherever somebody says, so it is within the allowed networks, seldom, and on record before it is done. What
+answers there is told only if it is a server of the kind that can be registered: else it would find any service.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.db import transaction
+
+from controlplane.audit.services import audit_record
+from controlplane.core.connections import connection_give_back
+from controlplane.core.throttling import CallerThrottle
+from controlplane.fleet.connection import CONVERSATION_STATEMENTS, Address, limits
+from controlplane.fleet.models import Instance
+from controlplane.fleet.observation import read_identity
+from controlplane.fleet.services import endpoint_check
+from controlplane.gateway.errors import AnswerTooLong, NotAServer, Unreachable
+from controlplane.gateway.server import Limits, Server, open_server
+
+SIZES = ("thread_pool_size", "max_connections", "innodb_buffer_pool_size")
+
+
+class EndpointCheckThrottle(CallerThrottle):
+    scope = "endpoint_check"
+
+
+def endpoint_look(*, host: str, port: int, **account: Any) -> dict[str, Any]:
+    _note(host, port, account["username"])
+    endpoint_check(host)
+    same = Instance.objects.filter(host__iexact=host, port=port).order_by("name")
+    names, within = list(same.values_list("name", flat=True)[:5]), limits()
+    connection_give_back()
+    server = _opened(Address(host, port, **account), within)
+    try:
+        server.stay_uncounted()
+        identity = read_identity(server)
+        sizes = dict(server.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", [SIZES]))
+    finally:
+        server.close()
+    # MariaDB sets as many groups of threads as the machine has processors, unless it is told another number.
+    return {
+        **identity.facts,
+        "cpu_count": _number(sizes.get("thread_pool_size")),
+        "max_connections": _number(sizes.get("max_connections")),
+        "buffer_pool_bytes": _number(sizes.get("innodb_buffer_pool_size")),
+        "same_endpoint": names,
+    }
+
+
+@transaction.atomic
+def _note(host: str, port: int, username: str) -> None:
+    """It alters nothing, but goes where somebody says. Before it does."""
+    target = Instance(pk="unregistered", name=f"{host}:{port}"[:200])
+    audit_record("endpoint.checked", target, after={"host": host, "port": port, "username": username})
+
+
+def _opened(address: Address, within: Limits) -> Server:
+    try:
+        server = open_server(address, within)
+    except (Unreachable, NotAServer, AnswerTooLong) as error:
+        if error.number:  # a server said it: it is shutting down, or has too many connections
+            raise
+        place = f"{address.host}:{address.port}"
+        raise Unreachable(
+            f"{place}: no database server responded. Check the host, the port and the firewall."
+        ) from error
+    server.until = time.monotonic() + CONVERSATION_STATEMENTS * server.statement_seconds
+    return server
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isdigit() else None

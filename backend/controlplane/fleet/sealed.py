@@ -1,0 +1,41 @@
+"""Every column with a secret: what a rotation seals anew, and which sealing keys the rows need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+from django.db import models
+
+from controlplane.accounts.models import AccessKey
+from controlplane.core.hooks import hooks
+from controlplane.core.models import KeptAnswer
+from controlplane.fleet.models import Instance
+from controlplane.settings.models import Settings
+from controlplane.settings.selectors import SMTP_CONTEXT
+
+# With the context that a row's secret is sealed with.
+Column = tuple[type[models.Model], str, Callable[[Any], str]]
+COLUMNS: list[Column] = [
+    (Instance, "password_sealed", attrgetter("secret_context")),
+    (Instance, "trial_password_sealed", attrgetter("trial_secret_context")),
+    (AccessKey, "secret_sealed", attrgetter("secret_context")),
+    (KeptAnswer, "answer_sealed", attrgetter("secret_context")),
+    (Settings, "smtp_password_sealed", lambda _: SMTP_CONTEXT),
+]
+
+
+def columns() -> list[Column]:
+    """With those of the apps above, which are not imported here."""
+    above: list[Any] = list(hooks("sealed").values())
+    return [*COLUMNS, *((model, "secret_sealed", attrgetter("secret_context")) for model in above)]
+
+
+def keys_needed() -> set[str]:
+    """The names of the keys that the rows are sealed with."""
+    names: set[str] = set()
+    for model, column, _ in columns():
+        texts = model._default_manager.exclude(**{column: ""}).values_list(column, flat=True)
+        names |= {text.split(".")[1] for text in texts.iterator()}
+    return names

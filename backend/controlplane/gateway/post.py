@@ -1,0 +1,144 @@
+"""Handing one message to an HTTP receiver, within a time.
+
+It goes to a checked address: a public one over HTTPS, or one in a network that an administrator allowed. Redirects are
+not followed, proxies are not asked, certificates are verified, and what the receiver says is read to a limit. A message
+whose address or body is a secret goes over TLS alone, except to this machine itself.
+
+Ways to fail: refused for good, or not taken now. A message that may have arrived is sent again, under the same name:
+receivers tell by it that they have it already.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import ssl
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from controlplane.gateway.dial import dial, ended_by
+from controlplane.gateway.endpoint import is_allowed, resolve
+from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedEndpoint, Unreachable
+
+TIMEOUT_SECONDS = 10.0  # from looking up the receiver's name to its last word
+MOST_SAID_BYTES = 4096
+MOST_QUOTED = 200
+LONGEST_RETRY_SECONDS = 3600
+TRY_AGAIN = {408, 425, 429}
+PORTS = {"http": 80, "https": 443}
+# IPv6 addresses that stand for IPv4 ones: behind such a "public" address may be any network.
+TRANSLATED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::/96")))
+
+
+@dataclass(frozen=True)
+class Receiver:
+    url: str
+    networks: tuple[str, ...] = ()  # that it may be in, beside public addresses over HTTPS
+    is_secret: bool = False  # what is sent to it, or where, must not be read on the way
+    timeout_seconds: float = TIMEOUT_SECONDS
+
+    @property
+    def parts(self) -> SplitResult:
+        return urlsplit(self.url)
+
+    @property
+    def host(self) -> str:
+        return self.parts.hostname or ""
+
+    @property
+    def port(self) -> int:
+        return self.parts.port or PORTS[self.parts.scheme]
+
+    @property
+    def place(self) -> str:
+        """Without the path, which may be a secret."""
+        return f"{self.parts.scheme}://{self.parts.netloc}"
+
+
+class ReceiverRefused(GatewayError):
+    code, title, is_permanent = "receiver_refused", "The receiver refused the message", True
+
+
+class ReceiverDelayed(GatewayError):
+    status, code, title = 503, "receiver_delayed", "The receiver did not accept the message"
+    again_after_seconds = 0  # as the receiver said
+
+
+class ReceiverForbidden(ReceiverDelayed):
+    """Messages wait: an administrator may allow its network."""
+
+    status, code, title = RefusedEndpoint.status, RefusedEndpoint.code, "The receiver is outside the allowed networks"
+
+
+class ReceiverInClear(ReceiverDelayed):
+    status, code, title = PasswordWithheld.status, PasswordWithheld.code, "The secret was not sent"
+
+
+def post(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> None:
+    """Returns once the receiver has said that it has the message."""
+    until = time.monotonic() + receiver.timeout_seconds
+    addresses = receiver_addresses(receiver)
+    try:
+        with dial(addresses, receiver.port, until) as sock, ended_by(until, sock):
+            if receiver.parts.scheme == "https":
+                sock = ssl.create_default_context().wrap_socket(sock, server_hostname=receiver.host)
+            with sock:
+                connection = http.client.HTTPConnection(receiver.host, receiver.port)
+                connection.sock = sock
+                connection.request("POST", _target(receiver.parts), body, {**headers, "Connection": "close"})
+                _judge(connection.getresponse(), receiver)
+    except (http.client.HTTPException, OSError) as error:
+        why = f"not done within {receiver.timeout_seconds:g} s" if time.monotonic() >= until else error
+        raise ReceiverDelayed(f"{receiver.place}: {why or type(error).__name__}. Check the address.") from error
+
+
+def receiver_addresses(receiver: Receiver) -> list[str]:
+    """Where it may be connected to, before anything is."""
+    try:
+        addresses = resolve(receiver.host, receiver.timeout_seconds)
+    except Unreachable as error:
+        raise ReceiverDelayed(error.detail) from error
+    is_https = receiver.parts.scheme == "https"
+    for address in addresses:
+        if not (is_allowed(address, receiver.networks) or (is_https and _is_public(address))):
+            raise ReceiverForbidden(_outside(receiver, address))
+    if receiver.is_secret and not is_https and not _are_this_machine(addresses):
+        raise ReceiverInClear(f"{receiver.place}: a secret is not sent without TLS. Use an https address.")
+    return addresses
+
+
+def _outside(receiver: Receiver, address: str) -> str:
+    place = receiver.host if receiver.host == address else f"{receiver.host} is {address}, which"
+    if _is_public(address):
+        return f"{place} is reached over https alone, unless an administrator allows its network in the settings."
+    return f"{place} is outside the allowed networks: an administrator can add its network in the settings."
+
+
+def _is_public(address: str) -> bool:
+    plain = ipaddress.ip_address(address.split("%")[0])
+    real = getattr(plain, "ipv4_mapped", None) or plain
+    is_translated = any(real in network for network in TRANSLATED if network.version == real.version)
+    return real.is_global and not real.is_multicast and not is_translated
+
+
+def _are_this_machine(addresses: Iterable[str]) -> bool:
+    return all(ipaddress.ip_address(address.split("%")[0]).is_loopback for address in addresses)
+
+
+def _target(parts: SplitResult) -> str:
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _judge(answer: http.client.HTTPResponse, receiver: Receiver) -> None:
+    if 200 <= answer.status < 300:
+        return
+    said = " ".join(answer.read(MOST_SAID_BYTES).decode(errors="replace").split())[:MOST_QUOTED]
+    detail = f"{receiver.place} answered {answer.status}" + (f": {said}" if said else "")
+    if answer.status < 500 and answer.status not in TRY_AGAIN:
+        raise ReceiverRefused(f"{detail}. Check the address and the secret.")
+    delayed = ReceiverDelayed(detail)
+    wait = answer.headers.get("Retry-After", "")
+    delayed.again_after_seconds = min(int(wait), LONGEST_RETRY_SECONDS) if wait.isdecimal() else 0
+    raise delayed

@@ -1,0 +1,113 @@
+"""Messages to HTTP receivers, over real sockets: where they may go, and how they fail."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from pathlib import Path
+
+import pytest
+
+from controlplane.gateway.post import (
+    MOST_QUOTED,
+    Receiver,
+    ReceiverDelayed,
+    ReceiverForbidden,
+    ReceiverInClear,
+    ReceiverRefused,
+    post,
+    receiver_addresses,
+)
+from controlplane.gateway.tests.receiver import receiver
+from controlplane.gateway.tests.test_tls import certified
+
+LOOPBACK = ("127.0.0.0/8",)
+
+
+def test_what_is_posted_arrives_as_it_is() -> None:
+    with receiver() as desk:
+        post(Receiver(f"{desk.url}?to=dba", LOOPBACK), b'{"a": 1}', {"Content-Type": "application/json"})
+    [received] = desk.received
+    assert (received.path, received.body, received.headers["Content-Type"]) == (
+        "/hook?to=dba", b'{"a": 1}', "application/json",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 400, 403, 404, 410])
+def test_a_refusal_is_final_and_a_redirect_is_not_followed(status: int) -> None:
+    with receiver() as elsewhere, receiver() as desk:
+        desk.status, desk.headers = status, {"Location": elsewhere.url}
+        with pytest.raises(ReceiverRefused, match=str(status)):
+            post(Receiver(desk.url, LOOPBACK), b"{}", {})
+    assert elsewhere.received == []
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
+def test_what_may_be_taken_later_is_no_refusal(status: int) -> None:
+    with receiver() as desk:
+        desk.status, desk.headers = status, {"Retry-After": "120"}
+        with pytest.raises(ReceiverDelayed) as delayed:
+            post(Receiver(desk.url, LOOPBACK), b"{}", {})
+    assert delayed.value.again_after_seconds == 120
+
+
+def test_of_a_long_answer_a_line_is_quoted() -> None:
+    with receiver() as desk:
+        desk.status, desk.said = 400, b"no\r\n" * 1_000_000
+        with pytest.raises(ReceiverRefused) as refused:
+            post(Receiver(desk.url, LOOPBACK), b"{}", {})
+    assert "no no" in refused.value.detail and len(refused.value.detail) < MOST_QUOTED + 200
+
+
+def test_a_receiver_that_is_down_is_told_without_its_path() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        with pytest.raises(ReceiverDelayed) as delayed:
+            post(Receiver(f"http://127.0.0.1:{taken.getsockname()[1]}/s3cret", LOOPBACK), b"{}", {})
+    assert "s3cret" not in delayed.value.detail
+
+
+@pytest.mark.parametrize("drips", [False, True], ids=["says nothing", "says a byte now and then"])
+def test_the_whole_has_an_end(drips: bool) -> None:
+    with receiver() as desk:
+        desk.drips = drips
+        if not drips:
+            desk.may_answer.clear()
+        started = time.monotonic()
+        with pytest.raises(ReceiverDelayed, match="not done within 1 s"):
+            post(Receiver(desk.url, LOOPBACK, timeout_seconds=1), b"{}", {})
+        assert time.monotonic() - started < 30
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "10.0.0.1", "169.254.169.254", "192.168.0.1", "[::1]", "[fe80::1]", "[::ffff:10.0.0.1]", "0.0.0.0",
+     "[64:ff9b::a00:1]", "[2002:a00:1::]", "224.0.0.1", "localhost", "100.64.0.1"],
+)  # fmt: skip
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_what_is_not_public_is_not_spoken_to_unless_its_network_is_allowed(scheme: str, host: str) -> None:
+    with pytest.raises(ReceiverForbidden):
+        receiver_addresses(Receiver(f"{scheme}://{host}/"))
+
+
+def test_a_public_address_is_spoken_to_over_https_alone() -> None:
+    assert receiver_addresses(Receiver("https://1.1.1.1/")) == ["1.1.1.1"]
+    with pytest.raises(ReceiverForbidden, match="https alone"):
+        receiver_addresses(Receiver("http://1.1.1.1/"))
+
+
+def test_a_secret_is_sent_in_clear_to_this_machine_alone() -> None:
+    assert receiver_addresses(Receiver("http://127.0.0.1/", LOOPBACK, is_secret=True)) == ["127.0.0.1"]
+    with pytest.raises(ReceiverInClear):
+        receiver_addresses(Receiver("http://10.0.0.1/", ("10.0.0.0/8",), is_secret=True))
+
+
+def test_a_certificate_that_nobody_vouches_for_gets_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certified(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "certificate", tmp_path / "key")
+    with receiver(context) as desk:
+        with pytest.raises(ReceiverDelayed, match="certificate"):
+            post(Receiver(desk.url, LOOPBACK), b"{}", {})
+        assert desk.received == []

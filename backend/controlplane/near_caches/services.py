@@ -1,0 +1,82 @@
+"""What a round of polls found of near caches, noted. One that is gone stays in the list for a day: it may be missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import Exists, OuterRef
+
+from controlplane.near_caches.models import NearCache
+from controlplane.near_caches.reading import Row, near_rows
+
+KEPT = timedelta(days=1)
+KEY = ("instance", "name", "attachment")
+NOTED = tuple(
+    field.name for field in NearCache._meta.local_concrete_fields if not field.primary_key and field.name not in KEY
+)
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """By one server; `at`: when, in epoch seconds."""
+
+    at: float
+    rows: Sequence[Row] = ()
+
+
+def near_caches_note(found: Mapping[str, Listed]) -> None:
+    """`found`: of each instance that answered, by its id. In the caller's transaction."""
+    if not found:
+        return
+    kept = {_key(near): near for near in NearCache.objects.filter(is_attached=True)}
+    new = {_key(near): near for near in _read(found, kept)}
+    if new:
+        NearCache.objects.bulk_create(new.values(), update_conflicts=True, unique_fields=KEY, update_fields=NOTED)
+    gone = [near.pk for key, near in kept.items() if near.instance_id in found and key not in new]
+    if gone:
+        NearCache.objects.filter(pk__in=gone).update(is_attached=False)
+    if new:
+        _forget_returned()
+    now = _time(max(listed.at for listed in found.values()))
+    NearCache.objects.filter(is_attached=False, seen_at__lt=now - KEPT).delete()
+
+
+def _read(found: Mapping[str, Listed], kept: Mapping[Key, NearCache]) -> Iterable[NearCache]:
+    for instance_id, listed in found.items():
+        now = _time(listed.at)
+        for fields in near_rows(listed.rows):
+            near = NearCache(instance_id=instance_id, attached_at=now, seen_at=now, **fields)
+            before = kept.get(_key(near))
+            if before is not None and _is_same(near, before):
+                _compare(near, before)
+            yield near
+
+
+def _is_same(near: NearCache, before: NearCache) -> bool:
+    """A server that was started again counts its attachments from 1: the same number may be another one."""
+    return before.hits <= near.hits and before.writers_waited <= near.writers_waited
+
+
+def _compare(near: NearCache, before: NearCache) -> None:
+    near.attached_at = before.attached_at
+    seconds = (near.seen_at - before.seen_at).total_seconds()
+    if seconds > 0:
+        near.hits_per_second = (near.hits - before.hits) / seconds
+        near.misses_per_second = max(0, near.misses - before.misses) / seconds
+
+
+def _forget_returned() -> None:
+    """Those that came back by the same name."""
+    back = NearCache.objects.filter(is_attached=True, instance=OuterRef("instance"), name=OuterRef("name"))
+    NearCache.objects.filter(Exists(back), is_attached=False).delete()
+
+
+def _key(near: NearCache) -> Key:
+    return (near.instance_id, near.name, near.attachment)
+
+
+def _time(at: float) -> datetime:
+    return datetime.fromtimestamp(at, UTC)

@@ -1,0 +1,97 @@
+"""Near caches as polls find them: a real server, and a near cache that speaks its protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from controlplane.fleet.kept_connections import Connections
+from controlplane.metrics import polling
+from controlplane.metrics.definitions import METRICS
+from controlplane.metrics.models import Latest
+from controlplane.metrics.tests.fleet import instance_make
+from testing.near import PlayedNear
+from testing.workers import until
+
+pytestmark = pytest.mark.django_db
+T = 1_800_000_000
+
+
+@pytest.fixture
+def server(own_server: Any) -> Any:
+    """With the cache on, which near caches are told of."""
+    made = own_server(has_engine=True)
+    connection = made.connect()
+    connection.run("SET GLOBAL query_cache_size = 1048576")
+    connection.run("SET GLOBAL query_cache_type = ON")
+    until(lambda: connection.status("Fqc_awake") == {"Fqc_awake": "1"}, "the engine is awake")
+    connection.close()
+    return made
+
+
+@pytest.fixture
+def connections() -> Iterator[Connections]:
+    kept = Connections()
+    yield kept
+    kept.keep_only(())
+
+
+def reached(server: Any) -> Any:
+    return instance_make(port=server.port, username=server.username, password=server.password)
+
+
+def told(server: Any, name: str) -> int:
+    connection = server.connect()
+    try:
+        return int(connection.status(name)[name])
+    finally:
+        connection.close()
+
+
+def listed(viewer: Any, instance: Any) -> list[dict[str, Any]]:
+    answer = viewer.get(f"/api/v1/instances/{instance.name}/near-caches")
+    assert answer.status_code == 200, answer.content
+    items: list[dict[str, Any]] = answer.json()["items"]
+    return items
+
+
+def test_what_is_attached_is_listed_counted_and_missed_when_it_goes(
+    server: Any, connections: Connections, viewer: Any
+) -> None:
+    instance = reached(server)
+    polling.poll_round(T, connections)
+    assert listed(viewer, instance) == []
+    with PlayedNear(server, "shop-1", counts=(7, 4096, 30, 10)) as near, PlayedNear(server, "shop-2"):
+        until(lambda: told(server, "Fqc_near_hits") == 30, "what it counted is known")
+        polling.poll_round(T + 15, connections)
+        first, second = listed(viewer, instance)
+        assert (first["name"], second["name"]) == ("shop-1", "shop-2")
+        assert (first["state"], first["address"], first["protocol"]) == ("serving", "127.0.0.1", 1)
+        assert (first["entries"], first["stored_bytes"], first["hits"], first["misses"]) == (7, 4096, 30, 10)
+        latest = Latest.objects.get(instance=instance).growth
+        assert METRICS["near_hit_ratio"].value(latest) == 75
+        assert METRICS["near_caches"].value(latest) == 2
+        near.drop()
+        until(lambda: told(server, "Fqc_near_detached") == 1, "it is missed")
+        polling.poll_round(T + 30, connections)
+        assert [each["state"] for each in listed(viewer, instance)] == ["detached", "serving"]
+    until(lambda: told(server, "Fqc_near_caches") == 0, "the other one has left")
+    polling.poll_round(T + 45, connections)
+    latest = Latest.objects.get(instance=instance).growth
+    assert [METRICS[name].value(latest) for name in ("near_caches", "near_caches_detached")] == [0, 1]
+
+
+def test_one_that_comes_back_is_listed_once(server: Any, connections: Connections, viewer: Any) -> None:
+    instance = reached(server)
+    with PlayedNear(server, "shop-1") as near:
+        polling.poll_round(T, connections)
+        near.drop()
+        until(lambda: told(server, "Fqc_near_caches") == 0, "it is gone")
+        polling.poll_round(T + 15, connections)
+    with PlayedNear(server, "shop-1"):
+        polling.poll_round(T + 30, connections)
+        [only] = listed(viewer, instance)
+        assert only["state"] == "serving" and only["attachment"] > 1
+        assert told(server, "Fqc_near_detached") == 0

@@ -1,0 +1,7 @@
+from django.urls import path
+
+from controlplane.near_caches import views
+
+urlpatterns = [
+    path("instances/<str:pk>/near-caches", views.NearCaches.as_view()),
+]

@@ -1,0 +1,158 @@
+"""What near caches of an instance take, whether they have it, and whether they pay; with the remedies.
+
+Checked against the live server. What it says of attached near caches is newer than what polls have noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from controlplane.catalogue.normal import is_off
+from controlplane.fleet.connection import connected
+from controlplane.fleet.models import Instance
+from controlplane.fleet.observation import note_identity, read_identity
+from controlplane.gateway import reports
+from controlplane.gateway.errors import GatewayError
+from controlplane.near_caches.reading import near_rows
+from controlplane.parameters.findings import Severity
+from controlplane.prerequisites.check import unreachable
+from controlplane.prerequisites.findings import InstanceFinding
+from controlplane.prerequisites.gate import OF_ENGINE, known_gate_findings
+from controlplane.prerequisites.status import report
+
+FEED_USER = "fqc_near"
+FEED_PRIVILEGE = "REPLICATION MASTER ADMIN"
+FEED_LOGIN = f"--feed-user {FEED_USER} --feed-password-file /etc/fqc-near/password"
+LEAST_READS = 1000  # before that a hit ratio says nothing
+LEAST_HIT_RATIO = 0.1
+LONG_WAIT_MS = 10.0  # of a writer, on average; a near cache on the same network answers within a millisecond
+
+
+def near_caches_check(instance: Instance) -> dict[str, Any]:
+    try:
+        findings = _live_findings(instance)
+    except GatewayError as error:
+        findings = [unreachable(error)]
+    return {
+        "is_ready": not any(finding.is_blocking for finding in findings),
+        "checked_at": timezone.now(),
+        "findings": findings,
+        "statements": feed_statements(),
+        "command": start_command(instance.host, instance.port),
+    }
+
+
+def feed_statements() -> tuple[str, ...]:
+    account = f"'{FEED_USER}'@'%'"
+    return (
+        f"CREATE USER {account} IDENTIFIED BY 'choose a password';",
+        f"GRANT {FEED_PRIVILEGE} ON *.* TO {account};",
+    )
+
+
+def start_command(host: str, port: int) -> str:
+    server = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return f"fqc-near --server {server} --listen 127.0.0.1:3307 {FEED_LOGIN}"
+
+
+def _live_findings(instance: Instance) -> list[InstanceFinding]:
+    with connected(instance) as server:
+        note_identity(instance, read_identity(server))
+        found = report(server, reports.NEAR)
+    engine = [each for each in known_gate_findings(instance) if each.code in OF_ENGINE]
+    if any(each.is_blocking for each in engine):
+        return engine
+    if found.note:
+        return [*engine, _no_report(found.note)]
+    return [
+        *engine,
+        cache_finding(instance.cache_type, instance.cache_size_bytes),
+        *near_findings(near_rows(found.rows)),
+    ]
+
+
+def _no_report(note: str) -> InstanceFinding:
+    return InstanceFinding(
+        Severity.BLOCKING,
+        "near_report",
+        "",
+        seen="near caches cannot be listed",
+        needed=f"SHOW FQC {reports.NEAR}",
+        remedy=note,
+        facts={"report": f"SHOW FQC {reports.NEAR}"},
+    )
+
+
+def cache_finding(cache_type: str, size_bytes: int | None) -> InstanceFinding:
+    is_on = not is_off(cache_type) and bool(size_bytes)
+    return InstanceFinding(
+        Severity.NOTICE if is_on else Severity.BLOCKING,
+        "near_server_cache",
+        "",
+        seen="the cache of the server is " + ("on" if is_on else "off"),
+        needed="the cache on: a near cache is told of what the server's own cache stores or serves",
+        remedy="" if is_on else "Enable the cache of this instance.",
+    )
+
+
+def near_findings(nears: Sequence[dict[str, Any]]) -> list[InstanceFinding]:
+    """Of those that are attached."""
+    found = [_account(len(nears))]
+    found += [_hits(near) for near in nears if _rarely_hits(near)]
+    return found + [_wait(near) for near in nears if _wait_ms(near) > LONG_WAIT_MS]
+
+
+def _account(count: int) -> InstanceFinding:
+    return InstanceFinding(
+        Severity.NOTICE if count else Severity.ADVICE,
+        "near_attached",
+        "",
+        seen=f"near caches attached: {count}",
+        needed=f"an account with {FEED_PRIVILEGE}, and fqc-near started with it beside the application",
+        remedy="" if count else "Make the account on the server, then start fqc-near on each host of the application.",
+        facts={"count": str(count), "privilege": FEED_PRIVILEGE},
+    )
+
+
+def _rarely_hits(near: dict[str, Any]) -> bool:
+    reads = near["hits"] + near["misses"]
+    return bool(reads >= LEAST_READS and near["hits"] < reads * LEAST_HIT_RATIO)
+
+
+def _hits(near: dict[str, Any]) -> InstanceFinding:
+    reads = near["hits"] + near["misses"]
+    return InstanceFinding(
+        Severity.ADVICE,
+        "near_rarely_hits",
+        "",
+        seen=f"{near['name']} answered {near['hits']} of {reads} reads",
+        needed=f"at least {LEAST_HIT_RATIO:.0%}",
+        remedy="Look at why statements are not cached on the server: those are not cached by a near cache, either. If "
+        "many hosts share the reads, each of them has to see a read twice.",
+        facts={
+            "name": near["name"],
+            "hits": str(near["hits"]),
+            "reads": str(reads),
+            "least": f"{LEAST_HIT_RATIO:.0%}",
+        },
+    )
+
+
+def _wait_ms(near: dict[str, Any]) -> float:
+    return float(near["waited_ms"] / near["writers_waited"]) if near["writers_waited"] else 0.0
+
+
+def _wait(near: dict[str, Any]) -> InstanceFinding:
+    return InstanceFinding(
+        Severity.ADVICE,
+        "near_writers_wait",
+        "",
+        seen=f"writers waited {_wait_ms(near):.1f} ms for {near['name']} on average",
+        needed=f"at most {LONG_WAIT_MS:.0f} ms",
+        remedy="Look at the load of its host and at the network between: a write waits until each near cache that may "
+        "hold its old rows has heard of it.",
+        facts={"name": near["name"], "wait": f"{_wait_ms(near):.1f}", "longest": f"{LONG_WAIT_MS:.0f}"},
+    )

@@ -1,0 +1,39 @@
+"""One hit ratio in the sentence and on the curve beside it, whatever the counters have seen before."""
+
+import pytest
+
+from controlplane.prerequisites.recommendation import Observed, recommendation
+from controlplane.prerequisites.status import Curve
+
+MIB = 1024**2
+CURVE = Curve([(MIB, 0.2), (8 * MIB, 0.447), (64 * MIB, 0.8)])
+
+
+def counted(**more):
+    return Observed(requests=10000, hits=7900, microseconds=7_900_000, seconds=1000, **more)
+
+
+def told(seen, *, is_on):
+    return recommendation(seen, has_engine=True, is_on=is_on, is_observing=False)
+
+
+@pytest.mark.parametrize(("is_on", "words"), [(True, "45 % of reads hit"), (False, "45 % of reads would hit")])
+def test_the_sentence_has_the_ratio_of_the_curve_and_not_that_of_an_older_past(is_on, words):
+    found = told(counted(predicted=CURVE.ratio_at(8 * MIB)), is_on=is_on)
+    assert found["hit_ratio"] == 0.447 and words in found["text"]
+
+
+def test_time_saved_is_told_for_the_hits_that_are_told():
+    assert counted().saved_cores == pytest.approx(0.0079)
+    assert counted(predicted=0.395).saved_cores == pytest.approx(0.0079 / 2)
+    assert Observed(0, 0, 0, 1000, predicted=0.5).saved_cores == 0
+
+
+def test_a_cache_that_paid_once_and_does_no_longer_is_to_be_reconsidered():
+    assert told(counted(predicted=0.05), is_on=True)["verdict"] == "reconsider"
+    assert told(counted(), is_on=True)["verdict"] == "keep", "an engine without a curve is judged by its counters"
+
+
+def test_a_size_between_two_points_has_the_ratio_of_the_nearer():
+    assert (CURVE.ratio_at(8 * MIB + 1024), CURVE.ratio_at(60 * MIB)) == (0.447, 0.8)
+    assert Curve([]).ratio_at(MIB) is None

@@ -1,0 +1,117 @@
+"""The engine on many instances: what stands in the way of each, and the gates that a wave must pass before the next.
+
+A gate looks at what the control plane knows: incidents, counters, the version that runs. It does not know how long a
+server's statements take, so nothing here speaks of that. A wave passes once each of its instances has been watched for
+`settle_seconds` and polled since; what a gate finds stops the fleet apply, however many failures it allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from controlplane.alerts.models import Incident
+from controlplane.alerts.vocabulary import Severity
+from controlplane.fleet.models import Instance
+from controlplane.fleet.states import Provider, State
+from controlplane.metrics.models import Latest
+from controlplane.prerequisites.gate import engine_obstacle
+from controlplane.rollouts.models import FleetApply, FleetApplyItem
+from controlplane.rollouts.planning import ItemPreview
+from controlplane.settings.selectors import settings_get
+
+MISSED_POLLS = 3  # in a row, beyond the time of watching: then the instance is taken for silent
+
+
+def preview_upgrade(
+    instances: Sequence[Instance], minor_version: int | None, *, allow_restart: bool
+) -> list[ItemPreview]:
+    incidents = _critical(each.pk for each in instances)
+    previews = []
+    for instance in instances:
+        restarts = instance.minor_version not in (None, minor_version)
+        blocking = _blocking(instance, incidents.get(instance.pk))
+        if restarts and not allow_restart:
+            blocking.append("a restart loads the new engine; needed: allow_restart")
+        lines = _lines(instance.minor_version, minor_version)
+        previews.append(ItemPreview(instance, lines, restarts, needs_admin=False, blocking=blocking))
+    return previews
+
+
+def _lines(old: int | None, new: int | None) -> list[dict[str, Any]]:
+    """The version, told as a parameter is; none where it runs already."""
+    if old == new:
+        return []
+    line = {"name": "fqc_minor_version", "unit": "", "old_submitted": None, "new_submitted": None}
+    return [line | {"old_value": old and str(old), "new_value": str(new), "needs_restart": old is not None}]
+
+
+def _blocking(instance: Instance, incident: str | None) -> list[str]:
+    found = []
+    if instance.provider != Provider.LOCAL:
+        found.append("the server is not run by this control plane; needed: install the engine with its own tools")
+    elif obstacle := engine_obstacle(instance):
+        found.append(obstacle)
+    if instance.state != State.RUNNING:
+        found.append(f"it is {instance.state}; needed: {State.RUNNING.value}")
+    if incident:
+        found.append(f"a critical incident is open: {incident}; needed: none")
+    return found
+
+
+def _critical(instances: Iterable[str]) -> dict[str | None, str]:
+    """An open critical incident of each that has one, by the name of its rule."""
+    found = Incident.objects.filter(instance__in=list(instances), resolved_at=None, severity=Severity.CRITICAL)
+    return dict(found.values_list("instance_id", "rule_name"))
+
+
+class Wave:
+    """The instances that were upgraded and have not passed yet."""
+
+    def __init__(self, row: FleetApply, items: Sequence[FleetApplyItem]) -> None:
+        self._row, self._items, self._now = row, items, timezone.now()
+        ids = [item.instance_id for item in items if item.instance_id]
+        self._incidents = _critical(ids)
+        self._latest = Latest.objects.in_bulk(ids)
+
+    def failures(self) -> dict[int, str]:
+        """What the gates found, by item."""
+        return {item.pk: found for item in self._items if (found := self._found(item))}
+
+    def is_over(self) -> bool:
+        return all(self._watched_until(item) <= self._now and self._is_heard(item) for item in self._items)
+
+    def _found(self, item: FleetApplyItem) -> str:
+        instance, latest = item.instance, self._latest.get(item.instance_id)
+        if instance is None:
+            return ""
+        if incident := self._incidents.get(instance.pk):
+            return f"a critical incident is open: {incident}"
+        if instance.state not in (State.RUNNING, State.CHANGING):
+            return f"it is {instance.state}"
+        if instance.minor_version != self._row.minor_version:
+            return f"it runs the engine's minor version {instance.minor_version}, not {self._row.minor_version}"
+        # Counted from zero since the new engine was loaded.
+        differences = int(latest.readings.get("differences") or 0) if latest and self._is_heard(item) else 0
+        if differences:
+            return f"{differences} results differed from the server's answer (Fqc_differences)"
+        is_late = self._watched_until(item) + _patience() < self._now
+        return "it has not answered a poll since" if is_late and not self._is_heard(item) else ""
+
+    def _is_heard(self, item: FleetApplyItem) -> bool:
+        latest = self._latest.get(item.instance_id)
+        return item.instance is None or (latest is not None and latest.at > _ended(item).timestamp())
+
+    def _watched_until(self, item: FleetApplyItem) -> datetime:
+        return _ended(item) + timedelta(seconds=self._row.settle_seconds)
+
+
+def _ended(item: FleetApplyItem) -> datetime:
+    return item.finished_at or timezone.now()
+
+
+def _patience() -> timedelta:
+    return timedelta(seconds=60 + MISSED_POLLS * settings_get().poll_interval_seconds)

@@ -1,0 +1,90 @@
+"""A near cache for tests: a feed as docs/reference/near-protocol.md describes it, with nothing behind it."""
+
+from __future__ import annotations
+
+import struct
+import threading
+import time
+from types import TracebackType
+
+import pymysql
+
+from testing.servers import TestServer
+from testing.workers import until
+
+RENEW_SECONDS = 0.02
+GRANTED, RENEW, ACKNOWLEDGE, COUNTED, LEFT = 2, 65, 66, 69, 70
+HEADER = struct.Struct("<BI")  # of a message: its kind, and the length of the rest
+
+
+class PlayedNear:
+    """Attached while it is entered, with an account of its own that may do nothing but that."""
+
+    def __init__(self, server: TestServer, name: str, counts: tuple[int, int, int, int] = (0, 0, 0, 0)) -> None:
+        self.server, self.name, self.counts = server, name, counts
+        self.is_granted = False
+        self._stop = threading.Event()
+
+    def __enter__(self) -> PlayedNear:
+        owner = self.server.connect()
+        owner.run("CREATE USER IF NOT EXISTS 'near'@'127.0.0.1' IDENTIFIED BY 'near'")
+        owner.run("GRANT REPLICATION MASTER ADMIN ON *.* TO 'near'@'127.0.0.1'")
+        owner.close()
+        self._connection = pymysql.connect(host="127.0.0.1", port=self.server.port, user="near", password="near")
+        self._connection.query(f"ATTACH FQC NEAR '{self.name}' PROTOCOL 1")
+        self._socket = self._connection._sock
+        self._socket.settimeout(RENEW_SECONDS)
+        self._thread = threading.Thread(target=self._talk)
+        self._thread.start()
+        until(lambda: self.is_granted, "a lease")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        if not self._stop.is_set():
+            self._say(HEADER.pack(LEFT, 0))
+            self.drop()
+
+    def drop(self) -> None:
+        """Without a word."""
+        self._stop.set()
+        self._thread.join()
+        self._connection._force_close()
+
+    def _say(self, messages: bytes) -> None:
+        self._socket.sendall(len(messages).to_bytes(3, "little") + b"\0" + messages)
+
+    def _talk(self) -> None:
+        unread, renewed = b"", 0.0
+        for counts in ((0, 0, 0, 0), self.counts):  # since its start, and by now
+            self._say(_message(COUNTED, struct.pack("<4Q", *counts)))
+        while not self._stop.is_set():
+            if time.monotonic() - renewed > RENEW_SECONDS:
+                renewed = time.monotonic()
+                self._say(_message(RENEW, struct.pack("<Q", time.monotonic_ns())))
+            try:
+                arrived = self._socket.recv(65536)
+            except TimeoutError:
+                continue
+            if not arrived:
+                break
+            unread = self._hear(unread + arrived)
+
+    def _hear(self, data: bytes) -> bytes:
+        """What is left of it after the packets that are whole."""
+        while len(data) >= 4 and len(data) >= (end := 4 + int.from_bytes(data[:3], "little")):
+            payload, data = data[4:end], data[end:]
+            number, at = struct.unpack_from("<Q", payload)[0], 8
+            while at < len(payload):
+                kind, length = HEADER.unpack_from(payload, at)
+                at += HEADER.size + length
+                self.is_granted |= kind == GRANTED
+            assert at == len(payload), "a message does not end where its frame does"
+            self._say(_message(ACKNOWLEDGE, struct.pack("<Q", number)))
+        return data
+
+
+def _message(kind: int, rest: bytes) -> bytes:
+    return HEADER.pack(kind, len(rest)) + rest
