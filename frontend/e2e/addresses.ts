@@ -7,6 +7,7 @@ export const PAGES: Record<string, (instance: Instance) => string> = {
   parameters: ({ id }) => `/instances/${id}/parameters`,
   monitoring: ({ id }) => `/instances/${id}/monitoring?range=15m`,
   queries: ({ id }) => `/instances/${id}/queries`,
+  near: ({ id }) => `/instances/${id}/near`,
   cache: ({ id }) => `/instances/${id}/cache`,
   history: ({ id }) => `/instances/${id}/history`,
   'instance alerts': ({ id }) => `/instances/${id}/alerts`,

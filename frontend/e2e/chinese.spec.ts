@@ -1,4 +1,4 @@
-// A reader of Chinese understands also what the API itself says: by its codes, with its own sentence beside them.
+// A reader of Chinese understands also what the API itself says: by its codes, and by the figures and names in it.
 import { expectAccessible, expectToFitPhone } from './accessible';
 import { expect, test } from './console';
 
@@ -7,9 +7,8 @@ test.use({ locale: 'zh-CN' });
 test('findings are told in Chinese, with what was seen', async ({ page, instances: [, second] }) => {
   await page.goto(`/instances/${second.id}/cache?step=0`);
   const proxy = page.getByRole('listitem').filter({ hasText: '专属代理已关闭' });
-  await expect(proxy).toContainText('the dedicated proxy is disabled');
-  await expect(proxy.getByText('the dedicated proxy is disabled')).toHaveAttribute('lang', 'en');
-  await expect(page.getByText('引擎系列符合要求')).toBeVisible();
+  await expect(proxy).toContainText('未使用专属代理');
+  await expect(page.getByText('服务器受支持')).toBeVisible();
   await expectAccessible(page);
   await expectToFitPhone(page);
 });
@@ -29,7 +28,7 @@ test('what was refused is told in Chinese, at the form and at its field', async 
   await page.goto(`/instances/${first.id}/parameters?set=${encodeURIComponent('{"read_only":"perhaps"}')}`);
   const review = page.getByRole('dialog');
   await expect(review).toContainText('类型不符');
-  await expect(review).toContainText("'perhaps' is not");
+  await expect(review).toContainText("'perhaps' 的类型不符");
   await expectAccessible(page);
 });
 

@@ -42,8 +42,7 @@ test('a new instance comes back without its password', async ({ page }) => {
   await form.getByLabel('Name').fill('half an instance');
   await form.getByLabel('Password').first().fill('not to be kept');
   expect(await page.evaluate(() => JSON.stringify(window.sessionStorage))).not.toContain('not to be kept');
-  await page.reload();
-  await page.getByRole('button', { name: 'Add instance' }).click();
+  await page.reload(); // its address says that the form is open
   await expect(form.getByLabel('Name')).toHaveValue('half an instance');
   await expect(form.getByLabel('Password').first()).toHaveValue('');
 });
@@ -71,6 +70,10 @@ test('a form that was refused says why and keeps what was typed', async ({ page,
   await form.getByLabel('Host').fill('127.0.0.1');
   await form.getByLabel('Account').fill('nobody');
   await form.getByLabel('Password').first().fill('wrong');
+  // The connection is tried first; then whoever insists is told what else is in the way.
+  await form.getByRole('button', { name: 'Add instance' }).click();
+  await expect(form.getByRole('alert')).toBeVisible();
+  await form.getByLabel('Add it without a working connection').click();
   await form.getByRole('button', { name: 'Add instance' }).click();
   await expect(form.getByRole('alert')).toContainText('choose another name');
   await expect(form.getByLabel('Name')).toHaveValue(first.name);

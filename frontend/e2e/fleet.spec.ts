@@ -1,3 +1,4 @@
+import { expectToFitPhone } from './accessible';
 import { expect, test } from './console';
 
 test('filters live in the address', async ({ page, instances: [first, second] }) => {
@@ -20,6 +21,21 @@ test('a selection is carried to applying a template', async ({ page, instances: 
   await page.getByLabel(`Select ${second.name}`).check();
   await page.getByRole('link', { name: 'Apply a template' }).click();
   await expect(page.getByLabel('IDs or names, one per line')).toHaveValue(`${first.id}\n${second.id}`);
+});
+
+test('on a phone a finger meets what it aims at', async ({ page, instances: [first] }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/fleet');
+  await expect(page.getByRole('link', { name: first.name })).toBeVisible();
+  const small = await page
+    .locator('a, button, input, [role=switch]')
+    .evaluateAll((nodes) =>
+      nodes
+        .map((node) => ({ html: node.outerHTML.slice(0, 120), ...node.getBoundingClientRect().toJSON() }))
+        .filter(({ width, height }) => width > 1 && height > 1 && Math.min(width, height) < 24),
+    );
+  expect(small).toEqual([]);
+  await expectToFitPhone(page);
 });
 
 test('a page that does not exist says so', async ({ page }) => {

@@ -47,6 +47,33 @@ test('what the server runs instead stands where it drifted, and the overview lea
   }
 });
 
+test('an instance is moved to a custom size, and back', async ({ page, api, instances: [, second] }) => {
+  const before = await api.get<{ instance_class: string }>(`instances/${second.id}`);
+  await page.goto(`/instances/${second.id}/overview`);
+  await page.getByRole('button', { name: 'Actions' }).click();
+  await page.getByRole('menuitem', { name: 'Change class' }).click();
+  const form = page.getByRole('dialog');
+  const submit = form.getByRole('button', { name: 'Change class' });
+  await form.getByRole('combobox', { name: 'New class' }).click();
+  await page.getByRole('option', { name: 'Custom size' }).click();
+  await form.getByLabel(/^Memory/).fill('3 potatoes');
+  await expect(submit).toBeDisabled();
+  await form.getByLabel(/^Memory/).fill('3 GiB');
+  await expect(submit).toBeDisabled();
+  await form.getByLabel(/^CPUs/).fill('3');
+  await form.getByLabel('New query_cache_size').fill('8 MiB');
+  await expectAccessible(page);
+  await submit.click();
+  await expect(page).toHaveURL(/changes/);
+  await expect
+    .poll(async () => (await api.get<{ instance_class: string }>(`instances/${second.id}`)).instance_class)
+    .toMatch(/^custom-3cpu-3GiB-/);
+  await api.change(second.id, 'resize', {
+    instance_class: before.instance_class,
+    parameters: { query_cache_size: null },
+  });
+});
+
 test('open incidents are among what needs attention', async ({ page, api, instances: [first] }) => {
   const rule = await api.alwaysFiringRule(first.id, `attention-${Date.now()}`, 'warning');
   try {

@@ -33,6 +33,17 @@ test('an address restores the filters of the audit and the event that was open',
   await expect(page.getByLabel('Action')).toHaveValue('login.succeeded');
 });
 
+test('an address restores the days of the audit, and its export begins with them', async ({ page }) => {
+  await page.goto('/audit?from=2020-01-01&to=2020-01-02');
+  await expect(page.getByText('No events match')).toBeVisible();
+  await page.getByRole('button', { name: 'Export' }).click();
+  await expect(page.getByRole('dialog').getByLabel('From')).toHaveValue('2020-01-01');
+  await page.keyboard.press('Escape');
+  await page.getByRole('search').getByLabel('To (inclusive)').fill('');
+  await expect(page).not.toHaveURL(/to=/);
+  await expect(page.getByRole('table', { name: 'Audit' }).getByRole('cell').first()).toBeVisible();
+});
+
 test('an address restores the order of statements and the span of charts', async ({
   page,
   instances: [first],

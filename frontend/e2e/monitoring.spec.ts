@@ -41,7 +41,10 @@ test('a chart is exported as the figures that it draws', async ({ page, instance
   expect(rows.some((row) => Number(row[1]) > 0)).toBe(true);
 });
 
-test('a chart is exported as a picture in the colours of the page', async ({ page, instances: [first] }) => {
+test('a chart is exported as a picture, with a heading, in the colours of the page', async ({
+  page,
+  instances: [first],
+}) => {
   await page.emulateMedia({ colorScheme: 'dark' });
   const panel = await openMonitoring(page, first.id);
   const drawn = await panel.locator('svg.recharts-surface').first().boundingBox();
@@ -66,7 +69,8 @@ test('a chart is exported as a picture in the colours of the page', async ({ pag
     return { width: image.width, height: image.height, colours };
   }, picture.toString('base64'));
   expect(width).toBe(Math.floor((drawn?.width ?? 0) * 2));
-  expect(height).toBe(Math.floor((drawn?.height ?? 0) * 2));
+  // Title, instance and range, and the legend.
+  expect(height - Math.floor((drawn?.height ?? 0) * 2)).toBe(2 * 68);
   const [surface, line] = await page.evaluate(() =>
     ['--fqc-surface', '--fqc-series-1'].map((name) =>
       getComputedStyle(document.documentElement).getPropertyValue(name).trim().slice(1),
@@ -174,6 +178,47 @@ test('two instances are compared in the same charts', async ({ page, instances: 
   await expect(panel.getByText(`Statements, ${second.name}`)).toBeVisible();
 });
 
+test('an instance is compared with itself in the period before, and the address says so', async ({
+  page,
+  instances: [first],
+}) => {
+  const panel = await openMonitoring(page, first.id);
+  await page.getByRole('button', { name: 'Previous period' }).click();
+  await expect(page).toHaveURL(/previous=true/);
+  await expect(panel.getByText('Statements, previous period')).toBeVisible();
+  await expect(panel.locator('path.recharts-line-curve')).toHaveCount(6);
+  await page.reload();
+  await expect(panel.getByText('Statements, previous period')).toBeVisible();
+  await page.getByRole('button', { name: 'Previous period' }).click();
+  await expect(panel.getByText('Statements, previous period')).toBeHidden();
+});
+
+test('dates of one’s own are shown, and a range that ends before it begins is not', async ({
+  page,
+  instances: [first],
+}) => {
+  await openMonitoring(page, first.id);
+  await page.getByRole('button', { name: 'Custom' }).click();
+  const show = page.getByRole('button', { name: 'Show' });
+  await page.getByLabel('From', { exact: true }).fill('2026-03-02T08:00');
+  await page.getByLabel('To', { exact: true }).fill('2026-03-01T08:00');
+  await expect(page.getByText('Choose a time after the first one.')).toBeVisible();
+  await expect(show).toBeDisabled();
+  await page.getByLabel('To', { exact: true }).fill('2026-03-03T09:30');
+  await show.click();
+  const moments = await page.evaluate(() =>
+    ['2026-03-02T08:00', '2026-03-03T09:30'].map((text) => Date.parse(text)),
+  );
+  await expect(page).toHaveURL(new RegExp(`from=${moments[0]}.*to=${moments[1]}`));
+  await expect(page.getByRole('button', { name: 'Reset zoom' })).toBeVisible();
+});
+
+test('connections, slow statements and page reads are charted', async ({ page, instances: [first] }) => {
+  await openMonitoring(page, first.id);
+  for (const title of ['Connections', 'Slow statements', 'Page reads from disk'])
+    await expect(panelOf(page, title).locator('path.recharts-line-curve').first()).toBeAttached();
+});
+
 test('a formula is told on hover and on focus', async ({ page, instances: [first] }) => {
   await openMonitoring(page, first.id);
   const panel = panelOf(page, 'Hit ratio');
@@ -205,4 +250,17 @@ test('the mark of a change leads to it, in the chart and by its link', async ({
   await panelOf(page, STATEMENTS).locator('[data-annotation="Create"]').click();
   await expect(page).toHaveURL(new RegExp(`/changes/${created?.id}$`));
   await expect(page.getByRole('heading', { name: `Create on ${first.name}` })).toBeVisible();
+});
+
+test('another range that is chosen offline is told as not answered', async ({
+  page,
+  context,
+  instances: [first],
+}) => {
+  await page.goto(`/instances/${first.id}/monitoring?range=1h`);
+  await expect(page.getByRole('img').first()).toBeVisible();
+  await context.setOffline(true);
+  await page.getByText('7 d', { exact: true }).click();
+  await expect(page.getByRole('alert').first()).toBeVisible();
+  await context.setOffline(false);
 });

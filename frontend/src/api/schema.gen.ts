@@ -37,6 +37,23 @@ export interface paths {
         patch: operations["access_keys_partial_update"];
         trace?: never;
     };
+    "/api/v1/alert-metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What rules can watch: metrics of samples, and states of instances. */
+        get: operations["alert_metrics_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alert-rules": {
         parameters: {
             query?: never;
@@ -306,6 +323,73 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["channels_list"];
+        put?: never;
+        post: operations["channels_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["channels_retrieve"];
+        /** @description Replaces the channel; what is left out takes its default, except for the secret. */
+        put: operations["channels_update"];
+        post?: never;
+        delete: operations["channels_destroy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Sends a test message now; what the receiver says against it is the answer. */
+        post: operations["channels_test_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Connect to a server as it would be registered, and say what it is. That it was tried is on record. */
+        post: operations["endpoints_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/engine-lines": {
         parameters: {
             query?: never;
@@ -397,7 +481,7 @@ export interface paths {
         };
         get: operations["fleet_applies_list"];
         put?: never;
-        /** @description Preview a template for many instances and keep the result; `start` begins at once. */
+        /** @description Preview a template, or an upgrade, for many instances and keep the result; `start` begins at once. */
         post: operations["fleet_applies_create"];
         delete?: never;
         options?: never;
@@ -488,6 +572,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/fleet-applies/{id}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Restore the previous values on every instance that was changed, as a fleet apply of its own. */
+        post: operations["fleet_applies_rollback_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/fleet-applies/{id}/start": {
         parameters: {
             query?: never;
@@ -514,7 +615,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description What a template would change on each instance, from what is known of them. */
+        /** @description What a template, or an upgrade of the engine, would change on each instance, from what is known of them. */
         post: operations["fleet_applies_preview"];
         delete?: never;
         options?: never;
@@ -614,6 +715,23 @@ export interface paths {
         put?: never;
         post?: never;
         delete: operations["instance_classes_destroy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instance-classes/custom": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description The class of a machine of this size: one that is there, or a new one. */
+        post: operations["instance_classes_custom_create"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -774,6 +892,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/instances/{id}/cache/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The rules in their order, as the server has them now, and which statements each decides. */
+        get: operations["instances_cache_rules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/cache/rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description What other rules would do: what is wrong with which, which statements each decides, and the change. */
+        post: operations["instances_cache_rules_preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/instances/{id}/cache/status": {
         parameters: {
             query?: never;
@@ -836,6 +988,40 @@ export interface paths {
         put?: never;
         /** @description Make a change set of parameters, and approve it if `apply` says so. */
         post: operations["instances_changes_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/near-caches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The near caches that are attached to the server, and those that were in the last day. */
+        get: operations["instances_near_caches_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/near-caches/prerequisites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Whether near caches may attach to the live server and pay there, and how to start one. */
+        get: operations["instances_near_prerequisites"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1073,6 +1259,40 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One's own sessions of the console. */
+        get: operations["sessions_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description End it. Ending the one in use is a log-out. */
+        delete: operations["sessions_destroy"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1408,6 +1628,36 @@ export interface components {
          * @enum {string}
          */
         AdviceEnum: "sql_cache" | "leave_out" | "neutral";
+        AlertMetric: {
+            name: string;
+            title: string;
+            unit: string;
+            /**
+             * @description A state has no samples: it is looked at every 15 s.
+             *
+             *     * `rate` - rate
+             *     * `ratio` - ratio
+             *     * `gauge` - gauge
+             *     * `state` - state
+             */
+            kind: components["schemas"]["AlertMetricKindEnum"];
+            /** @description Shown beside the plot. */
+            formula: string;
+            description: string;
+            /** @description The metric that an alert rule's minimum traffic is about; may be empty. */
+            traffic: string;
+        };
+        /**
+         * @description * `rate` - rate
+         *     * `ratio` - ratio
+         *     * `gauge` - gauge
+         *     * `state` - state
+         * @enum {string}
+         */
+        AlertMetricKindEnum: "rate" | "ratio" | "gauge" | "state";
+        AlertMetricList: {
+            items: components["schemas"]["AlertMetric"][];
+        };
         AlertRule: {
             readonly id: string;
             readonly name: string;
@@ -1592,6 +1842,13 @@ export interface components {
              */
             apply: boolean;
         };
+        /**
+         * @description * `never` - never
+         *     * `always` - always
+         *     * `normal` - normal
+         * @enum {string}
+         */
+        CacheEnum: "never" | "always" | "normal";
         CacheObserveRequest: {
             /**
              * @description 0 ends an observation.
@@ -1668,6 +1925,8 @@ export interface components {
             counters: {
                 [key: string]: string;
             };
+            /** @description null: the engine does not count them. */
+            connections: components["schemas"]["ServedConnections"] | null;
             reasons: {
                 [key: string]: string | null;
             }[];
@@ -1709,6 +1968,10 @@ export interface components {
             readonly state: components["schemas"]["ChangeState"];
             /** @description Whether any of its steps was tried on the server. */
             readonly has_begun: boolean;
+            /** @description The first parameters that it changes. */
+            readonly changed: components["schemas"]["Changed"][];
+            /** @description How many parameters it changes. */
+            readonly changed_count: number;
             readonly note: string;
             template: string | null;
             readonly template_version: number | null;
@@ -1844,6 +2107,10 @@ export interface components {
             readonly state: components["schemas"]["ChangeState"];
             /** @description Whether any of its steps was tried on the server. */
             readonly has_begun: boolean;
+            /** @description The first parameters that it changes. */
+            readonly changed: components["schemas"]["Changed"][];
+            /** @description How many parameters it changes. */
+            readonly changed_count: number;
             readonly note: string;
             template: string | null;
             readonly template_version: number | null;
@@ -1873,6 +2140,74 @@ export interface components {
             /** Format: date-time */
             readonly finished_at: string | null;
         };
+        Changed: {
+            name: string;
+            old: string | null;
+            /** @description null: the default. */
+            new: string | null;
+        };
+        Channel: {
+            readonly id: string;
+            readonly name: string;
+            readonly kind: components["schemas"]["ChannelKind"];
+            readonly url: string;
+            readonly has_secret: boolean;
+            recipients: string[];
+            tags: {
+                [key: string]: string;
+            };
+            readonly least_severity: components["schemas"]["AlertSeverity"];
+            readonly is_enabled: boolean;
+            /** Format: date-time */
+            readonly last_sent_at: string | null;
+            /** @description Of the newest message, if it was not taken. */
+            readonly last_error: string;
+            readonly version: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        /**
+         * @description * `mail` - mail
+         *     * `webhook` - webhook
+         *     * `slack` - Slack-compatible
+         *     * `pagerduty` - PagerDuty
+         * @enum {string}
+         */
+        ChannelKind: "mail" | "webhook" | "slack" | "pagerduty";
+        ChannelWriteRequest: {
+            name: string;
+            /**
+             * @description It stays as it is.
+             *
+             *     * `mail` - mail
+             *     * `webhook` - webhook
+             *     * `slack` - Slack-compatible
+             *     * `pagerduty` - PagerDuty
+             */
+            kind: components["schemas"]["ChannelKind"];
+            /** @description Of webhook; of pagerduty, if it is not the usual one. */
+            url?: string;
+            /** @description webhook: what messages are signed with; slack: the address of the incoming webhook; pagerduty: the integration key. Never shown again. Left out: the stored one stays, unless `url` changes (`password_required`). */
+            secret?: string;
+            /** @description Of mail. */
+            recipients?: string[];
+            /** @description Only incidents of instances with all of these. */
+            tags?: {
+                [key: string]: string;
+            };
+            /**
+             * @description critical: nothing but critical incidents.
+             *
+             *     * `warning` - warning
+             *     * `critical` - critical
+             * @default warning
+             */
+            least_severity: components["schemas"]["AlertSeverity"];
+            /** @default true */
+            is_enabled: boolean;
+        };
         /** @description What expressions may name; an instance class states all four. */
         ClassVariablesRequest: {
             /** Format: int64 */
@@ -1897,6 +2232,18 @@ export interface components {
             /** Format: double */
             hit_ratio: number;
         };
+        /** @description What a machine has; what its database may use of it, expressions say. */
+        CustomSizeRequest: {
+            cpu_count: number;
+            /** Format: int64 */
+            memory_bytes: number;
+            max_connections: number;
+            /**
+             * Format: int64
+             * @default 107374182400
+             */
+            storage_bytes: number;
+        };
         Ended: {
             sessions: number;
             /** @description Revoked. */
@@ -1911,6 +2258,37 @@ export interface components {
             /** @description Who runs trials; empty: the account itself, if it may only SELECT. */
             trial_username: string;
             is_tls_required: boolean;
+        };
+        EndpointCheckRequest: {
+            host: string;
+            port: number;
+            username: string;
+            password: string;
+            /** @default false */
+            is_tls_required: boolean;
+            /** @default  */
+            tls_ca: string;
+            /**
+             * @description The server's own RSA key in PEM: with it, an account of caching_sha2_password or sha256_password logs in without TLS. Copy it from the server's machine (public_key.pem).
+             * @default
+             */
+            public_key: string;
+        };
+        EndpointSeen: {
+            product: string;
+            edition: string;
+            engine_version: string;
+            /** @description Empty without the engine. */
+            fqc_version: string;
+            /** @description @@fqc_minor_version; null without the engine. */
+            minor_version: number | null;
+            /** @description Of its machine, where the server tells it. */
+            cpu_count: number | null;
+            max_connections: number | null;
+            /** @description Its machine has more than this. */
+            buffer_pool_bytes: number | null;
+            /** @description Names of instances that are registered with this host and port. */
+            same_endpoint: string[];
         };
         EngineLine: {
             id: string;
@@ -1965,6 +2343,10 @@ export interface components {
             remedy: string;
             /** @description A value that would fit. */
             nearest: string | null;
+            /** @description The figures and names of which `seen` and `needed` speak, for a client that tells them itself. */
+            facts?: {
+                [key: string]: string;
+            };
         };
         /**
          * @description * `blocking` - blocking
@@ -1988,9 +2370,14 @@ export interface components {
         };
         FleetApply: {
             readonly id: string;
+            readonly kind: components["schemas"]["FleetApplyKind"];
             template: string | null;
             readonly template_name: string;
             readonly template_version: number;
+            /** @description Of the engine that an upgrade installs. */
+            readonly minor_version: number | null;
+            /** @description How long each wave of an upgrade is watched. */
+            readonly settle_seconds: number;
             readonly parallelism: number;
             /** @description One more failure stops it. */
             readonly max_failures: number;
@@ -1998,6 +2385,11 @@ export interface components {
             /** @description Only administrators may start it. */
             readonly needs_admin: boolean;
             readonly note: string;
+            readonly when: components["schemas"]["When"];
+            /** Format: date-time */
+            readonly at: string | null;
+            /** @description The fleet apply it rolls back. */
+            reverts: string | null;
             readonly state: components["schemas"]["FleetApplyState"];
             /** @description How many items are in which state. */
             readonly counts: {
@@ -2014,7 +2406,16 @@ export interface components {
             readonly finished_at: string | null;
         };
         FleetApplyCreateRequest: {
-            template: string;
+            /**
+             * @description Upgrade: of the engine.
+             *
+             *     * `parameters` - parameters
+             *     * `upgrade` - upgrade
+             * @default parameters
+             */
+            kind: components["schemas"]["FleetApplyKind"];
+            /** @description Name or id; not for an upgrade. */
+            template?: string | null;
             template_version?: number | null;
             /** @description Ids or names. */
             instances?: string[];
@@ -2029,6 +2430,15 @@ export interface components {
             every: boolean;
             /** @default false */
             allow_restart: boolean;
+            /** @default now */
+            when: components["schemas"]["When"];
+            /**
+             * Format: date-time
+             * @description For `when: at`.
+             */
+            at?: string | null;
+            /** @default  */
+            note: string;
             /** @default 5 */
             parallelism: number;
             /**
@@ -2036,8 +2446,11 @@ export interface components {
              * @default 0
              */
             max_failures: number;
-            /** @default  */
-            note: string;
+            /**
+             * @description Of an upgrade: how long each wave is watched.
+             * @default 120
+             */
+            settle_seconds: number;
             /** @default false */
             start: boolean;
         };
@@ -2052,6 +2465,11 @@ export interface components {
             readonly needs_restart: boolean;
             /** Format: date-time */
             readonly finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the gates let an upgraded instance pass.
+             */
+            readonly passed_at: string | null;
         };
         /**
          * @description * `pending` - pending
@@ -2065,8 +2483,16 @@ export interface components {
          * @enum {string}
          */
         FleetApplyItemState: "pending" | "blocked" | "dispatched" | "running" | "applied" | "unchanged" | "failed" | "skipped";
+        /**
+         * @description * `parameters` - parameters
+         *     * `upgrade` - upgrade
+         * @enum {string}
+         */
+        FleetApplyKind: "parameters" | "upgrade";
         FleetApplyLine: {
             name: string;
+            /** @default  */
+            unit: string;
             old_submitted: string | null;
             new_submitted: string | null;
             old_value: string | null;
@@ -2084,6 +2510,8 @@ export interface components {
          */
         FleetApplyState: "previewed" | "running" | "paused" | "done" | "stopped" | "aborted";
         FleetPreview: {
+            kind: components["schemas"]["FleetApplyKind"];
+            minor_version: number | null;
             template_name: string;
             template_version: number;
             items: components["schemas"]["FleetPreviewItem"][];
@@ -2097,7 +2525,16 @@ export interface components {
             blocking: string[];
         };
         FleetSelectionRequest: {
-            template: string;
+            /**
+             * @description Upgrade: of the engine.
+             *
+             *     * `parameters` - parameters
+             *     * `upgrade` - upgrade
+             * @default parameters
+             */
+            kind: components["schemas"]["FleetApplyKind"];
+            /** @description Name or id; not for an upgrade. */
+            template?: string | null;
             template_version?: number | null;
             /** @description Ids or names. */
             instances?: string[];
@@ -2115,6 +2552,8 @@ export interface components {
         };
         FleetSummary: {
             instance_count: number;
+            /** @description The line of most instances, which new templates get. */
+            engine_line: string;
             by_state: {
                 [key: string]: number;
             };
@@ -2176,6 +2615,10 @@ export interface components {
             /** Format: date-time */
             readonly acknowledged_at: string | null;
             readonly acknowledged_by: string;
+            readonly likely_cause: string;
+            readonly next_action: string;
+            /** @description The metric to plot; of a state, one that shows it. */
+            readonly chart_metric: string;
             timeline: components["schemas"]["IncidentEvent"][];
         };
         IncidentEvent: {
@@ -2194,9 +2637,11 @@ export interface components {
          *     * `silenced` - silenced
          *     * `mailed` - mail sent
          *     * `mail_failed` - mail failed
+         *     * `notified` - channel notified
+         *     * `not_notified` - channel not notified
          * @enum {string}
          */
-        IncidentEventKindEnum: "opened" | "reminded" | "resolved" | "acknowledged" | "silenced" | "mailed" | "mail_failed";
+        IncidentEventKindEnum: "opened" | "reminded" | "resolved" | "acknowledged" | "silenced" | "mailed" | "mail_failed" | "notified" | "not_notified";
         Instance: {
             readonly id: string;
             readonly name: string;
@@ -2210,6 +2655,8 @@ export interface components {
             edition: string;
             readonly engine_version: string;
             readonly compatibility: string;
+            /** @description @@fqc_version; empty without the engine. */
+            fqc_version: string;
             /** @description @@fqc_minor_version; null without the engine. */
             minor_version: number | null;
             readonly has_engine: boolean;
@@ -2315,6 +2762,10 @@ export interface components {
             remedy: string;
             /** @description A value that would fit. */
             nearest: string | null;
+            /** @description The figures and names of which `seen` and `needed` speak, for a client that tells them itself. */
+            facts?: {
+                [key: string]: string;
+            };
             action: components["schemas"]["Action"] | null;
         };
         InstanceParameter: {
@@ -2412,8 +2863,12 @@ export interface components {
          *     * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
          *     * `cache_size_bytes` - cache_size_bytes
          *     * `cached_queries` - cached_queries
+         *     * `change_failed` - change_failed
          *     * `connections` - connections
          *     * `contained_errors_per_second` - contained_errors_per_second
+         *     * `differences_per_second` - differences_per_second
+         *     * `drifted_parameters` - drifted_parameters
+         *     * `engine_lost` - engine_lost
          *     * `evictions_per_second` - evictions_per_second
          *     * `fragmentation` - fragmentation
          *     * `free_memory_bytes` - free_memory_bytes
@@ -2424,6 +2879,14 @@ export interface components {
          *     * `invalidations_per_second` - invalidations_per_second
          *     * `lookups_per_second` - lookups_per_second
          *     * `memory_used_ratio` - memory_used_ratio
+         *     * `misses_per_second` - misses_per_second
+         *     * `near_caches` - near_caches
+         *     * `near_caches_detached` - near_caches_detached
+         *     * `near_hit_ratio` - near_hit_ratio
+         *     * `near_hits_per_second` - near_hits_per_second
+         *     * `near_misses_per_second` - near_misses_per_second
+         *     * `near_waits_per_second` - near_waits_per_second
+         *     * `near_writer_wait` - near_writer_wait
          *     * `not_cached_per_second` - not_cached_per_second
          *     * `observed_hit_ratio` - observed_hit_ratio
          *     * `observed_saved_time` - observed_saved_time
@@ -2436,15 +2899,18 @@ export interface components {
          *     * `saved_time` - saved_time
          *     * `select_hit_ratio` - select_hit_ratio
          *     * `selects_per_second` - selects_per_second
+         *     * `server_reads_per_second` - server_reads_per_second
          *     * `slow_queries_per_second` - slow_queries_per_second
          *     * `stale_hits_per_second` - stale_hits_per_second
+         *     * `unreachable` - unreachable
          *     * `uptime_seconds` - uptime_seconds
          *     * `used_bytes` - used_bytes
+         *     * `verified_per_second` - verified_per_second
          *     * `write_share` - write_share
          *     * `writes_per_second` - writes_per_second
          * @enum {string}
          */
-        MetricEnum: "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "connections" | "contained_errors_per_second" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "uptime_seconds" | "used_bytes" | "write_share" | "writes_per_second";
+        MetricEnum: "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "contained_errors_per_second" | "differences_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
         MetricSeries: {
             name: string;
             title: string;
@@ -2475,12 +2941,94 @@ export interface components {
          * @enum {string}
          */
         ModeEnum: "merge" | "overwrite";
+        NearCache: {
+            readonly name: string;
+            readonly address: string;
+            /** @description serving: its lease runs. waiting: it is attached, without a lease. detached: it is gone, and stays in the list for a day. */
+            readonly state: components["schemas"]["NearCacheStateEnum"];
+            readonly attachment: number;
+            readonly protocol: number;
+            /**
+             * Format: date-time
+             * @description Of the first poll that found it.
+             */
+            readonly attached_at: string;
+            /**
+             * Format: date-time
+             * @description Of the newest poll that found it.
+             */
+            readonly seen_at: string;
+            /**
+             * Format: double
+             * @description What was left of its lease.
+             */
+            readonly lease_ms: number;
+            /**
+             * Format: double
+             * @description How long its last acknowledgement took.
+             */
+            readonly lag_ms: number;
+            /** @description Tables of which it may hold results. */
+            readonly tables: number;
+            readonly entries: number;
+            readonly stored_bytes: number;
+            readonly hits: number;
+            readonly misses: number;
+            /**
+             * Format: double
+             * @description Between the two newest polls; null: there was one alone.
+             */
+            readonly hits_per_second: number | null;
+            /** Format: double */
+            readonly misses_per_second: number | null;
+            /** @description Writers that have waited for it. */
+            readonly writers_waited: number;
+            /**
+             * Format: double
+             * @description How long they waited together.
+             */
+            readonly waited_ms: number;
+            /**
+             * Format: double
+             * @description How long a writer that waited for it did, on average.
+             */
+            readonly writer_wait_ms: number | null;
+        };
+        /** @enum {string} */
+        NearCacheStateEnum: "serving" | "waiting" | "detached";
+        NearPrerequisites: {
+            /** @description Nothing keeps a near cache from attaching. */
+            is_ready: boolean;
+            /** Format: date-time */
+            checked_at: string;
+            findings: components["schemas"]["InstanceFinding"][];
+            /** @description For a person to run on the server: the account of the feed. */
+            statements: string[];
+            /** @description Starts a near cache on a host of the application. */
+            command: string;
+        };
         Observation: {
             is_running: boolean;
             /** Format: date-time */
             started_at: string;
             /** Format: date-time */
             ends_at: string;
+        };
+        OwnSession: {
+            readonly id: string;
+            /** @description Whether this request belongs to it. */
+            readonly is_current: boolean;
+            /**
+             * Format: date-time
+             * @description null: not known.
+             */
+            readonly logged_in_at: string | null;
+            /** Format: date-time */
+            readonly expires_at: string;
+            /** @description From where the user logged in; null: not known. */
+            readonly address: string | null;
+            /** @description As it names itself; null: not known. */
+            readonly browser: string | null;
         };
         PaginatedAccessKeyList: {
             items: components["schemas"]["AccessKey"][];
@@ -2505,6 +3053,13 @@ export interface components {
         };
         PaginatedChangeSummaryList: {
             items: components["schemas"]["ChangeSummary"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedChannelList: {
+            items: components["schemas"]["Channel"][];
             /** @description Pass as `cursor`; null at the end. */
             next: string | null;
             /** @description Pass as `cursor`; null at the end. */
@@ -2547,6 +3102,20 @@ export interface components {
         };
         PaginatedLatestList: {
             items: components["schemas"]["Latest"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedNearCacheList: {
+            items: components["schemas"]["NearCache"][];
+            /** @description Pass as `cursor`; null at the end. */
+            next: string | null;
+            /** @description Pass as `cursor`; null at the end. */
+            previous: string | null;
+        };
+        PaginatedOwnSessionList: {
+            items: components["schemas"]["OwnSession"][];
             /** @description Pass as `cursor`; null at the end. */
             next: string | null;
             /** @description Pass as `cursor`; null at the end. */
@@ -2712,6 +3281,7 @@ export interface components {
              */
             trial_role?: components["schemas"]["TrialRoleEnum"];
             endpoint_networks?: string[];
+            channel_networks?: string[];
             poll_interval_seconds?: number;
             raw_retention_hours?: number;
             minute_retention_days?: number;
@@ -2818,7 +3388,7 @@ export interface components {
             text: string;
             /**
              * Format: double
-             * @description Of the reads observed; if the cache is on, of all.
+             * @description Of the latest reads that can be cached, as the curve says: at the suggested size; once the cache is on, at the present one.
              */
             hit_ratio: number | null;
             /**
@@ -2898,6 +3468,42 @@ export interface components {
          * @enum {string}
          */
         Role: "viewer" | "operator" | "admin";
+        Rule: {
+            digest?: string | null;
+            /** @description schema.table; % stands for any text. */
+            table?: string | null;
+            schema?: string | null;
+            /** @description user@host */
+            account?: string | null;
+            cache: components["schemas"]["CacheEnum"];
+            /** @description Seconds, with `always`. */
+            ttl?: number | null;
+        };
+        /** @description Whatever is written, so that each mistake is told at its rule. */
+        RuleDraftRequest: {
+            digest?: string | null;
+            table?: string | null;
+            schema?: string | null;
+            account?: string | null;
+            cache?: string | null;
+            ttl?: number | null;
+        };
+        RuleEffect: {
+            index: number;
+            /** @description Statements that this rule is the first to fit. */
+            matched: number;
+            /** @description Of these statements, since the engine's counters began. */
+            executions: number;
+            /** @description It decides for this account alone; others go on to the next. */
+            is_by_account: boolean;
+            examples: string[];
+        };
+        RuleError: {
+            index: number | null;
+            field: string;
+            code: string;
+            detail: string;
+        };
         RuleOverride: {
             instance_id: string;
             /**
@@ -2919,12 +3525,43 @@ export interface components {
             is_exempt: boolean;
         };
         RulePreview: {
+            /** @description Of the past; 0 for a state, of which only the present is known. */
             hours: number;
             /** @description Instances in scope. */
             instance_count: number;
             /** @description Of these, how many were examined. */
             examined_count: number;
             firings: components["schemas"]["Firing"][];
+        };
+        Rules: {
+            /** @description The value of fqc_rules; empty: no rules. */
+            text: string;
+            effects: components["schemas"]["RuleEffect"][];
+            /** @description Shapes of statements that the engine knows. */
+            statements: number;
+            /** @description No result of them was stored yet. */
+            statements_without_tables: number;
+            /** @description Why no statements are known. */
+            note: string;
+            rules: components["schemas"]["Rule"][];
+        };
+        RulesPreview: {
+            /** @description The value of fqc_rules; empty: no rules. */
+            text: string;
+            effects: components["schemas"]["RuleEffect"][];
+            /** @description Shapes of statements that the engine knows. */
+            statements: number;
+            /** @description No result of them was stored yet. */
+            statements_without_tables: number;
+            /** @description Why no statements are known. */
+            note: string;
+            errors: components["schemas"]["RuleError"][];
+            /** @description null: a rule is wrong. */
+            change: components["schemas"]["ChangePreview"] | null;
+        };
+        RulesPreviewRequestRequest: {
+            /** @description All rules, in their order; none: an empty list. */
+            rules: components["schemas"]["RuleDraftRequest"][];
         };
         /** @description Prometheus' http_sd form. */
         ScrapeTarget: {
@@ -2947,6 +3584,12 @@ export interface components {
          * @enum {string}
          */
         SeriesResolutionEnum: "raw" | "minute" | "hour";
+        ServedConnections: {
+            /** @description For which the cache is on. */
+            served: number;
+            /** @description Without those of the control plane. */
+            all: number;
+        };
         Session: {
             is_authenticated: boolean;
             user: components["schemas"]["User"] | null;
@@ -2968,6 +3611,7 @@ export interface components {
              */
             trial_role?: components["schemas"]["TrialRoleEnum"];
             endpoint_networks: string[];
+            channel_networks?: string[];
             poll_interval_seconds?: number;
             raw_retention_hours?: number;
             minute_retention_days?: number;
@@ -3256,8 +3900,8 @@ export interface components {
             name: string;
             /** @default  */
             description: string;
-            /** @default 5.7 */
-            engine_line: string;
+            /** @description Default: the line of most instances, or 5.7. */
+            engine_line?: string;
             values?: {
                 [key: string]: string;
             };
@@ -3725,6 +4369,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccessKey"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_metrics_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertMetricList"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */
@@ -4485,6 +5157,248 @@ export interface operations {
             };
         };
     };
+    channels_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                is_enabled?: boolean;
+                /**
+                 * @description * `mail` - mail
+                 *     * `webhook` - webhook
+                 *     * `slack` - Slack-compatible
+                 *     * `pagerduty` - PagerDuty
+                 */
+                kind?: "mail" | "pagerduty" | "slack" | "webhook";
+                /** @description Number of results to return per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedChannelList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    channels_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelWriteRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    channels_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    channels_update: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelWriteRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    channels_destroy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    channels_test_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endpoints_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndpointCheckRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointSeen"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     engine_lines_list: {
         parameters: {
             query?: never;
@@ -4699,7 +5613,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["FleetApplyCreateRequest"];
             };
@@ -4899,6 +5813,39 @@ export interface operations {
             };
         };
     };
+    fleet_applies_rollback_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FleetApply"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     fleet_applies_start_create: {
         parameters: {
             query?: never;
@@ -4942,7 +5889,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["FleetSelectionRequest"];
             };
@@ -5215,6 +6162,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instance_classes_custom_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CustomSizeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceClass"];
+                };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */
             default: {
@@ -5676,6 +6658,73 @@ export interface operations {
             };
         };
     };
+    instances_cache_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rules"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_rules_preview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RulesPreviewRequestRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesPreview"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     instances_cache_status: {
         parameters: {
             query?: never;
@@ -5834,6 +6883,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Change"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_near_caches_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                /** @description Number of results to return per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedNearCacheList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_near_prerequisites: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NearPrerequisites"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */
@@ -6314,6 +7428,68 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ScrapeTarget"][];
                 };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sessions_list: {
+        parameters: {
+            query?: {
+                /** @description The pagination cursor value. */
+                cursor?: string;
+                /** @description Number of results to return per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedOwnSessionList"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sessions_destroy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed; the body says what, on what, and what to do next. */
             default: {

@@ -10,12 +10,14 @@ export function ConnectionBanner() {
   useRefetchAfterOutage();
   if (!useIsConnectionLost()) return null;
   return (
-    <div className={classes.banner} role="alert">
-      <IconPlugConnectedX size={18} aria-hidden="true" />
-      <span>{t('connection.lost')}</span>
-      <Button variant="default" size="compact-xs" onClick={() => void connection.retryNow()}>
-        {t('action.retry')}
-      </Button>
+    <div className={classes.bannerPlace}>
+      <div className={classes.banner} role="alert">
+        <IconPlugConnectedX size={18} aria-hidden="true" />
+        <span>{t('connection.lost')}</span>
+        <Button variant="default" size="compact-xs" onClick={() => void connection.retryNow()}>
+          {t('action.retry')}
+        </Button>
+      </div>
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { sessionQuery } from '@/api/session';
 import { useT } from '@/lib/i18n/context';
 import { Brand } from './Brand';
 import { ConnectionBanner } from './ConnectionBanner';
+import { Keyboard } from './Keyboard';
 import { LanguageMenu } from './LanguageMenu';
 import { isInRoom, NAVIGATION } from './navigation';
 import { SchemeMenu } from './SchemeMenu';
@@ -39,6 +40,7 @@ export function Shell() {
         />
         <Brand />
         <div className={classes.tools}>
+          <Keyboard />
           <LanguageMenu />
           <SchemeMenu />
           <UserMenu />

@@ -3,10 +3,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { logOut, sessionQuery } from '@/api/session';
-import { IconKey, IconLock, IconLogout, IconUserCircle } from '@/components/icons';
+import { IconDeviceDesktop, IconKey, IconLock, IconLogout, IconUserCircle } from '@/components/icons';
 import { MenuItemLink } from '@/components/links';
 import { forgetForms } from '@/lib/keptForms';
 import { useT } from '@/lib/i18n/context';
+import classes from './Shell.module.css';
 
 const ConfirmModal = lazy(() =>
   import('@/components/ConfirmModal').then((module) => ({ default: module.ConfirmModal })),
@@ -36,16 +37,32 @@ export function UserMenu() {
     <>
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button variant="subtle" color="gray" leftSection={<IconUserCircle size={17} />} px={8}>
-            {session.user.username}
+          <Button
+            variant="subtle"
+            color="gray"
+            aria-label={session.user.username}
+            leftSection={<IconUserCircle size={17} />}
+            px={8}
+          >
+            <span className={classes.user}>{session.user.username}</span>
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>
+            <Text size="xs" fw={600}>
+              {session.user.username}
+            </Text>
             <Text size="xs">{t('user.role', { role: session.role ?? '' })}</Text>
           </Menu.Label>
           <MenuItemLink leftSection={<IconKey size={15} />} to="/access" search={{ tab: 'tokens' }}>
             {t('user.tokens')}
+          </MenuItemLink>
+          <MenuItemLink
+            leftSection={<IconDeviceDesktop size={15} />}
+            to="/access"
+            search={{ tab: 'sessions' }}
+          >
+            {t('access.sessions')}
           </MenuItemLink>
           <Menu.Item leftSection={<IconLock size={15} />} onClick={() => setIsChangingPassword(true)}>
             {t('user.changePassword')}

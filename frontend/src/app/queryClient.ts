@@ -8,16 +8,26 @@ function shouldRetry(failures: number, error: Error): boolean {
   return error instanceof ApiError && error.status >= 500 && failures < 1;
 }
 
-/** A session that ended anywhere ends everywhere: the session query then leads to the login page. */
+/**
+ * A session that ended anywhere ends everywhere: the session query then leads to the login page. It is asked: what was under way
+ * while a new password gave the session another cookie is refused, though nobody was logged out.
+ */
 function noteEndedSession(error: Error) {
-  if (error instanceof ApiError && error.status === 401) queryClient.setQueryData(['session'], null);
+  if (error instanceof ApiError && error.status === 401)
+    void queryClient.invalidateQueries({ queryKey: ['session'] });
 }
 
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteEndedSession }),
   mutationCache: new MutationCache({ onError: noteEndedSession }),
   defaultOptions: {
-    queries: { retry: shouldRetry, staleTime: 5_000, refetchOnWindowFocus: () => !connection.isLost() },
-    mutations: { retry: false },
+    // Asked also where the browser takes itself for offline: what is not answered is told, not waited for.
+    queries: {
+      networkMode: 'always',
+      retry: shouldRetry,
+      staleTime: 5_000,
+      refetchOnWindowFocus: () => !connection.isLost(),
+    },
+    mutations: { networkMode: 'always', retry: false },
   },
 });

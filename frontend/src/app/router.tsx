@@ -12,10 +12,11 @@ import { alertsSearch, instanceAlertsSearch } from '@/features/alerts/search';
 import { auditSearch } from '@/features/audit/search';
 import { cacheSearch } from '@/features/enable/search';
 import { fleetSearch } from '@/features/fleet/search';
-import { monitoringSearch, queriesSearch } from '@/features/monitoring/search';
+import { monitoringSearch, nearSearch, queriesSearch } from '@/features/monitoring/search';
 import { parametersSearch } from '@/features/parameters/search';
 import { applySearch } from '@/features/rollouts/search';
-import { templateSearch } from '@/features/templates/search';
+import { rulesSearch } from '@/features/rules/search';
+import { templateSearch, templatesSearch } from '@/features/templates/search';
 import { sessionQuery } from '@/api/session';
 import { NotFound } from './NotFound';
 import { queryClient } from './queryClient';
@@ -108,11 +109,25 @@ const queries = createRoute({
   component: lazyRouteComponent(() => import('@/features/monitoring/QueriesPage'), 'QueriesPage'),
 });
 
+const near = createRoute({
+  getParentRoute: () => instance,
+  path: '/near',
+  validateSearch: nearSearch,
+  component: lazyRouteComponent(() => import('@/features/monitoring/NearCachesPage'), 'NearCachesPage'),
+});
+
 const cache = createRoute({
   getParentRoute: () => instance,
   path: '/cache',
   validateSearch: cacheSearch,
   component: lazyRouteComponent(() => import('@/features/enable/CachePage'), 'CachePage'),
+});
+
+const rules = createRoute({
+  getParentRoute: () => instance,
+  path: '/rules',
+  validateSearch: rulesSearch,
+  component: lazyRouteComponent(() => import('@/features/rules/RulesPage'), 'RulesPage'),
 });
 
 const history = createRoute({
@@ -137,6 +152,7 @@ const change = createRoute({
 const templates = createRoute({
   getParentRoute: () => console_,
   path: '/templates',
+  validateSearch: templatesSearch,
   component: lazyRouteComponent(() => import('@/features/templates/TemplatesPage'), 'TemplatesPage'),
 });
 
@@ -193,7 +209,9 @@ const instanceRooms = [
   parameters,
   monitoring,
   queries,
+  near,
   cache,
+  rules,
   history,
   instanceAlerts,
   change,

@@ -3,7 +3,8 @@ import { ActionIcon, Menu, Tooltip } from '@mantine/core';
 import { useRef, type ReactNode } from 'react';
 import { IconDownload, IconPhoto, IconTable } from '@/components/icons';
 import { Panel } from '@/components/Panel';
-import { useT } from '@/lib/i18n/context';
+import { useI18n, useT } from '@/lib/i18n/context';
+import { formatLocal, formatZone } from '@/lib/time';
 import { chartCsv, chartPng, saveFile } from './chartExport';
 import { Swatch } from './Swatch';
 import { TimeChart } from './TimeChart';
@@ -12,6 +13,8 @@ import classes from './charts.module.css';
 
 interface ChartPanelProps {
   title: string;
+  /** Whose figures they are, for a picture that is looked at elsewhere. */
+  subject: string;
   model: TimeChartModel;
   height?: number;
   syncId?: string;
@@ -28,6 +31,7 @@ interface ChartPanelProps {
 
 export function ChartPanel({
   title,
+  subject,
   model,
   unavailable,
   emptyText,
@@ -48,6 +52,7 @@ export function ChartPanel({
           {!isBlank && (
             <ExportMenu
               title={title}
+              subject={subject}
               model={model}
               svgOf={() => holder.current?.querySelector('svg') ?? null}
             />
@@ -93,18 +98,22 @@ function Legend({ model }: { model: TimeChartModel }) {
 
 interface ExportMenuProps {
   title: string;
+  subject: string;
   model: TimeChartModel;
   svgOf: () => SVGSVGElement | null;
 }
 
-function ExportMenu({ title, model, svgOf }: ExportMenuProps) {
-  const t = useT();
+function ExportMenu({ title, subject, model, svgOf }: ExportMenuProps) {
+  const { t, locale } = useI18n();
   const fileName = title.toLowerCase().replace(/\s+/g, '-');
   const savePng = async () => {
     const svg = svgOf();
     if (!svg) return;
     const background = getComputedStyle(document.documentElement).getPropertyValue('--fqc-surface');
-    saveFile(`${fileName}.png`, await chartPng(svg, background));
+    const [from, to] = model.domain.map((at) => formatLocal(at, locale));
+    const subtitle = `${subject} · ${from} – ${to} · ${formatZone(model.domain[1])}`;
+    const heading = { title, subtitle, series: model.series };
+    saveFile(`${fileName}.png`, await chartPng(svg, heading, background));
   };
   return (
     <Menu position="bottom-end">

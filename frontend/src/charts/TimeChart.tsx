@@ -15,7 +15,7 @@ import { AnnotationMark } from './AnnotationMark';
 import { ChartTooltip } from './ChartTooltip';
 import { formatTick } from './timeAxis';
 import type { TimeChartModel } from './timeChartModel';
-import { formatValue } from './units';
+import { formatValueTick } from './units';
 import { ZoomArea } from './ZoomArea';
 
 interface TimeChartProps {
@@ -26,7 +26,7 @@ interface TimeChartProps {
   onZoom?: (from: number, to: number) => void;
 }
 
-/** Tick labels break at spaces, and `500 ms/s` does not need to. */
+/** Tick labels break at spaces, and `512 KiB/s` does not need to. */
 function unbroken(text: string): string {
   return text.replaceAll(' ', '\u00a0');
 }
@@ -67,7 +67,7 @@ export function TimeChart({ model, height = 220, syncId, isFilled, onZoom }: Tim
         <YAxis
           ticks={model.valueTicks}
           domain={[0, model.valueTicks.at(-1) ?? 1]}
-          tickFormatter={(tick: number) => unbroken(formatValue(tick, model.unit, t))}
+          tickFormatter={(tick: number) => unbroken(formatValueTick(tick, model.unit, t))}
           tick={AXIS}
           width={62}
           tickLine={false}

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { englishTranslate } from '@/lib/i18n/context';
 import { sparkPath } from './sparkPath';
 import { timeTicks } from './timeAxis';
-import { formatValue, unitOf, valueTicks } from './units';
+import { formatValue, formatValueTick, unitOf, valueTicks } from './units';
 
 test('percentages show their whole range, unless they exceed it', () => {
   expect(valueTicks(3, 'percent')).toEqual([0, 25, 50, 75, 100]);
@@ -30,7 +30,8 @@ test('time ticks fall on whole steps of the viewer’s clock', () => {
 test('units are read from the definition and never guessed', () => {
   expect(unitOf('microseconds per second')).toBe('secondRate');
   expect(unitOf('furlongs')).toBe('count');
-  expect(formatValue(250_000, 'secondRate', englishTranslate)).toBe('250 ms/s');
+  expect(formatValue(250_000, 'secondRate', englishTranslate)).toBe('25\u00a0% of a core');
+  expect(formatValueTick(250_000, 'secondRate', englishTranslate)).toBe('25\u00a0%');
   expect(formatValue(null, 'bytes', englishTranslate)).toBe('–');
 });
 

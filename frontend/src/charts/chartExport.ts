@@ -54,18 +54,83 @@ async function loadImage(source: string): Promise<HTMLImageElement> {
   return image;
 }
 
-export async function chartPng(svg: SVGSVGElement, background: string, scale = 2): Promise<Blob> {
+/** What a picture says of itself: it is looked at without the page. */
+export interface Heading {
+  title: string;
+  subtitle: string;
+  series: TimeChartModel['series'];
+}
+
+const MARGIN = 12;
+const LINE = 18;
+
+/** Where the names of the series go, in as many lines as they need. */
+export function legendPlaces(widths: number[], room: number): { x: number; line: number }[] {
+  let [x, line] = [0, 0];
+  return widths.map((width) => {
+    if (x > 0 && x + width > room) [x, line] = [0, line + 1];
+    const place = { x, line };
+    x += width;
+    return place;
+  });
+}
+
+const SWATCH = 22;
+
+/** Draws the heading, and returns how much room it took; a canvas forgets what is drawn when it gets its size. */
+function drawHeading(context: CanvasRenderingContext2D, heading: Heading, width: number): number {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const family = getComputedStyle(document.body).fontFamily;
+  const write = (text: string, x: number, y: number, font: string, ink: string) => {
+    context.font = `${font} ${family}`;
+    context.fillStyle = colour(ink);
+    context.fillText(text, x, y);
+  };
+  write(heading.title, MARGIN, 22, '600 15px', '--fqc-text');
+  write(heading.subtitle, MARGIN, 22 + LINE, '12px', '--fqc-muted');
+  context.font = `12px ${family}`;
+  const widths = heading.series.map(({ label }) => SWATCH + context.measureText(label).width + MARGIN);
+  const places = legendPlaces(widths, width - 2 * MARGIN);
+  heading.series.forEach((series, index) => {
+    const { x, line } = places[index] ?? { x: 0, line: 0 };
+    const [left, y] = [MARGIN + x, 22 + LINE * (line + 2)];
+    context.strokeStyle = colour(`--fqc-series-${series.color}`);
+    context.lineWidth = 3;
+    context.setLineDash(series.isDashed ? [5, 3] : series.isDotted ? [3, 3] : []);
+    context.beginPath();
+    context.moveTo(left, y - 4);
+    context.lineTo(left + SWATCH - 6, y - 4);
+    context.stroke();
+    write(series.label, left + SWATCH, y, '12px', '--fqc-text');
+  });
+  return headingHeight(places);
+}
+
+function headingHeight(places: { line: number }[]): number {
+  return 22 + LINE * ((places.at(-1)?.line ?? 0) + 2) + 10;
+}
+
+export async function chartPng(
+  svg: SVGSVGElement,
+  heading: Heading,
+  background: string,
+  scale = 2,
+): Promise<Blob> {
   const { width, height } = svg.getBoundingClientRect();
   const markup = new XMLSerializer().serializeToString(standaloneSvg(svg));
   const image = await loadImage(`data:image/svg+xml;charset=utf-8,${encodeURIComponent(markup)}`);
   const canvas = document.createElement('canvas');
-  canvas.width = width * scale;
-  canvas.height = height * scale;
   const context = canvas.getContext('2d');
   if (!context) throw new Error('This browser offers no canvas to draw the picture on.');
+  const top = drawHeading(context, heading, width);
+  canvas.width = width * scale;
+  canvas.height = (height + top) * scale;
+  context.scale(scale, scale);
   context.fillStyle = background;
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  context.fillRect(0, 0, width, height + top);
+  drawHeading(context, heading, width);
+  context.drawImage(image, 0, top, width, height);
   return new Promise((resolve, reject) => {
     canvas.toBlob(
       (blob) => (blob ? resolve(blob) : reject(new Error('The picture could not be encoded.'))),

@@ -1,14 +1,16 @@
 // What a value is measured in decides its axis, its ticks and its text. A unit comes with the metric's definition.
 import { formatBytes } from '@/lib/bytes';
-import { englishTranslate, type Translate } from '@/lib/i18n/context';
+import type { Translate } from '@/lib/i18n/context';
 import { ABSENT, formatCompact, formatCount, formatDuration, formatPercent, formatRate } from '@/lib/number';
 
-export type Unit = 'count' | 'rate' | 'percent' | 'bytes' | 'byteRate' | 'seconds' | 'secondRate';
+export type Unit =
+  'count' | 'rate' | 'percent' | 'bytes' | 'byteRate' | 'seconds' | 'milliseconds' | 'secondRate';
 
 const UNIT_OF_TEXT: Record<string, Unit> = {
   percent: 'percent',
   bytes: 'bytes',
   seconds: 'seconds',
+  milliseconds: 'milliseconds',
   count: 'count',
   'per second': 'rate',
   'bytes per second': 'byteRate',
@@ -33,12 +35,18 @@ export function formatValue(value: number | null | undefined, unit: Unit, t: Tra
       return `${formatBytes(value)}/s`;
     case 'seconds':
       return formatDuration(value, t);
+    case 'milliseconds':
+      return formatDuration(value / 1000, t);
     case 'secondRate':
-      // A rate is written with symbols in every language.
-      return `${formatDuration(value / 1e6, englishTranslate)}/s`;
+      return t('unit.ofACore', { share: formatPercent(value / 1e4) });
     case 'count':
       return Math.abs(value) < 1_000_000 ? formatCount(value) : formatCompact(value);
   }
+}
+
+/** The same beside an axis, where there is room for figures alone. */
+export function formatValueTick(value: number, unit: Unit, t: Translate): string {
+  return unit === 'secondRate' ? formatPercent(value / 1e4) : formatValue(value, unit, t);
 }
 
 /** A step of 1, 2 or 5 times a power of the base, giving at most `count` intervals. */

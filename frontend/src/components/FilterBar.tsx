@@ -56,3 +56,17 @@ export function FilterInput({ label, value = '', onChange, width = 190 }: Filter
     />
   );
 }
+
+/** A day; none while the field is empty or not written out. */
+export function FilterDay({ label, value = '', onChange, width = 150 }: FilterInputProps) {
+  return (
+    <TextInput
+      type="date"
+      aria-label={label}
+      title={label}
+      w={width}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value || undefined)}
+    />
+  );
+}

@@ -2,6 +2,7 @@
 import { Button } from '@mantine/core';
 import type { Finding } from '@/api/changes';
 import { useT, useTold } from '@/lib/i18n/context';
+import { toldFacts } from '@/lib/i18n/told';
 import type { Tone } from '@/lib/tone';
 import { Said } from './Said';
 import { Statements } from './Statements';
@@ -35,15 +36,24 @@ export function FindingList({ findings, onAct, isBusy }: FindingListProps) {
   );
 }
 
-/** What was seen; where the viewer's language has a title for it, that, and what was seen in the API's words below. */
+/** What was seen; where the viewer's language has a title for it, that, and what was seen below. */
 function FindingText({ finding }: { finding: Finding }) {
   const t = useT();
   const told = useTold();
   const tone = toneOf(finding);
-  const { code, seen, needed, remedy } = finding;
+  const { code, parameter, seen, needed, remedy } = finding;
   const title =
     told(`${tone === 'ok' ? 'met' : 'finding'}.${code}`, '') || told(`problem.${code}`, '') || undefined;
-  const isNamed = finding.parameter !== '' && !seen.includes(finding.parameter);
+  // Figures and names come apart from the API's sentences, for other languages.
+  const facts = toldFacts(told, {
+    ...finding.facts,
+    parameter,
+    ...(finding.nearest && { nearest: finding.nearest }),
+  });
+  const plain = told(`seen.${code}`, seen, facts);
+  const ownSeen = tone === 'ok' ? told(`seenMet.${code}`, plain, facts) : plain;
+  const ownNeeded = told(`needed.${code}`, needed, facts);
+  const isNamed = parameter !== '' && !ownSeen.includes(parameter);
   return (
     <div className={classes.text}>
       <div className={classes.seen}>
@@ -55,13 +65,13 @@ function FindingText({ finding }: { finding: Finding }) {
         {title ?? seen}{' '}
         {tone === 'danger' && <StatusBadge tone="danger">{t('finding.blocking')}</StatusBadge>}
       </div>
-      {title !== undefined && <Said>{seen}</Said>}
+      {title !== undefined && (ownSeen === seen ? <Said>{seen}</Said> : <div>{ownSeen}</div>)}
       {needed && tone !== 'ok' && (
         <div className={classes.needed}>
-          {t('finding.needed')} <span lang="en">{needed}</span>
+          {t('finding.needed')} {ownNeeded === needed ? <span lang="en">{needed}</span> : ownNeeded}
         </div>
       )}
-      {remedy && <div className={classes.needed}>{told(`remedy.${code}`, remedy)}</div>}
+      {remedy && <div className={classes.needed}>{told(`remedy.${code}`, remedy, facts)}</div>}
       {finding.action && finding.action.statements.length > 0 && (
         <Statements lines={finding.action.statements} />
       )}

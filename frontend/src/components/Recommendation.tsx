@@ -100,7 +100,7 @@ function Figures({ instanceId, advised, course, isRunning }: FiguresProps) {
     <StatTiles>
       <StatTile
         label={t('observe.ratio')}
-        formula="Fqc_observed_hits / Fqc_observed_requests"
+        formula="SHOW FQC CURVE"
         value={formatPercent(advised.hit_ratio === null ? null : advised.hit_ratio * 100)}
       />
       <StatTile

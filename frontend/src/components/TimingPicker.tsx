@@ -6,7 +6,8 @@ import { formatUtc, toLocalInput } from '@/lib/time';
 import { WindowOpening } from './WindowOpening';
 
 interface TimingPickerProps {
-  window: MaintenanceWindow;
+  /** None: of many instances, each has its own. */
+  window?: MaintenanceWindow;
   timing: Timing;
   onChange: (timing: Timing) => void;
 }
@@ -34,7 +35,7 @@ export function TimingPicker({ window, timing, onChange }: TimingPickerProps) {
           { value: 'at', label: t('timing.at') },
         ]}
       />
-      {timing.when === 'window' && <WindowOpening window={window} />}
+      {timing.when === 'window' && window && <WindowOpening window={window} />}
       {timing.when === 'at' && timing.at && (
         <TextInput
           type="datetime-local"

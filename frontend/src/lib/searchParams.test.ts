@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { choiceParam, flagParam, numberParam, textParam } from './searchParams';
+import { choiceParam, dayParam, flagParam, numberParam, textParam } from './searchParams';
 
 test('what does not fit is dropped', () => {
   const raw = { text: '', choice: 'sideways', number: 'many', flag: 'perhaps' };
@@ -14,4 +14,10 @@ test('what fits is read, also when the address gave another type', () => {
   expect(choiceParam({ way: 'up' }, 'way', ['up', 'down'])).toBe('up');
   expect(numberParam({ from: '17' }, 'from')).toBe(17);
   expect(flagParam({ live: true }, 'live')).toBe(true);
+});
+
+test('a day is one as a date field writes it', () => {
+  expect(dayParam({ from: '2026-11-01' }, 'from')).toBe('2026-11-01');
+  for (const from of ['2026-11', '2026-13-01', 'yesterday', 20261101, undefined])
+    expect(dayParam({ from }, 'from')).toBeUndefined();
 });

@@ -21,6 +21,12 @@ export function numberParam(raw: RawSearch, name: string): number | undefined {
   return raw[name] !== undefined && Number.isFinite(value) ? value : undefined;
 }
 
+/** As a date field writes it. */
+export function dayParam(raw: RawSearch, name: string): string | undefined {
+  const value = textParam(raw, name);
+  return value && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined;
+}
+
 export function flagParam(raw: RawSearch, name: string): true | undefined {
   return raw[name] === true || raw[name] === 'true' || raw[name] === 1 ? true : undefined;
 }

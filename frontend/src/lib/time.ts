@@ -28,6 +28,14 @@ export function formatLocal(moment: Moment, locale: string, withSeconds = false)
   return (withSeconds ? toTheSecond : toTheMinute)(locale).format(new Date(moment));
 }
 
+/** `UTC+02:00`: what a local time needs where its reader may be elsewhere. */
+export function formatZone(moment: Moment): string {
+  const minutes = -new Date(moment).getTimezoneOffset();
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `UTC${minutes < 0 ? '-' : '+'}${two(hours)}:${two(rest)}`;
+}
+
 const RELATIVE_STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86400],
   ['hour', 3600],

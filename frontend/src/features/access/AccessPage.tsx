@@ -5,6 +5,7 @@ import { PageHeader } from '@/components/PageHeader';
 import { useT } from '@/lib/i18n/context';
 import { AccessKeyList } from './AccessKeyList';
 import { ACCESS_TABS } from './search';
+import { SessionList } from './SessionList';
 import { TokenList } from './TokenList';
 import { UserList } from './UserList';
 
@@ -30,6 +31,7 @@ export function AccessPage() {
         <Tabs.Panel value="users">{tab === 'users' && <UserList />}</Tabs.Panel>
         <Tabs.Panel value="tokens">{tab === 'tokens' && <TokenList />}</Tabs.Panel>
         <Tabs.Panel value="keys">{tab === 'keys' && <AccessKeyList />}</Tabs.Panel>
+        <Tabs.Panel value="sessions">{tab === 'sessions' && <SessionList />}</Tabs.Panel>
       </Tabs>
     </>
   );

@@ -7,6 +7,7 @@ type Schemas = components['schemas'];
 export type User = Schemas['User'];
 export type Ended = Schemas['Ended'];
 export type Token = Schemas['Token'];
+export type OwnSession = Schemas['OwnSession'];
 export type UserDraft = Schemas['UserCreateRequest'];
 export type UserPatch = Schemas['PatchedUserUpdateRequest'];
 export type AccessKey = Schemas['AccessKey'];
@@ -24,6 +25,16 @@ export const tokensQuery = pagedQuery<Token>(['token'], (cursor) =>
 export const accessKeysQuery = pagedQuery<AccessKey>(['access-key'], (cursor) =>
   unwrap(api.GET('/api/v1/access-keys', { params: { query: { cursor, limit: PAGE_SIZE } } })),
 );
+
+export const sessionsQuery = pagedQuery<OwnSession>(['own-session'], (cursor) =>
+  unwrap(api.GET('/api/v1/sessions', { params: { query: { cursor, limit: PAGE_SIZE } } })),
+);
+
+export function useSessionEnd() {
+  return useActed(['own-session'], ({ id }: OwnSession) =>
+    unwrap(api.DELETE('/api/v1/sessions/{id}', { params: { path: { id } } })),
+  );
+}
 
 function ifMatch(user: User) {
   return { path: { id: user.id }, header: { 'If-Match': `"${user.version}"` } };
@@ -46,8 +57,9 @@ export function useUserDelete() {
 }
 
 export function usePasswordChange() {
-  return useActed(['session', 'token', 'access-key'], (body: Schemas['PasswordChangeRequest']) =>
-    unwrap(api.POST('/api/v1/auth/password', { body })),
+  return useActed(
+    ['session', 'own-session', 'token', 'access-key'],
+    (body: Schemas['PasswordChangeRequest']) => unwrap(api.POST('/api/v1/auth/password', { body })),
   );
 }
 

@@ -1,6 +1,6 @@
 import { choiceParam, type RawSearch } from '@/lib/searchParams';
 
-export const ACCESS_TABS = ['users', 'tokens', 'keys'] as const;
+export const ACCESS_TABS = ['users', 'tokens', 'keys', 'sessions'] as const;
 
 export interface AccessSearch {
   tab?: (typeof ACCESS_TABS)[number];

@@ -1,7 +1,9 @@
 import { Tabs } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCan } from '@/api/session';
 import { PageHeader } from '@/components/PageHeader';
 import { useT } from '@/lib/i18n/context';
+import { ChannelList } from './ChannelList';
 import { IncidentDrawer } from './IncidentDrawer';
 import { IncidentList } from './IncidentList';
 import { RuleList } from './RuleList';
@@ -12,6 +14,8 @@ export function AlertsPage() {
   const t = useT();
   const { tab = 'incidents', show, incident } = useSearch({ from: '/console/alerts' });
   const navigate = useNavigate({ from: '/alerts' });
+  const isAdmin = useCan('admin');
+  const tabs = ALERT_TABS.filter((item) => item !== 'channels' || isAdmin);
   return (
     <>
       <PageHeader title={t('alerts.title')} description={t('alerts.description')} />
@@ -20,7 +24,7 @@ export function AlertsPage() {
         onChange={(next) => void navigate({ search: { tab: ALERT_TABS.find((item) => item === next) } })}
       >
         <Tabs.List mb="md">
-          {ALERT_TABS.map((item) => (
+          {tabs.map((item) => (
             <Tabs.Tab key={item} value={item}>
               {t(`alerts.tab.${item}`)}
             </Tabs.Tab>
@@ -39,6 +43,7 @@ export function AlertsPage() {
         </Tabs.Panel>
         <Tabs.Panel value="rules">{tab === 'rules' && <RuleList />}</Tabs.Panel>
         <Tabs.Panel value="silences">{tab === 'silences' && <SilenceList />}</Tabs.Panel>
+        <Tabs.Panel value="channels">{tab === 'channels' && isAdmin && <ChannelList />}</Tabs.Panel>
       </Tabs>
       <IncidentDrawer
         id={incident}

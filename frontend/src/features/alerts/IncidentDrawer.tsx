@@ -1,16 +1,19 @@
 import { Button, Drawer, Group, Stack, Timeline } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useCan } from '@/api/session';
 import { formatValue, unitOf } from '@/charts/units';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { FactList } from '@/components/FactList';
-import { IconCheck } from '@/components/icons';
+import { IconCheck, IconVolumeOff } from '@/components/icons';
 import { ButtonLink } from '@/components/links';
 import { Moment } from '@/components/Moment';
 import { QueryView } from '@/components/QueryView';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import { incidentQuery, useMetrics, useIncidentAcknowledge, type IncidentDetail } from './api';
+import { IncidentChart } from './IncidentChart';
 import { IncidentState } from './IncidentList';
+import { SilenceForm } from './SilenceForm';
 import classes from './alerts.module.css';
 
 export function IncidentDrawer({ id, onClose }: { id: string | undefined; onClose: () => void }) {
@@ -29,7 +32,9 @@ function IncidentBody({ id }: { id: string }) {
 
 function IncidentView({ incident }: { incident: IncidentDetail }) {
   const t = useT();
+  const told = useTold();
   const canAct = useCan('operator');
+  const [isSilencing, setIsSilencing] = useState(false);
   const acknowledge = useIncidentAcknowledge();
   const metrics = useMetrics();
   const metric = metrics.find(({ name }) => name === incident.metric);
@@ -47,8 +52,11 @@ function IncidentView({ incident }: { incident: IncidentDetail }) {
           },
           { label: t('incidents.openedValue'), value: show(incident.opened_value) },
           { label: t('incidents.value'), value: show(incident.last_value) },
+          { label: t('incidents.cause'), value: told(`cause.${incident.metric}`, incident.likely_cause) },
+          { label: t('incidents.action'), value: told(`action.${incident.metric}`, incident.next_action) },
         ]}
       />
+      {incident.instance_id && <IncidentChart incident={incident} instance={incident.instance_id} />}
       <Timeline bulletSize={14} lineWidth={2} active={incident.timeline.length}>
         {incident.timeline.map((event) => (
           <Timeline.Item key={`${event.at}:${event.kind}`} title={t(`incidents.event.${event.kind}`)}>
@@ -70,6 +78,15 @@ function IncidentView({ incident }: { incident: IncidentDetail }) {
             {t('incidents.acknowledge')}
           </Button>
         )}
+        {canAct && !incident.resolved_at && (
+          <Button
+            variant="default"
+            leftSection={<IconVolumeOff size={14} />}
+            onClick={() => setIsSilencing(true)}
+          >
+            {t('incidents.silence')}
+          </Button>
+        )}
         {incident.instance_id && (
           <ButtonLink
             variant="default"
@@ -80,6 +97,13 @@ function IncidentView({ incident }: { incident: IncidentDetail }) {
           </ButtonLink>
         )}
       </Group>
+      {isSilencing && (
+        <SilenceForm
+          rules={incident.rule_id ? [{ id: incident.rule_id, name: incident.rule_name }] : []}
+          covers={{ ruleId: incident.rule_id, instanceId: incident.instance_id ?? undefined }}
+          onClose={() => setIsSilencing(false)}
+        />
+      )}
     </Stack>
   );
 }

@@ -32,7 +32,9 @@ export function RulePreview({ request, instance }: RulePreviewProps) {
     <div className={classes.preview} role="status">
       <div className={classes.previewHead}>
         <ToneIcon tone={firings.length ? 'warn' : 'ok'} />
-        {t('rules.wouldHaveFired', { count: firings.length, hours })}
+        {hours
+          ? t('rules.wouldHaveFired', { count: firings.length, hours })
+          : t('rules.holdsNow', { count: firings.length })}
         {!instance && (
           <span className={classes.muted}>
             {t('rules.examined', { examined: examined_count, all: instance_count })}
@@ -42,8 +44,14 @@ export function RulePreview({ request, instance }: RulePreviewProps) {
       <ul>
         {firings.slice(0, SHOWN).map((firing) => (
           <li key={`${firing.instance_id}:${firing.opened_at}`}>
-            {firing.instance_name}, <Moment at={firing.opened_at} />
-            {firing.resolved_at ? (
+            {firing.instance_name}
+            {hours > 0 && (
+              <>
+                {', '}
+                <Moment at={firing.opened_at} />
+              </>
+            )}
+            {hours === 0 ? null : firing.resolved_at ? (
               <>
                 {' – '}
                 <Moment at={firing.resolved_at} />

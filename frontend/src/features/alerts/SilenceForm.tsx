@@ -12,11 +12,21 @@ import { newSilence, silenceRequest, type SilenceDraft } from './silenceDraft';
 
 const DURATIONS_SECONDS = [3600, 4 * 3600, 12 * 3600, 86400, 7 * 86400];
 
-export function SilenceForm({ rules, onClose }: { rules: AlertRule[]; onClose: () => void }) {
+interface SilenceFormProps {
+  rules: Pick<AlertRule, 'id' | 'name'>[];
+  /** What it covers to begin with. */
+  covers?: Pick<SilenceDraft, 'ruleId' | 'instanceId'>;
+  onClose: () => void;
+}
+
+export function SilenceForm({ rules, covers, onClose }: SilenceFormProps) {
   const t = useT();
   const said = useFieldMessage();
   const create = useSilenceCreate();
-  const [draft, setDraft, forget, startOver] = useKept('silence', () => newSilence);
+  const [draft, setDraft, forget, startOver] = useKept(
+    covers ? `silence.${covers.ruleId ?? ''}.${covers.instanceId ?? ''}` : 'silence',
+    () => ({ ...newSilence, ...covers }),
+  );
   const set = (next: Partial<SilenceDraft>) => setDraft((old) => ({ ...old, ...next }));
   const done = () => {
     forget();

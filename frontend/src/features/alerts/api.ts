@@ -11,9 +11,12 @@ export type RuleRequest = Schemas['AlertRuleWriteRequest'];
 export type Incident = Schemas['Incident'];
 export type IncidentDetail = Schemas['IncidentDetail'];
 export type Silence = Schemas['Silence'];
-export type Metric = Schemas['MetricDefinition'];
+export type Metric = Schemas['AlertMetric'];
+export type IncidentSeries = Schemas['Series'];
 
 const POLL_MS = 30_000;
+const CHART_MS = 30 * 60_000;
+const CHART_POINTS = 120;
 
 export const rulesQuery = pagedQuery<AlertRule>(['rule'], (cursor) =>
   unwrap(api.GET('/api/v1/alert-rules', { params: { query: { cursor, limit: PAGE_SIZE } } })),
@@ -35,20 +38,44 @@ export function incidentQuery(id: string) {
   });
 }
 
+/** From half an hour before it opened until half an hour after. */
+export function incidentSeriesQuery(instance: string, incident: IncidentDetail) {
+  const opened = Date.parse(incident.opened_at);
+  const to = Math.min(Date.now(), opened + CHART_MS);
+  return queryOptions({
+    queryKey: ['incident', 'series', incident.id],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET('/api/v1/instances/{id}/metrics', {
+          params: {
+            path: { id: instance },
+            query: {
+              names: incident.chart_metric,
+              from: new Date(opened - CHART_MS).toISOString(),
+              to: new Date(to).toISOString(),
+              points: CHART_POINTS,
+            },
+          },
+          signal,
+        }),
+      ),
+  });
+}
+
 export const silencesQuery = pagedQuery<Silence>(['silence'], (cursor) =>
   unwrap(api.GET('/api/v1/silences', { params: { query: { cursor, limit: PAGE_SIZE } } })),
 );
 
-const metricDefinitionsQuery = queryOptions({
-  queryKey: ['metric-definitions'],
-  queryFn: () => unwrap(api.GET('/api/v1/metric-definitions')).then(({ items }) => items),
+const alertMetricsQuery = queryOptions({
+  queryKey: ['alert-metrics'],
+  queryFn: () => unwrap(api.GET('/api/v1/alert-metrics')).then(({ items }) => items),
   staleTime: Infinity,
 });
 
 /** What rules can judge, in the viewer's language. */
 export function useMetrics(): Metric[] {
   const told = useToldMetric();
-  const { data = [] } = useQuery(metricDefinitionsQuery);
+  const { data = [] } = useQuery(alertMetricsQuery);
   return data.map(told);
 }
 

@@ -1,6 +1,6 @@
 import { choiceParam, textParam, type RawSearch } from '@/lib/searchParams';
 
-export const ALERT_TABS = ['incidents', 'rules', 'silences'] as const;
+export const ALERT_TABS = ['incidents', 'rules', 'silences', 'channels'] as const;
 
 export interface AlertsSearch {
   tab?: (typeof ALERT_TABS)[number];

@@ -6,7 +6,7 @@ import { useCan } from '@/api/session';
 import type { Column } from '@/components/column';
 import { Breakable } from '@/components/Breakable';
 import { EmptyState } from '@/components/EmptyState';
-import { FilterInput, FilterBar } from '@/components/FilterBar';
+import { FilterBar, FilterDay, FilterInput } from '@/components/FilterBar';
 import { IconDownload, IconHistory } from '@/components/icons';
 import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
@@ -43,7 +43,7 @@ export function AuditPage() {
           )
         }
       />
-      {isExporting && <ExportForm onClose={() => setIsExporting(false)} />}
+      {isExporting && <ExportForm from={search.from} to={search.to} onClose={() => setIsExporting(false)} />}
       <FilterBar>
         <FilterInput
           label={t('audit.filterActor')}
@@ -65,6 +65,8 @@ export function AuditPage() {
           value={search.request}
           onChange={(request) => change({ request })}
         />
+        <FilterDay label={t('audit.exportFrom')} value={search.from} onChange={(from) => change({ from })} />
+        <FilterDay label={t('audit.exportTo')} value={search.to} onChange={(to) => change({ to })} />
       </FilterBar>
       <ListPanel
         query={events}

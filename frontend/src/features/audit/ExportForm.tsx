@@ -2,16 +2,21 @@ import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useFocusBack } from '@/components/useFocusBack';
 import { useT } from '@/lib/i18n/context';
+import type { DaySpan } from './daySpan';
 import { exportAddress } from './exportAddress';
 
 const DAYS = 30;
 
+interface ExportFormProps extends DaySpan {
+  onClose: () => void;
+}
+
 /** The browser fetches the file itself, as a download: however long it is, the page does not hold it. */
-export function ExportForm({ onClose }: { onClose: () => void }) {
+export function ExportForm({ from: first, to: last, onClose }: ExportFormProps) {
   const t = useT();
   useFocusBack();
-  const [from, setFrom] = useState(() => dayAgo(DAYS));
-  const [to, setTo] = useState(() => dayAgo(0));
+  const [from, setFrom] = useState(() => first ?? dayAgo(DAYS));
+  const [to, setTo] = useState(() => last ?? dayAgo(0));
   const [format, setFormat] = useState('csv');
   const address = exportAddress({ from, to, format });
   return (

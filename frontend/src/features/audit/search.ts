@@ -1,10 +1,13 @@
-import { textParam, type RawSearch } from '@/lib/searchParams';
+import { dayParam, textParam, type RawSearch } from '@/lib/searchParams';
 
 export interface AuditSearch {
   actor?: string;
   action?: string;
   target?: string;
   request?: string;
+  /** The first and the last day that are shown. */
+  from?: string;
+  to?: string;
   event?: string;
 }
 
@@ -14,6 +17,8 @@ export function auditSearch(raw: RawSearch): AuditSearch {
     action: textParam(raw, 'action'),
     target: textParam(raw, 'target'),
     request: textParam(raw, 'request'),
+    from: dayParam(raw, 'from'),
+    to: dayParam(raw, 'to'),
     event: textParam(raw, 'event'),
   };
 }

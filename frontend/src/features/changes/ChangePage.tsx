@@ -4,7 +4,8 @@ import { useParams } from '@tanstack/react-router';
 import { changeQuery, type Change } from '@/api/changes';
 import { ChangeLines } from '@/components/ChangeLines';
 import { ChangeStateBadge } from '@/components/ChangeStateBadge';
-import { FactList } from '@/components/FactList';
+import { CopyLink } from '@/components/CopyLink';
+import { FactList, type Fact } from '@/components/FactList';
 import { FindingList } from '@/components/FindingList';
 import { Moment } from '@/components/Moment';
 import { Panel } from '@/components/Panel';
@@ -59,7 +60,13 @@ function ChangeView({ change }: { change: Change }) {
 }
 
 function factsOf(change: Change, t: Translate) {
-  const facts = [
+  const id = (
+    <>
+      <code>{change.id}</code> <CopyLink value={change.id} />
+    </>
+  );
+  const facts: Fact[] = [
+    { label: t('instance.id'), value: id },
     { label: t('change.by'), value: change.created_by },
     { label: t('change.created'), value: <Moment at={change.created_at} /> },
   ];

@@ -3,18 +3,27 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { cacheStatusQuery } from '@/api/instances';
 import { CALM_MS } from '@/api/useConnection';
+import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
+import { useT } from '@/lib/i18n/context';
 import { ChangeFollower } from './ChangeFollower';
 import { EnableFlow } from './EnableFlow';
 import { LiveCache } from './LiveCache';
+import { TrialStep } from './TrialStep';
 
 /** The cache of one instance: the way to enabling it, and once enabled, its hits as they arrive. */
 export function CachePage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
-  const { change } = useSearch({ from: '/console/instances/$instanceId/cache' });
+  const { change, try: statement } = useSearch({ from: '/console/instances/$instanceId/cache' });
+  const t = useT();
   const status = useQuery(cacheStatusQuery(instanceId, CALM_MS));
   return (
     <Stack gap="md">
+      {statement && (
+        <Panel title={t('statement.try')} description={t('enable.tryHint')}>
+          <TrialStep instanceId={instanceId} statement={statement} />
+        </Panel>
+      )}
       {change && <ChangeFollower instanceId={instanceId} changeId={change} />}
       <QueryView query={status}>
         {(data) =>

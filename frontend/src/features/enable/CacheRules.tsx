@@ -20,11 +20,7 @@ export function CacheRules({ instanceId, status }: CacheRulesProps) {
     <section className={classes.rules} aria-label={t('rulesOf.title')}>
       <div className={classes.rulesHead}>
         <h3>{t('rulesOf.title')}</h3>
-        <TextLink
-          to="/instances/$instanceId/parameters"
-          params={{ instanceId }}
-          search={{ search: 'fqc_rules' }}
-        >
+        <TextLink to="/instances/$instanceId/rules" params={{ instanceId }}>
           {t('rulesOf.edit')}
         </TextLink>
       </div>

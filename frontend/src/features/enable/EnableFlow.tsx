@@ -1,7 +1,7 @@
 import { Button, Group, Stepper } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { prerequisitesQuery } from '@/api/instances';
+import { classQuery, instanceParametersQuery, instanceQuery, prerequisitesQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
 import { percentCourse as course } from '@/charts/Sparkline';
 import { Panel } from '@/components/Panel';
@@ -10,7 +10,7 @@ import { useT } from '@/lib/i18n/context';
 import { useKept } from '@/lib/useKept';
 import { CheckStep } from './CheckStep';
 import { ReviewStep } from './ReviewStep';
-import { initialSizing, isSizingComplete } from './sizing';
+import { initialSizing, isSizingComplete, isTooLarge, largestSize } from './sizing';
 import { SizeStep } from './SizeStep';
 import { TrialStep } from './TrialStep';
 import classes from './enable.module.css';
@@ -24,9 +24,11 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
   const canChange = useCan('operator');
   const { data: check } = useQuery(prerequisitesQuery(instanceId));
   const [sizing, setSizing] = useKept(`sizing.${instanceId}`, () => initialSizing);
+  const largest = useLargestSize(instanceId);
   const isReady = check?.is_ready ?? false;
   const go = (next: number) => void navigate({ search: { step: next } });
-  const mayGoOn = [isReady, true, isSizingComplete(sizing), true, false][step] ?? false;
+  const mayGoOn =
+    [isReady, true, isSizingComplete(sizing) && !isTooLarge(sizing, largest), true, false][step] ?? false;
   return (
     <Panel title={t('enable.title')} description={t('enable.description')}>
       <Stepper
@@ -44,7 +46,12 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
       {step === 0 && <CheckStep instanceId={instanceId} />}
       {step === 1 && <Recommendation instanceId={instanceId} course={course} />}
       {step === 2 && (
-        <SizeStep instanceId={instanceId} sizing={sizing} onChange={(next) => setSizing(() => next)} />
+        <SizeStep
+          instanceId={instanceId}
+          sizing={sizing}
+          largest={largest}
+          onChange={(next) => setSizing(() => next)}
+        />
       )}
       {step === 3 && <TrialStep instanceId={instanceId} />}
       {step === 4 && <ReviewStep instanceId={instanceId} sizing={sizing} canApply={canChange && isReady} />}
@@ -60,4 +67,13 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
       </Group>
     </Panel>
   );
+}
+
+function useLargestSize(instanceId: string): number | undefined {
+  const { data: instance } = useQuery(instanceQuery(instanceId));
+  const { data: parameters } = useQuery(instanceParametersQuery(instanceId));
+  const name = instance?.instance_class ?? '';
+  const { data: found } = useQuery({ ...classQuery(name), enabled: name !== '' });
+  const size = parameters?.data.items.find((row) => row.name === 'query_cache_size');
+  return largestSize(size?.allowed, found?.variables.DBInstanceClassMemory);
 }

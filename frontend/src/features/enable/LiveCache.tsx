@@ -18,6 +18,7 @@ import { useT } from '@/lib/i18n/context';
 import { formatCompact, formatPercent, formatRate } from '@/lib/number';
 import { useCacheDisable } from './api';
 import { CacheRules } from './CacheRules';
+import classes from './enable.module.css';
 import { growth, KEPT_READINGS, withReading, type Reading } from './liveHits';
 
 const FIRST_HITS_MS = 2_000;
@@ -54,6 +55,14 @@ export function LiveCache({ instanceId, status }: { instanceId: string; status: 
         </Group>
       }
     >
+      {status.connections && status.connections.served < status.connections.all && (
+        <p className={classes.notServed} role="status">
+          <StatusBadge tone="warn">
+            {t('live.connectionsOf', { served: status.connections.served, all: status.connections.all })}
+          </StatusBadge>{' '}
+          {t('live.reconnect')}
+        </p>
+      )}
       <StatTiles>
         <StatTile
           label={t('live.hits')}
@@ -86,6 +95,13 @@ export function LiveCache({ instanceId, status }: { instanceId: string; status: 
           value={status.size_bytes === null ? '–' : formatBytes(status.size_bytes)}
           note={t('live.free', { size: formatBytes(counter('Qcache_free_memory') || 0) })}
         />
+        {status.connections && (
+          <StatTile
+            label={t('live.connections')}
+            formula={`Fqc_connections_served: ${t('live.connectionsHint')}`}
+            value={t('live.ofAll', { served: status.connections.served, all: status.connections.all })}
+          />
+        )}
         <StatTile
           label={t('live.prunes')}
           formula="Qcache_lowmem_prunes"

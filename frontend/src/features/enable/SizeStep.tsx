@@ -4,7 +4,7 @@ import { cacheAdviceQuery, type CacheAdvice } from '@/api/instances';
 import { QueryView } from '@/components/QueryView';
 import { formatBytes } from '@/lib/bytes';
 import { useT } from '@/lib/i18n/context';
-import { isUnreadable, typedSize, type Rule, type Sizing } from './sizing';
+import { isTooLarge, isUnreadable, typedSize, type Rule, type Sizing } from './sizing';
 import classes from './enable.module.css';
 
 type Proposal = CacheAdvice['sizes'][number];
@@ -12,11 +12,13 @@ type Proposal = CacheAdvice['sizes'][number];
 interface SizeStepProps {
   instanceId: string;
   sizing: Sizing;
+  /** No size beyond it can be applied. */
+  largest: number | undefined;
   onChange: (sizing: Sizing) => void;
 }
 
 /** The sizing rules side by side, each with the size it leads to on this instance. */
-export function SizeStep({ instanceId, sizing, onChange }: SizeStepProps) {
+export function SizeStep({ instanceId, sizing, largest, onChange }: SizeStepProps) {
   const t = useT();
   const advice = useQuery(cacheAdviceQuery(instanceId));
   const set = (next: Partial<Sizing>) => onChange({ ...sizing, ...next });
@@ -32,7 +34,13 @@ export function SizeStep({ instanceId, sizing, onChange }: SizeStepProps) {
           >
             <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm" mt={6}>
               {withOwnSize(data.sizes).map((proposal) => (
-                <RuleCard key={proposal.rule} proposal={proposal} sizing={sizing} onChange={set} />
+                <RuleCard
+                  key={proposal.rule}
+                  proposal={proposal}
+                  sizing={sizing}
+                  largest={largest}
+                  onChange={set}
+                />
               ))}
             </SimpleGrid>
           </Radio.Group>
@@ -68,14 +76,17 @@ function withOwnSize(sizes: Proposal[]): Proposal[] {
 interface RuleCardProps {
   proposal: Proposal;
   sizing: Sizing;
+  largest: number | undefined;
   onChange: (next: Partial<Sizing>) => void;
 }
 
-function RuleCard({ proposal, sizing, onChange }: RuleCardProps) {
+function RuleCard({ proposal, sizing, largest, onChange }: RuleCardProps) {
   const t = useT();
   const { rule } = proposal;
   const typed = typedSize(rule, sizing);
   const size = typed ?? proposal.size_bytes;
+  const tooLarge =
+    isTooLarge({ ...sizing, rule }, largest) && t('enable.tooLarge', { size: formatBytes(largest ?? 0) });
   const isOffered = size !== null || rule === 'result_set' || rule === 'explicit';
   return (
     <div className={classes.card} data-chosen={sizing.rule === rule || undefined}>
@@ -89,7 +100,7 @@ function RuleCard({ proposal, sizing, onChange }: RuleCardProps) {
           aria-label={t('enable.resultSet')}
           placeholder={t('enable.resultSet')}
           value={sizing.resultSet}
-          error={isUnreadable(sizing.resultSet) && t('enable.wrongSize')}
+          error={isUnreadable(sizing.resultSet) ? t('enable.wrongSize') : tooLarge}
           onChange={(event) => onChange({ rule, resultSet: event.currentTarget.value })}
         />
       )}
@@ -98,7 +109,7 @@ function RuleCard({ proposal, sizing, onChange }: RuleCardProps) {
           aria-label={t('enable.explicit')}
           placeholder="480 MiB"
           value={sizing.explicit}
-          error={isUnreadable(sizing.explicit) && t('enable.wrongSize')}
+          error={isUnreadable(sizing.explicit) ? t('enable.wrongSize') : tooLarge}
           onChange={(event) => onChange({ rule, explicit: event.currentTarget.value })}
         />
       )}

@@ -17,10 +17,13 @@ const MICROSECOND = 1e-6;
 const emptyTrial: TrialDraft = { statement: '', database: '', repetitions: 20 };
 
 /** One statement, one session: what the cache would do for it before anybody else is touched. Optional. */
-export function TrialStep({ instanceId }: { instanceId: string }) {
+export function TrialStep({ instanceId, statement = '' }: { instanceId: string; statement?: string }) {
   const t = useT();
   const trial = useTrial(instanceId);
-  const [draft, setDraft] = useKept<TrialDraft>(`trial.${instanceId}`, () => emptyTrial);
+  const [draft, setDraft] = useKept<TrialDraft>(`trial.${instanceId}${statement}`, () => ({
+    ...emptyTrial,
+    statement,
+  }));
   const set = (next: Partial<TrialDraft>) => setDraft((old) => ({ ...old, ...next }));
   const run = (event: FormEvent) => {
     event.preventDefault();

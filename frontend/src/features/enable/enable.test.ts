@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import { growth, KEPT_READINGS, withReading, type Reading } from './liveHits';
-import { initialSizing, isSizingComplete, isUnreadable, sizeOfResultSet, sizingRequest } from './sizing';
+import {
+  initialSizing,
+  isSizingComplete,
+  isTooLarge,
+  isUnreadable,
+  largestSize,
+  sizeOfResultSet,
+  sizingRequest,
+} from './sizing';
 
 test('hits are counted per second, and a restart of the server is a gap', () => {
   const readings = [
@@ -41,6 +49,17 @@ test('only the number of the chosen rule is sent', () => {
     allow_restart: false,
     size_bytes: 67108864,
   });
+});
+
+test('a size that cannot be applied is told where it is typed', () => {
+  const typed = { ...initialSizing, rule: 'explicit' as const, explicit: '100G' };
+  const gib = 1024 ** 3;
+  expect(largestSize('[0-10485760000]', 4 * gib)).toBe(4 * gib);
+  expect(largestSize('[0-10485760000]', 64 * gib)).toBe(10485760000);
+  expect(largestSize(undefined, undefined)).toBeUndefined();
+  expect(isTooLarge(typed, 4 * gib)).toBe(true);
+  expect(isTooLarge({ ...typed, explicit: '1G' }, 4 * gib)).toBe(false);
+  expect(isTooLarge(typed, undefined)).toBe(false);
 });
 
 test('a fifth of the result sets is a multiple of 1024', () => {

@@ -5,6 +5,8 @@ export interface CacheSearch {
   step?: number;
   /** The change set that enables or disables, to be followed. */
   change?: string;
+  /** A statement to be tried; its literals are to be put in. */
+  try?: string;
 }
 
 export function cacheSearch(raw: RawSearch): CacheSearch {
@@ -12,5 +14,6 @@ export function cacheSearch(raw: RawSearch): CacheSearch {
   return {
     step: step !== undefined && step >= 0 && step <= 4 ? Math.trunc(step) : undefined,
     change: textParam(raw, 'change'),
+    try: textParam(raw, 'try'),
   };
 }

@@ -33,6 +33,23 @@ export function isUnreadable(text: string): boolean {
   return text.trim() !== '' && bytesOf(text) === undefined;
 }
 
+/** The largest size that can be applied: by the parameter's range, and by the memory of the class. */
+export function largestSize(
+  allowed: string | undefined,
+  memoryBytes: number | undefined,
+): number | undefined {
+  const limit = /^\[\d+-(\d+)\]$/.exec(allowed ?? '')?.[1];
+  const known = [limit === undefined ? undefined : Number(limit), memoryBytes].filter(
+    (bytes) => bytes !== undefined,
+  );
+  return known.length ? Math.min(...known) : undefined;
+}
+
+export function isTooLarge(sizing: Sizing, largest: number | undefined): boolean {
+  const size = typedSize(sizing.rule, sizing);
+  return size !== undefined && largest !== undefined && size > largest;
+}
+
 /** Whether the numbers that the rule needs are there. */
 export function isSizingComplete(sizing: Sizing): boolean {
   if (sizing.rule === 'result_set') return bytesOf(sizing.resultSet) !== undefined;

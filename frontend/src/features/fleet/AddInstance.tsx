@@ -1,17 +1,22 @@
-import { SegmentedControl, Select, TextInput } from '@mantine/core';
+import { SegmentedControl, Select, Switch, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { classesQuery } from '@/api/classes';
 import { useFieldMessage } from '@/components/useFieldMessage';
+import { ClassField } from '@/components/ClassField';
 import { EndpointFields } from '@/components/EndpointFields';
 import { FormModal } from '@/components/FormModal';
+import { StatusBadge } from '@/components/StatusBadge';
 import { TagsField } from '@/components/TagsField';
-import { formatBytes } from '@/lib/bytes';
+import { CUSTOM, customSize, isSizeUnreadable } from '@/lib/customSize';
 import { useT } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
 import { useKept } from '@/lib/useKept';
-import { classesQuery, useInstanceAdd } from './api';
-import { emptyDraft, requestOf, type InstanceDraft } from './instanceDraft';
+import { useEndpointCheck, useInstanceAdd, type EndpointSeen } from './api';
+import { checkOf, emptyDraft, requestOf, type InstanceDraft } from './instanceDraft';
 
+/** A server is registered once it has answered, or if somebody insists. */
 export function AddInstance({ onClose }: { onClose: () => void }) {
   const t = useT();
   const said = useFieldMessage();
@@ -21,19 +26,37 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
     'password',
     'trialPassword',
   ]);
-  const set = (next: Partial<InstanceDraft>) => setDraft((old) => ({ ...old, ...next }));
+  const [isInsisting, setIsInsisting] = useState(false);
+  const check = useEndpointCheck();
   const add = useInstanceAdd(({ id }) => {
     forget();
     void navigate({ to: '/instances/$instanceId', params: { instanceId: id } });
   });
+  const set = (next: Partial<InstanceDraft>) => {
+    setDraft((old) => ({ ...old, ...next }));
+    check.reset();
+    setIsInsisting(false);
+  };
+  const create = (seen?: EndpointSeen) => {
+    const cpus = draft.cpus || seen?.cpu_count;
+    const size = customSize(draft.memory, cpus, seen?.max_connections);
+    add.mutate({ body: requestOf(draft), size: draft.instanceClass === CUSTOM ? size : undefined });
+  };
+  const submit = () => {
+    add.reset();
+    if (draft.provider === 'local' || isInsisting) create(check.data);
+    else check.mutate(checkOf(draft), { onSuccess: (seen) => isClear(seen, draft) && create(seen) });
+  };
+  const error = add.error ?? check.error;
+  const isSized = draft.instanceClass !== CUSTOM || (draft.memory !== '' && !isSizeUnreadable(draft.memory));
   return (
     <FormModal
       title={t('addInstance.title')}
       submit={t('addInstance.submit')}
-      mutation={add}
-      isDisabled={!draft.instanceClass || !readTags(draft.tags)}
+      mutation={{ error, isPending: check.isPending || add.isPending }}
+      isDisabled={!draft.instanceClass || !isSized || !readTags(draft.tags)}
       onStartOver={startOver}
-      onSubmit={() => add.mutate(requestOf(draft))}
+      onSubmit={submit}
       onCancel={() => {
         forget();
         onClose();
@@ -56,7 +79,7 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
         required
         data-autofocus
         value={draft.name}
-        error={said(add.error, 'name')}
+        error={said(error, 'name')}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
       {draft.provider === 'local' && (
@@ -65,27 +88,51 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
           allowDeselect={false}
           data={['MariaDB', 'MySQL']}
           value={draft.product}
-          error={said(add.error, 'product')}
+          error={said(error, 'product')}
           onChange={(product) => set({ product: product ?? draft.product })}
         />
       )}
-      <Select
+      <ClassField
         label={t('addInstance.class')}
-        required
-        data={classList.map((item) => ({
-          value: item.name,
-          label: t('addInstance.classText', {
-            name: item.name,
-            cpu: item.cpu_count,
-            memory: formatBytes(item.memory_bytes),
-          }),
-        }))}
-        value={draft.instanceClass}
-        onChange={(instanceClass) => set({ instanceClass })}
-        error={hasNoChoices ? t('error.choices') : said(add.error, 'instance_class')}
+        choice={draft}
+        classes={classList}
+        isCpuTold={draft.provider === 'external' && !isInsisting}
+        error={hasNoChoices ? t('error.choices') : said(error, 'instance_class')}
+        onChange={set}
       />
-      {draft.provider === 'external' && <EndpointFields endpoint={draft} error={add.error} onChange={set} />}
-      <TagsField value={draft.tags} error={add.error} onChange={(tags) => set({ tags })} />
+      {draft.provider === 'external' && <EndpointFields endpoint={draft} error={error} onChange={set} />}
+      <TagsField value={draft.tags} error={error} onChange={(tags) => set({ tags })} />
+      {check.data && <Doubts seen={check.data} draft={draft} />}
+      {(check.isError || (check.data && !isClear(check.data, draft))) && (
+        <Switch
+          label={t(check.isError ? 'addInstance.untested' : 'addInstance.insist')}
+          checked={isInsisting}
+          onChange={(event) => setIsInsisting(event.currentTarget.checked)}
+        />
+      )}
     </FormModal>
+  );
+}
+
+function isCpuMissing(seen: EndpointSeen, draft: InstanceDraft): boolean {
+  return draft.instanceClass === CUSTOM && !draft.cpus && !seen.cpu_count;
+}
+
+function isClear(seen: EndpointSeen, draft: InstanceDraft): boolean {
+  return seen.same_endpoint.length === 0 && !isCpuMissing(seen, draft);
+}
+
+/** It answered, but. */
+function Doubts({ seen, draft }: { seen: EndpointSeen; draft: InstanceDraft }) {
+  const t = useT();
+  return (
+    <div role="status">
+      {seen.same_endpoint.length > 0 && (
+        <StatusBadge tone="warn">
+          {t('addInstance.duplicate', { names: seen.same_endpoint.join(', ') })}
+        </StatusBadge>
+      )}
+      {isCpuMissing(seen, draft) && <StatusBadge tone="warn">{t('addInstance.cpusMissing')}</StatusBadge>}
+    </div>
   );
 }

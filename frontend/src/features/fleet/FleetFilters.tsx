@@ -1,8 +1,8 @@
 import { Button, Chip, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { classesQuery } from '@/api/classes';
 import { FilterBar, FilterChips, FilterInput } from '@/components/FilterBar';
 import { useT } from '@/lib/i18n/context';
-import { classesQuery } from './api';
 import { STATES, type FleetSearch } from './search';
 
 interface FleetFiltersProps {

@@ -22,13 +22,13 @@ const AddInstance = lazy(() => import('./AddInstance').then((module) => ({ defau
 
 export function FleetPage() {
   const t = useT();
-  const search = useSearch({ from: '/console/fleet' });
+  const { add: isAdding, ...search } = useSearch({ from: '/console/fleet' });
   const navigate = useNavigate({ from: '/fleet' });
   const canChange = useCan('operator');
-  const [isAdding, setIsAdding] = useState(false);
   const hasNone = useQuery(summaryQuery).data?.instance_count === 0;
   const change = (next: Partial<FleetSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+  const setIsAdding = (next: boolean) => change({ add: next || undefined });
   return (
     <>
       <PageHeader

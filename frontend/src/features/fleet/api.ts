@@ -1,4 +1,5 @@
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useMutation } from '@tanstack/react-query';
+import { classOfSize, type CustomSize } from '@/api/classes';
 import { api, unwrap } from '@/api/client';
 import { LARGEST_PAGE_SIZE, pagedQuery, pollPages } from '@/api/pages';
 import type { components } from '@/api/schema.gen';
@@ -8,6 +9,7 @@ import type { InstanceRequest } from './instanceDraft';
 import type { FleetSearch } from './search';
 
 export type Instance = components['schemas']['Instance'];
+export type EndpointSeen = components['schemas']['EndpointSeen'];
 export type FleetSummary = components['schemas']['FleetSummary'];
 
 const POLL_MS = 15_000;
@@ -42,15 +44,6 @@ export const summaryQuery = queryOptions({
   refetchInterval: pollEvery(POLL_MS),
 });
 
-export const classesQuery = queryOptions({
-  queryKey: ['class'],
-  queryFn: () =>
-    unwrap(api.GET('/api/v1/instance-classes', { params: { query: { limit: LARGEST_PAGE_SIZE } } })).then(
-      ({ items }) => items,
-    ),
-  staleTime: 60_000,
-});
-
 export const openIncidentsQuery = queryOptions({
   queryKey: ['incident', 'open'],
   queryFn: () =>
@@ -60,8 +53,20 @@ export const openIncidentsQuery = queryOptions({
 
 export function useInstanceAdd(onDone: (instance: Instance) => void) {
   return useActed(
-    ['instance'],
-    (body: InstanceRequest) => unwrap(api.POST('/api/v1/instances', { body })),
+    ['instance', 'class'],
+    async ({ body, size }: { body: InstanceRequest; size?: CustomSize }) => {
+      const made = size && (await classOfSize(size));
+      const instance_class = made?.name ?? body.instance_class;
+      return unwrap(api.POST('/api/v1/instances', { body: { ...body, instance_class } }));
+    },
     onDone,
   );
+}
+
+/** Tries the connection; nothing is kept but that it was tried. */
+export function useEndpointCheck() {
+  return useMutation({
+    mutationFn: (body: components['schemas']['EndpointCheckRequest']) =>
+      unwrap(api.POST('/api/v1/endpoints/check', { body })),
+  });
 }

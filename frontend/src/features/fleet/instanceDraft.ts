@@ -1,14 +1,14 @@
 // What the form of a new instance holds, and the request it makes.
 import type { components } from '@/api/schema.gen';
+import type { ClassChoice } from '@/components/ClassField';
 import type { Endpoint } from '@/components/EndpointFields';
 import { readTags } from '@/lib/tags';
 
 export type InstanceRequest = components['schemas']['InstanceCreateRequest'];
 
-export interface InstanceDraft extends Endpoint {
+export interface InstanceDraft extends Endpoint, ClassChoice {
   provider: string;
   name: string;
-  instanceClass: string | null;
   /** Of a local one. */
   product: string;
   tags: string;
@@ -18,6 +18,8 @@ export const emptyDraft: InstanceDraft = {
   provider: 'external',
   name: '',
   instanceClass: null,
+  memory: '',
+  cpus: '',
   product: 'MariaDB',
   host: '127.0.0.1',
   port: 3306,
@@ -29,6 +31,19 @@ export const emptyDraft: InstanceDraft = {
   publicKey: '',
   tags: '',
 };
+
+/** What a connection is tried with before there is an instance. */
+export function checkOf(draft: InstanceDraft) {
+  return {
+    host: draft.host,
+    port: draft.port,
+    username: draft.username,
+    password: draft.password,
+    is_tls_required: draft.isTlsRequired,
+    tls_ca: '',
+    public_key: draft.publicKey,
+  };
+}
 
 export function requestOf(draft: InstanceDraft): InstanceRequest {
   const shared = {

@@ -20,6 +20,8 @@ export interface FleetSearch {
   pending?: true;
   /** Instances without the engine. */
   bare?: true;
+  /** The form for a new one is open. */
+  add?: true;
 }
 
 export function fleetSearch(raw: RawSearch): FleetSearch {
@@ -31,5 +33,6 @@ export function fleetSearch(raw: RawSearch): FleetSearch {
     drifted: flagParam(raw, 'drifted'),
     pending: flagParam(raw, 'pending'),
     bare: flagParam(raw, 'bare'),
+    add: flagParam(raw, 'add'),
   };
 }

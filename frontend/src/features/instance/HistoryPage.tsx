@@ -11,6 +11,8 @@ import { MoreButton } from '@/components/MoreButton';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT, type Translate } from '@/lib/i18n/context';
+import { formatDuration } from '@/lib/number';
+import classes from './instance.module.css';
 
 export function HistoryPage() {
   const t = useT();
@@ -55,9 +57,17 @@ function columnsOf(t: Translate, instanceId: string): Column<ChangeSummary>[] {
         </TextLink>
       ),
     },
+    { key: 'what', header: t('history.what'), render: (row) => <Changed change={row} /> },
     { key: 'state', header: t('fleet.state'), render: (row) => <ChangeStateBadge change={row} /> },
     { key: 'by', header: t('change.by'), render: (row) => row.created_by, isSecondary: true },
     { key: 'at', header: t('change.created'), render: (row) => <Moment at={row.created_at} /> },
+    {
+      key: 'took',
+      header: t('history.took'),
+      align: 'right',
+      render: (row) => formatDuration(secondsOf(row), t),
+      isSecondary: true,
+    },
     {
       key: 'note',
       header: t('change.note'),
@@ -65,4 +75,27 @@ function columnsOf(t: Translate, instanceId: string): Column<ChangeSummary>[] {
       isSecondary: true,
     },
   ];
+}
+
+/** `long_query_time 10 → 2.5, +1` */
+function Changed({ change }: { change: ChangeSummary }) {
+  const t = useT();
+  const [first] = change.changed;
+  if (!first) return <>–</>;
+  const more = change.changed_count - 1;
+  const all = change.changed.map((line) => toldOf(line, t)).join(', ');
+  return (
+    <span className={classes.changed} title={more > 0 ? all : undefined}>
+      <code>{toldOf(first, t)}</code>
+      {more > 0 && `, +${more}`}
+    </span>
+  );
+}
+
+function toldOf({ name, old, new: becomes }: ChangeSummary['changed'][number], t: Translate): string {
+  return `${name} ${old || '–'} → ${becomes === null ? t('change.default') : becomes || '–'}`;
+}
+
+function secondsOf({ started_at, finished_at }: ChangeSummary): number | null {
+  return started_at && finished_at ? (Date.parse(finished_at) - Date.parse(started_at)) / 1000 : null;
 }

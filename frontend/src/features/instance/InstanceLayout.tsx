@@ -13,7 +13,16 @@ import { useT } from '@/lib/i18n/context';
 import { InstanceActions } from './InstanceActions';
 import classes from './instance.module.css';
 
-const ROOMS = ['overview', 'parameters', 'monitoring', 'queries', 'cache', 'history', 'alerts'] as const;
+const ROOMS = [
+  'overview',
+  'parameters',
+  'monitoring',
+  'queries',
+  'near',
+  'cache',
+  'history',
+  'alerts',
+] as const;
 type Room = (typeof ROOMS)[number];
 
 export function InstanceLayout() {
@@ -47,7 +56,8 @@ function RoomTabs({ instanceId }: { instanceId: string }) {
   const navigate = useNavigate();
   const path = useRouterState({ select: (state) => state.location.pathname });
   const current =
-    ROOMS.find((room) => path.endsWith(`/${room}`)) ?? (path.includes('/changes/') ? 'history' : 'overview');
+    ROOMS.find((room) => path.endsWith(`/${room}`)) ??
+    (path.endsWith('/rules') ? 'cache' : path.includes('/changes/') ? 'history' : 'overview');
   // On a phone the chosen tab may be beyond the edge.
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {

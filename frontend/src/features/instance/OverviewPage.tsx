@@ -2,6 +2,7 @@ import { SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { instanceQuery, type Instance } from '@/api/instances';
+import { CopyLink } from '@/components/CopyLink';
 import { FactList } from '@/components/FactList';
 import { Moment } from '@/components/Moment';
 import { Panel } from '@/components/Panel';
@@ -35,19 +36,35 @@ export function OverviewPage() {
   );
 }
 
+function Copied({ text }: { text: string }) {
+  return (
+    <>
+      <code>{text}</code> <CopyLink value={text} />
+    </>
+  );
+}
+
 function serverText({ product, engine_version: version, edition }: Instance) {
   return [product, version, edition && `(${edition})`].filter(Boolean).join(' ');
 }
 
+/** `FQC 0.1.0 (2026-11-20)`: the number that the engine gives is a day. */
+function engineName({ fqc_version: version, minor_version: number }: Instance) {
+  const day = number?.toString().replace(/^(\d+)(\d\d)(\d\d)$/, '($1-$2-$3)');
+  return day && ['FQC', version, day].filter(Boolean).join(' ');
+}
+
 function factsOf(instance: Instance, t: Translate) {
   return [
-    { label: t('instance.id'), value: <code>{instance.id}</code> },
-    { label: t('instance.endpoint'), value: `${instance.endpoint.host}:${instance.endpoint.port}` },
+    { label: t('instance.id'), value: <Copied text={instance.id} /> },
+    {
+      label: t('instance.endpoint'),
+      value: <Copied text={`${instance.endpoint.host}:${instance.endpoint.port}`} />,
+    },
     { label: t('instance.account'), value: instance.endpoint.username || '–' },
     { label: t('instance.provider'), value: t(`instance.provider.${instance.provider}`) },
     { label: t('instance.server'), value: serverText(instance) || '–' },
-    { label: t('instance.compatibility'), value: instance.compatibility || instance.engine_line },
-    { label: t('instance.minorVersion'), value: instance.minor_version ?? t('fleet.cache.no_engine') },
+    { label: t('instance.engine'), value: engineName(instance) || t('fleet.cache.no_engine') },
     { label: t('instance.proxy'), value: t(instance.proxy_enabled ? 'state.on' : 'state.off') },
     { label: t('instance.maintenance'), value: windowText(instance.maintenance_window, t) },
     { label: t('instance.tags'), value: writeTags(instance.tags) || '–' },

@@ -1,15 +1,18 @@
-import { Button, Group, Modal, Select, Stack, Switch, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
+import { classesQuery } from '@/api/classes';
 import type { Timing } from '@/api/changes';
 import { useInstanceAction, type Instance } from '@/api/instances';
+import { ClassField, type ClassChoice } from '@/components/ClassField';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { TimingPicker } from '@/components/TimingPicker';
 import { useFocusBack } from '@/components/useFocusBack';
-import { formatBytes, parseBytes } from '@/lib/bytes';
+import { parseBytes } from '@/lib/bytes';
+import { CUSTOM, customSize } from '@/lib/customSize';
 import { useT } from '@/lib/i18n/context';
-import { classesQuery } from './api';
+import { useClassOfSize } from './api';
 
 /** Moves to another class. A literal cache size does not follow by itself, so it is asked for here. */
 export function ResizeInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
@@ -25,31 +28,45 @@ export function ResizeInstance({ instance, onClose }: { instance: Instance; onCl
         params: { instanceId: instance.id, changeId: change.id },
       }).then(onClose),
   );
-  const [className, setClassName] = useState(instance.instance_class);
+  const make = useClassOfSize();
+  const [choice, setChoice] = useState<ClassChoice>({
+    instanceClass: instance.instance_class,
+    memory: '',
+    cpus: '',
+  });
   const [cacheSize, setCacheSize] = useState('');
   const [allowRestart, setAllowRestart] = useState(false);
   const [timing, setTiming] = useState<Timing>({ when: 'now', at: null });
+  // Connections and storage stay as they are.
+  const present = classList.find(({ name }) => name === instance.instance_class);
+  const isCustom = choice.instanceClass === CUSTOM;
+  const size = isCustom ? customSize(choice.memory, choice.cpus, present?.max_connections) : undefined;
+  const custom = size && { ...size, storage_bytes: present?.storage_bytes ?? size.storage_bytes };
+  const isChosen = isCustom ? custom !== undefined : choice.instanceClass !== instance.instance_class;
+  const error = make.error ?? act.error;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const size = parseBytes(cacheSize)?.toString() ?? cacheSize.trim();
-    const parameters = size ? { query_cache_size: size } : {};
-    const body = { instance_class: className, parameters, allow_restart: allowRestart, ...timing };
-    act.mutate({ route: 'resize', body });
+    const cacheBytes = parseBytes(cacheSize)?.toString() ?? cacheSize.trim();
+    const parameters = cacheBytes ? { query_cache_size: cacheBytes } : {};
+    const resize = (instance_class: string) => {
+      const body = { instance_class, parameters, allow_restart: allowRestart, ...timing };
+      act.mutate({ route: 'resize', body });
+    };
+    if (custom) make.mutate(custom, { onSuccess: ({ name }) => resize(name) });
+    else resize(choice.instanceClass ?? instance.instance_class);
   };
   return (
     <Modal opened onClose={onClose} title={t('instance.resizeTitle', { name: instance.name })}>
       <form onSubmit={submit}>
         <Stack gap="sm">
-          {act.isError && <ErrorPanel error={act.error} />}
-          <Select
+          {error && <ErrorPanel error={error} />}
+          <ClassField
             label={t('instance.newClass')}
-            value={className}
+            choice={choice}
+            classes={classList}
+            isCpuTold={false}
             error={hasNoChoices && t('error.choices')}
-            onChange={(next) => setClassName(next ?? className)}
-            data={classList.map((item) => ({
-              value: item.name,
-              label: `${item.name} · ${item.cpu_count} CPU · ${formatBytes(item.memory_bytes)}`,
-            }))}
+            onChange={(next) => setChoice((old) => ({ ...old, ...next }))}
           />
           <TextInput
             label={t('instance.newCacheSize')}
@@ -68,7 +85,7 @@ export function ResizeInstance({ instance, onClose }: { instance: Instance; onCl
             <Button variant="default" onClick={onClose}>
               {t('action.cancel')}
             </Button>
-            <Button type="submit" loading={act.isPending} disabled={className === instance.instance_class}>
+            <Button type="submit" loading={make.isPending || act.isPending} disabled={!isChosen}>
               {t('instance.resize')}
             </Button>
           </Group>

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import { classOfSize } from '@/api/classes';
 import { api, unwrap } from '@/api/client';
 import type { Change } from '@/api/changes';
 import { LARGEST_PAGE_SIZE } from '@/api/pages';
@@ -9,14 +10,9 @@ import type { InstancePatch } from './instanceEdit';
 
 const GLANCE_MS = 30_000;
 
-export const classesQuery = queryOptions({
-  queryKey: ['class'],
-  queryFn: () =>
-    unwrap(api.GET('/api/v1/instance-classes', { params: { query: { limit: LARGEST_PAGE_SIZE } } })).then(
-      ({ items }) => items,
-    ),
-  staleTime: 60_000,
-});
+export function useClassOfSize() {
+  return useActed(['class'], classOfSize);
+}
 
 export function useInstanceUpdate({ id, version }: Instance) {
   const params = { path: { id }, header: { 'If-Match': `"${version}"` } };

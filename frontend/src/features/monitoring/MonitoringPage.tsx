@@ -9,8 +9,8 @@ import { ChangeMarks } from './ChangeMarks';
 import { withRounds } from './liveSamples';
 import { MonitoringToolbar } from './MonitoringToolbar';
 import { PanelGrid } from './PanelGrid';
-import { domainOf, toldSource, type Source } from './panels';
-import type { MonitoringSearch } from './search';
+import { domainOf, moved, toldSource, type MetricAnswer, type Source } from './panels';
+import { lengthOf, type MonitoringSearch } from './search';
 import { useChangeMarks } from './useChangeMarks';
 import { useLiveRounds, type Live } from './useLiveRounds';
 
@@ -45,6 +45,7 @@ function Charts({ instance, search, onZoom }: ChartsProps) {
   const live = useLiveRounds(instance.id, search);
   const main = useQuery(metricsQuery(instance.id, search, live.isHeard));
   const compared = useCompared(search, live);
+  const previous = usePrevious(instance.id, search, live);
   return (
     <QueryView query={main} skeleton={<ChartsSkeleton />}>
       {(asked) => {
@@ -52,7 +53,7 @@ function Charts({ instance, search, onZoom }: ChartsProps) {
         return (
           <MarkedCharts
             instance={instance}
-            sources={[{ label: instance.name, answer }, ...compared].map((source) =>
+            sources={[{ label: instance.name, answer }, ...previous(answer), ...compared].map((source) =>
               toldSource(source, told),
             )}
             domain={domainOf(answer)}
@@ -108,6 +109,20 @@ function ChartsSkeleton() {
       </SimpleGrid>
     </Stack>
   );
+}
+
+/** The same instance in the span before, drawn at the times of this one. */
+function usePrevious(id: string, search: MonitoringSearch, live: Live) {
+  const t = useT();
+  const length = lengthOf(search);
+  const { data } = useQuery({
+    ...metricsQuery(id, search, live.isHeard, undefined, length),
+    enabled: search.previous ?? false,
+  });
+  return (answer: MetricAnswer): Source[] =>
+    search.previous && data
+      ? [{ label: t('monitoring.previousOf'), answer: moved(data, answer, length) }]
+      : [];
 }
 
 function useCompared(search: MonitoringSearch, live: Live): Source[] {

@@ -4,6 +4,7 @@ import { InstanceSelect } from '@/components/InstanceSelect';
 import { IconPlayerPause, IconPlayerPlay, IconZoomReset } from '@/components/icons';
 import { useI18n } from '@/lib/i18n/context';
 import { formatLocal } from '@/lib/time';
+import { CustomSpan } from './CustomSpan';
 import { RANGES, type MonitoringSearch, type Range } from './search';
 
 const SHORT_SPAN_MS = 5 * 60_000;
@@ -46,6 +47,14 @@ export function MonitoringToolbar({ instanceId, search, onChange }: MonitoringTo
           {t('monitoring.live')}
         </Button>
       )}
+      <CustomSpan search={search} onChange={onChange} />
+      <Button
+        variant={search.previous ? 'filled' : 'default'}
+        aria-pressed={search.previous ?? false}
+        onClick={() => onChange({ previous: search.previous ? undefined : true })}
+      >
+        {t('monitoring.previous')}
+      </Button>
       <InstanceSelect
         aria-label={t('monitoring.compare')}
         placeholder={t('monitoring.compare')}

@@ -39,6 +39,7 @@ export function PanelGrid({ instanceId, sources, annotations, hasEngine, onZoom 
         <div key={plan.key} data-wide={plan.isHeadline || plan.isWide || undefined} className={classes.panel}>
           <ChartPanel
             title={t(`monitoring.panel.${plan.key}`)}
+            subject={sources[0]?.label ?? ''}
             model={model}
             height={plan.isHeadline ? 280 : 190}
             syncId="monitoring"

@@ -19,7 +19,7 @@ import { TopQueries } from './TopQueries';
 
 export function QueriesPage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
-  const { by = 'saved' } = useSearch({ from: '/console/instances/$instanceId/queries' });
+  const { by = 'saved', statement } = useSearch({ from: '/console/instances/$instanceId/queries' });
   const navigate = useNavigate({ from: '/instances/$instanceId/queries' });
   const t = useT();
   const advice = useQuery(cacheAdviceQuery(instanceId));
@@ -36,7 +36,14 @@ export function QueriesPage() {
             instanceId={instanceId}
             ranking={by}
             onRank={(next) =>
-              void navigate({ search: { by: next === 'waste' ? next : undefined }, replace: true })
+              void navigate({
+                search: (old) => ({ ...old, by: next === 'waste' ? next : undefined }),
+                replace: true,
+              })
+            }
+            open={statement}
+            onOpen={(digest) =>
+              void navigate({ search: (old) => ({ ...old, statement: digest }), replace: true })
             }
           />
           <TableFigures instanceId={instanceId} />

@@ -6,9 +6,11 @@ import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
 import { cacheQueriesQuery } from './queriesApi';
+import { StatementDrawer } from './StatementDrawer';
 import {
   columnNames,
   isNumeric,
+  isOneStatement,
   rankColumn,
   ranked,
   RANKINGS,
@@ -23,10 +25,13 @@ interface TopQueriesProps {
   instanceId: string;
   ranking: Ranking;
   onRank: (ranking: Ranking) => void;
+  /** The digest of the statement whose details are shown. */
+  open?: string;
+  onOpen: (digest: string | undefined) => void;
 }
 
 /** Statements by what they save or by what they waste, with the columns that the engine reports. */
-export function TopQueries({ instanceId, ranking, onRank }: TopQueriesProps) {
+export function TopQueries({ instanceId, ranking, onRank, open, onOpen }: TopQueriesProps) {
   const t = useT();
   const told = useTold();
   const queries = useQuery(cacheQueriesQuery(instanceId));
@@ -51,7 +56,16 @@ export function TopQueries({ instanceId, ranking, onRank }: TopQueriesProps) {
         {(data) =>
           data.is_available ? (
             <div className={classes.figures}>
-              <QueryTable items={data.items} ranking={ranking} />
+              <QueryTable
+                items={data.items}
+                ranking={ranking}
+                onOpen={(row) => onOpen(row.Digest ?? undefined)}
+              />
+              <StatementDrawer
+                instanceId={instanceId}
+                row={data.items.find((row) => open !== undefined && row.Digest === open)}
+                onClose={() => onOpen(undefined)}
+              />
             </div>
           ) : (
             <EmptyState title={t('queries.notOffered')} hint={told('note.no_report', data.note)} />
@@ -62,7 +76,13 @@ export function TopQueries({ instanceId, ranking, onRank }: TopQueriesProps) {
   );
 }
 
-function QueryTable({ items, ranking }: { items: QueryRow[]; ranking: Ranking }) {
+interface QueryTableProps {
+  items: QueryRow[];
+  ranking: Ranking;
+  onOpen: (row: QueryRow) => void;
+}
+
+function QueryTable({ items, ranking, onOpen }: QueryTableProps) {
   const t = useT();
   const told = useTold();
   const rows = items.map((item, index) => ({ ...item, key: String(index) }));
@@ -73,7 +93,7 @@ function QueryTable({ items, ranking }: { items: QueryRow[]; ranking: Ranking })
       label={t('queries.top')}
       rows={ranked(rows, column)}
       rowKey={(row) => row.key ?? ''}
-      columns={columnsOf(items, column, t, told)}
+      columns={columnsOf(items, column, t, told, onOpen)}
       empty={
         items.length ? (
           <EmptyState title={t('queries.noneRanked')} />
@@ -90,6 +110,7 @@ function columnsOf(
   first: string | undefined,
   t: Translate,
   told: Told,
+  onOpen: (row: QueryRow) => void,
 ): Column<QueryRow>[] {
   return columnNames(rows, first).map((name) => {
     const isNumber = isNumeric(rows, name);
@@ -100,6 +121,20 @@ function columnsOf(
       sortValue: (row: QueryRow) => (isNumber ? Number(row[name] ?? NaN) : row[name]),
       render: (row: QueryRow) => {
         const value = row[name] ?? '–';
+        if (name === 'Query' && isOneStatement(row)) {
+          return (
+            <button
+              type="button"
+              className={classes.open}
+              aria-label={t('statement.open', { text: value })}
+              onClick={() => onOpen(row)}
+            >
+              <code className={classes.statement} title={value}>
+                {value}
+              </code>
+            </button>
+          );
+        }
         return isNumber ? (
           <span title={value}>{value === '–' ? value : readableFigure(name, value, t)}</span>
         ) : (

@@ -1,29 +1,38 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import { CALM_MS, pollEvery } from '@/api/useConnection';
-import { METRIC_NAMES } from './panels';
-import { RANGE_MS, type MonitoringSearch } from './search';
+import { metricNames, PANELS } from './panels';
+import { lengthOf, type MonitoringSearch } from './search';
 
 /** Live mode whose events are not heard. */
 const LIVE_MS = 5_000;
 const POINTS = 500;
 
-function spanOf({ from, to, range = '1h' }: MonitoringSearch): { from: string; to: string } {
-  const end = to ?? Date.now();
-  const start = from ?? end - RANGE_MS[range];
+function spanOf(search: MonitoringSearch, earlierMs: number): { from: string; to: string } {
+  const end = (search.to ?? Date.now()) - earlierMs;
+  const start = end - lengthOf(search);
   return { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
 }
 
-export function metricsQuery(id: string, search: MonitoringSearch, isHeard: boolean) {
+const MONITORED = metricNames(PANELS);
+
+/** `earlierMs`: of a span that lies so much before. */
+export function metricsQuery(
+  id: string,
+  search: MonitoringSearch,
+  isHeard: boolean,
+  names = MONITORED,
+  earlierMs = 0,
+) {
   const { from, to, range, live } = search;
   return queryOptions({
-    queryKey: ['metrics', 'instance', id, { from, to, range }],
+    queryKey: ['metrics', 'instance', id, { from, to, range, names, earlierMs }],
     queryFn: ({ signal }) =>
       unwrap(
         api.GET('/api/v1/instances/{id}/metrics', {
           params: {
             path: { id },
-            query: { names: METRIC_NAMES.join(','), points: POINTS, ...spanOf(search) },
+            query: { names: names.join(','), points: POINTS, ...spanOf(search, earlierMs) },
           },
           signal,
         }),

@@ -21,9 +21,15 @@ export interface PanelPlan {
     | 'pruned'
     | 'notCached'
     | 'bufferPool'
+    | 'connections'
+    | 'slow'
+    | 'pageReads'
     | 'statements'
     | 'stale'
-    | 'observed';
+    | 'observed'
+    | 'nearReads'
+    | 'nearWait'
+    | 'nearWriters';
   metrics: string[];
   isFilled?: boolean;
   /** Every metric after the first is dotted: they often coincide. */
@@ -36,7 +42,12 @@ export interface PanelPlan {
 }
 
 export const PANELS: PanelPlan[] = [
-  { key: 'traffic', metrics: ['hits_per_second', 'inserts_per_second'], isFilled: true, isHeadline: true },
+  {
+    key: 'traffic',
+    metrics: ['hits_per_second', 'server_reads_per_second', 'inserts_per_second'],
+    isFilled: true,
+    isHeadline: true,
+  },
   { key: 'hitRatio', metrics: ['hit_ratio', 'select_hit_ratio'], isOverlaid: true },
   { key: 'memory', metrics: ['used_bytes', 'cache_size_bytes'] },
   {
@@ -50,16 +61,43 @@ export const PANELS: PanelPlan[] = [
     metrics: ['questions_per_second', 'selects_per_second', 'writes_per_second'],
     isOverlaid: true,
   },
+  { key: 'slow', metrics: ['slow_queries_per_second'] },
+  { key: 'connections', metrics: ['connections', 'running_threads'] },
+  { key: 'pageReads', metrics: ['buffer_pool_reads_per_second'] },
   { key: 'observed', metrics: ['observed_hit_ratio'], isWide: true, isOptional: true },
   { key: 'stale', metrics: ['stale_hits_per_second'], isWide: true, isOptional: true },
   { key: 'notCached', metrics: ['not_cached_per_second'], isWide: true },
 ];
 
-export const METRIC_NAMES = [...new Set(PANELS.flatMap(({ metrics }) => metrics))];
+/** Of the page of near caches. */
+export const NEAR_PANELS: PanelPlan[] = [
+  {
+    key: 'nearReads',
+    metrics: ['near_hits_per_second', 'hits_per_second', 'misses_per_second'],
+    isHeadline: true,
+  },
+  { key: 'nearWait', metrics: ['near_writer_wait'] },
+  { key: 'nearWriters', metrics: ['near_waits_per_second'] },
+];
+
+export function metricNames(plans: PanelPlan[]): string[] {
+  return [...new Set(plans.flatMap(({ metrics }) => metrics))];
+}
 
 export interface Source {
   label: string;
   answer: MetricAnswer;
+}
+
+/** An earlier answer at the times of a later one, so that both are drawn one upon the other. */
+export function moved(earlier: MetricAnswer, later: MetricAnswer, byMs: number): MetricAnswer {
+  const [first = 0] = earlier.times;
+  const indexAt = (at: number) => Math.round((at - byMs / 1000 - first) / earlier.step_seconds);
+  const series = earlier.series.map((each) => ({
+    ...each,
+    values: later.times.map((at) => each.values[indexAt(at)] ?? null),
+  }));
+  return { ...earlier, times: later.times, step_seconds: later.step_seconds, series };
 }
 
 /** The source with the names and formulas of its metrics in the viewer's language. */

@@ -15,9 +15,14 @@ const RANKED: Record<Ranking, RegExp[]> = {
   waste: [/wast/i, /outdated|discarded|unused/i],
 };
 
+/** The drawer alone has room for them. */
+const NOT_IN_THE_TABLE = new Set(['key', 'Tables']);
+
 /** The statement first, then what it is ranked by, figures before words; its digest, which is for machines, last. */
 export function columnNames(rows: QueryRow[], first?: string): string[] {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'key');
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter(
+    (name) => !NOT_IN_THE_TABLE.has(name),
+  );
   const place = (name: string) => {
     if (/^(query|statement)/i.test(name)) return 0;
     if (name === first) return 1;
@@ -44,6 +49,40 @@ export function ranked(rows: QueryRow[], column: string | undefined): QueryRow[]
   if (!column) return rows;
   const worth = (row: QueryRow) => Number(row[column] ?? 0);
   return rows.filter((row) => worth(row) > 0).sort((a, b) => worth(b) - worth(a));
+}
+
+/** What the drawer tells of a statement. The engine of an older minor version reports less: that is 0. */
+export function factsOf(row: QueryRow) {
+  const number = (name: string) => Number(row[name] ?? 0);
+  const [executions, hits] = [number('Executions'), number('Hits')];
+  return {
+    digest: row.Digest ?? '',
+    executions,
+    hits,
+    ratio: executions > 0 ? hits / executions : null,
+    savedSeconds: number('Time_saved_us') / 1e6,
+    stored: number('Inserts'),
+    outdated: number('Outdated'),
+    stale: number('Stale_hits'),
+  };
+}
+
+/** `changed=3, table_unknown=1` */
+export function reasonsOf(row: QueryRow): { name: string; count: number }[] {
+  const told = (row.Reasons ?? '').split(', ').filter(Boolean);
+  return told.map((text) => {
+    const [name = '', count] = text.split('=');
+    return { name, count: Number(count) };
+  });
+}
+
+export function tablesOf(row: QueryRow): string[] {
+  return (row.Tables ?? '').split(', ').filter(Boolean);
+}
+
+/** The row of all other statements has no digest of its own. */
+export function isOneStatement(row: QueryRow): boolean {
+  return /[1-9a-f]/.test(row.Digest ?? '');
 }
 
 const UNITS: [RegExp, (value: number, t: Translate) => string][] = [

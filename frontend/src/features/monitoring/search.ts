@@ -23,6 +23,12 @@ export interface MonitoringSearch {
   to?: number;
   live?: true;
   compare?: string;
+  /** Beside the span of the same length before it. */
+  previous?: true;
+}
+
+export function lengthOf({ from, to, range = '1h' }: MonitoringSearch): number {
+  return from !== undefined && to !== undefined ? to - from : RANGE_MS[range];
 }
 
 export function monitoringSearch(raw: RawSearch): MonitoringSearch {
@@ -35,14 +41,25 @@ export function monitoringSearch(raw: RawSearch): MonitoringSearch {
     to: isSpan ? to : undefined,
     live: flagParam(raw, 'live'),
     compare: textParam(raw, 'compare'),
+    previous: flagParam(raw, 'previous'),
   };
+}
+
+export interface NearSearch {
+  range?: Range;
+}
+
+export function nearSearch(raw: RawSearch): NearSearch {
+  return { range: choiceParam(raw, 'range', RANGES) };
 }
 
 export interface QueriesSearch {
   /** Without it, by time saved. */
   by?: 'waste';
+  /** The digest of the statement whose details are shown. */
+  statement?: string;
 }
 
 export function queriesSearch(raw: RawSearch): QueriesSearch {
-  return { by: choiceParam(raw, 'by', ['waste'] as const) };
+  return { by: choiceParam(raw, 'by', ['waste'] as const), statement: textParam(raw, 'statement') };
 }

@@ -7,6 +7,7 @@ import { ParameterValue } from '@/components/ParameterValue';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, useTold, type Translate } from '@/lib/i18n/context';
 import { readableRange } from './parameterInput';
+import { isOwnChanged } from './parameterList';
 import type { Draft } from './useDraft';
 import { ValueCell, type FocusedRow } from './ValueCell';
 import classes from './parameters.module.css';
@@ -100,6 +101,7 @@ function Lock({ row }: { row: InstanceParameter }) {
 function RowState({ row, t }: { row: InstanceParameter; t: Translate }) {
   if (row.is_drifted) return <StatusBadge tone="warn">{t('parameters.drifted')}</StatusBadge>;
   if (row.is_pending_restart) return <StatusBadge tone="warn">{t('parameters.pending')}</StatusBadge>;
-  if (row.configured !== null) return <StatusBadge tone="info">{t('parameters.configured')}</StatusBadge>;
+  if (row.configured !== null || isOwnChanged(row))
+    return <StatusBadge tone="info">{t('parameters.configured')}</StatusBadge>;
   return null;
 }

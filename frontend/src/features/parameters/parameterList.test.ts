@@ -39,6 +39,17 @@ test('filters count what they show', () => {
   expect(filterParameters(rows, 'cache', '')).toHaveLength(counts.cache);
 });
 
+test('what the engine runs beside its default is changed, also where nobody configured it by that name', () => {
+  const own = [
+    row('fqc_size', { running: '67108864', default: '1048576' }),
+    row('fqc_type', { running: 'ON', default: 'OFF' }),
+    row('fqc_limit', { running: '1048576', default: '1048576' }),
+    row('fqc_observe', { running: 'OFF', default: '0' }),
+    row('fqc_version', { running: '0.1.0', default: '', is_modifiable: false }),
+  ];
+  expect(filterParameters(own, 'changed', '').map(({ name }) => name)).toEqual(['fqc_size', 'fqc_type']);
+});
+
 test('the search takes words of name and description in any order', () => {
   expect(filterParameters(rows, 'all', 'memory QUERY').map(({ name }) => name)).toEqual(['query_cache_size']);
 });

@@ -8,9 +8,27 @@ export function isCacheParameter(name: string): boolean {
   return /^(query_cache_|fqc_)/.test(name) || CACHE_COMPANIONS.has(name);
 }
 
+const SWITCHES: Record<string, string> = { ON: '1', OFF: '0', DEMAND: '2' };
+
+function normal(value: string): string {
+  const upper = value.toUpperCase();
+  return SWITCHES[upper] ?? upper;
+}
+
+/** The engine's own names (`fqc_size`) follow the known ones: nobody configured them, and they differ all the same. */
+export function isOwnChanged({
+  name,
+  running,
+  default: usual,
+  is_modifiable: isModifiable,
+}: InstanceParameter) {
+  if (!name.startsWith('fqc_') || !isModifiable || running === null || usual === null) return false;
+  return normal(running) !== normal(usual);
+}
+
 const TESTS: Record<ParameterFilter, (row: InstanceParameter) => boolean> = {
   all: () => true,
-  changed: (row) => row.configured !== null,
+  changed: (row) => row.configured !== null || isOwnChanged(row),
   pending: (row) => row.is_pending_restart,
   drifted: (row) => row.is_drifted,
   cache: (row) => isCacheParameter(row.name),

@@ -13,7 +13,8 @@ import {
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
+import type { Timing } from '@/api/changes';
 import { useCan } from '@/api/session';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { KeptNotice } from '@/components/KeptNotice';
@@ -21,6 +22,7 @@ import { TextLink } from '@/components/links';
 import { PageHeader } from '@/components/PageHeader';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
+import { TimingPicker } from '@/components/TimingPicker';
 import { useT } from '@/lib/i18n/context';
 import { useKept } from '@/lib/useKept';
 import {
@@ -46,10 +48,11 @@ export function ApplyPage() {
     instances: chosen.replaceAll(',', '\n'),
     tags: '',
   }));
+  const [isUpgrade, setIsUpgrade] = useState(false);
   const [allowRestart, setAllowRestart] = useState(false);
   const [previewed, setPreviewed] = useState<Selection>();
   const set = (next: Partial<Target>) => setTarget((old) => ({ ...old, ...next }));
-  const template = search.template;
+  const template = isUpgrade ? null : search.template;
   const isReady = template !== undefined && isTargetComplete(target);
   return (
     <>
@@ -63,29 +66,44 @@ export function ApplyPage() {
           <Stack gap="sm">
             <KeptNotice onStartOver={startOver} />
             <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
-              <Select
-                label={t('rollout.template')}
-                searchable
-                data={templates.map(({ id, name }) => ({ value: id, label: name }))}
-                value={template ?? null}
-                error={hasNoChoices && t('error.choices')}
-                onChange={(next) =>
-                  void navigate({ search: (old) => ({ ...old, template: next ?? undefined }), replace: true })
-                }
-              />
-              <Input.Wrapper label={t('rollout.target')} labelElement="div">
-                <SegmentedControl
-                  size="xs"
-                  fullWidth
-                  mb={8}
-                  aria-label={t('rollout.target')}
-                  value={target.kind}
-                  onChange={(kind) => set({ kind: kind as TargetKind })}
-                  data={(['instances', 'tags', 'every'] as const).map((value) => ({
-                    value,
-                    label: t(`rollout.target.${value}`),
-                  }))}
-                />
+              <Choice
+                label={t('rollout.kind')}
+                value={isUpgrade ? 'upgrade' : 'parameters'}
+                onChange={(kind) => setIsUpgrade(kind === 'upgrade')}
+                data={(['parameters', 'upgrade'] as const).map((value) => ({
+                  value,
+                  label: t(`rollout.kind.${value}`),
+                }))}
+              >
+                {isUpgrade ? (
+                  <p className={classes.gates}>{t('rollout.gates')}</p>
+                ) : (
+                  <Select
+                    size="xs"
+                    aria-label={t('rollout.template')}
+                    placeholder={t('rollout.template')}
+                    searchable
+                    data={templates.map(({ id, name }) => ({ value: id, label: name }))}
+                    value={template ?? null}
+                    error={hasNoChoices && t('error.choices')}
+                    onChange={(next) =>
+                      void navigate({
+                        search: (old) => ({ ...old, template: next ?? undefined }),
+                        replace: true,
+                      })
+                    }
+                  />
+                )}
+              </Choice>
+              <Choice
+                label={t('rollout.target')}
+                value={target.kind}
+                onChange={(kind) => set({ kind: kind as TargetKind })}
+                data={(['instances', 'tags', 'every'] as const).map((value) => ({
+                  value,
+                  label: t(`rollout.target.${value}`),
+                }))}
+              >
                 {target.kind === 'instances' && (
                   <Textarea
                     size="xs"
@@ -106,27 +124,47 @@ export function ApplyPage() {
                     onChange={(event) => set({ tags: event.currentTarget.value })}
                   />
                 )}
-              </Input.Wrapper>
+              </Choice>
             </SimpleGrid>
             <Group justify="space-between">
               <Switch
-                label={t('review.allowRestart')}
+                label={t(isUpgrade ? 'rollout.allowRestart' : 'review.allowRestart')}
                 checked={allowRestart}
                 onChange={(event) => setAllowRestart(event.currentTarget.checked)}
               />
               <Button
                 disabled={!isReady}
-                onClick={() => template && setPreviewed(selectionOf(template, target, allowRestart))}
+                onClick={() =>
+                  template !== undefined && setPreviewed(selectionOf(template, target, allowRestart))
+                }
               >
                 {t('rollout.preview')}
               </Button>
             </Group>
           </Stack>
         </Panel>
-        {previewed && <FleetPreview selection={previewed} onStarted={forget} />}
+        {previewed && <FleetPreview key={previewed.kind} selection={previewed} onStarted={forget} />}
         <FleetAppliesPanel />
       </Stack>
     </>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  value: string;
+  data: { value: string; label: string }[];
+  onChange: (value: string) => void;
+  children: ReactNode;
+}
+
+/** One of a few, and below it what that takes. */
+function Choice({ label, children, ...control }: ChoiceProps) {
+  return (
+    <Input.Wrapper label={label} labelElement="div">
+      <SegmentedControl size="xs" fullWidth mb={8} aria-label={label} {...control} />
+      {children}
+    </Input.Wrapper>
   );
 }
 
@@ -165,23 +203,47 @@ function StartForm({ selection, items, onStarted }: StartFormProps) {
     onStarted();
     void navigate({ to: '/fleet-applies/$applyId', params: { applyId: id } });
   });
-  const [parallelism, setParallelism] = useState(5);
+  const isUpgrade = selection.kind === 'upgrade';
+  const [parallelism, setParallelism] = useState(isUpgrade ? 1 : 5);
+  const [settleSeconds, setSettleSeconds] = useState(120);
   const [maxFailures, setMaxFailures] = useState(0);
+  const [timing, setTiming] = useState<Timing>({ when: 'now', at: null });
   const { differing } = tallyOf(items);
   const run = () =>
-    start.mutate({ ...selection, parallelism, max_failures: maxFailures, note: '', start: true });
+    start.mutate({
+      ...selection,
+      ...timing,
+      parallelism,
+      max_failures: maxFailures,
+      settle_seconds: settleSeconds,
+      note: '',
+      start: true,
+    });
   return (
     <Stack gap="sm" p="md">
       {start.isError && <ErrorPanel error={start.error} />}
+      <div className={classes.timing}>
+        <TimingPicker timing={timing} onChange={setTiming} />
+      </div>
       <Group align="flex-end" gap="sm">
         <NumberInput
-          label={t('rollout.parallelism')}
+          label={t(isUpgrade ? 'rollout.wave' : 'rollout.parallelism')}
           min={1}
           max={100}
           w={130}
           value={parallelism}
           onChange={(value) => setParallelism(Number(value) || 1)}
         />
+        {isUpgrade && (
+          <NumberInput
+            label={t('rollout.settle')}
+            min={0}
+            max={86_400}
+            w={190}
+            value={settleSeconds}
+            onChange={(value) => setSettleSeconds(Number(value) || 0)}
+          />
+        )}
         <NumberInput
           label={t('rollout.maxFailures')}
           min={0}
@@ -190,7 +252,7 @@ function StartForm({ selection, items, onStarted }: StartFormProps) {
           onChange={(value) => setMaxFailures(Number(value) || 0)}
         />
         <Button disabled={differing === 0} loading={start.isPending} onClick={run}>
-          {t('rollout.start', { count: differing })}
+          {t(timing.when === 'now' ? 'rollout.start' : 'rollout.schedule', { count: differing })}
         </Button>
       </Group>
     </Stack>

@@ -7,6 +7,7 @@ import { Moment } from '@/components/Moment';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { fleetAppliesQuery, type FleetApply } from './api';
 import { ApplyStateBadge } from './ApplyStateBadge';
+import { subjectOf } from './subject';
 
 export function FleetAppliesPanel() {
   const t = useT();
@@ -26,10 +27,10 @@ function columnsOf(t: Translate): Column<FleetApply>[] {
   return [
     {
       key: 'template',
-      header: t('rollout.template'),
+      header: t('rollout.kind'),
       render: (row) => (
         <TextLink to="/fleet-applies/$applyId" params={{ applyId: row.id }} isStrong>
-          {row.template_name} · {t('templates.versionNumber', { number: row.template_version })}
+          {subjectOf(t, row)}
         </TextLink>
       ),
     },

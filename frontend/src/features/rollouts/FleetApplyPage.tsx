@@ -1,9 +1,10 @@
 import { Button, Progress } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { useCan } from '@/api/session';
 import { DataTable, type Column } from '@/components/DataTable';
+import { ConfirmModal } from '@/components/ConfirmModal';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { TextLink } from '@/components/links';
 import { Moment } from '@/components/Moment';
@@ -17,12 +18,14 @@ import type { Told } from '@/lib/i18n/told';
 import {
   fleetApplyItemsQuery,
   fleetApplyQuery,
+  useFleetApplyRollback,
   useFleetApplySteer,
   type FleetApply,
   type FleetApplyItem,
   type Steering,
 } from './api';
 import { ApplyStateBadge, ItemStateBadge } from './ApplyStateBadge';
+import { subjectOf } from './subject';
 import { FEW, LinesCell } from './LinesCell';
 import classes from './rollouts.module.css';
 
@@ -50,37 +53,59 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
   const canChange = useCan('operator');
   const canStart = useCan(apply.needs_admin ? 'admin' : 'operator');
   const steer = useFleetApplySteer(apply.id);
+  const isOver = !(apply.state in STEERINGS);
   return (
     <>
       <PageHeader
         eyebrow={<TextLink to="/templates/apply">{t('rollout.title')}</TextLink>}
-        title={`${apply.template_name} · ${t('templates.versionNumber', { number: apply.template_version })}`}
+        title={subjectOf(t, apply)}
         status={<ApplyStateBadge apply={apply} />}
         description={
           <>
+            {apply.reverts && (
+              <>
+                {t('rollout.restores')}{' '}
+                <TextLink to="/fleet-applies/$applyId" params={{ applyId: apply.reverts }}>
+                  {apply.reverts}
+                </TextLink>
+                {' · '}
+              </>
+            )}
             {t('rollout.terms', {
               who: apply.created_by,
               parallelism: apply.parallelism,
               failures: apply.max_failures,
             })}
             <Moment at={apply.created_at} />
+            {apply.kind === 'upgrade' && ` · ${t('rollout.watchedFor', { seconds: apply.settle_seconds })}`}
+            {apply.when === 'window' && ` · ${t('timing.window')}`}
+            {apply.when === 'at' && (
+              <>
+                {` · ${t('change.runsAt')} `}
+                <Moment at={apply.at} />
+              </>
+            )}
           </>
         }
         actions={
           canChange &&
-          (STEERINGS[apply.state] ?? [])
-            .filter((steering) => canStart || steering === 'pause' || steering === 'abort')
-            .map((steering) => (
-              <Button
-                key={steering}
-                variant={steering === 'abort' ? 'default' : 'filled'}
-                loading={steer.isPending && steer.variables === steering}
-                disabled={steering === 'start' && !apply.counts.pending}
-                onClick={() => steer.mutate(steering)}
-              >
-                {t(`rollout.${steering}Now`)}
-              </Button>
-            ))
+          (isOver ? (
+            <RollBackAll apply={apply} isAllowed={canStart} />
+          ) : (
+            (STEERINGS[apply.state] ?? [])
+              .filter((steering) => canStart || steering === 'pause' || steering === 'abort')
+              .map((steering) => (
+                <Button
+                  key={steering}
+                  variant={steering === 'abort' ? 'default' : 'filled'}
+                  loading={steer.isPending && steer.variables === steering}
+                  disabled={steering === 'start' && !apply.counts.pending}
+                  onClick={() => steer.mutate(steering)}
+                >
+                  {t(`rollout.${steering}Now`)}
+                </Button>
+              ))
+          ))
         }
       />
       {steer.isError && <ErrorPanel error={steer.error} />}
@@ -88,6 +113,38 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
         <ProgressBar apply={apply} />
         <Items apply={apply} />
       </Panel>
+    </>
+  );
+}
+
+/** Offered where something was changed; asked about first. */
+function RollBackAll({ apply, isAllowed }: { apply: FleetApply; isAllowed: boolean }) {
+  const t = useT();
+  const navigate = useNavigate();
+  const [isAsking, setIsAsking] = useState(false);
+  const rollback = useFleetApplyRollback(apply.id, ({ id }) => {
+    setIsAsking(false);
+    void navigate({ to: '/fleet-applies/$applyId', params: { applyId: id } });
+  });
+  const count = apply.counts.applied ?? 0;
+  if (count === 0 || apply.reverts || apply.kind === 'upgrade' || !isAllowed) return null;
+  return (
+    <>
+      <Button variant="default" onClick={() => setIsAsking(true)}>
+        {t('rollout.rollback')}
+      </Button>
+      {isAsking && (
+        <ConfirmModal
+          title={t('rollout.rollbackAsk', { count })}
+          confirm={t('rollout.rollback')}
+          error={rollback.error}
+          isBusy={rollback.isPending}
+          onConfirm={() => rollback.mutate(undefined)}
+          onClose={() => setIsAsking(false)}
+        >
+          {t('rollout.rollbackHint')}
+        </ConfirmModal>
+      )}
     </>
   );
 }
@@ -150,7 +207,7 @@ function Items({ apply }: { apply: FleetApply }) {
             label={t('rollout.items')}
             rows={rows}
             rowKey={(row) => String(row.id)}
-            columns={columnsOf(t, told, rows.length <= FEW)}
+            columns={columnsOf(t, told, rows.length <= FEW, apply.kind === 'upgrade')}
           />
         )}
       </QueryView>
@@ -159,7 +216,7 @@ function Items({ apply }: { apply: FleetApply }) {
   );
 }
 
-function columnsOf(t: Translate, told: Told, isOpen: boolean): Column<FleetApplyItem>[] {
+function columnsOf(t: Translate, told: Told, isOpen: boolean, isUpgrade: boolean): Column<FleetApplyItem>[] {
   return [
     {
       key: 'name',
@@ -177,7 +234,18 @@ function columnsOf(t: Translate, told: Told, isOpen: boolean): Column<FleetApply
           <span style={{ whiteSpace: 'nowrap' }}>{row.instance_name}</span>
         ),
     },
-    { key: 'state', header: t('fleet.state'), render: (row) => <ItemStateBadge state={row.state} /> },
+    {
+      key: 'state',
+      header: t('fleet.state'),
+      render: (row) => (
+        <>
+          <ItemStateBadge state={row.state} />
+          {isUpgrade && row.state === 'applied' && (
+            <div className={classes.gate}>{t(row.passed_at ? 'rollout.passed' : 'rollout.watched')}</div>
+          )}
+        </>
+      ),
+    },
     {
       key: 'detail',
       header: t('audit.change'),

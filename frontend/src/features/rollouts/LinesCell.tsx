@@ -1,6 +1,7 @@
 import type { components } from '@/api/schema.gen';
 import { IconArrowRight } from '@/components/icons';
 import { Identifier } from '@/components/Identifier';
+import { ParameterValue } from '@/components/ParameterValue';
 import { useT } from '@/lib/i18n/context';
 import classes from './rollouts.module.css';
 
@@ -32,9 +33,14 @@ export function LinesCell({ lines, blocking = [], isOpen }: LinesCellProps) {
       <ul>
         {lines.map((line) => (
           <li key={line.name}>
-            <Identifier name={line.name} /> {line.old_submitted ?? line.old_value ?? '–'}
-            <IconArrowRight size={12} aria-label={t('change.becomes')} />
-            {line.new_submitted ?? line.new_value ?? '–'}
+            <Identifier name={line.name} />{' '}
+            <ParameterValue value={line.old_value ?? line.old_submitted} unit={line.unit} />{' '}
+            <IconArrowRight size={12} aria-label={t('change.becomes')} />{' '}
+            <ParameterValue
+              value={line.new_submitted ?? line.new_value}
+              resolved={line.new_value}
+              unit={line.unit}
+            />
           </li>
         ))}
       </ul>

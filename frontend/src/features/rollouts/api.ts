@@ -60,6 +60,15 @@ export function useFleetApplyStart(onDone: (apply: FleetApply) => void) {
   );
 }
 
+/** A fleet apply of its own, which restores what this one replaced. */
+export function useFleetApplyRollback(id: string, onDone: (apply: FleetApply) => void) {
+  return useActed(
+    ['fleet-apply'],
+    () => unwrap(api.POST('/api/v1/fleet-applies/{id}/rollback', { params: { path: { id } } })),
+    onDone,
+  );
+}
+
 export type Steering = 'start' | 'pause' | 'resume' | 'abort';
 
 export function useFleetApplySteer(id: string) {

@@ -4,12 +4,18 @@ import { isTargetComplete, selectionOf, tallyOf } from './target';
 test('a selection holds only what its kind names', () => {
   const target = { kind: 'tags' as const, instances: 'db-1 db-2', tags: 'env:prod, team:pay' };
   expect(selectionOf('tpl-1', target, true)).toEqual({
+    kind: 'parameters',
     template: 'tpl-1',
     instances: [],
     tags: { env: 'prod', team: 'pay' },
     every: false,
     allow_restart: true,
   });
+});
+
+test('what has no template is an upgrade', () => {
+  const target = { kind: 'every' as const, instances: '', tags: '' };
+  expect(selectionOf(null, target, false)).toMatchObject({ kind: 'upgrade', template: null, every: true });
 });
 
 test('a target without instances is not complete', () => {

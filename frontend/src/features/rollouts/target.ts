@@ -13,12 +13,14 @@ function words(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-export function selectionOf(template: string, target: Target, allowRestart: boolean) {
+/** Without a template it is the plugin that goes there. */
+export function selectionOf(template: string | null, target: Target, allowRestart: boolean) {
   const pairs = words(target.tags).map((word) => {
     const colon = word.indexOf(':');
     return [word.slice(0, colon), word.slice(colon + 1)] as const;
   });
   return {
+    kind: template === null ? ('upgrade' as const) : ('parameters' as const),
     template,
     instances: target.kind === 'instances' ? words(target.instances) : [],
     tags: target.kind === 'tags' ? Object.fromEntries(pairs) : {},

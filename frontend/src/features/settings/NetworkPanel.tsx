@@ -20,6 +20,16 @@ export function NetworkPanel({ draft, error, onChange }: SettingsPanelProps) {
           error={said(error, 'endpoint_networks')}
           onChange={(event) => onChange({ endpoint_networks: event.currentTarget.value })}
         />
+        <Textarea
+          label={t('settings.channel_networks')}
+          description={t('settings.channel_networksHint')}
+          size="xs"
+          autosize
+          minRows={2}
+          value={draft.channel_networks}
+          error={said(error, 'channel_networks')}
+          onChange={(event) => onChange({ channel_networks: event.currentTarget.value })}
+        />
         <Switch
           label={t('settings.is_four_eyes')}
           description={t('settings.is_four_eyesHint')}

@@ -1,7 +1,7 @@
 // The settings form as text, and the patch of what was changed in it. Pure.
 import type { Settings, SettingsPatch } from './api';
 
-const LISTS = ['endpoint_networks', 'mail_to'] as const;
+const LISTS = ['endpoint_networks', 'channel_networks', 'mail_to'] as const;
 type ListName = (typeof LISTS)[number];
 type NumberName =
   | 'poll_interval_seconds'
@@ -19,11 +19,12 @@ export function readList(text: string): string[] {
 }
 
 export function draftOf(settings: Settings): SettingsDraft {
-  const { endpoint_networks, mail_to } = settings;
+  const { endpoint_networks, channel_networks = [], mail_to } = settings;
   return {
     is_four_eyes: settings.is_four_eyes ?? false,
     trial_role: settings.trial_role ?? 'operator',
     endpoint_networks: endpoint_networks.join('\n'),
+    channel_networks: channel_networks.join('\n'),
     mail_to: mail_to.join('\n'),
     poll_interval_seconds: settings.poll_interval_seconds ?? 0,
     raw_retention_hours: settings.raw_retention_hours ?? 0,

@@ -1,10 +1,11 @@
-import { TextInput } from '@mantine/core';
+import { Select, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useFieldMessage } from '@/components/useFieldMessage';
 import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
-import { useTemplateClone, useTemplateCreate, type Template } from './api';
+import { linesQuery, usualLineQuery, useTemplateClone, useTemplateCreate, type Template } from './api';
 
 /** Names a new template: empty, or a copy of another one. */
 export function NameForm({ source, onClose }: { source?: Template; onClose: () => void }) {
@@ -16,13 +17,19 @@ export function NameForm({ source, onClose }: { source?: Template; onClose: () =
   const mutation = source ? clone : create;
   const [name, setName] = useState(source ? `${source.name}-copy` : '');
   const [description, setDescription] = useState(source?.description ?? '');
+  const { data: lines = [] } = useQuery(linesQuery);
+  const { data: usual } = useQuery(usualLineQuery);
+  const [line, setLine] = useState<string>();
   const submit = () => {
     const done = {
       onSuccess: (template: Template) =>
-        void navigate({ to: '/templates/$templateId', params: { templateId: template.id } }).then(onClose),
+        void navigate({ to: '/templates/$templateId', params: { templateId: template.id } }).then(
+          // A new one leaves the page, and its address, behind.
+          () => source && onClose(),
+        ),
     };
     if (source) clone.mutate({ name, description }, done);
-    else create.mutate({ name, description, engine_line: '5.7', note: '' }, done);
+    else create.mutate({ name, description, engine_line: line ?? usual, note: '' }, done);
   };
   return (
     <FormModal
@@ -45,6 +52,16 @@ export function NameForm({ source, onClose }: { source?: Template; onClose: () =
         value={description}
         onChange={(event) => setDescription(event.currentTarget.value)}
       />
+      {!source && (
+        <Select
+          label={t('templates.line')}
+          description={t('templates.lineHint')}
+          allowDeselect={false}
+          data={lines.map(({ id, product, version }) => ({ value: id, label: `${product} ${version}` }))}
+          value={line ?? usual ?? null}
+          onChange={(next) => setLine(next ?? undefined)}
+        />
+      )}
     </FormModal>
   );
 }

@@ -1,6 +1,6 @@
 import { Button, FileButton, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCan } from '@/api/session';
 import type { Column } from '@/components/column';
@@ -21,7 +21,10 @@ export function TemplatesPage() {
   const told = useTold();
   const canChange = useCan('operator');
   const templates = useInfiniteQuery(templatesQuery);
-  const [isCreating, setIsCreating] = useState(false);
+  const { add: isCreating } = useSearch({ from: '/console/templates' });
+  const navigate = useNavigate({ from: '/templates' });
+  const setIsCreating = (next: boolean) =>
+    void navigate({ search: { add: next || undefined }, replace: true });
   return (
     <>
       <PageHeader
@@ -117,7 +120,7 @@ function columnsOf(t: Translate, told: Told): Column<Template>[] {
         </StatusBadge>
       ),
     },
-    { key: 'line', header: t('instance.compatibility'), render: (row) => row.engine_line, isSecondary: true },
+    { key: 'line', header: t('templates.line'), render: (row) => row.engine_line, isSecondary: true },
     { key: 'version', header: t('templates.version'), align: 'right', render: (row) => row.version },
     {
       key: 'updated',

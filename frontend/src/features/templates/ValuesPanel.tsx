@@ -1,6 +1,7 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { classesQuery } from '@/api/classes';
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { FindingList } from '@/components/FindingList';
@@ -8,7 +9,7 @@ import { Panel } from '@/components/Panel';
 import { Identifier } from '@/components/Identifier';
 import { ParameterValue } from '@/components/ParameterValue';
 import { useT, type Translate } from '@/lib/i18n/context';
-import { classesQuery, parameterNamesQuery, resolvedQuery, type TemplateDetail, type Values } from './api';
+import { parameterNamesQuery, resolvedQuery, type TemplateDetail, type Values } from './api';
 import classes from './templates.module.css';
 
 interface ValuesPanelProps {

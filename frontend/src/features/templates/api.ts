@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
-import { LARGEST_PAGE_SIZE, PAGE_SIZE, pagedQuery } from '@/api/pages';
+import { PAGE_SIZE, pagedQuery } from '@/api/pages';
 import type { components } from '@/api/schema.gen';
 import { useActed } from '@/api/useActed';
 
@@ -59,15 +59,6 @@ export function diffQuery(id: string, comparison: Comparison) {
   });
 }
 
-export const classesQuery = queryOptions({
-  queryKey: ['class'],
-  queryFn: () =>
-    unwrap(api.GET('/api/v1/instance-classes', { params: { query: { limit: LARGEST_PAGE_SIZE } } })).then(
-      ({ items }) => items,
-    ),
-  staleTime: 60_000,
-});
-
 /** What the template comes to on a class. */
 export function resolvedQuery(id: string, variables: Schemas['ClassVariablesRequest'], version?: number) {
   return queryOptions({
@@ -93,6 +84,18 @@ export function parameterNamesQuery(engineLine: string) {
     staleTime: Infinity,
   });
 }
+
+/** The lines of servers whose parameters are known. */
+export const linesQuery = queryOptions({
+  queryKey: ['catalogue', 'lines'],
+  queryFn: () => unwrap(api.GET('/api/v1/engine-lines')).then(({ items }) => items),
+});
+
+/** That of most instances. */
+export const usualLineQuery = queryOptions({
+  queryKey: ['instance', 'summary', 'line'],
+  queryFn: () => unwrap(api.GET('/api/v1/fleet/summary')).then(({ engine_line: line }) => line),
+});
 
 export function useTemplateCreate() {
   return useActed(['template'], (body: Schemas['TemplateCreateRequest']) =>

@@ -1,4 +1,4 @@
-import { numberParam, textParam, type RawSearch } from '@/lib/searchParams';
+import { flagParam, numberParam, textParam, type RawSearch } from '@/lib/searchParams';
 
 export interface TemplateSearch {
   /** An older version to look at. */
@@ -6,6 +6,15 @@ export interface TemplateSearch {
   /** Compared with another template, or with another version of this one. */
   with?: string;
   withVersion?: number;
+}
+
+export interface TemplatesSearch {
+  /** The form for a new one is open. */
+  add?: true;
+}
+
+export function templatesSearch(raw: RawSearch): TemplatesSearch {
+  return { add: flagParam(raw, 'add') };
 }
 
 export function templateSearch(raw: RawSearch): TemplateSearch {

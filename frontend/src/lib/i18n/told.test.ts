@@ -1,6 +1,7 @@
 // What the API and the engine name, the second language names too. Their sources are read: a new name fails here.
 import { expect, test } from 'vitest';
-import { toldBy, toldMetric } from './told';
+import { toldBy, toldFacts, toldMetric } from './told';
+import { placeholders } from './translate';
 import { zhTold } from './zhTold';
 
 const SOURCES = import.meta.glob<string>(
@@ -54,27 +55,42 @@ const PROBLEM_CODE =
   /(?:^ {4}(?:status, )?code, title.* = (?:\d+, )?|\bcode=(?!"overflow|"password_)|^ {4}\d{3}: \(|\bcode = (?="csrf)|\bundo\(run, (?!"internal))"(\w+)"/gm;
 // A finding (`Severity.ADVICE, "memory_tight"`, on one line or two), what a value violates, and what an expression does.
 const FINDING_CODE =
-  /(?:Severity\.\w+(?: if .*)?,\s*|\bseverity,\s*|\b_over\(|\bViolation\(|^ {4}code = (?="expression)|\bcode = (?="zero))"(\w+)"/gm;
+  /(?:Severity\.\w+(?: if .*)?,\s*|\bseverity,\s*|\b_over\(|\bViolation\(|\b_of_text\(|^ {4}code = (?="expression)|\bcode = (?="zero))"(\w+)"/gm;
 const engine = Object.entries(SOURCES)
   .filter(([path]) => path.includes('/plugin/'))
   .map(([, text]) => text)
   .join('\n');
 
+/** What a server that does not answer a check is told as, too. What is a finding of its own is among those. */
+function serverErrors(): string[] {
+  const found = named(source('gateway/errors.py'), /^ {4}(?:status, )?code, title.* = (?:\d+, )?"(\w+)"/gm);
+  return found.filter((code) => code !== 'privilege_missing');
+}
+
 const NAMES: Record<string, () => string[]> = {
   metric: () => enumOf('MetricEnum'),
   formula: () => enumOf('MetricEnum'),
+  cause: () => named(source('alerts/advice.py'), /^ {4}"(\w+)": Advice\(/gm),
+  action: () => named(source('alerts/advice.py'), /^ {4}"(\w+)": Advice\(/gm),
   advice: () => enumOf('AdviceEnum'),
   recommendation: () => enumOf('VerdictEnum'),
-  unit: () => named(source('metrics/definitions.py'), /"(percent|count|bytes|seconds|[a-z ]*per second)"/g),
+  unit: () =>
+    named(
+      source('metrics/definitions.py'),
+      /"(percent|count|bytes|seconds|milliseconds|[a-z ]*per second)"/g,
+    ),
   problem: () => named(backend, PROBLEM_CODE),
   finding: () => named(backend, FINDING_CODE),
-  remedy: () => named(backend, FINDING_CODE),
+  seen: () => named(backend, FINDING_CODE),
+  needed: () => [...named(backend, FINDING_CODE), ...serverErrors()].sort(),
+  remedy: () => [...named(backend, FINDING_CODE), ...serverErrors()].sort(),
   access: () =>
     [
       ...named(source('access.yaml'), /code: (?!tuning)(\w+)/g),
       ...named(source('access.py'), /Access\(NEVER, "(\w+)"/g),
     ].sort(),
   template: () => named(source('system_templates.yaml'), /^- id: (\S+)/gm),
+  rule: () => named(source('rule_list.py'), /^ {4}"(rules?_\w+)": /gm),
   reason: () =>
     [
       ...named(source('reason.rs'), /^ {4}\w+ "(\w+)" "/gm),
@@ -125,6 +141,27 @@ test('every reason for which a fleet apply leaves an instance alone has its Chin
   const reasons = named(backend, /ItemState\.SKIPPED, detail="([^"]+)"/g);
   expect(reasons).toContain('aborted');
   expect(reasons.filter((reason) => !(`skipped.${reason}` in zhTold))).toEqual([]);
+});
+
+test('the words of findings need no fact that the API never sends', () => {
+  const sent = [...named(backend, /"(\w+)": /g), 'parameter', 'nearest'];
+  const needed = Object.entries(zhTold)
+    .filter(([key]) => /^(seen|seenMet|needed|remedy)\./.test(key))
+    .flatMap(([, text]) => placeholders(text));
+  expect(needed.length).toBeGreaterThan(40);
+  expect(needed.filter((name) => !sent.includes(name))).toEqual([]);
+});
+
+test('facts that are words are told in words, one by one in a list', () => {
+  const told = toldBy(zhTold, 'zh-CN');
+  expect(toldFacts(told, { names: 'query_cache_size, a restart' }).names).toBe('query_cache_size, 重启');
+  expect(toldFacts(told, { reason: 'path' }).reason).toBe(zhTold['access.path']);
+});
+
+test('words that need a value which did not come leave it as it was said', () => {
+  const told = toldBy(zhTold, 'zh-CN');
+  expect(told('seen.stale_reads', 'by fqc_rules')).toBe('by fqc_rules');
+  expect(told('seen.near_attached', 'attached: 2', { count: '2' })).toBe('已连接的近端缓存：2');
 });
 
 test('what has no words of its own stays as it was said', () => {

@@ -10,6 +10,10 @@ const pluralRules = byLocale((locale) => new Intl.PluralRules(locale));
 const numbers = byLocale((locale) => new Intl.NumberFormat(locale));
 const PLACEHOLDER = /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g;
 
+export function placeholders(message: string): string[] {
+  return [...message.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
+}
+
 export function interpolate(message: string, params: Params, locale: string): string {
   return message.replace(PLACEHOLDER, (whole, name: string, one?: string, other?: string) => {
     const value = params[name];

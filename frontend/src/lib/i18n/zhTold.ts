@@ -16,6 +16,7 @@ const METRICS: Record<string, [title: string, formula: string]> = {
     '查找增量 / 秒数，查找 = 命中 + Fqc_misses（未安装引擎时为命中 + 写入缓存）',
   ],
   hits_per_second: ['命中', 'Qcache_hits 增量 / 秒数'],
+  server_reads_per_second: ['到达服务器的读操作', 'Qcache_inserts 与 Qcache_not_cached 增量 / 秒数'],
   inserts_per_second: ['写入缓存', 'Qcache_inserts 增量 / 秒数'],
   not_cached_per_second: ['未缓存', 'Qcache_not_cached 增量 / 秒数'],
   prunes_per_second: ['内存不足淘汰', 'Qcache_lowmem_prunes 增量 / 秒数'],
@@ -40,6 +41,20 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   connections: ['连接数', 'Threads_connected'],
   running_threads: ['活跃线程数', 'Threads_running'],
   uptime_seconds: ['运行时长', 'Uptime'],
+  misses_per_second: ['未命中', 'Fqc_misses 增量 / 秒数'],
+  verified_per_second: ['与服务器应答比对的命中', 'Fqc_verified 增量 / 秒数'],
+  differences_per_second: ['与服务器应答不一致的命中', 'Fqc_differences 增量 / 秒数'],
+  near_caches: ['已连接的近端缓存', 'Fqc_near_caches'],
+  near_caches_detached: ['已断开的近端缓存', 'Fqc_near_detached'],
+  near_hit_ratio: ['近端缓存命中率', 'Fqc_near_hits / (Fqc_near_hits + Fqc_near_misses)'],
+  near_hits_per_second: ['近端缓存命中', 'Fqc_near_hits 增量 / 秒数'],
+  near_misses_per_second: ['近端缓存未命中', 'Fqc_near_misses 增量 / 秒数'],
+  near_waits_per_second: ['等待近端缓存的写操作', 'Fqc_near_waits 增量 / 秒数'],
+  near_writer_wait: ['写操作等待近端缓存的时间', 'Fqc_near_waited_us / Fqc_near_waits'],
+  unreachable: ['服务器无法连接', '服务器无应答时为 1，否则为 0'],
+  engine_lost: ['插件丢失', '曾安装插件的服务器当前未加载插件时为 1，否则为 0'],
+  drifted_parameters: ['漂移的参数', '运行值与配置值不同的参数个数'],
+  change_failed: ['变更失败', '24 小时内最近一次变更失败或回滚时为 1，否则为 0'],
 };
 
 const UNITS: ToldWords = {
@@ -47,6 +62,7 @@ const UNITS: ToldWords = {
   count: '个数',
   bytes: '字节',
   seconds: '秒',
+  milliseconds: '毫秒',
   'per second': '每秒',
   'bytes per second': '字节/秒',
   'microseconds per second': '微秒/秒',
@@ -125,6 +141,7 @@ const COLUMNS: ToldWords = {
   Bytes_stored: '存储量',
   Stored_one_in: '缓存比例（1/N）',
   Stale_hits: '容忍过期的命中',
+  Tables: '表',
   Reason: '原因',
   Count: '次数',
   Meaning: '含义',
@@ -141,6 +158,7 @@ const PROBLEMS: ToldWords = {
   invalid: '请求无效',
   not_authenticated: '请先登录',
   denied: '没有权限',
+  no_rules_there: '该实例的引擎不支持规则',
   not_found: '未找到',
   method_not_allowed: '不支持该操作方式',
   not_acceptable: '不支持所要求的返回格式',
@@ -175,6 +193,8 @@ const PROBLEMS: ToldWords = {
   secret_not_opened: '无法解密已保存的密钥或密码',
   mail_delayed: '邮件服务器暂未接收该邮件',
   mail_uncertain: '邮件发出后服务器连接中断，结果未知',
+  receiver_refused: '接收方拒绝了该消息',
+  receiver_delayed: '接收方暂未接受该消息',
   mail_refused: '邮件服务器拒绝了该邮件',
   acknowledged_already: '报警已被确认',
   change_at_work: '有变更正在执行',
@@ -191,6 +211,9 @@ const PROBLEMS: ToldWords = {
   local_endpoint: '本机实例的地址与账号不可修改',
   locked_out: '登录失败次数过多，请稍后再试',
   minor_version: '实例未安装引擎',
+  library_moved: '预览之后引擎文件已被替换，请重新预览',
+  no_library: '没有可安装的引擎',
+  restart_needed: '加载新引擎需要重启，请允许重启',
   no_engine_there: '该服务器无法加载引擎',
   name_taken: '名称已被使用',
   no_mail_server: '尚未配置邮件服务器',
@@ -227,8 +250,9 @@ const RECOMMENDATIONS: ToldWords = {
 
 /** What a check noticed, by the code of the finding; the figures are in the API's own sentence. */
 const FINDINGS: ToldWords = {
-  engine_line: '引擎系列不符合要求',
-  minor_version: '未安装引擎，或小版本过低',
+  rules_invalid: '规则无效',
+  engine_line: '服务器不受支持',
+  minor_version: '未安装引擎，或引擎版本过旧',
   no_engine_there: '该服务器无法加载引擎',
   engine_idle: '引擎已安装，但在此服务器上不提供缓存',
   dedicated_proxy: '须先关闭专属代理',
@@ -244,6 +268,11 @@ const FINDINGS: ToldWords = {
   cluster_node: '服务器是 Galera 集群的节点',
   server_not_tested: '引擎未在此服务器版本上测试过',
   stale_reads: '规则允许返回过期结果，且没有限定范围或时间过长',
+  near_report: '无法列出近端缓存',
+  near_server_cache: '服务器的缓存处于关闭状态',
+  near_attached: '没有近端缓存连接',
+  near_rarely_hits: '近端缓存很少命中',
+  near_writers_wait: '写操作等待近端缓存的时间较长',
   cache_size_undecided: '缓存大小不会随规格变化，须作出选择',
   pending_restart: '有参数需重启后才生效',
   server_silent: '服务器没有响应，原值为最近一次读取的结果',
@@ -268,18 +297,132 @@ const FINDINGS: ToldWords = {
 
 /** The same where the condition is met. */
 const MET: ToldWords = {
-  engine_line: '引擎系列符合要求',
-  minor_version: '引擎小版本符合要求',
+  engine_line: '服务器受支持',
+  minor_version: '引擎版本符合要求',
   dedicated_proxy: '专属代理已关闭',
   privileges: '账号具备监控与修改参数所需的权限',
   buffer_pool_hit_ratio: '缓冲池命中率正常',
   stale_reads: '只有限定的读取可能短时过期',
+  near_server_cache: '服务器的缓存已开启',
+  near_attached: '已有近端缓存连接',
+};
+
+/** What was seen, with its figures and names. */
+const SEEN: ToldWords = {
+  rules_invalid: '规则：{rule}',
+  engine_line: '{server}',
+  minor_version: '{engine}',
+  no_engine_there: '未安装引擎，{server} 也无法加载引擎',
+  engine_idle: '引擎给出的原因：{obstacle}',
+  dedicated_proxy: '专属代理已开启',
+  privilege_missing: '账号 {account}',
+  privileges: '账号 {account}',
+  empties_cache: '{names}',
+  buffer_pool_hit_ratio: '缓冲池命中率 {ratio}',
+  memory_tight: '缓冲池、各缓存与连接最多可占用 {taken}',
+  memory_over_class: '缓冲池与查询缓存占用 {taken}',
+  cache_size_unusual: 'query_cache_size 为 {size}',
+  table_write_heavy: '{table}：修改 {changed} 行，读取 {read} 行',
+  classic_cache_on: '服务器自带的查询缓存处于开启状态',
+  cluster_node: 'wsrep_on 已开启',
+  server_not_tested: '服务器版本 {version}',
+  stale_reads: '写入后仍可返回旧结果：{rules}',
+  near_report: '服务器不支持 {report}，或账号无权查看',
+  near_server_cache: '服务器的缓存处于关闭状态',
+  near_attached: '已连接的近端缓存：{count}',
+  near_rarely_hits: '{name} 应答了 {reads} 次读中的 {hits} 次',
+  near_writers_wait: '写操作平均等待 {name} {wait} 毫秒',
+  cache_size_undecided: '{parameter} 是字面值 {size}',
+  pending_restart: '{names} 将在重启后生效',
+  server_silent: '{name} 没有响应',
+  not_on_server: '服务器没有变量 {parameter}',
+  not_modifiable: '{reason}',
+  no_longer_set: '已配置，但不再下发。{reason}',
+  taken_off: '{parameter} 不再配置',
+  admin_only: '{parameter} 由管理员设置',
+  control_character: '{value} 含有换行等控制字符',
+  too_long: '{value} 过长',
+  restart_needed: '{parameter} 在服务器启动时才生效',
+  unknown_parameter: '{parameter} 不是 {server} 的参数',
+  expression_invalid: '第 {column} 列：{found}',
+  expression_has_no_value: '第 {column} 列：{found}',
+  not_of_type: '{value} 的类型不符',
+  no_match: '{value} 的格式不符',
+  below_minimum: '{value} 低于最小值',
+  above_maximum: '{value} 超过最大值',
+  not_a_multiple: '{value} 不是要求的倍数',
+  zero_on_this_class: '表达式的值为 {value}',
+};
+
+/** The same where the condition is met, and other words are needed. */
+const SEEN_MET: ToldWords = {
+  dedicated_proxy: '未使用专属代理',
+  near_server_cache: '结果在被存储或返回时告知近端缓存',
+};
+
+const NEEDED: ToldWords = {
+  rules_invalid: '{fault}',
+  engine_line: '与 {line} 兼容',
+  minor_version: '{least} 或更新的引擎',
+  no_engine_there: '{least} 或更新的引擎',
+  engine_idle: '可提供缓存的引擎',
+  dedicated_proxy: '关闭专属代理',
+  privilege_missing: '{rights}，用于{use}',
+  privileges: '无',
+  empties_cache: '无',
+  buffer_pool_hit_ratio: '至少 {least}',
+  memory_tight: '不超过规格的内存 {memory}',
+  memory_over_class: '不超过规格的内存 {memory}',
+  cache_size_unusual: '约 {advised}，即缓冲池的 10 %；或结果集总大小的 20 %',
+  table_write_heavy: '以读为主',
+  classic_cache_on: '关闭服务器自带的查询缓存',
+  cluster_node: '集群之外的服务器',
+  server_not_tested: '{tested}',
+  stale_reads: '只限于可以过期的读，按表、库、语句或账号限定，最长 {longest} 秒',
+  near_report: '{report}',
+  near_server_cache: '开启缓存',
+  near_attached: '具备 {privilege} 权限的账号，以及应用旁以该账号启动的 fqc-near',
+  near_rarely_hits: '至少 {least}',
+  near_writers_wait: '不超过 {longest} 毫秒',
+  cache_size_undecided: '作出选择',
+  pending_restart: '重启',
+  server_silent: '服务器可连接',
+  not_on_server: '此服务器具有的参数',
+  not_modifiable: '可以修改的参数',
+  no_longer_set: '可以修改的参数',
+  taken_off: '重启，届时服务器使用自身的值',
+  admin_only: '管理员角色',
+  control_character: '{allowed}',
+  too_long: '能写入配置文件一行的值',
+  restart_needed: '重启',
+  unknown_parameter: '参数目录中的名称{like}',
+  expression_invalid: '{expected}',
+  expression_has_no_value: '{expected}',
+  not_of_type: '{allowed}',
+  no_match: '{allowed}',
+  below_minimum: '{allowed}',
+  above_maximum: '{allowed}',
+  not_a_multiple: '{allowed}',
+  zero_on_this_class: '{allowed}',
+};
+
+/** What a check needs of a server that did not answer it, and what mends that, by the code of the error. */
+const ERRORS: Record<string, [needed: string, remedy: string]> = {
+  server_failed: ['服务器可连接', '请重试。'],
+  server_unreachable: ['服务器可连接', '请重试。'],
+  endpoint_refused: ['服务器可连接', '请排除上述错误，然后重新检查。'],
+  server_denied: ['服务器可连接', '请排除上述错误，然后重新检查。'],
+  not_a_server: ['服务器可连接', '请排除上述错误，然后重新检查。'],
+  server_refused: ['服务器可连接', '请排除上述错误，然后重新检查。'],
+  password_withheld: ['服务器可连接', '请排除上述错误，然后重新检查。'],
+  answer_too_long: ['服务器可连接', '请排除上述错误，然后重新检查。'],
 };
 
 /** What mends it. */
 const REMEDIES: ToldWords = {
   engine_line: '请将数据迁移到 5.7 系列的实例。',
-  minor_version: '请升级小版本；外部实例请在服务器上安装引擎后重新检查。',
+  minor_version: '请升级引擎；外部实例请在服务器上安装引擎后重新检查。',
+  rules_invalid: '请更正该规则。',
   no_engine_there:
     '参数、模板、监控与告警在此照常可用；如需缓存，请用自建的 MariaDB 服务器复制数据，并在其上加载引擎。',
   engine_idle: '请消除引擎所说的障碍（若可消除）。参数、模板、监控与告警在没有缓存时照常可用。',
@@ -296,6 +439,13 @@ const REMEDIES: ToldWords = {
   cluster_node: '引擎在集群节点上不提供缓存：只有服务器知道其他节点提交了什么。请在集群之外的服务器上使用。',
   server_not_tested: '引擎未在此服务器版本上测试过，请先在服务器的副本上试用。',
   stale_reads: '请在 fqc_rules 中只列出允许滞后的表、库、语句或账号，并缩短时间；其余读取从不过期。',
+  near_report: '请升级引擎的小版本，或为监控账号授予 PROCESS 权限。',
+  near_server_cache: '请启用此实例的缓存：近端缓存只会得知服务器自身缓存所存储或应答的结果。',
+  near_attached: '请先在服务器上创建该账号，再在应用所在的每台主机上启动 fqc-near。',
+  near_rarely_hits:
+    '请查看服务器上语句未被缓存的原因：这些语句在近端同样不会被缓存。若读操作分散在多台主机，每台主机都须先读到一次才会命中。',
+  near_writers_wait:
+    '请检查其主机的负载以及两者之间的网络：写操作会等到每个可能持有旧数据的近端缓存得知此事。',
   cache_size_undecided: '请在请求中给出 query_cache_size：新值、表达式，或沿用原值。',
   pending_restart: '请允许随此变更重启，或稍后重启；外部实例请将参数写入服务器配置后自行重启。',
   server_silent: '请在服务器可连接后再执行。',
@@ -312,10 +462,10 @@ const REMEDIES: ToldWords = {
   expression_has_no_value: '请更正所指位置的表达式。',
   not_of_type: '请更正该值。',
   no_match: '请更正该值。',
-  below_minimum: '请使用允许范围内的值。',
-  above_maximum: '请使用允许范围内的值。',
-  not_a_multiple: '请使用最接近的倍数。',
-  zero_on_this_class: '请使用允许范围内的值。',
+  below_minimum: '请使用最接近的可用值 {nearest}。',
+  above_maximum: '请使用最接近的可用值 {nearest}。',
+  not_a_multiple: '请使用最接近的倍数 {nearest}。',
+  zero_on_this_class: '请使用最接近的可用值 {nearest}。',
 };
 
 /** Why a parameter is kept from operators or from everybody, by the code of the reason. */
@@ -343,6 +493,34 @@ const ACCESS: ToldWords = {
   unlisted_text: '它可为任意文本，且不在本版本的清单中；可能是路径或命令。',
   unlisted_name: '它不在本版本的清单中，且名称或值形似路径、命令、监听地址或访问控制。',
   fixed: '不可修改：由服务器给出，或由此引擎系列固定。',
+};
+
+/** Facts of findings that are words. */
+const FACTS: ToldWords = {
+  ...Object.fromEntries(Object.entries(ACCESS).map(([code, text]) => [`reason.${code}`, text])),
+  'engine.none': '未安装引擎',
+  'names.a restart': '重启',
+  'rule.all': '整个列表',
+  'use.monitoring': '监控',
+  'use.changing parameters': '修改参数',
+  'use.installing': '安装引擎',
+  'use.setting': '设置该参数',
+  'allowed.string': '文本',
+  'allowed.integer': '整数',
+  'allowed.decimal': '小数',
+  'allowed.boolean': '开或关',
+  'found.the end of the expression': '表达式已结束',
+  'found.a divisor of 0': '除数为 0',
+  'expected.the end of the expression': '表达式到此结束',
+  'expected.an integer': '整数',
+  "expected.an integer, a variable, a function or '{'": "整数、变量、函数或 '{'",
+  "expected.'*', '/', '}' or a value": "'*'、'/'、'}' 或一个值",
+  "expected.'*', '/' or '}'": "'*'、'/' 或 '}'",
+  "expected.'*', '/' or ')'": "'*'、'/' 或 ')'",
+  "expected.'*', '/', ',' or ')'": "'*'、'/'、',' 或 ')'",
+  "expected.'{' or a function": "'{' 或函数",
+  'expected.a value for it': '变量须有值',
+  'expected.a divisor of at least 1': '除数至少为 1',
 };
 
 /** Why a field was refused, by the code of the field error. */
@@ -380,13 +558,13 @@ const FIELDS: ToldWords = {
 /** Notes in place of figures that a server does not give. */
 const NOTES: ToldWords = {
   no_statistics: '服务器未开启表统计：请设置 userstat = ON，待产生流量后再查看。',
-  no_report: '此服务器上的引擎不提供该报告：请升级小版本。',
+  no_report: '此服务器上的引擎不提供该报告：请升级引擎。',
 };
 
 /** The verdict of a trial. */
 const VERDICTS: ToldWords = {
   no_memory:
-    'query_cache_size 为 0，无法存储任何结果。请升级小版本：新引擎会为试用借出内存；或者设置大小并保持 query_cache_type 为 0，此时不会向任何会话返回缓存结果。',
+    'query_cache_size 为 0，无法存储任何结果。请升级引擎：新引擎会为试用借出内存；或者设置大小并保持 query_cache_type 为 0，此时不会向任何会话返回缓存结果。',
   all: '每次重复都由缓存返回。',
   none: '引擎不缓存此语句：原因见缓存状态。',
   some: '{count} 次重复中有 {hits} 次由缓存返回。',
@@ -482,12 +660,87 @@ const PARAMETERS: ToldWords = {
   skip_name_resolve: '是否跳过客户端主机名的解析，只使用 IP 地址。',
 };
 
+/** What is wrong with a rule of `fqc_rules`. */
+const RULES: ToldWords = {
+  rules_not_a_list: '请写成 JSON 规则列表。',
+  rule_not_an_object: '规则应为包含匹配条件和 cache 的对象。',
+  rule_unknown_field: '没有这个字段；可用 digest、table、schema、account、cache、ttl。',
+  rule_without_match: '请填写语句摘要、表、库或账号。',
+  rule_not_a_text: '请填写文本。',
+  rule_digest: '摘要是 SHOW FQC QUERIES 显示的 32 位十六进制数。',
+  rule_table: '请按 库.表 的形式填写。',
+  rule_cache: '请选择 never、always 或 normal。',
+  rule_ttl: '允许过期的规则需要 1 到 3600 秒的 ttl。',
+  rule_ttl_unused: 'ttl 只能与 always 一起使用。',
+};
+
 /** Templates that ship with the product. */
 const TEMPLATES: ToldWords = {
   'tpl-57-defaults': '托管 5.7 服务按实例规格设置的默认值，不启用查询缓存。',
   'tpl-57-cache-on': '对所有符合条件的语句启用快速查询缓存；缓冲池让出十分之一的内存。',
   'tpl-57-cache-on-demand': '只缓存带 SQL_CACHE 的语句，适合数据量大、访问难以预测的场景。',
   'tpl-57-cache-off': '不使用查询缓存，内存归还缓冲池。',
+};
+
+/** The likely cause of an incident, and what to do: by the metric or state that the rule watches. */
+const CAUSES: Record<string, [cause: string, action: string]> = {
+  unreachable: [
+    '服务器宕机或正在重启、网络中断，或账号密码已更改。',
+    '从控制面所在机器连接该服务器。如服务器正常运行，请检查账号和防火墙。',
+  ],
+  engine_lost: [
+    '服务器重启或升级后未加载插件，或有人卸载了插件。',
+    '在服务器错误日志中查看原因，然后在实例页面重新安装插件。如为有意移除，请将该实例排除在此规则之外。',
+  ],
+  drifted_parameters: [
+    '有人直接在服务器上修改了参数，或其配置文件在启动时设置了这些参数。',
+    '打开“参数”，重新应用配置值，或将运行值设为配置值。',
+  ],
+  change_failed: [
+    '服务器拒绝了变更中的某一步，或变更过程中无法连接。',
+    '在“历史”中打开该变更并查看失败的步骤，排除原因后重新变更。',
+  ],
+  hit_ratio: [
+    '表的更新比其结果被查询更频繁，或语句很少重复。',
+    '在“查询”中查看未命中的语句及原因。将 query_cache_type 设为 2 只缓存重复的语句，或关闭缓存。',
+  ],
+  select_hit_ratio: ['大多数读操作不可缓存或很少重复。', '在“查询”中查看未缓存的原因。'],
+  buffer_pool_hit_ratio: [
+    '读取的数据超出缓冲池容量。',
+    '优先增大 innodb_buffer_pool_size，或找出全表扫描的语句。',
+  ],
+  prune_ratio: [
+    '缓存对于所查询的结果来说太小，或缓存了许多只查询一次的结果。',
+    '在“监控”中比较其他大小时的命中率，若会上升则增大 query_cache_size。',
+  ],
+  prunes_per_second: [
+    '缓存对于所查询的结果来说太小。',
+    '在“监控”中比较其他大小时的命中率，若会上升则增大 query_cache_size。',
+  ],
+  memory_used_ratio: [
+    '缓存已存满可容纳的结果。',
+    '缓存存满属正常。仅当淘汰多且命中会上升时才增大 query_cache_size。',
+  ],
+  write_share: [
+    '应用的写操作比以前多，而写操作会使结果失效。',
+    '在“监控”中比较命中与失效，确认缓存仍有收益。',
+  ],
+  slow_queries_per_second: ['语句在等待锁或磁盘，或缺少索引。', '在“查询”中查看最慢的语句并分析其执行计划。'],
+  contained_errors_per_second: [
+    '插件捕获了自身的错误并关闭了缓存，语句由服务器应答。',
+    '查看服务器错误日志并反馈插件写入的内容。重启服务器后可再次使用缓存。',
+  ],
+  stale_hits_per_second: ['某条规则允许常用语句返回过期结果。', '在缓存规则中确认这些语句允许过期这么久。'],
+  near_caches_detached: [
+    '近端缓存被停止或重启，或其与服务器的连接中断。',
+    '打开“近端缓存”查看已断开者，检查程序是否运行、能否连接服务器。',
+  ],
+  connections: [
+    '应用打开的连接比以前多，或未关闭连接。',
+    '与 max_connections 比较，并检查应用连接池的大小。',
+  ],
+  running_threads: ['语句在互相等待，或在等待磁盘或处理器。', '查看服务器的进程列表和慢查询。'],
+  uptime_seconds: ['服务器已重启。', '在服务器错误日志中查看原因，并在“历史”中查看是否有重启变更。'],
 };
 
 function under(prefix: string, words: ToldWords): [string, string][] {
@@ -499,6 +752,10 @@ export const zhTold: ToldWords = Object.fromEntries([
     [`metric.${name}`, title],
     [`formula.${name}`, formula],
   ]),
+  ...Object.entries(CAUSES).flatMap(([name, [cause, action]]) => [
+    [`cause.${name}`, cause],
+    [`action.${name}`, action],
+  ]),
   ...under('unit', UNITS),
   ...under('reason', REASONS),
   ...under('column', COLUMNS),
@@ -507,6 +764,14 @@ export const zhTold: ToldWords = Object.fromEntries([
   ...under('problem', PROBLEMS),
   ...under('finding', FINDINGS),
   ...under('met', MET),
+  ...under('seen', SEEN),
+  ...under('seenMet', SEEN_MET),
+  ...under('needed', NEEDED),
+  ...Object.entries(ERRORS).flatMap(([code, [needed, remedy]]) => [
+    [`needed.${code}`, needed],
+    [`remedy.${code}`, remedy],
+  ]),
+  ...under('fact', FACTS),
   ...under('access', ACCESS),
   ...under('remedy', REMEDIES),
   ...under('field', FIELDS),
@@ -515,4 +780,6 @@ export const zhTold: ToldWords = Object.fromEntries([
   ...under('skipped', SKIPPED),
   ...under('parameter', PARAMETERS),
   ...under('template', TEMPLATES),
+  ...under('rule', RULES),
+  ...under('fact.fault', RULES),
 ]) as ToldWords;

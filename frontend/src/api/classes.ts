@@ -1,0 +1,21 @@
+// Classes of instances, and a class for a machine of its own size.
+import { queryOptions } from '@tanstack/react-query';
+import { api, unwrap } from './client';
+import { LARGEST_PAGE_SIZE } from './pages';
+import type { components } from './schema.gen';
+
+export type CustomSize = components['schemas']['CustomSizeRequest'];
+
+export const classesQuery = queryOptions({
+  queryKey: ['class'],
+  queryFn: () =>
+    unwrap(api.GET('/api/v1/instance-classes', { params: { query: { limit: LARGEST_PAGE_SIZE } } })).then(
+      ({ items }) => items,
+    ),
+  staleTime: 60_000,
+});
+
+/** The class of a machine of this size: one that is there, or a new one. */
+export function classOfSize(body: CustomSize) {
+  return unwrap(api.POST('/api/v1/instance-classes/custom', { body }));
+}

@@ -1,0 +1,73 @@
+// The class of an instance: one that is there, or the size of a machine that is like none of them.
+import { Group, NumberInput, Select, TextInput } from '@mantine/core';
+import type { InstanceClass } from '@/api/instances';
+import { formatBytes } from '@/lib/bytes';
+import { useT } from '@/lib/i18n/context';
+import { CUSTOM, isSizeUnreadable } from '@/lib/customSize';
+
+export interface ClassChoice {
+  /** A name, or `CUSTOM`. */
+  instanceClass: string | null;
+  memory: string;
+  /** Empty: as the server tells. */
+  cpus: number | '';
+}
+
+interface ClassFieldProps {
+  label: string;
+  choice: ClassChoice;
+  classes: InstanceClass[];
+  /** A server may tell how many processors its machine has. */
+  isCpuTold: boolean;
+  error?: string | false;
+  onChange: (next: Partial<ClassChoice>) => void;
+}
+
+export function ClassField({ label, choice, classes, isCpuTold, error, onChange }: ClassFieldProps) {
+  const t = useT();
+  return (
+    <>
+      <Select
+        label={label}
+        required
+        allowDeselect={false}
+        data={[
+          ...classes.map((item) => ({
+            value: item.name,
+            label: t('addInstance.classText', {
+              name: item.name,
+              cpu: item.cpu_count,
+              memory: formatBytes(item.memory_bytes),
+            }),
+          })),
+          { value: CUSTOM, label: t('addInstance.customSize') },
+        ]}
+        value={choice.instanceClass}
+        onChange={(instanceClass) => onChange({ instanceClass })}
+        error={error}
+      />
+      {choice.instanceClass === CUSTOM && (
+        <Group grow align="flex-start" gap="sm">
+          <TextInput
+            label={t('addInstance.memory')}
+            required
+            placeholder="24 GiB"
+            value={choice.memory}
+            error={isSizeUnreadable(choice.memory) && t('enable.wrongSize')}
+            onChange={(event) => onChange({ memory: event.currentTarget.value })}
+          />
+          <NumberInput
+            label={t('addInstance.cpus')}
+            required={!isCpuTold}
+            placeholder={isCpuTold ? t('addInstance.cpusTold') : undefined}
+            min={1}
+            max={1024}
+            allowDecimal={false}
+            value={choice.cpus}
+            onChange={(cpus) => onChange({ cpus: typeof cpus === 'number' ? cpus : '' })}
+          />
+        </Group>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query';
+import { ChartPanel } from '@/charts/ChartPanel';
+import { buildTimeChart } from '@/charts/timeChartModel';
+import { unitOf } from '@/charts/units';
+import { QueryView } from '@/components/QueryView';
+import { useT, useToldMetric } from '@/lib/i18n/context';
+import { incidentSeriesQuery, type IncidentDetail, type IncidentSeries } from './api';
+
+/** The hour around the opening: the incident's own metric, or one that shows the state it is about. */
+export function IncidentChart({ incident, instance }: { incident: IncidentDetail; instance: string }) {
+  const series = useQuery(incidentSeriesQuery(instance, incident));
+  return <QueryView query={series}>{(data) => <Chart incident={incident} answer={data} />}</QueryView>;
+}
+
+function Chart({ incident, answer }: { incident: IncidentDetail; answer: IncidentSeries }) {
+  const t = useT();
+  const told = useToldMetric();
+  const [found] = answer.series;
+  if (!found) return null;
+  const { title, formula } = told(found);
+  const times = answer.times.map((at) => at * 1000);
+  const opened = Date.parse(incident.opened_at);
+  const model = buildTimeChart({
+    series: [
+      {
+        key: found.name,
+        label: title,
+        formula,
+        color: 1,
+        samples: times.map((at, index) => [at, found.values[index] ?? null] as const),
+      },
+    ],
+    from: times[0] ?? opened,
+    to: times.at(-1) ?? opened,
+    unit: unitOf(found.unit),
+    annotations: [
+      { at: opened, label: t('incidents.opened') },
+      ...(incident.resolved_at
+        ? [{ at: Date.parse(incident.resolved_at), label: t('incidents.resolved') }]
+        : []),
+    ],
+  });
+  return <ChartPanel title={title} subject={incident.instance_name} model={model} height={150} />;
+}

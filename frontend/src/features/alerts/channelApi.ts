@@ -1,0 +1,36 @@
+import { api, unwrap } from '@/api/client';
+import { PAGE_SIZE, pagedQuery } from '@/api/pages';
+import type { components } from '@/api/schema.gen';
+import { useActed } from '@/api/useActed';
+
+export type Channel = components['schemas']['Channel'];
+export type ChannelRequest = components['schemas']['ChannelWriteRequest'];
+
+export const channelsQuery = pagedQuery<Channel>(['channel'], (cursor) =>
+  unwrap(api.GET('/api/v1/channels', { params: { query: { cursor, limit: PAGE_SIZE } } })),
+);
+
+function held(channel: Channel) {
+  return { path: { id: channel.id }, header: { 'If-Match': `"${channel.version}"` } };
+}
+
+export function useChannelSave(channel: Channel | undefined) {
+  return useActed(['channel'], (body: ChannelRequest) =>
+    channel
+      ? unwrap(api.PUT('/api/v1/channels/{id}', { params: held(channel), body }))
+      : unwrap(api.POST('/api/v1/channels', { body })),
+  );
+}
+
+export function useChannelDelete() {
+  return useActed(['channel'], (channel: Channel) =>
+    unwrap(api.DELETE('/api/v1/channels/{id}', { params: held(channel) })),
+  );
+}
+
+/** Its failure is the receiver's answer. */
+export function useChannelTest() {
+  return useActed(['channel'], ({ id }: Channel) =>
+    unwrap(api.POST('/api/v1/channels/{id}/test', { params: { path: { id } } })),
+  );
+}

@@ -1,0 +1,64 @@
+// The form of a channel. The stored secret is never shown: an empty one keeps it. Pure.
+import { readTags, writeTags } from '@/lib/tags';
+import type { Channel, ChannelRequest } from './channelApi';
+
+export const CHANNEL_KINDS = ['webhook', 'slack', 'pagerduty', 'mail'] as const;
+
+export interface ChannelDraft {
+  name: string;
+  kind: Channel['kind'];
+  url: string;
+  secret: string;
+  recipients: string;
+  tags: string;
+  isCriticalOnly: boolean;
+  isEnabled: boolean;
+}
+
+export const newChannel: ChannelDraft = {
+  name: '',
+  kind: 'webhook',
+  url: '',
+  secret: '',
+  recipients: '',
+  tags: '',
+  isCriticalOnly: false,
+  isEnabled: true,
+};
+
+export function channelDraftOf(channel: Channel): ChannelDraft {
+  return {
+    name: channel.name,
+    kind: channel.kind,
+    url: channel.url,
+    secret: '',
+    recipients: channel.recipients.join(', '),
+    tags: writeTags(channel.tags),
+    isCriticalOnly: channel.least_severity === 'critical',
+    isEnabled: channel.is_enabled,
+  };
+}
+
+/** Slack's address is its secret; PagerDuty has a usual one. */
+export function hasUrl({ kind }: ChannelDraft): boolean {
+  return kind === 'webhook' || kind === 'pagerduty';
+}
+
+/** Whether the stored secret would go to another address: it is given again then. */
+export function isSecretDue(draft: ChannelDraft, channel?: Channel): boolean {
+  if (draft.kind === 'mail') return false;
+  return !channel?.has_secret || (hasUrl(draft) && draft.url !== channel.url);
+}
+
+export function channelRequest(draft: ChannelDraft): ChannelRequest {
+  return {
+    name: draft.name,
+    kind: draft.kind,
+    url: hasUrl(draft) ? draft.url.trim() : '',
+    ...(draft.kind !== 'mail' && draft.secret ? { secret: draft.secret.trim() } : {}),
+    recipients: draft.kind === 'mail' ? draft.recipients.split(/[\s,]+/).filter(Boolean) : [],
+    tags: readTags(draft.tags) ?? {},
+    least_severity: draft.isCriticalOnly ? 'critical' : 'warning',
+    is_enabled: draft.isEnabled,
+  };
+}

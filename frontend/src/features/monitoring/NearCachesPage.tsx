@@ -1,0 +1,92 @@
+// The near caches of an instance: which there are, what they answer, what they cost writers, and how to start one.
+import { Button, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useCan } from '@/api/session';
+import { ErrorPanel } from '@/components/ErrorPanel';
+import { FindingList } from '@/components/FindingList';
+import { IconRefresh } from '@/components/icons';
+import { Panel } from '@/components/Panel';
+import { QueryView } from '@/components/QueryView';
+import { Statements } from '@/components/Statements';
+import { useFindingActionPage } from '@/components/useFindingAction';
+import { useT } from '@/lib/i18n/context';
+import { nearCachesQuery, nearPrerequisitesQuery, type NearPrerequisites } from './nearApi';
+import { NearCharts } from './NearCharts';
+import { NearTable } from './NearTable';
+import classes from './near.module.css';
+
+export function NearCachesPage() {
+  const t = useT();
+  const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
+  const { range = '1h' } = useSearch({ from: '/console/instances/$instanceId/near' });
+  const navigate = useNavigate({ from: '/instances/$instanceId/near' });
+  const nears = useQuery(nearCachesQuery(instanceId));
+  const hasSome = (nears.data?.items.length ?? 0) > 0;
+  const charts = (
+    <NearCharts
+      instanceId={instanceId}
+      range={range}
+      onRange={(next) => void navigate({ search: { range: next }, replace: true })}
+    />
+  );
+  return (
+    <Stack gap="md">
+      <Panel title={t('instance.room.near')} description={t('near.hint')} flush>
+        <QueryView query={nears}>{({ items }) => <NearTable items={items} />}</QueryView>
+      </Panel>
+      {hasSome && charts}
+      <PrerequisitesAndStart instanceId={instanceId} />
+      {nears.data && !hasSome && charts}
+    </Stack>
+  );
+}
+
+function PrerequisitesAndStart({ instanceId }: { instanceId: string }) {
+  const t = useT();
+  const canChange = useCan('operator');
+  const check = useQuery(nearPrerequisitesQuery(instanceId));
+  const act = useFindingActionPage(instanceId);
+  return (
+    <>
+      <Panel
+        title={t('prerequisites.title')}
+        description={check.data && t(check.data.is_ready ? 'near.ready' : 'near.notReady')}
+        actions={
+          <Button
+            variant="default"
+            leftSection={<IconRefresh size={14} />}
+            loading={check.isFetching}
+            onClick={() => void check.refetch()}
+          >
+            {t('prerequisites.check')}
+          </Button>
+        }
+      >
+        {act.error && <ErrorPanel error={act.error} />}
+        <QueryView query={check}>
+          {(data) => (
+            <FindingList
+              findings={data.findings}
+              onAct={canChange ? act.run : undefined}
+              isBusy={act.isPending}
+            />
+          )}
+        </QueryView>
+      </Panel>
+      {check.data && <Start check={check.data} />}
+    </>
+  );
+}
+
+function Start({ check }: { check: NearPrerequisites }) {
+  const t = useT();
+  return (
+    <Panel title={t('near.start')} description={t('near.startHint')}>
+      <h3 className={classes.where}>{t('near.onServer')}</h3>
+      <Statements lines={check.statements} />
+      <h3 className={classes.where}>{t('near.onHost')}</h3>
+      <Statements lines={[check.command]} />
+    </Panel>
+  );
+}

@@ -1,0 +1,106 @@
+import { DataTable, type Column } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { Identifier } from '@/components/Identifier';
+import { Moment } from '@/components/Moment';
+import { StatusBadge } from '@/components/StatusBadge';
+import { formatBytes } from '@/lib/bytes';
+import { useT, type Translate } from '@/lib/i18n/context';
+import { ABSENT, formatCompact, formatDuration, formatPercent, formatRate } from '@/lib/number';
+import type { Tone } from '@/lib/tone';
+import type { NearCache } from './nearApi';
+
+const TONES: Record<NearCache['state'], Tone> = { serving: 'ok', waiting: 'warn', detached: 'danger' };
+
+/** The near caches of one server, as the newest poll found them. */
+export function NearTable({ items }: { items: NearCache[] }) {
+  const t = useT();
+  return (
+    <DataTable
+      label={t('instance.room.near')}
+      rows={items}
+      rowKey={(near) => `${near.name} ${near.attachment}`}
+      columns={columnsOf(t)}
+      empty={<EmptyState title={t('near.none')} hint={t('near.noneHint')} />}
+    />
+  );
+}
+
+function columnsOf(t: Translate): Column<NearCache>[] {
+  return [
+    {
+      key: 'name',
+      header: t('near.name'),
+      render: (near) => <Identifier name={near.name} />,
+      sortValue: (near) => near.name,
+    },
+    {
+      key: 'state',
+      header: t('near.state'),
+      render: ({ state }) => (
+        <StatusBadge tone={TONES[state]} title={t(`near.stateHint.${state}`)}>
+          {t(`near.state.${state}`)}
+        </StatusBadge>
+      ),
+      sortValue: (near) => near.state,
+    },
+    { key: 'address', header: t('near.address'), isSecondary: true, render: (near) => near.address },
+    {
+      ...figure('hitRatio', t('near.hitRatio'), ratioOf),
+      render: (near) => formatPercent(ratioOf(near)),
+    },
+    {
+      ...figure('hitRate', t('near.hitRate'), (near) => near.hits_per_second),
+      render: (near) => formatRate(near.hits_per_second),
+    },
+    {
+      ...figure('missRate', t('near.missRate'), (near) => near.misses_per_second, true),
+      render: (near) => formatRate(near.misses_per_second),
+    },
+    figure('entries', t('near.entries'), (near) => near.entries, true),
+    {
+      ...figure('bytes', t('instance.memory'), (near) => near.stored_bytes, true),
+      render: (near) => formatBytes(near.stored_bytes),
+    },
+    {
+      ...figure('lag', t('near.lag'), (near) => near.lag_ms, true),
+      render: (near) => formatDuration(near.lag_ms / 1000, t),
+    },
+    {
+      ...figure('waited', t('near.waited'), (near) => near.writers_waited, true),
+      render: (near) => waitedText(near, t),
+    },
+    {
+      key: 'seen',
+      header: t('near.seen'),
+      isSecondary: true,
+      render: (near) => <Moment at={near.seen_at} relative />,
+      sortValue: (near) => near.seen_at,
+    },
+  ];
+}
+
+function figure(
+  key: string,
+  header: string,
+  value: (near: NearCache) => number | null,
+  isSecondary = false,
+): Column<NearCache> {
+  return {
+    key,
+    header,
+    align: 'right',
+    isSecondary,
+    render: (near) => formatCompact(value(near)),
+    sortValue: value,
+  };
+}
+
+function ratioOf({ hits, misses }: NearCache): number | null {
+  return hits + misses > 0 ? (100 * hits) / (hits + misses) : null;
+}
+
+/** How many writers, and how long each of them. */
+function waitedText({ writers_waited: count, writer_wait_ms: each }: NearCache, t: Translate): string {
+  if (each === null) return ABSENT;
+  return `${formatCompact(count)} × ${formatDuration(each / 1000, t)}`;
+}

@@ -1,0 +1,9 @@
+import type { Translate } from '@/lib/i18n/context';
+import type { FleetApply } from './api';
+
+/** What goes to the instances, in a few words. */
+export function subjectOf(t: Translate, apply: FleetApply): string {
+  return apply.kind === 'upgrade'
+    ? t('rollout.upgradeTo', { version: String(apply.minor_version) })
+    : `${apply.template_name} · ${t('templates.versionNumber', { number: apply.template_version })}`;
+}
