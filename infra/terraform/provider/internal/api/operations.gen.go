@@ -180,6 +180,30 @@ func (e ChangeState) Valid() bool {
 	}
 }
 
+// Defines values for ChannelKind.
+const (
+	ChannelKindMail      ChannelKind = "mail"
+	ChannelKindPagerduty ChannelKind = "pagerduty"
+	ChannelKindSlack     ChannelKind = "slack"
+	ChannelKindWebhook   ChannelKind = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the ChannelKind enum.
+func (e ChannelKind) Valid() bool {
+	switch e {
+	case ChannelKindMail:
+		return true
+	case ChannelKindPagerduty:
+		return true
+	case ChannelKindSlack:
+		return true
+	case ChannelKindWebhook:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ComparisonEnum.
 const (
 	ComparisonEnumGe ComparisonEnum = "ge"
@@ -265,8 +289,12 @@ const (
 	MetricEnumBufferPoolRequestsPerSecond   MetricEnum = "buffer_pool_requests_per_second"
 	MetricEnumCacheSizeBytes                MetricEnum = "cache_size_bytes"
 	MetricEnumCachedQueries                 MetricEnum = "cached_queries"
+	MetricEnumChangeFailed                  MetricEnum = "change_failed"
 	MetricEnumConnections                   MetricEnum = "connections"
 	MetricEnumContainedErrorsPerSecond      MetricEnum = "contained_errors_per_second"
+	MetricEnumDifferencesPerSecond          MetricEnum = "differences_per_second"
+	MetricEnumDriftedParameters             MetricEnum = "drifted_parameters"
+	MetricEnumEngineLost                    MetricEnum = "engine_lost"
 	MetricEnumEvictionsPerSecond            MetricEnum = "evictions_per_second"
 	MetricEnumFragmentation                 MetricEnum = "fragmentation"
 	MetricEnumFreeMemoryBytes               MetricEnum = "free_memory_bytes"
@@ -277,6 +305,14 @@ const (
 	MetricEnumInvalidationsPerSecond        MetricEnum = "invalidations_per_second"
 	MetricEnumLookupsPerSecond              MetricEnum = "lookups_per_second"
 	MetricEnumMemoryUsedRatio               MetricEnum = "memory_used_ratio"
+	MetricEnumMissesPerSecond               MetricEnum = "misses_per_second"
+	MetricEnumNearCaches                    MetricEnum = "near_caches"
+	MetricEnumNearCachesDetached            MetricEnum = "near_caches_detached"
+	MetricEnumNearHitRatio                  MetricEnum = "near_hit_ratio"
+	MetricEnumNearHitsPerSecond             MetricEnum = "near_hits_per_second"
+	MetricEnumNearMissesPerSecond           MetricEnum = "near_misses_per_second"
+	MetricEnumNearWaitsPerSecond            MetricEnum = "near_waits_per_second"
+	MetricEnumNearWriterWait                MetricEnum = "near_writer_wait"
 	MetricEnumNotCachedPerSecond            MetricEnum = "not_cached_per_second"
 	MetricEnumObservedHitRatio              MetricEnum = "observed_hit_ratio"
 	MetricEnumObservedSavedTime             MetricEnum = "observed_saved_time"
@@ -289,10 +325,13 @@ const (
 	MetricEnumSavedTime                     MetricEnum = "saved_time"
 	MetricEnumSelectHitRatio                MetricEnum = "select_hit_ratio"
 	MetricEnumSelectsPerSecond              MetricEnum = "selects_per_second"
+	MetricEnumServerReadsPerSecond          MetricEnum = "server_reads_per_second"
 	MetricEnumSlowQueriesPerSecond          MetricEnum = "slow_queries_per_second"
 	MetricEnumStaleHitsPerSecond            MetricEnum = "stale_hits_per_second"
+	MetricEnumUnreachable                   MetricEnum = "unreachable"
 	MetricEnumUptimeSeconds                 MetricEnum = "uptime_seconds"
 	MetricEnumUsedBytes                     MetricEnum = "used_bytes"
+	MetricEnumVerifiedPerSecond             MetricEnum = "verified_per_second"
 	MetricEnumWriteShare                    MetricEnum = "write_share"
 	MetricEnumWritesPerSecond               MetricEnum = "writes_per_second"
 )
@@ -310,9 +349,17 @@ func (e MetricEnum) Valid() bool {
 		return true
 	case MetricEnumCachedQueries:
 		return true
+	case MetricEnumChangeFailed:
+		return true
 	case MetricEnumConnections:
 		return true
 	case MetricEnumContainedErrorsPerSecond:
+		return true
+	case MetricEnumDifferencesPerSecond:
+		return true
+	case MetricEnumDriftedParameters:
+		return true
+	case MetricEnumEngineLost:
 		return true
 	case MetricEnumEvictionsPerSecond:
 		return true
@@ -333,6 +380,22 @@ func (e MetricEnum) Valid() bool {
 	case MetricEnumLookupsPerSecond:
 		return true
 	case MetricEnumMemoryUsedRatio:
+		return true
+	case MetricEnumMissesPerSecond:
+		return true
+	case MetricEnumNearCaches:
+		return true
+	case MetricEnumNearCachesDetached:
+		return true
+	case MetricEnumNearHitRatio:
+		return true
+	case MetricEnumNearHitsPerSecond:
+		return true
+	case MetricEnumNearMissesPerSecond:
+		return true
+	case MetricEnumNearWaitsPerSecond:
+		return true
+	case MetricEnumNearWriterWait:
 		return true
 	case MetricEnumNotCachedPerSecond:
 		return true
@@ -358,13 +421,19 @@ func (e MetricEnum) Valid() bool {
 		return true
 	case MetricEnumSelectsPerSecond:
 		return true
+	case MetricEnumServerReadsPerSecond:
+		return true
 	case MetricEnumSlowQueriesPerSecond:
 		return true
 	case MetricEnumStaleHitsPerSecond:
 		return true
+	case MetricEnumUnreachable:
+		return true
 	case MetricEnumUptimeSeconds:
 		return true
 	case MetricEnumUsedBytes:
+		return true
+	case MetricEnumVerifiedPerSecond:
 		return true
 	case MetricEnumWriteShare:
 		return true
@@ -387,6 +456,27 @@ func (e ModeEnum) Valid() bool {
 	case ModeEnumMerge:
 		return true
 	case ModeEnumOverwrite:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NearCacheStateEnum.
+const (
+	NearCacheStateEnumDetached NearCacheStateEnum = "detached"
+	NearCacheStateEnumServing  NearCacheStateEnum = "serving"
+	NearCacheStateEnumWaiting  NearCacheStateEnum = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the NearCacheStateEnum enum.
+func (e NearCacheStateEnum) Valid() bool {
+	switch e {
+	case NearCacheStateEnumDetached:
+		return true
+	case NearCacheStateEnumServing:
+		return true
+	case NearCacheStateEnumWaiting:
 		return true
 	default:
 		return false
@@ -777,8 +867,12 @@ type AlertRuleWriteRequest struct {
 	// * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
 	// * `cache_size_bytes` - cache_size_bytes
 	// * `cached_queries` - cached_queries
+	// * `change_failed` - change_failed
 	// * `connections` - connections
 	// * `contained_errors_per_second` - contained_errors_per_second
+	// * `differences_per_second` - differences_per_second
+	// * `drifted_parameters` - drifted_parameters
+	// * `engine_lost` - engine_lost
 	// * `evictions_per_second` - evictions_per_second
 	// * `fragmentation` - fragmentation
 	// * `free_memory_bytes` - free_memory_bytes
@@ -789,6 +883,14 @@ type AlertRuleWriteRequest struct {
 	// * `invalidations_per_second` - invalidations_per_second
 	// * `lookups_per_second` - lookups_per_second
 	// * `memory_used_ratio` - memory_used_ratio
+	// * `misses_per_second` - misses_per_second
+	// * `near_caches` - near_caches
+	// * `near_caches_detached` - near_caches_detached
+	// * `near_hit_ratio` - near_hit_ratio
+	// * `near_hits_per_second` - near_hits_per_second
+	// * `near_misses_per_second` - near_misses_per_second
+	// * `near_waits_per_second` - near_waits_per_second
+	// * `near_writer_wait` - near_writer_wait
 	// * `not_cached_per_second` - not_cached_per_second
 	// * `observed_hit_ratio` - observed_hit_ratio
 	// * `observed_saved_time` - observed_saved_time
@@ -801,10 +903,13 @@ type AlertRuleWriteRequest struct {
 	// * `saved_time` - saved_time
 	// * `select_hit_ratio` - select_hit_ratio
 	// * `selects_per_second` - selects_per_second
+	// * `server_reads_per_second` - server_reads_per_second
 	// * `slow_queries_per_second` - slow_queries_per_second
 	// * `stale_hits_per_second` - stale_hits_per_second
+	// * `unreachable` - unreachable
 	// * `uptime_seconds` - uptime_seconds
 	// * `used_bytes` - used_bytes
+	// * `verified_per_second` - verified_per_second
 	// * `write_share` - write_share
 	// * `writes_per_second` - writes_per_second
 	Metric MetricEnum `json:"metric"`
@@ -933,6 +1038,9 @@ type CacheStateStateEnum string
 
 // CacheStatus defines model for CacheStatus.
 type CacheStatus struct {
+	// Connections null: the engine does not count them.
+	Connections *ServedConnections `json:"connections"`
+
 	// Counters Qcache_* and Fqc_* as the server says.
 	Counters map[string]string `json:"counters"`
 
@@ -960,12 +1068,18 @@ type CacheType int
 
 // Change defines model for Change.
 type Change struct {
-	ApprovedBy string            `json:"approved_by"`
-	At         *time.Time        `json:"at"`
-	CreatedAt  time.Time         `json:"created_at"`
-	CreatedBy  string            `json:"created_by"`
-	Findings   []InstanceFinding `json:"findings"`
-	FinishedAt *time.Time        `json:"finished_at"`
+	ApprovedBy string     `json:"approved_by"`
+	At         *time.Time `json:"at"`
+
+	// Changed The first parameters that it changes.
+	Changed []Changed `json:"changed"`
+
+	// ChangedCount How many parameters it changes.
+	ChangedCount int               `json:"changed_count"`
+	CreatedAt    time.Time         `json:"created_at"`
+	CreatedBy    string            `json:"created_by"`
+	Findings     []InstanceFinding `json:"findings"`
+	FinishedAt   *time.Time        `json:"finished_at"`
 
 	// HasBegun Whether any of its steps was tried on the server.
 	HasBegun         bool         `json:"has_begun"`
@@ -1087,9 +1201,15 @@ type ChangeStep struct {
 type ChangeSummary struct {
 	ApprovedBy string     `json:"approved_by"`
 	At         *time.Time `json:"at"`
-	CreatedAt  time.Time  `json:"created_at"`
-	CreatedBy  string     `json:"created_by"`
-	FinishedAt *time.Time `json:"finished_at"`
+
+	// Changed The first parameters that it changes.
+	Changed []Changed `json:"changed"`
+
+	// ChangedCount How many parameters it changes.
+	ChangedCount int        `json:"changed_count"`
+	CreatedAt    time.Time  `json:"created_at"`
+	CreatedBy    string     `json:"created_by"`
+	FinishedAt   *time.Time `json:"finished_at"`
 
 	// HasBegun Whether any of its steps was tried on the server.
 	HasBegun         bool       `json:"has_begun"`
@@ -1116,6 +1236,95 @@ type ChangeSummary struct {
 	TemplateVersion *int        `json:"template_version"`
 	Version         int         `json:"version"`
 	When            When        `json:"when"`
+}
+
+// Changed defines model for Changed.
+type Changed struct {
+	Name string `json:"name"`
+
+	// New null: the default.
+	New *string `json:"new"`
+	Old *string `json:"old"`
+}
+
+// Channel defines model for Channel.
+type Channel struct {
+	CreatedAt time.Time   `json:"created_at"`
+	HasSecret bool        `json:"has_secret"`
+	Id        string      `json:"id"`
+	IsEnabled bool        `json:"is_enabled"`
+	Kind      ChannelKind `json:"kind"`
+
+	// LastError Of the newest message, if it was not taken.
+	LastError     string                `json:"last_error"`
+	LastSentAt    *time.Time            `json:"last_sent_at"`
+	LeastSeverity AlertSeverity         `json:"least_severity"`
+	Name          string                `json:"name"`
+	Recipients    []openapi_types.Email `json:"recipients"`
+	Tags          map[string]string     `json:"tags"`
+	UpdatedAt     time.Time             `json:"updated_at"`
+	Url           string                `json:"url"`
+	Version       int                   `json:"version"`
+}
+
+// ChannelKind * `mail` - mail
+// * `webhook` - webhook
+// * `slack` - Slack-compatible
+// * `pagerduty` - PagerDuty
+type ChannelKind string
+
+// ChannelWriteRequest defines model for ChannelWriteRequest.
+type ChannelWriteRequest struct {
+	IsEnabled *bool `json:"is_enabled,omitempty"`
+
+	// Kind It stays as it is.
+	//
+	// * `mail` - mail
+	// * `webhook` - webhook
+	// * `slack` - Slack-compatible
+	// * `pagerduty` - PagerDuty
+	Kind ChannelKind `json:"kind"`
+
+	// LeastSeverity critical: nothing but critical incidents.
+	//
+	// * `warning` - warning
+	// * `critical` - critical
+	LeastSeverity *AlertSeverity `json:"least_severity,omitempty"`
+	Name          string         `json:"name"`
+
+	// Recipients Of mail.
+	Recipients *[]openapi_types.Email `json:"recipients,omitempty"`
+
+	// Secret webhook: what messages are signed with; slack: the address of the incoming webhook; pagerduty: the integration key. Never shown again. Left out: the stored one stays, unless `url` changes (`password_required`).
+	Secret *ChannelWriteRequest_Secret `json:"secret,omitempty"`
+
+	// Tags Only incidents of instances with all of these.
+	Tags *map[string]string `json:"tags,omitempty"`
+
+	// Url Of webhook; of pagerduty, if it is not the usual one.
+	Url *ChannelWriteRequest_Url `json:"url,omitempty"`
+}
+
+// ChannelWriteRequestSecret0 defines model for ChannelWriteRequest.Secret.0.
+type ChannelWriteRequestSecret0 = string
+
+// ChannelWriteRequestSecret1 defines model for ChannelWriteRequest.Secret.1.
+type ChannelWriteRequestSecret1 = string
+
+// ChannelWriteRequest_Secret webhook: what messages are signed with; slack: the address of the incoming webhook; pagerduty: the integration key. Never shown again. Left out: the stored one stays, unless `url` changes (`password_required`).
+type ChannelWriteRequest_Secret struct {
+	union json.RawMessage
+}
+
+// ChannelWriteRequestUrl0 defines model for ChannelWriteRequest.Url.0.
+type ChannelWriteRequestUrl0 = string
+
+// ChannelWriteRequestUrl1 defines model for ChannelWriteRequest.Url.1.
+type ChannelWriteRequestUrl1 = string
+
+// ChannelWriteRequest_Url Of webhook; of pagerduty, if it is not the usual one.
+type ChannelWriteRequest_Url struct {
+	union json.RawMessage
 }
 
 // ClassVariablesRequest What expressions may name; an instance class states all four.
@@ -1205,6 +1414,9 @@ type ExpressionRequestRequest struct {
 type Finding struct {
 	Code string `json:"code"`
 
+	// Facts The figures and names of which `seen` and `needed` speak, for a client that tells them itself.
+	Facts *map[string]string `json:"facts,omitempty"`
+
 	// Nearest A value that would fit.
 	Nearest *string `json:"nearest"`
 	Needed  string  `json:"needed"`
@@ -1238,8 +1450,11 @@ type Instance struct {
 	EngineLine string   `json:"engine_line"`
 
 	// EngineObstacle Why the engine serves nothing on this server, in its own words; empty if nothing is in the way.
-	EngineObstacle    string     `json:"engine_obstacle"`
-	EngineVersion     string     `json:"engine_version"`
+	EngineObstacle string `json:"engine_obstacle"`
+	EngineVersion  string `json:"engine_version"`
+
+	// FqcVersion @@fqc_version; empty without the engine.
+	FqcVersion        string     `json:"fqc_version"`
 	HasEngine         bool       `json:"has_engine"`
 	Id                string     `json:"id"`
 	InstanceClass     string     `json:"instance_class"`
@@ -1316,6 +1531,9 @@ type InstanceCreateRequest struct {
 type InstanceFinding struct {
 	Action *Action `json:"action"`
 	Code   string  `json:"code"`
+
+	// Facts The figures and names of which `seen` and `needed` speak, for a client that tells them itself.
+	Facts *map[string]string `json:"facts,omitempty"`
 
 	// Nearest A value that would fit.
 	Nearest *string `json:"nearest"`
@@ -1394,8 +1612,12 @@ type InstanceState string
 // * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
 // * `cache_size_bytes` - cache_size_bytes
 // * `cached_queries` - cached_queries
+// * `change_failed` - change_failed
 // * `connections` - connections
 // * `contained_errors_per_second` - contained_errors_per_second
+// * `differences_per_second` - differences_per_second
+// * `drifted_parameters` - drifted_parameters
+// * `engine_lost` - engine_lost
 // * `evictions_per_second` - evictions_per_second
 // * `fragmentation` - fragmentation
 // * `free_memory_bytes` - free_memory_bytes
@@ -1406,6 +1628,14 @@ type InstanceState string
 // * `invalidations_per_second` - invalidations_per_second
 // * `lookups_per_second` - lookups_per_second
 // * `memory_used_ratio` - memory_used_ratio
+// * `misses_per_second` - misses_per_second
+// * `near_caches` - near_caches
+// * `near_caches_detached` - near_caches_detached
+// * `near_hit_ratio` - near_hit_ratio
+// * `near_hits_per_second` - near_hits_per_second
+// * `near_misses_per_second` - near_misses_per_second
+// * `near_waits_per_second` - near_waits_per_second
+// * `near_writer_wait` - near_writer_wait
 // * `not_cached_per_second` - not_cached_per_second
 // * `observed_hit_ratio` - observed_hit_ratio
 // * `observed_saved_time` - observed_saved_time
@@ -1418,10 +1648,13 @@ type InstanceState string
 // * `saved_time` - saved_time
 // * `select_hit_ratio` - select_hit_ratio
 // * `selects_per_second` - selects_per_second
+// * `server_reads_per_second` - server_reads_per_second
 // * `slow_queries_per_second` - slow_queries_per_second
 // * `stale_hits_per_second` - stale_hits_per_second
+// * `unreachable` - unreachable
 // * `uptime_seconds` - uptime_seconds
 // * `used_bytes` - used_bytes
+// * `verified_per_second` - verified_per_second
 // * `write_share` - write_share
 // * `writes_per_second` - writes_per_second
 type MetricEnum string
@@ -1453,6 +1686,52 @@ type MinorVersions struct {
 // * `overwrite` - overwrite
 type ModeEnum string
 
+// NearCache defines model for NearCache.
+type NearCache struct {
+	Address string `json:"address"`
+
+	// AttachedAt Of the first poll that found it.
+	AttachedAt time.Time `json:"attached_at"`
+	Attachment int       `json:"attachment"`
+	Entries    int       `json:"entries"`
+	Hits       int       `json:"hits"`
+
+	// HitsPerSecond Between the two newest polls; null: there was one alone.
+	HitsPerSecond *float64 `json:"hits_per_second"`
+
+	// LagMs How long its last acknowledgement took.
+	LagMs float64 `json:"lag_ms"`
+
+	// LeaseMs What was left of its lease.
+	LeaseMs         float64  `json:"lease_ms"`
+	Misses          int      `json:"misses"`
+	MissesPerSecond *float64 `json:"misses_per_second"`
+	Name            string   `json:"name"`
+	Protocol        int      `json:"protocol"`
+
+	// SeenAt Of the newest poll that found it.
+	SeenAt time.Time `json:"seen_at"`
+
+	// State serving: its lease runs. waiting: it is attached, without a lease. detached: it is gone, and stays in the list for a day.
+	State       NearCacheStateEnum `json:"state"`
+	StoredBytes int                `json:"stored_bytes"`
+
+	// Tables Tables of which it may hold results.
+	Tables int `json:"tables"`
+
+	// WaitedMs How long they waited together.
+	WaitedMs float64 `json:"waited_ms"`
+
+	// WriterWaitMs How long a writer that waited for it did, on average.
+	WriterWaitMs *float64 `json:"writer_wait_ms"`
+
+	// WritersWaited Writers that have waited for it.
+	WritersWaited int `json:"writers_waited"`
+}
+
+// NearCacheStateEnum defines model for NearCacheStateEnum.
+type NearCacheStateEnum string
+
 // PaginatedChangeSummaryList defines model for PaginatedChangeSummaryList.
 type PaginatedChangeSummaryList struct {
 	Items []ChangeSummary `json:"items"`
@@ -1467,6 +1746,17 @@ type PaginatedChangeSummaryList struct {
 // PaginatedInstanceClassList defines model for PaginatedInstanceClassList.
 type PaginatedInstanceClassList struct {
 	Items []InstanceClass `json:"items"`
+
+	// Next Pass as `cursor`; null at the end.
+	Next *string `json:"next"`
+
+	// Previous Pass as `cursor`; null at the end.
+	Previous *string `json:"previous"`
+}
+
+// PaginatedNearCacheList defines model for PaginatedNearCacheList.
+type PaginatedNearCacheList struct {
+	Items []NearCache `json:"items"`
 
 	// Next Pass as `cursor`; null at the end.
 	Next *string `json:"next"`
@@ -1705,6 +1995,15 @@ type RuleOverrideRequest struct {
 	Threshold *float64 `json:"threshold,omitempty"`
 }
 
+// ServedConnections defines model for ServedConnections.
+type ServedConnections struct {
+	// All Without those of the control plane.
+	All int `json:"all"`
+
+	// Served For which the cache is on.
+	Served int `json:"served"`
+}
+
 // SizeRule * `result_set` - result_set
 // * `buffer_pool` - buffer_pool
 // * `curve` - curve
@@ -1752,11 +2051,13 @@ type Template struct {
 
 // TemplateCreateRequest defines model for TemplateCreateRequest.
 type TemplateCreateRequest struct {
-	Description *string            `json:"description,omitempty"`
-	EngineLine  *string            `json:"engine_line,omitempty"`
-	Name        string             `json:"name"`
-	Note        *string            `json:"note,omitempty"`
-	Values      *map[string]string `json:"values,omitempty"`
+	Description *string `json:"description,omitempty"`
+
+	// EngineLine Default: the line of most instances, or 5.7.
+	EngineLine *string            `json:"engine_line,omitempty"`
+	Name       string             `json:"name"`
+	Note       *string            `json:"note,omitempty"`
+	Values     *map[string]string `json:"values,omitempty"`
 }
 
 // TemplateDetail defines model for TemplateDetail.
@@ -1924,6 +2225,24 @@ type ChangesAbortCreateParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ChannelsCreateParams defines parameters for ChannelsCreate.
+type ChannelsCreateParams struct {
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ChannelsDestroyParams defines parameters for ChannelsDestroy.
+type ChannelsDestroyParams struct {
+	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// ChannelsUpdateParams defines parameters for ChannelsUpdate.
+type ChannelsUpdateParams struct {
+	// IfMatch The ETag that was read, or *. 428 without it, 412 if the resource has changed in the meantime.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // ExpressionsEvaluateParams defines parameters for ExpressionsEvaluate.
 type ExpressionsEvaluateParams struct {
 	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
@@ -1988,6 +2307,15 @@ type InstancesChangesCreateParams struct {
 
 	// IfMatch The ETag that the request was planned on: 412 if the resource has changed in the meantime.
 	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// InstancesNearCachesListParams defines parameters for InstancesNearCachesList.
+type InstancesNearCachesListParams struct {
+	// Cursor The pagination cursor value.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Number of results to return per page.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // InstancesProxyParams defines parameters for InstancesProxy.
@@ -2072,6 +2400,12 @@ type AlertRulesUpdateJSONRequestBody = AlertRuleWriteRequest
 // ChangesPreviewJSONRequestBody defines body for ChangesPreview for application/json ContentType.
 type ChangesPreviewJSONRequestBody = PreviewRequestRequest
 
+// ChannelsCreateJSONRequestBody defines body for ChannelsCreate for application/json ContentType.
+type ChannelsCreateJSONRequestBody = ChannelWriteRequest
+
+// ChannelsUpdateJSONRequestBody defines body for ChannelsUpdate for application/json ContentType.
+type ChannelsUpdateJSONRequestBody = ChannelWriteRequest
+
 // ExpressionsEvaluateJSONRequestBody defines body for ExpressionsEvaluate for application/json ContentType.
 type ExpressionsEvaluateJSONRequestBody = ExpressionRequestRequest
 
@@ -2107,6 +2441,130 @@ type TemplatesPartialUpdateJSONRequestBody = PatchedTemplateUpdateRequest
 
 // TokensCreateJSONRequestBody defines body for TokensCreate for application/json ContentType.
 type TokensCreateJSONRequestBody = TokenCreateRequest
+
+// AsChannelWriteRequestSecret0 returns the union data inside the ChannelWriteRequest_Secret as a ChannelWriteRequestSecret0
+func (t ChannelWriteRequest_Secret) AsChannelWriteRequestSecret0() (ChannelWriteRequestSecret0, error) {
+	var body ChannelWriteRequestSecret0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromChannelWriteRequestSecret0 overwrites any union data inside the ChannelWriteRequest_Secret as the provided ChannelWriteRequestSecret0
+func (t *ChannelWriteRequest_Secret) FromChannelWriteRequestSecret0(v ChannelWriteRequestSecret0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeChannelWriteRequestSecret0 performs a merge with any union data inside the ChannelWriteRequest_Secret, using the provided ChannelWriteRequestSecret0
+func (t *ChannelWriteRequest_Secret) MergeChannelWriteRequestSecret0(v ChannelWriteRequestSecret0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsChannelWriteRequestSecret1 returns the union data inside the ChannelWriteRequest_Secret as a ChannelWriteRequestSecret1
+func (t ChannelWriteRequest_Secret) AsChannelWriteRequestSecret1() (ChannelWriteRequestSecret1, error) {
+	var body ChannelWriteRequestSecret1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromChannelWriteRequestSecret1 overwrites any union data inside the ChannelWriteRequest_Secret as the provided ChannelWriteRequestSecret1
+func (t *ChannelWriteRequest_Secret) FromChannelWriteRequestSecret1(v ChannelWriteRequestSecret1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeChannelWriteRequestSecret1 performs a merge with any union data inside the ChannelWriteRequest_Secret, using the provided ChannelWriteRequestSecret1
+func (t *ChannelWriteRequest_Secret) MergeChannelWriteRequestSecret1(v ChannelWriteRequestSecret1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ChannelWriteRequest_Secret) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ChannelWriteRequest_Secret) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsChannelWriteRequestUrl0 returns the union data inside the ChannelWriteRequest_Url as a ChannelWriteRequestUrl0
+func (t ChannelWriteRequest_Url) AsChannelWriteRequestUrl0() (ChannelWriteRequestUrl0, error) {
+	var body ChannelWriteRequestUrl0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromChannelWriteRequestUrl0 overwrites any union data inside the ChannelWriteRequest_Url as the provided ChannelWriteRequestUrl0
+func (t *ChannelWriteRequest_Url) FromChannelWriteRequestUrl0(v ChannelWriteRequestUrl0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeChannelWriteRequestUrl0 performs a merge with any union data inside the ChannelWriteRequest_Url, using the provided ChannelWriteRequestUrl0
+func (t *ChannelWriteRequest_Url) MergeChannelWriteRequestUrl0(v ChannelWriteRequestUrl0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsChannelWriteRequestUrl1 returns the union data inside the ChannelWriteRequest_Url as a ChannelWriteRequestUrl1
+func (t ChannelWriteRequest_Url) AsChannelWriteRequestUrl1() (ChannelWriteRequestUrl1, error) {
+	var body ChannelWriteRequestUrl1
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromChannelWriteRequestUrl1 overwrites any union data inside the ChannelWriteRequest_Url as the provided ChannelWriteRequestUrl1
+func (t *ChannelWriteRequest_Url) FromChannelWriteRequestUrl1(v ChannelWriteRequestUrl1) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeChannelWriteRequestUrl1 performs a merge with any union data inside the ChannelWriteRequest_Url, using the provided ChannelWriteRequestUrl1
+func (t *ChannelWriteRequest_Url) MergeChannelWriteRequestUrl1(v ChannelWriteRequestUrl1) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ChannelWriteRequest_Url) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ChannelWriteRequest_Url) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -2231,6 +2689,32 @@ type ClientInterface interface {
 	// Give it up. One that is at work undoes what it did.
 	ChangesAbortCreate(ctx context.Context, id string, params *ChangesAbortCreateParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ChannelsCreateWithBody performs a POST /api/v1/channels (the `ChannelsCreate` operationId) request,
+	// with any type of body and a specified content type.
+	ChannelsCreateWithBody(ctx context.Context, params *ChannelsCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChannelsCreate performs a POST /api/v1/channels (the `ChannelsCreate` operationId) request.
+	// Takes a body of the `application/json` content type.
+	ChannelsCreate(ctx context.Context, params *ChannelsCreateParams, body ChannelsCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChannelsDestroy performs a DELETE /api/v1/channels/{id} (the `ChannelsDestroy` operationId) request.
+	ChannelsDestroy(ctx context.Context, id string, params *ChannelsDestroyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChannelsRetrieve performs a GET /api/v1/channels/{id} (the `ChannelsRetrieve` operationId) request.
+	ChannelsRetrieve(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChannelsUpdateWithBody performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request,
+	// with any type of body and a specified content type.
+	//
+	// Replaces the channel; what is left out takes its default, except for the secret.
+	ChannelsUpdateWithBody(ctx context.Context, id string, params *ChannelsUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChannelsUpdate performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request.
+	// Takes a body of the `application/json` content type.
+	//
+	// Replaces the channel; what is left out takes its default, except for the secret.
+	ChannelsUpdate(ctx context.Context, id string, params *ChannelsUpdateParams, body ChannelsUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// EngineLinesList performs a GET /api/v1/engine-lines (the `EngineLinesList` operationId) request.
 	EngineLinesList(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -2335,6 +2819,11 @@ type ClientInterface interface {
 	//
 	// Make a change set of parameters, and approve it if `apply` says so.
 	InstancesChangesCreate(ctx context.Context, id string, params *InstancesChangesCreateParams, body InstancesChangesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// InstancesNearCachesList performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
+	//
+	// The near caches that are attached to the server, and those that were in the last day.
+	InstancesNearCachesList(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesParametersList performs a GET /api/v1/instances/{id}/parameters (the `InstancesParametersList` operationId) request.
 	//
@@ -2580,6 +3069,92 @@ func (c *Operations) ChangesRetrieve(ctx context.Context, id string, reqEditors 
 // Give it up. One that is at work undoes what it did.
 func (c *Operations) ChangesAbortCreate(ctx context.Context, id string, params *ChangesAbortCreateParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangesAbortCreateRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChannelsCreateWithBody performs a POST /api/v1/channels (the `ChannelsCreate` operationId) request,
+// with any type of body and a specified content type.
+func (c *Operations) ChannelsCreateWithBody(ctx context.Context, params *ChannelsCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChannelsCreateRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChannelsCreate performs a POST /api/v1/channels (the `ChannelsCreate` operationId) request.
+// Takes a body of the `application/json` content type.
+func (c *Operations) ChannelsCreate(ctx context.Context, params *ChannelsCreateParams, body ChannelsCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChannelsCreateRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChannelsDestroy performs a DELETE /api/v1/channels/{id} (the `ChannelsDestroy` operationId) request.
+func (c *Operations) ChannelsDestroy(ctx context.Context, id string, params *ChannelsDestroyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChannelsDestroyRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChannelsRetrieve performs a GET /api/v1/channels/{id} (the `ChannelsRetrieve` operationId) request.
+func (c *Operations) ChannelsRetrieve(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChannelsRetrieveRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChannelsUpdateWithBody performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request,
+// with any type of body and a specified content type.
+//
+// Replaces the channel; what is left out takes its default, except for the secret.
+func (c *Operations) ChannelsUpdateWithBody(ctx context.Context, id string, params *ChannelsUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChannelsUpdateRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChannelsUpdate performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request.
+// Takes a body of the `application/json` content type.
+//
+// Replaces the channel; what is left out takes its default, except for the secret.
+func (c *Operations) ChannelsUpdate(ctx context.Context, id string, params *ChannelsUpdateParams, body ChannelsUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChannelsUpdateRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2875,6 +3450,21 @@ func (c *Operations) InstancesChangesCreateWithBody(ctx context.Context, id stri
 // Make a change set of parameters, and approve it if `apply` says so.
 func (c *Operations) InstancesChangesCreate(ctx context.Context, id string, params *InstancesChangesCreateParams, body InstancesChangesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesChangesCreateRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// InstancesNearCachesList performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
+//
+// The near caches that are attached to the server, and those that were in the last day.
+func (c *Operations) InstancesNearCachesList(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewInstancesNearCachesListRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3631,6 +4221,206 @@ func NewChangesAbortCreateRequest(server string, id string, params *ChangesAbort
 	return req, nil
 }
 
+// NewChannelsCreateRequest calls the generic ChannelsCreate builder with application/json body
+func NewChannelsCreateRequest(server string, params *ChannelsCreateParams, body ChannelsCreateJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChannelsCreateRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewChannelsCreateRequestWithBody constructs an http.Request for the ChannelsCreate method, with any body, and a specified content type
+func NewChannelsCreateRequestWithBody(server string, params *ChannelsCreateParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/channels")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewChannelsDestroyRequest constructs an http.Request for the ChannelsDestroy method
+func NewChannelsDestroyRequest(server string, id string, params *ChannelsDestroyParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/channels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewChannelsRetrieveRequest constructs an http.Request for the ChannelsRetrieve method
+func NewChannelsRetrieveRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/channels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChannelsUpdateRequest calls the generic ChannelsUpdate builder with application/json body
+func NewChannelsUpdateRequest(server string, id string, params *ChannelsUpdateParams, body ChannelsUpdateJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChannelsUpdateRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewChannelsUpdateRequestWithBody constructs an http.Request for the ChannelsUpdate method, with any body, and a specified content type
+func NewChannelsUpdateRequestWithBody(server string, id string, params *ChannelsUpdateParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/channels/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewEngineLinesListRequest constructs an http.Request for the EngineLinesList method
 func NewEngineLinesListRequest(server string) (*http.Request, error) {
 	var err error
@@ -4289,6 +5079,79 @@ func NewInstancesChangesCreateRequestWithBody(server string, id string, params *
 			req.Header.Set("If-Match", headerParam1)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewInstancesNearCachesListRequest constructs an http.Request for the InstancesNearCachesList method
+func NewInstancesNearCachesListRequest(server string, id string, params *InstancesNearCachesListParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/instances/%s/near-caches", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -5225,6 +6088,40 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	ChangesAbortCreateWithResponse(ctx context.Context, id string, params *ChangesAbortCreateParams, reqEditors ...RequestEditorFn) (*ChangesAbortCreateResponse, error)
 
+	// ChannelsCreateWithBodyWithResponse performs a POST /api/v1/channels (the `ChannelsCreate` operationId) request,
+	// with any type of body and a specified content type.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	ChannelsCreateWithBodyWithResponse(ctx context.Context, params *ChannelsCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChannelsCreateResponse, error)
+
+	// ChannelsCreateWithResponse performs a POST /api/v1/channels (the `ChannelsCreate` operationId) request.
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	ChannelsCreateWithResponse(ctx context.Context, params *ChannelsCreateParams, body ChannelsCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*ChannelsCreateResponse, error)
+
+	// ChannelsDestroyWithResponse performs a DELETE /api/v1/channels/{id} (the `ChannelsDestroy` operationId) request.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	ChannelsDestroyWithResponse(ctx context.Context, id string, params *ChannelsDestroyParams, reqEditors ...RequestEditorFn) (*ChannelsDestroyResponse, error)
+
+	// ChannelsRetrieveWithResponse performs a GET /api/v1/channels/{id} (the `ChannelsRetrieve` operationId) request.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	ChannelsRetrieveWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ChannelsRetrieveResponse, error)
+
+	// ChannelsUpdateWithBodyWithResponse performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request,
+	// with any type of body and a specified content type.
+	//
+	// Replaces the channel; what is left out takes its default, except for the secret.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	ChannelsUpdateWithBodyWithResponse(ctx context.Context, id string, params *ChannelsUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChannelsUpdateResponse, error)
+
+	// ChannelsUpdateWithResponse performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request.
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Replaces the channel; what is left out takes its default, except for the secret.
+	ChannelsUpdateWithResponse(ctx context.Context, id string, params *ChannelsUpdateParams, body ChannelsUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*ChannelsUpdateResponse, error)
+
 	// EngineLinesListWithResponse performs a GET /api/v1/engine-lines (the `EngineLinesList` operationId) request.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -5353,6 +6250,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Make a change set of parameters, and approve it if `apply` says so.
 	InstancesChangesCreateWithResponse(ctx context.Context, id string, params *InstancesChangesCreateParams, body InstancesChangesCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesChangesCreateResponse, error)
+
+	// InstancesNearCachesListWithResponse performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
+	//
+	// The near caches that are attached to the server, and those that were in the last day.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	InstancesNearCachesListWithResponse(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*InstancesNearCachesListResponse, error)
 
 	// InstancesParametersListWithResponse performs a GET /api/v1/instances/{id}/parameters (the `InstancesParametersList` operationId) request.
 	//
@@ -5850,6 +6754,191 @@ func (r ChangesAbortCreateResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ChangesAbortCreateResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChannelsCreateResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Channel
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r ChannelsCreateResponse) GetJSON201() *Channel {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ChannelsCreateResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChannelsCreateResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChannelsCreateResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChannelsCreateResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChannelsCreateResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChannelsDestroyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ChannelsDestroyResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChannelsDestroyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChannelsDestroyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChannelsDestroyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChannelsDestroyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChannelsRetrieveResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Channel
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChannelsRetrieveResponse) GetJSON200() *Channel {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ChannelsRetrieveResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChannelsRetrieveResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChannelsRetrieveResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChannelsRetrieveResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChannelsRetrieveResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChannelsUpdateResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Channel
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChannelsUpdateResponse) GetJSON200() *Channel {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ChannelsUpdateResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChannelsUpdateResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChannelsUpdateResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChannelsUpdateResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChannelsUpdateResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6426,6 +7515,54 @@ func (r InstancesChangesCreateResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r InstancesChangesCreateResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type InstancesNearCachesListResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PaginatedNearCacheList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r InstancesNearCachesListResponse) GetJSON200() *PaginatedNearCacheList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r InstancesNearCachesListResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r InstancesNearCachesListResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r InstancesNearCachesListResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r InstancesNearCachesListResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r InstancesNearCachesListResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7269,6 +8406,76 @@ func (c *ClientWithResponses) ChangesAbortCreateWithResponse(ctx context.Context
 	return ParseChangesAbortCreateResponse(rsp)
 }
 
+// ChannelsCreateWithBodyWithResponse performs a POST /api/v1/channels (the `ChannelsCreate` operationId) request,
+// with any type of body and a specified content type.
+//
+// Returns a wrapper object for the known response body format(s).
+func (c *ClientWithResponses) ChannelsCreateWithBodyWithResponse(ctx context.Context, params *ChannelsCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChannelsCreateResponse, error) {
+	rsp, err := c.ChannelsCreateWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChannelsCreateResponse(rsp)
+}
+
+// ChannelsCreateWithResponse performs a POST /api/v1/channels (the `ChannelsCreate` operationId) request.
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+func (c *ClientWithResponses) ChannelsCreateWithResponse(ctx context.Context, params *ChannelsCreateParams, body ChannelsCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*ChannelsCreateResponse, error) {
+	rsp, err := c.ChannelsCreate(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChannelsCreateResponse(rsp)
+}
+
+// ChannelsDestroyWithResponse performs a DELETE /api/v1/channels/{id} (the `ChannelsDestroy` operationId) request.
+//
+// Returns a wrapper object for the known response body format(s).
+func (c *ClientWithResponses) ChannelsDestroyWithResponse(ctx context.Context, id string, params *ChannelsDestroyParams, reqEditors ...RequestEditorFn) (*ChannelsDestroyResponse, error) {
+	rsp, err := c.ChannelsDestroy(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChannelsDestroyResponse(rsp)
+}
+
+// ChannelsRetrieveWithResponse performs a GET /api/v1/channels/{id} (the `ChannelsRetrieve` operationId) request.
+//
+// Returns a wrapper object for the known response body format(s).
+func (c *ClientWithResponses) ChannelsRetrieveWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ChannelsRetrieveResponse, error) {
+	rsp, err := c.ChannelsRetrieve(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChannelsRetrieveResponse(rsp)
+}
+
+// ChannelsUpdateWithBodyWithResponse performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request,
+// with any type of body and a specified content type.
+//
+// Replaces the channel; what is left out takes its default, except for the secret.
+//
+// Returns a wrapper object for the known response body format(s).
+func (c *ClientWithResponses) ChannelsUpdateWithBodyWithResponse(ctx context.Context, id string, params *ChannelsUpdateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChannelsUpdateResponse, error) {
+	rsp, err := c.ChannelsUpdateWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChannelsUpdateResponse(rsp)
+}
+
+// ChannelsUpdateWithResponse performs a PUT /api/v1/channels/{id} (the `ChannelsUpdate` operationId) request.
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Replaces the channel; what is left out takes its default, except for the secret.
+func (c *ClientWithResponses) ChannelsUpdateWithResponse(ctx context.Context, id string, params *ChannelsUpdateParams, body ChannelsUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*ChannelsUpdateResponse, error) {
+	rsp, err := c.ChannelsUpdate(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChannelsUpdateResponse(rsp)
+}
+
 // EngineLinesListWithResponse performs a GET /api/v1/engine-lines (the `EngineLinesList` operationId) request.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -7510,6 +8717,19 @@ func (c *ClientWithResponses) InstancesChangesCreateWithResponse(ctx context.Con
 		return nil, err
 	}
 	return ParseInstancesChangesCreateResponse(rsp)
+}
+
+// InstancesNearCachesListWithResponse performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
+//
+// The near caches that are attached to the server, and those that were in the last day.
+//
+// Returns a wrapper object for the known response body format(s).
+func (c *ClientWithResponses) InstancesNearCachesListWithResponse(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*InstancesNearCachesListResponse, error) {
+	rsp, err := c.InstancesNearCachesList(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseInstancesNearCachesListResponse(rsp)
 }
 
 // InstancesParametersListWithResponse performs a GET /api/v1/instances/{id}/parameters (the `InstancesParametersList` operationId) request.
@@ -8016,6 +9236,134 @@ func ParseChangesAbortCreateResponse(rsp *http.Response) (*ChangesAbortCreateRes
 	return response, nil
 }
 
+// ParseChannelsCreateResponse parses an HTTP response from a ChannelsCreateWithResponse call
+func ParseChannelsCreateResponse(rsp *http.Response) (*ChannelsCreateResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChannelsCreateResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Channel
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseChannelsDestroyResponse parses an HTTP response from a ChannelsDestroyWithResponse call
+func ParseChannelsDestroyResponse(rsp *http.Response) (*ChannelsDestroyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChannelsDestroyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseChannelsRetrieveResponse parses an HTTP response from a ChannelsRetrieveWithResponse call
+func ParseChannelsRetrieveResponse(rsp *http.Response) (*ChannelsRetrieveResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChannelsRetrieveResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Channel
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseChannelsUpdateResponse parses an HTTP response from a ChannelsUpdateWithResponse call
+func ParseChannelsUpdateResponse(rsp *http.Response) (*ChannelsUpdateResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChannelsUpdateResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Channel
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseEngineLinesListResponse parses an HTTP response from a EngineLinesListWithResponse call
 func ParseEngineLinesListResponse(rsp *http.Response) (*EngineLinesListResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -8399,6 +9747,39 @@ func ParseInstancesChangesCreateResponse(rsp *http.Response) (*InstancesChangesC
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseInstancesNearCachesListResponse parses an HTTP response from a InstancesNearCachesListWithResponse call
+func ParseInstancesNearCachesListResponse(rsp *http.Response) (*InstancesNearCachesListResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &InstancesNearCachesListResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PaginatedNearCacheList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

@@ -38,6 +38,10 @@ func count(words string) schema.Attribute {
 	return schema.Int64Attribute{Computed: true, MarkdownDescription: words}
 }
 
+func number(words string) schema.Attribute {
+	return schema.Float64Attribute{Computed: true, MarkdownDescription: words}
+}
+
 func flag(words string) schema.Attribute {
 	return schema.BoolAttribute{Computed: true, MarkdownDescription: words}
 }

@@ -31,6 +31,8 @@ type instanceModel struct {
 	PublicKey         types.String   `tfsdk:"public_key"`
 	Tags              types.Map      `tfsdk:"tags"`
 	MaintenanceWindow types.Object   `tfsdk:"maintenance_window"`
+	EngineVersion     types.String   `tfsdk:"engine_version"`
+	FqcVersion        types.String   `tfsdk:"fqc_version"`
 	MinorVersion      types.Int64    `tfsdk:"minor_version"`
 	Timeouts          timeouts.Value `tfsdk:"timeouts"`
 }
@@ -49,6 +51,7 @@ func (m *instanceModel) take(found api.Instance) diag.Diagnostics {
 		m.Port = types.Int64Value(int64(found.Endpoint.Port))
 	}
 	m.IsTLSRequired, m.ProxyEnabled = types.BoolValue(found.Endpoint.IsTlsRequired), types.BoolValue(found.ProxyEnabled)
+	m.EngineVersion, m.FqcVersion = types.StringValue(found.EngineVersion), types.StringValue(found.FqcVersion)
 	m.MinorVersion = integer(found.MinorVersion)
 	var tagged, opened diag.Diagnostics
 	m.Tags, tagged = types.MapValueFrom(context.Background(), types.StringType, found.Tags)

@@ -23,12 +23,18 @@ resource "fqc_instance_parameters" "p" {
 output "resolved" { value = fqc_instance_parameters.p.resolved.table_open_cache }
 output "id" { value = fqc_instance.i.id }
 output "minor" { value = fqc_instance.i.minor_version }
+output "versions" { value = [fqc_instance.i.engine_version, fqc_instance.i.fqc_version] }
 `
 	}
 	w.apply(of("local.small", `team = "a"`))
 	id := w.outputs()["id"]
 	if minor := w.outputs()["minor"].(float64); minor < 20200331 {
 		t.Errorf("the engine's minor version is %v", minor)
+	}
+	for _, version := range w.outputs()["versions"].([]any) {
+		if !strings.Contains(version.(string), ".") {
+			t.Errorf("%q is no version", version)
+		}
 	}
 	w.apply(of("local.medium", `team = "b"`))
 	if w.outputs()["id"] != id {

@@ -40,8 +40,9 @@ func (r *parameterTemplate) Schema(_ context.Context, _ resource.SchemaRequest, 
 			"name":        schema.StringAttribute{Required: true},
 			"description": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("")},
 			"engine_line": schema.StringAttribute{
-				Optional: true, Computed: true, Default: stringdefault.StaticString("5.7"),
-				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+				Optional: true, Computed: true,
+				MarkdownDescription: "As `fqc_versions` lists it; absent: the line of most instances when the template is made.",
+				PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), stringplanmodifier.RequiresReplaceIfConfigured()},
 			},
 			"values":  schema.MapAttribute{Required: true, ElementType: types.StringType, MarkdownDescription: "All of them: what is not here is removed. Expressions are kept byte for byte."},
 			"version": schema.Int64Attribute{Computed: true, MarkdownDescription: "Rises with every change."},
@@ -77,7 +78,10 @@ func (r *parameterTemplate) Create(ctx context.Context, req resource.CreateReque
 	}
 	body := map[string]any{
 		"name": plan.Name.ValueString(), "description": plan.Description.ValueString(),
-		"engine_line": plan.EngineLine.ValueString(), "values": values, "note": r.note,
+		"values": values, "note": r.note,
+	}
+	if !plan.EngineLine.IsUnknown() {
+		body["engine_line"] = plan.EngineLine.ValueString()
 	}
 	made, err := api.Read[api.TemplateDetail](r.TemplatesCreateWithBody(ctx, nil, api.JSON, api.Body(body)))
 	if err != nil {

@@ -1,8 +1,11 @@
 package provider
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
 const templateOf = `
@@ -11,12 +14,14 @@ resource "fqc_parameter_template" "t" {
   values = { %s }
 }
 output "version" { value = fqc_parameter_template.t.version }
+output "line" { value = fqc_parameter_template.t.engine_line }
 `
 
 func template(values string) string { return strings.Replace(templateOf, "%s", values, 1) }
 
 func TestATemplateIsMadeChangedImportedAndDeleted(t *testing.T) {
-	w := needStack(t).workdir(t)
+	s := needStack(t)
+	w := s.workdir(t)
 	w.apply(template(`table_open_cache = "{DBInstanceClassMemory / 262144}", wait_timeout = "600"`))
 	w.configure(template(`table_open_cache = "{DBInstanceClassMemory / 262144}"`))
 	if plan := w.changed(); !strings.Contains(plan, `- "wait_timeout"`) {
@@ -26,6 +31,14 @@ func TestATemplateIsMadeChangedImportedAndDeleted(t *testing.T) {
 	w.unchanged()
 	if version := w.outputs()["version"]; version != 2.0 {
 		t.Errorf("the version is %v, and not the second", version)
+	}
+	found, err := api.Read[api.Instance](s.client.InstancesRetrieve(context.Background(), s.Instances[0].ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Join(strings.Split(found.EngineVersion, ".")[:2], ".")
+	if made := w.outputs()["line"]; !strings.Contains(made.(string), line) {
+		t.Errorf("the template is for %v, and not for the servers of the fleet, %s", made, line)
 	}
 	w.must("state", "rm", "fqc_parameter_template.t")
 	w.must("import", "fqc_parameter_template.t", "terraform-template")

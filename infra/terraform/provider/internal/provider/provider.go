@@ -114,13 +114,13 @@ func stated(given types.String, variable string, at path.Path, diags *diag.Diagn
 
 func (p *fqcProvider) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{
-		newInstance, newParameterTemplate, newInstanceParameters, newQueryCache, newAlertRule, newAPIToken,
+		newInstance, newParameterTemplate, newInstanceParameters, newQueryCache, newAlertRule, newChannel, newAPIToken,
 	}
 }
 
 func (p *fqcProvider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
-		newInstanceClasses, newVersions, newParameters, newTemplates, newPrerequisites, newPreview,
+		newInstanceClasses, newVersions, newParameters, newTemplates, newPrerequisites, newPreview, newNearCaches,
 	}
 }
 

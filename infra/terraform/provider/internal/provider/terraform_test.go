@@ -113,14 +113,22 @@ func (w *workdir) changed() string {
 }
 
 // refused is a plan that fails and says all of these words.
-func (w *workdir) refused(text string, words ...string) {
+func (w *workdir) refused(text string, words ...string) { w.t.Helper(); w.fails(text, words, "plan") }
+
+// refusedByServer: what only the control plane knows fails when it is applied.
+func (w *workdir) refusedByServer(text string, words ...string) {
+	w.t.Helper()
+	w.fails(text, words, "apply", "-auto-approve")
+}
+
+func (w *workdir) fails(text string, words []string, arguments ...string) {
 	w.t.Helper()
 	w.configure(text)
-	code, out := w.run("plan", "-no-color")
+	code, out := w.run(append(arguments, "-no-color")...)
 	plain := strings.Join(strings.Fields(strings.ReplaceAll(out, "│", " ")), " ")
 	for _, each := range words {
 		if code != 1 || !strings.Contains(plain, each) {
-			w.t.Fatalf("the plan does not fail with %q (%d):\n%s", each, code, out)
+			w.t.Fatalf("%s does not fail with %q (%d):\n%s", arguments[0], each, code, out)
 		}
 	}
 }
