@@ -27,7 +27,11 @@ LINE_TESTS := differential histories insight lasting surface \
 # Before tests that have a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD. Without one they skip those, and say so.
 WITH_MYSQL = scripts/fetch-server MySQL 9.7 "$(RUN_DIR)/mysql" >/dev/null || [ $$? -eq 3 ]; \
 	export FQC_MYSQLD="$${FQC_MYSQLD:-$(RUN_DIR)/mysql/sbin/mysqld}"
+# Older ones, below the folder that it is given.
+FETCH_OLDER_MYSQL = for line in 5.7 8.0; do scripts/fetch-server MySQL $$line "$(1)/MySQL-$$line" >/dev/null || { [ $$? -eq 3 ] && \
+	echo "SKIPPED: NO MYSQL $$line SERVER COULD BE HAD; NOTHING WAS TESTED ON THAT LINE"; }; done
 PLUGIN := $(or $(CARGO_TARGET_DIR),target)/release/libfqc.so
+NEAR := $(or $(CARGO_TARGET_DIR),target)/release/fqc-near
 
 ##@ Use it
 up: ready-run ## Build everything and start it: console, API, worker, scheduler and two MariaDB servers, or FLEET=mysql
@@ -46,7 +50,7 @@ logs: ## Follow the logs
 	@$(STACK) logs --run-dir "$(RUN_DIR)"
 
 ##@ Build it
-build: engine backend frontend
+build: engine near backend frontend
 engine: ## Build the plugin into engine/dist/fqc.so
 	@echo "engine: building the plugin, the first time in minutes, then in seconds"
 	@$(CARGO) build --release --locked --quiet -p fqc-plugin
@@ -54,7 +58,7 @@ engine: ## Build the plugin into engine/dist/fqc.so
 	@cd engine && mkdir -p dist && { cmp -s $(PLUGIN) dist/fqc.so || install -m 755 $(PLUGIN) dist/fqc.so; }
 near: ## Build fqc-near, which runs beside an application, and its man page into engine/dist
 	@$(CARGO) build --release --locked --quiet -p fqc-near
-	@cd engine && install -D -m 755 $(or $(CARGO_TARGET_DIR),target)/release/fqc-near dist/fqc-near && dist/fqc-near --man > dist/fqc-near.8
+	@cd engine && { cmp -s $(NEAR) dist/fqc-near || { install -D -m 755 $(NEAR) dist/fqc-near && dist/fqc-near --man > dist/fqc-near.8; }; }
 backend: backend/.venv/ready ## Install the backend and its pinned dependencies into backend/.venv
 frontend: frontend/dist/index.html ## Build the console into frontend/dist
 cli: backend/fqc/.venv/ready ## Install the `fqc` command into backend/fqc/.venv/bin
@@ -64,7 +68,7 @@ sdk-clients: backend/rpc_clients/.venv/ready backend/rpc_clients/node/node_modul
 terraform: ## Build the Terraform provider
 	@cd infra/terraform/provider && go build -buildvcs=false -o bin/terraform-provider-fqc .
 
-packages: $(RUN_DIR)/packages.venv/ready ## Build what others install, into .run/packages: a Debian package of the plugin, `fqc` as wheel and sdist
+packages: $(RUN_DIR)/packages.venv/ready backend frontend ## Build what others install, into .run/packages: Debian packages, and `fqc` as wheel and sdist
 	@$(RUN_DIR)/packages.venv/bin/python scripts/packages/build.py "$(RUN_DIR)/packages"
 
 $(RUN_DIR)/packages.venv/ready: scripts/packages/requirements.lock
@@ -90,6 +94,11 @@ backend/rpc_clients/.venv/ready: backend/rpc_clients/requirements.lock
 backend/rpc_clients/node/node_modules/ready: backend/rpc_clients/node/package-lock.json
 	@cd backend/rpc_clients/node && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
+# Of the linters alone: where there is no build of it for the machine, they say so.
+scripts/.venv/ready: scripts/hadolint.lock
+	@test -x scripts/$(PYTHON) || python3 -m venv scripts/.venv
+	@scripts/$(PYTHON) -m pip install --quiet --require-hashes --only-binary :all: --requirement scripts/hadolint.lock || true
+	@touch $@
 frontend/node_modules/ready: frontend/package-lock.json
 	@echo "frontend: installing its dependencies"
 	@cd frontend && npm ci --no-audit --no-fund --no-update-notifier --loglevel=error
@@ -103,7 +112,7 @@ frontend/dist/index.html: frontend/node_modules/ready $(shell find frontend/src 
 test: ready-test ## Run every suite and every linter to the end; one summary. FRESH=1: also those that have not changed
 	@python3 .ci/suites.py
 build-all:
-	@$(MAKE) --jobs=3 build cli terraform sdk-clients engine/bench/.venv/ready
+	@$(MAKE) --jobs=3 build cli terraform sdk-clients engine/bench/.venv/ready scripts/.venv/ready
 engine/bench/.venv/ready: engine/bench/requirements.lock
 	@engine/bench/run --help >/dev/null
 test-engine: ## Engine: unit, model and property tests
@@ -132,21 +141,25 @@ test-engine-replicas: engine ## Engine: histories on a source and its replica, i
 	@cd engine && target/release/replicas --plugin dist/fqc.so --seconds $(SECONDS_EACH) --rate 1000 --source binlog-format=ROW
 test-engine-replicas: SECONDS_EACH ?= 60
 test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is fetched; or FQC_MYSQLD=/path/to/mysqld
+	@$(call FETCH_OLDER_MYSQL,engine/target/servers)
 	@code=0; scripts/fetch-server MySQL 9.7 || code=$$?; case $$code in \
 	0) $(CARGO) test --locked --no-fail-fast -p fqc-tests --features mysql --test mysql ;; \
 	3) echo "SKIPPED: NO MYSQL SERVER COULD BE HAD; NOTHING WAS TESTED ON MYSQL" ;; \
 	*) exit 1 ;; esac
-test-near: ## Engine: fqc-near between real clients and a real server; MySQL's, too, where one can be had
+test-near: engine ## Engine: fqc-near between real clients and a real server; MySQL's, too, where one can be had
 	@scripts/fetch-server MySQL 9.7 >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: LOGINS OF MYSQL, OF WHICH NO SERVER COULD BE HAD"; }
 	@$(CARGO) test --locked --no-fail-fast -p fqc-near
-test-peers: engine ## Engine: MariaDB's own regression tests, with and without the plugin (hours; TESTS="--suite=main")
-	@python3 engine/tests/peers/run.py $(TESTS)
+test-near: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connectors
+test-peers: engine ## Engine: MariaDB's own regression tests, with and without the plugin (hours; TESTS="--suite=main"); PRODUCT=MySQL, which are fetched
+	@[ "$(PRODUCT)" != MySQL ] || env -u FQC_MYSQLD scripts/fetch-server MySQL 9.7 engine/target/servers/MySQL-9.7-peers mysql-testsuite || [ $$? -eq 3 ]
+	@python3 engine/tests/peers/run.py --product $(or $(PRODUCT),MariaDB) $(TESTS)
 test-peers-slice: engine ## Engine: some of them
 	@python3 engine/tests/peers/run.py --slice
 test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
 test-backend: backend ## Backend on SQLite, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD
-	@$(WITH_MYSQL); cd backend && $(PYTHON) -m pytest -q $(WORKERS) config controlplane
+	@$(call FETCH_OLDER_MYSQL,$(RUN_DIR)/servers)
+	@$(WITH_MYSQL); export FQC_OLDER_SERVERS="$(RUN_DIR)/servers"; cd backend && $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-backend-postgres: backend ## Backend on a private PostgreSQL
 	@cd backend && FQC_TEST_DATABASE_URL=private FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) config controlplane
 test-backend-line: backend ## Backend on another line of MariaDB, which is fetched (not part of `make test`): LINE=11.8
@@ -165,6 +178,9 @@ test-sdk: build sdk-clients ## The managed service's official clients against a 
 	@$(WITH_MYSQL); cd backend/rpc_clients && $(PYTHON) -m pytest -q
 test-terraform: build terraform ## The Terraform provider against a real stack
 	@$(WITH_MYSQL); cd infra/terraform/provider && TF_ACC=1 go test -count=1 -v -timeout 60m ./...
+test-helm: ## The Helm chart, by Helm itself and by Kubernetes' own types; no cluster runs
+	@cd infra/helm && if go tool helm version >/dev/null; then go test -count=1 -v .; \
+		else echo "SKIPPED: HELM COULD NOT BE HAD; THE CHART WAS NOT TESTED"; fi
 test-stack: build ## What `make up` is made of, against real stacks
 	@$(WITH_MYSQL); $(HOUSE_TESTS) stack/tests
 test-house: build ## Compose file, documents and this summary
@@ -181,10 +197,13 @@ lint-frontend: frontend
 lint-terraform:
 	@cd infra/terraform/provider && test -z "$$(gofmt -l .)" && go vet ./...
 	@cd backend/rpc_clients/go && test -z "$$(gofmt -l .)" && go vet ./...
+	@test -z "$$(gofmt -l infra/helm)"
 audit: ## Ask the public databases about every locked dependency; says what could not be asked. COMPLETE=1: that fails, too
 	@python3 .ci/audit.py $(if $(COMPLETE),--complete)
-lint-shell:
-	@shellcheck -x scripts/bootstrap scripts/clean-root scripts/roots.sh scripts/packages/try scripts/packages/plugin/post* scripts/fetch-server .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
+lint-shell: scripts/.venv/ready
+	@if test -x scripts/.venv/bin/hadolint; then scripts/.venv/bin/hadolint --no-color backend/Dockerfile engine/Dockerfile*; \
+		else echo "NOT CHECKED: THE DOCKERFILES, SINCE HADOLINT COULD NOT BE HAD"; fi
+	@shellcheck -x scripts/bootstrap scripts/clean-root scripts/roots.sh scripts/packages/try scripts/packages/tries/* scripts/packages/*/p[or]* scripts/fetch-server .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd backend && $(PYTHON) -m controlplane.catalogue.reference > ../docs/reference/parameters.md
@@ -224,4 +243,4 @@ help: ## This list
 
 .PHONY: clean-root up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-frontend e2e test-cli test-sdk \
-	test-terraform test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend test-faults faults
+	test-terraform test-helm test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend test-faults faults

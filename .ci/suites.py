@@ -57,7 +57,7 @@ CONTROL_PLANE = ("Makefile", "backend/.venv", "backend/config", "backend/control
 CONTROL_PLANE += ("engine/dist", "engine/servers.tsv", "backend/stack", "frontend/dist/favicon.svg")
 CONTROL_PLANE += ("scripts/fetch-server",)
 BACKEND = (*CONTROL_PLANE, "backend/testing", "backend/conftest.py", "backend/pyproject.toml", "backend/openapi.yaml")
-BACKEND += ("docs/reference", "docs/guides/grants.md")
+BACKEND += ("docs/reference", "docs/guides/alerts.md", "docs/guides/grants.md")
 ENGINE = ("Cargo.lock", "Cargo.toml", "clippy.toml", "crates", "dist", "docker", "rustfmt.toml")
 ENGINE += ("servers.tsv", "target", "tests")
 ENGINE = ("Makefile", "docs/reference/engine.json", *(f"engine/{name}" for name in ENGINE))
@@ -84,6 +84,15 @@ SUITES = [
         "clients",
         (*CONTROL_PLANE, "backend/openapi.yaml", "docs/reference/expressions.json", "infra"),
     ),
+    Suite(
+        "Helm chart",
+        "test-helm",
+        "node",
+        (
+            *("Makefile", "infra/helm", "docker-compose.yml", "docs/reference/settings.md", "backend/Dockerfile"),
+            "backend/controlplane/core/root_urls.py",
+        ),
+    ),
     Suite("CLI", "test-cli", "clients", (*CONTROL_PLANE, "backend/fqc")),
     Suite(
         "official SDKs", "test-sdk", "clients", (*CONTROL_PLANE, "backend/rpc_clients", "docs/guides/official-sdks.md")
@@ -96,7 +105,15 @@ SUITES = [
     ),
     Suite("frontend lint", "lint-frontend", "node", (*LISTED, *FRONTEND)),
     Suite("Go lint", "lint-terraform", "node", ("Makefile", "infra", "backend/rpc_clients/go")),
-    Suite("shell lint", "lint-shell", "node", ("Makefile", ".ci", "scripts", "engine/bench/run", "engine/docker")),
+    Suite(
+        "shell lint",
+        "lint-shell",
+        "node",
+        (
+            *("Makefile", ".ci", "scripts", "engine/bench/run", "engine/docker", "backend/Dockerfile"),
+            *(f"engine/Dockerfile{of}" for of in ("", ".mysql", ".near")),
+        ),
+    ),
     Suite("frontend", "test-frontend", "node", (*FRONTEND, *TOLD)),
     Suite("bench harness", "test-bench", "node", ("Makefile", "engine/bench", "engine/dist")),
     Suite(
@@ -118,9 +135,10 @@ SUITES = [
 BUILD = Suite("build", "build-all", "build")
 # What that leaves is not looked at again by each suite, which could not see all of its sources.
 BUILT = (
-    "build", "engine", "backend", "frontend", "cli", "sdk-clients", "terraform", "backend/.venv/ready",
+    "build", "engine", "near", "backend", "frontend", "cli", "sdk-clients", "terraform", "backend/.venv/ready",
     "backend/fqc/.venv/ready", "backend/rpc_clients/.venv/ready", "backend/rpc_clients/node/node_modules/ready",
     "frontend/node_modules/ready", "frontend/dist/index.html", "engine/bench/.venv/ready",
+    "scripts/.venv/ready",
 )  # fmt: skip
 OLD = [f"--assume-old={goal}" for goal in BUILT]
 

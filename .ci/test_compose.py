@@ -71,7 +71,7 @@ class Compose(unittest.TestCase):
 
     def test_compose_accepts_it_with_its_secrets(self):
         filled = {name: value or "x" * 24 for name, value in EXAMPLE.items()}
-        accepted = _config(filled | {"COMPOSE_PROFILES": "demo,mysql"})
+        accepted = _config(filled | {"COMPOSE_PROFILES": "demo,mysql,near"})
         self.assertEqual(0, accepted.returncode, accepted.stderr)
 
     def test_compose_refuses_it_without_its_secrets(self):
@@ -98,6 +98,7 @@ GRANTS = {
         r"GRANT CREATE TEMPORARY TABLES ON `performance\_schema`.*",
     },
     "demo": {"GRANT USAGE ON *.*", "GRANT ALL PRIVILEGES ON `demo`.*"},
+    "near": {"GRANT REPLICATION MASTER ADMIN ON *.*"},
 }
 ON_MYSQL = {
     "fqc": {
@@ -109,8 +110,10 @@ ON_MYSQL = {
     },
     "fqc_trial": GRANTS["fqc_trial"] - {"GRANT `fqc_counts`"} | {"GRANT `fqc_counts`@`%`"},
     "demo": GRANTS["demo"],
+    "near": set(),  # no near cache can attach there
 }
-PASSWORDS = {name: f"FQC_{use}_PASSWORD" for name, use in (("fqc", "SERVER"), ("fqc_trial", "TRIAL"), ("demo", "DEMO"))}
+USES = {"fqc": "SERVER", "fqc_trial": "TRIAL", "demo": "DEMO", "near": "NEAR"}
+PASSWORDS = {name: f"FQC_{use}_PASSWORD" for name, use in USES.items()}
 
 
 class Start(unittest.TestCase):
@@ -193,6 +196,37 @@ class Start(unittest.TestCase):
         # MySQL opens what is public, and some folders, below its own, which nobody else can enter.
         inside = self.home / "home/data" if self.product == "MySQL" else None
         self.assertEqual([], [str(path) for path in is_open if inside not in path.parents])
+
+
+class StartNear(unittest.TestCase):
+    """The near cache's start script, with a program in place of fqc-near that tells what it was given."""
+
+    def _given(self, **environment: str) -> tuple[dict[str, str], str]:
+        with tempfile.TemporaryDirectory(prefix="fqc-near-") as folder:
+            home = Path(folder)
+            script = (ROOT / "engine/docker/start-near").read_text().replace("/tmp/", f"{home}/")
+            (home / "start-near").write_text(script)
+            (home / "fqc-near").write_text("#!/bin/sh\nexec env\n")
+            (home / "fqc-near").chmod(0o755)
+            told = subprocess.run(
+                ["sh", home / "start-near"],
+                env=environment | {"PATH": f"{home}:{os.environ['PATH']}"},
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            found = dict(line.split("=", 1) for line in told.splitlines() if line.startswith("FQC_"))
+            kept = home / "feed-password"
+            self.assertTrue(not kept.exists() or kept.stat().st_mode & 0o077 == 0)
+            return found, kept.read_text() if kept.exists() else ""
+
+    def test_the_password_is_handed_over_in_a_file_alone(self):
+        found, kept = self._given(FQC_NEAR_FEED_USER="near", FQC_NEAR_PASSWORD="x" * 24)
+        self.assertEqual("x" * 24 + "\n", kept)
+        self.assertEqual({"FQC_NEAR_FEED_USER", "FQC_NEAR_FEED_PASSWORD_FILE"}, set(found))
+
+    def test_without_a_password_it_only_relays(self):
+        self.assertEqual(({}, ""), self._given(FQC_NEAR_FEED_USER="near", FQC_NEAR_PASSWORD=""))
 
 
 MYSQLD = os.environ.get("FQC_MYSQLD", "")

@@ -1,0 +1,45 @@
+"""Running the tools of this system, and writing files that are the same on every machine."""
+
+import gzip
+import io
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
+    """What the command printed."""
+    done = subprocess.run(command, cwd=cwd, env=os.environ | environment, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout
+
+
+@cache
+def commit_time() -> str:
+    """The only time that packages have, in seconds."""
+    return run("git", "log", "-1", "--format=%ct").strip()
+
+
+def committed_at(form: str) -> str:
+    return run("date", "--utc", f"--date=@{commit_time()}", form, LC_ALL="C").strip()
+
+
+def put(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """The same modes whatever this machine's umask says."""
+    for folder in reversed(path.parents):
+        if not folder.exists():
+            folder.mkdir()
+            folder.chmod(0o755)
+    path.write_bytes(content)
+    path.chmod(mode)
+
+
+def zipped(content: bytes) -> bytes:
+    """As gzip --no-name does: without a time."""
+    into = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=into, mtime=0) as file:
+        file.write(content)
+    return into.getvalue()
