@@ -105,6 +105,8 @@ impl Session {
         let is_as_then = engine.catalogue().generation() == recording.generation;
         let reads = self.reads(engine, &recording.reading, &recording.terms).filter(|_| is_as_then);
         let Some(reads) = reads else { return recording.refuse(Own::Changed) };
+        // It may not have been known when the read was asked.
+        recording.may_read_views = reads != Reads::Tables;
         if engine.flavour().schemas.is_system(recording.terms.database.as_deref().unwrap_or(self.identity.database())) {
             recording.refuse(Own::SystemTable);
         } else if let Reads::Refused(own) = reads {
