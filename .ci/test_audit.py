@@ -1,7 +1,9 @@
 """`make audit` never takes what was not checked for clean, fails on findings, and knows every lock file."""
 
 import subprocess
+import tomllib
 import unittest
+from pathlib import Path
 
 import audit
 
@@ -50,11 +52,34 @@ class Verdicts(unittest.TestCase):
         # Fuzzers are built of the engine's own crates and one more, and are shipped to nobody.
         self.assertEqual(folders - {"engine/fuzz"}, {each.folder for each in audit.AUDITS})
 
+    def test_the_fuzzers_are_locked_with_what_the_engine_s_crates_depend_on(self):
+        engine, fuzz = (needed(audit.ROOT / "engine" / folder / "Cargo.lock") for folder in (".", "fuzz"))
+        shared = engine.keys() & fuzz.keys()
+        self.assertIn("fqc-near", shared)
+        for crate in shared:
+            # What its own tests need stands in the engine's lock alone.
+            self.assertLessEqual(fuzz[crate], engine[crate], crate)
+            self.assertLessEqual(runtime(crate), fuzz[crate], crate)
+
     def test_every_locked_python_package_has_its_hash(self):
         for path in audit.ROOT.glob("**/requirements.lock"):
             entries = [entry for entry in path.read_text().replace("\\\n", " ").splitlines() if "==" in entry]
             self.assertTrue(entries)
             self.assertEqual([], [entry for entry in entries if "--hash=sha256:" not in entry], path)
+
+
+def needed(lock: Path) -> dict[str, set[str]]:
+    """What each crate of ours depends on, by the names of packages."""
+    packages = tomllib.loads(lock.read_text())["package"]
+    own = [package for package in packages if "source" not in package]
+    return {package["name"]: {name.split()[0] for name in package.get("dependencies", [])} for package in own}
+
+
+def runtime(crate: str) -> set[str]:
+    """The packages of others that a crate needs outside of its tests."""
+    manifest = tomllib.loads((audit.ROOT / "engine/crates" / crate.removeprefix("fqc-") / "Cargo.toml").read_text())
+    wanted = manifest.get("dependencies", {}).items()
+    return {name for name, how in wanted if isinstance(how, str) or "version" in how}
 
 
 if __name__ == "__main__":
