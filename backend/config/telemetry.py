@@ -1,8 +1,9 @@
 """Traces and metrics by OpenTelemetry, sent by OTLP over HTTP where FQC_OTLP_ENDPOINT says so; else none is imported.
 
-A span for each request and each task; a task continues the trace of the request that sent it. They carry routes, codes
-and names of tasks: no queries, no bodies, no names of people. A collector that is away costs nobody anything: what
-cannot be sent is dropped by a thread of its own.
+A span for each request and each task; a task continues the trace of the request that sent it. A request continues the
+trace that a trusted proxy names. From anybody else it begins one of its own: a stranger could decide what is sampled,
+and write into the traces of others. Spans carry routes, codes and names of tasks: no queries, no bodies, no names of
+people. A collector that is away costs nobody anything: what cannot be sent is dropped by a thread of its own.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Traced:
         from opentelemetry.trace import SpanKind, StatusCode
 
         started = time.perf_counter()
-        context = extract(request.headers)
+        context = extract(request.headers) if settings.TRUSTED_PROXIES else None
         with self._tracer.start_as_current_span(str(request.method), context, SpanKind.SERVER) as span:
             response = self.get_response(request)
             facts = _facts(request, response)

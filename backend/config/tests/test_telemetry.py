@@ -88,16 +88,30 @@ def asked(port, path, **headers):
         urllib.request.urlopen(request, timeout=60).read()
 
 
+OF_A_CALLER = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01", "tracestate": "vendor=1"}
+
+
+@pytest.mark.parametrize(("proxies", "is_continued"), [("1", True), ("0", False)])
+def test_a_trace_is_continued_only_from_a_trusted_proxy(collector, logged, proxies, is_continued):
+    given = {"FQC_OTLP_ENDPOINT": collector.address, "FQC_TRUSTED_PROXIES": proxies, **SOON}
+    _, port = web(logged, "-m", "config.web", **given)
+    asked(port, "/healthz", **OF_A_CALLER)
+    until(lambda: collector.named("fqc-web", "GET /healthz"), "its span arrives", 60)
+    [span] = collector.named("fqc-web", "GET /healthz")
+    named = (span.trace_id.hex() == "a" * 32, span.parent_span_id.hex() == "b" * 16, span.trace_state == "vendor=1")
+    assert named == (is_continued,) * 3
+    assert is_continued or span.parent_span_id == b""
+
+
 def test_a_request_is_a_span_and_is_timed(collector, logged):
     _, port = web(logged, "-m", "config.web", FQC_OTLP_ENDPOINT=collector.address, **SOON)
     asked(port, "/healthz?secret=1", **{"X-Request-ID": "req-of-the-test"})
-    asked(port, "/api/v1/instances/a-name", traceparent=f"00-{'a' * 32}-{'b' * 16}-01")
+    asked(port, "/api/v1/instances/a-name")
     until(lambda: collector.named("fqc-web", "GET /api/v1/instances/{pk}"), "its span arrives", 60)
     [span] = collector.named("fqc-web", "GET /healthz")
     facts = values(span.attributes)
     assert (facts["http.response.status_code"], facts["fqc.request_id"]) == (200, "req-of-the-test")
     [span] = collector.named("fqc-web", "GET /api/v1/instances/{pk}")
-    assert (span.trace_id.hex(), span.parent_span_id.hex()) == ("a" * 32, "b" * 16)
     assert values(span.attributes)["http.response.status_code"] == 401
     assert "secret" not in str(collector.spans) and "a-name" not in str(collector.spans)
     until(lambda: collector.counted("fqc-web", "http.server.request.duration"), "its time arrives", 60)
