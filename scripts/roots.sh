@@ -3,8 +3,8 @@
 # `inside`. The first argument of the script is the system's name; `usage` is the script's own.
 #
 # Needs root and debootstrap. Debian comes from the mirror that this machine's apt uses, or FQC_DEBIAN_MIRROR; Ubuntu from
-# FQC_UBUNTU_MIRROR. Roots are made once, in FQC_ROOTS (/var/tmp/fqc-roots); each run has a fresh copy, which is gone when the
-# script ends, with all processes. The network is the machine's own.
+# FQC_UBUNTU_MIRROR. Roots are made once, in FQC_ROOTS (/var/tmp/fqc-roots); each run has a fresh copy of its own, which is gone when
+# the script ends, with all processes. Copies of runs that were killed go with the next one. The network is the machine's own.
 apt_mirror() {
     # shellcheck disable=SC2016
     apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | grep -m 1 '/debian/*$'
@@ -24,16 +24,17 @@ esac
     exit 3
 }
 made=${FQC_ROOTS:-/var/tmp/fqc-roots}/$suite
-root=$made.run
 say() { printf '%s: %s: %s\n' "${0##*/}" "$suite" "$*"; }
 
+mkdir -p "${made%/*}"
+exec 8>"$made.lock"
+flock 8 # one run makes the root, and looks for leftovers, at a time
 if [ ! -e "$made" ]; then
     say "making the root"
     [ -n "$mirror" ] || {
         say "which mirror? Set FQC_DEBIAN_MIRROR or FQC_UBUNTU_MIRROR" >&2
         exit 3
     }
-    mkdir -p "${made%/*}"
     rm -rf "$made.draft"
     debootstrap --variant=minbase --components="$components" --keyring="$keys" "$suite" "$made.draft" "$mirror" \
         "/usr/share/debootstrap/scripts/$script" >"$made.log" 2>&1 || {
@@ -42,12 +43,17 @@ if [ ! -e "$made" ]; then
     }
     mv "$made.draft" "$made"
 fi
-[ ! -e "$root" ] || {
-    echo "${0##*/}: $root is there: another run uses it, or one was killed. Remove it first." >&2
-    exit 3
-}
-cp -a "$made" "$root"
+for left in "$made".run.*; do
+    # A run that goes on holds the lock of its copy.
+    [ ! -d "$left" ] || flock --nonblock "$left" true || continue
+    rm -rf --one-file-system "$left"
+done
+root=$(mktemp -d "$made.run.XXXXXX")
 trap 'rm -rf --one-file-system "$root"' EXIT
+exec 9<"$root"
+flock 9
+exec 8>&-
+cp -a "$made/." "$root/"
 rm -f "$root/etc/resolv.conf"
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 # A machine behind a proxy with certificates of its own.
