@@ -3,8 +3,9 @@
 mod traps;
 
 use fqc_tests::client::{Client, Param};
-use fqc_tests::server::Server;
+use fqc_tests::server::{Product, Server};
 use std::net::TcpListener;
+use std::path::Path;
 use std::sync::Arc;
 use traps::{Arena, all, said, said_binary, small_table, start, until};
 
@@ -376,12 +377,20 @@ fn writes_through_a_merge_table() {
     arena.never(&mut reader, "SELECT SUM(v) FROM m", SUM);
 }
 
+/// What came with the server that is tested, which may have another C library than the system; else the system's.
+fn galera() -> String {
+    let library = Path::new("usr/lib/galera/libgalera_smm.so");
+    let fetched = Product::MariaDb.program().with_file_name("../root").join(library);
+    let library = if fetched.exists() { fetched.canonicalize().unwrap() } else { Path::new("/").join(library) };
+    library.display().to_string()
+}
+
 /// A cluster of one node.
 fn cluster() -> Arc<Server> {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     Arc::new(start(&[
         "--wsrep-on=ON",
-        "--wsrep-provider=/usr/lib/galera/libgalera_smm.so",
+        &format!("--wsrep-provider={}", galera()),
         "--wsrep-cluster-address=gcomm://",
         "--wsrep-new-cluster",
         &format!("--wsrep-node-address=127.0.0.1:{port}"),
