@@ -187,7 +187,7 @@ fn a_commit_that_is_prepared_ends_no_transaction() {
 fn a_transaction_older_than_the_waking_of_a_session_that_cannot_be_read() {
     let server = asleep();
     let mut shell = Command::new("mariadb")
-        .args(["--no-defaults", "--unbuffered", "--compress", "--user=root", "--database=d"])
+        .args(["--no-defaults", "--skip-ssl", "--unbuffered", "--compress", "--user=root", "--database=d"])
         .arg(format!("--socket={}", server.socket().display()))
         .stdin(Stdio::piped())
         .spawn()
