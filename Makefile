@@ -183,7 +183,7 @@ test-helm: ## The Helm chart, by Helm itself and by Kubernetes' own types; no cl
 		else echo "SKIPPED: HELM COULD NOT BE HAD; THE CHART WAS NOT TESTED"; fi
 test-stack: build ## What `make up` is made of, against real stacks
 	@$(WITH_MYSQL); $(HOUSE_TESTS) stack/tests
-test-house: build ## Compose file, documents and this summary
+test-house: build cli ## Compose file, documents with their examples, and this summary
 	@$(WITH_MYSQL); $(HOUSE_TESTS) ../.ci
 lint: lint-engine lint-python lint-frontend lint-terraform lint-shell ## Every linter
 lint-engine:

@@ -93,7 +93,7 @@ SUITES = [
             "backend/controlplane/core/root_urls.py",
         ),
     ),
-    Suite("CLI", "test-cli", "clients", (*CONTROL_PLANE, "backend/fqc")),
+    Suite("CLI", "test-cli", "clients", (*CONTROL_PLANE, "backend/fqc", "docs/guides/official-sdks.md")),
     Suite(
         "official SDKs", "test-sdk", "clients", (*CONTROL_PLANE, "backend/rpc_clients", "docs/guides/official-sdks.md")
     ),

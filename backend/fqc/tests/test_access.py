@@ -1,12 +1,15 @@
 import csv
 import io
 import json
+import os
+import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from conftest import Fqc, Result, Stack
+from conftest import BACKEND, Fqc, Result, Stack
 
 from fqc.api import Api
 from fqc.contexts import Context
@@ -190,3 +193,13 @@ def test_the_audit_is_exported_as_csv_and_as_json_lines(fqc: Fqc, viewer: Fqc, t
     assert file.stat().st_mode & 0o777 == 0o600
     assert "File exists" in fqc(*export).err
     assert fqc("audit", "--action", "audit.exported", "-o", "json").json
+
+
+def test_the_request_of_the_guide_makes_an_access_key(fqc: Fqc, stack: Stack) -> None:
+    page = (BACKEND.parent / "docs/guides/official-sdks.md").read_text()
+    (request,) = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    token = fqc("token", "create", "guide", "--scope", "operator", "-o", "json").json["token"]
+    own = os.environ | {"FQC_URL": stack.url, "FQC_TOKEN": token}
+    done = subprocess.run(["bash", "-c", request], env=own, capture_output=True, text=True, check=True)
+    made = json.loads(done.stdout)
+    assert made["secret"] and made["id"] in [each["id"] for each in fqc("access-key", "list", "-o", "json").json]
