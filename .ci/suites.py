@@ -172,12 +172,12 @@ COUNTS = {
 
 # The lines in which the same tools name a test that failed.
 FAILURES = re.compile(
-    r"^test (\S+) \.\.\. FAILED$|^(?:FAILED|ERROR) (\S+)|^ FAIL +(\S.*)$|^ {4}(\[.+\.spec\.ts:.+)$|^ *--- FAIL: (\S+)",
+    r"^test (\S+) \.\.\. FAILED$|^(?:FAILED|ERROR) (\S+\.py\S*)|^ FAIL +(\S.*)$|^ {4}(\[.+\.spec\.ts:.+)$|^ *--- FAIL: (\S+)",
     re.MULTILINE,
 )
 MOST_NAMES = 20
 
-# A suite that cannot run here prints a line of this form.
+# What a suite cannot run here, be it all or a part, it tells in a line of this form.
 SKIPPED = re.compile(r"^SKIPPED: (.+)$", re.MULTILINE)
 
 
@@ -191,7 +191,7 @@ class Result:
     skipped: int
     cpu_seconds: float = 0.0
     tries: int = 1
-    # Why all of it was skipped.
+    # Why some of it was skipped; all of it, if nothing has passed.
     skipped_for: str | None = None
     # When an earlier run with the same inputs passed, in whose place this stands.
     passed_at: float | None = None
@@ -224,8 +224,8 @@ def failures(text: str) -> list[str]:
 
 def judge(suite: Suite, exit_code: int, seconds: float, text: str) -> Result:
     passed, failed, skipped = (count(text, kind) for kind in ("passed", "failed", "skipped"))
-    if exit_code == 0 and (whole := SKIPPED.search(ESCAPES.sub("", text))):
-        return Result(suite, 0, seconds, 0, 0, skipped or 1, skipped_for=whole[1])
+    if exit_code == 0 and (reasons := SKIPPED.findall(ESCAPES.sub("", text))):
+        return Result(suite, 0, seconds, passed, 0, skipped or 1, skipped_for="; ".join(reasons))
     if exit_code == 0:
         # The tool's own verdict: a failure it printed and then repeated with success is not one.
         return Result(suite, 0, seconds, passed or 1, 0, skipped)
@@ -348,7 +348,7 @@ def state_of(result: Result) -> str:
     if result.passed_at is not None:
         return f"unchanged, passed at {moment(result.passed_at)}"
     if result.skipped_for:
-        return "SKIPPED"
+        return "PARTLY" if result.passed else "SKIPPED"
     return "FAILED" if result.exit_code else "ok" if result.tries == 1 else "ok, 2nd"
 
 

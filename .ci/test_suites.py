@@ -58,6 +58,12 @@ class Counting(unittest.TestCase):
         self.assertIn("any: SKIPPED: NO SERVER COULD BE HAD", suites.total([skipped]))
         self.assertEqual(1, judge(SUITE, 2, 1.0, "SKIPPED: AND THEN IT FAILED").failed)
 
+    def test_a_suite_of_which_a_part_could_not_run_counts_what_did(self):
+        partly = judge(SUITE, 0, 1.0, "SKIPPED: NO OLD SERVER\nSKIPPED: NO NEW ONE\n5 passed, 2 skipped in 0.1s")
+        self.assertEqual((5, 0, 2), (partly.passed, partly.failed, partly.skipped))
+        self.assertIn("PARTLY", suites.summary([partly]))
+        self.assertIn("any: SKIPPED: NO OLD SERVER; NO NEW ONE", suites.total([partly]))
+
 
 class Failures(unittest.TestCase):
     def test_each_tool_names_its_own(self):
