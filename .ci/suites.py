@@ -172,7 +172,8 @@ COUNTS = {
 
 # The lines in which the same tools name a test that failed.
 FAILURES = re.compile(
-    r"^test (\S+) \.\.\. FAILED$|^(?:FAILED|ERROR) (\S+\.py\S*)|^ FAIL +(\S.*)$|^ {4}(\[.+\.spec\.ts:.+)$|^ *--- FAIL: (\S+)",
+    r"^test (\S+) \.\.\. FAILED$|^(?:FAILED|ERROR) (\S+\.py\S*)"
+    r"|^ FAIL +(\S.*)$|^ {4}(\[.+\.spec\.ts:.+)$|^ *--- FAIL: (\S+)",
     re.MULTILINE,
 )
 MOST_NAMES = 20
