@@ -1,12 +1,14 @@
 //! A near cache's view of one of its connections to the server: what was told of its last command holds until the next one.
 //!
 //! The server has two numbers for what a connection is, one for queries as text and one for executions of prepared statements. Both
-//! stay what they are over a command of which something was told.
+//! stay what they are over a command of which something was told, and over preparations of statements where that was told.
 
 use crate::message::{FromNear, Told};
 use crate::{check_of, command_check};
 use std::collections::VecDeque;
 
+/// The command that prepares a statement.
+const PREPARE: u8 = 0x16;
 /// Commands of which something may still be told. More than are usually on their way together, or told of late.
 const REMEMBERED: usize = 16;
 
@@ -16,6 +18,8 @@ pub struct Standing {
     pub context: u64,
     /// It holds while nothing has changed everything since: [`Near::may_serve`](crate::Near::may_serve) without cells.
     pub stamp: u64,
+    /// The command from which on the number has been this one. A statement that was prepared later was prepared under it.
+    pub since: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -28,6 +32,8 @@ pub struct Connection {
     since: VecDeque<Sent>,
     /// By protocol.
     standings: [Option<Standing>; 2],
+    /// As was told last: preparations change nothing.
+    holds_over_preparations: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +41,7 @@ struct Sent {
     number: u64,
     check: u64,
     protocol: Protocol,
+    is_preparation: bool,
 }
 
 /// How a command asks, and is answered.
@@ -54,7 +61,8 @@ impl Protocol {
 impl Connection {
     /// `number`: the connection's, as the greeting says it; `greeting`: [`check_of`] the payload of that packet.
     pub fn greeted(number: u32, greeting: u64) -> Connection {
-        Connection { number, greeting, forwarded: 0, since: VecDeque::new(), standings: [None; 2] }
+        let (since, standings) = (VecDeque::new(), [None; 2]);
+        Connection { number, greeting, forwarded: 0, since, standings, holds_over_preparations: false }
     }
 
     /// The same with the payload itself.
@@ -76,7 +84,8 @@ impl Connection {
     pub fn forward(&mut self, payload: &[u8]) -> u64 {
         self.forwarded += 1;
         let check = command_check(self.greeting, payload);
-        self.since.push_back(Sent { number: self.forwarded, check, protocol: Protocol::of(payload) });
+        let (protocol, is_preparation) = (Protocol::of(payload), payload.first() == Some(&PREPARE));
+        self.since.push_back(Sent { number: self.forwarded, check, protocol, is_preparation });
         if self.since.len() > REMEMBERED {
             self.since.pop_front();
             self.forget();
@@ -96,13 +105,20 @@ impl Connection {
             return false;
         };
         // Of what came between nothing was told: it may have changed anything.
-        if at > 0 {
+        if !self.since.iter().take(at).all(|sent| self.is_passed_over(sent)) {
             self.forget();
         }
-        let protocol = self.since[at].protocol;
+        let standing = &mut self.standings[self.since[at].protocol as usize];
+        let before = standing.filter(|standing| standing.context == told.context);
+        let since = before.map_or(told.command, |before| before.since);
+        *standing = Some(Standing { context: told.context, stamp: told.stamp, since });
+        self.holds_over_preparations = told.holds_over_preparations;
         self.since.drain(..=at);
-        self.standings[protocol as usize] = Some(Standing { context: told.context, stamp: told.stamp });
         true
+    }
+
+    fn is_passed_over(&self, sent: &Sent) -> bool {
+        sent.is_preparation && self.holds_over_preparations
     }
 
     /// None while the server has not told of the last command: it may have changed what the session is.
@@ -117,7 +133,8 @@ impl Connection {
         let is_known = |sent: &Sent| {
             self.standings[sent.protocol as usize].is_some_and(|standing| is_known(sent.number, standing))
         };
-        self.standings[protocol as usize].filter(|_| self.since.iter().all(is_known))
+        let changes_nothing = |sent: &Sent| self.is_passed_over(sent) || is_known(sent);
+        self.standings[protocol as usize].filter(|_| self.since.iter().all(changes_nothing))
     }
 
     /// What was told belongs to an attachment that is over.
@@ -134,7 +151,8 @@ mod tests {
 
     fn told(command: u64, text: &[u8]) -> Told {
         let check = command_check(check_of(b"greeting"), text);
-        Told { connection: 7, command, check, context: 4, stamp: 9, cells: Vec::new() }
+        let holds_over_preparations = false;
+        Told { connection: 7, command, check, context: 4, stamp: 9, holds_over_preparations, cells: Vec::new() }
     }
 
     fn connection() -> Connection {
@@ -149,7 +167,7 @@ mod tests {
         assert_eq!(connection.standing(Protocol::Text), None);
         assert!(!connection.hear(&told(2, READ)) && !connection.hear(&told(1, b"\x03SELECT 2")));
         assert!(connection.hear(&told(1, READ)));
-        assert_eq!(connection.standing(Protocol::Text), Some(Standing { context: 4, stamp: 9 }));
+        assert_eq!(connection.standing(Protocol::Text), Some(Standing { context: 4, stamp: 9, since: 1 }));
         connection.forward(b"\x03SET x = 1");
         assert!(!connection.hear(&told(1, READ)), "it was told already");
         assert_eq!(connection.standing(Protocol::Text), None);
@@ -213,5 +231,37 @@ mod tests {
         connection.forward(READ);
         assert!(connection.hear(&told(4, READ)));
         assert_eq!(connection.standing(Protocol::Binary), None, "something else came between");
+    }
+
+    #[test]
+    fn a_preparation_changes_nothing_where_that_was_told() {
+        for holds_over_preparations in [false, true] {
+            let mut connection = connection();
+            assert!(connection.hear(&Told { holds_over_preparations, ..told(1, READ) }));
+            connection.forward(b"\x16SELECT 1");
+            assert_eq!(connection.standing(Protocol::Text).is_some(), holds_over_preparations);
+            connection.forward(READ);
+            assert_eq!(connection.standing(Protocol::Text), None);
+            assert!(connection.hear(&told(3, READ)));
+            let since = if holds_over_preparations { 1 } else { 3 };
+            assert_eq!(connection.standing(Protocol::Text).map(|standing| standing.since), Some(since));
+            connection.forward(b"\x16SELECT 1");
+            assert_eq!(connection.standing(Protocol::Text), None, "it was not told last");
+        }
+    }
+
+    #[test]
+    fn what_is_prepared_under_another_number_or_between_others_was_not_prepared_under_this_one() {
+        let over = |command, context| Told { holds_over_preparations: true, context, ..told(command, READ) };
+        let mut connection = connection();
+        assert!(connection.hear(&over(1, 4)));
+        connection.forward(READ);
+        assert!(connection.hear(&over(2, 5)));
+        assert_eq!(connection.standing(Protocol::Text).map(|standing| standing.since), Some(2));
+        connection.forward(b"\x03SET x = 1");
+        connection.forward(b"\x16SELECT 1");
+        connection.forward(READ);
+        assert!(connection.hear(&over(5, 5)));
+        assert_eq!(connection.standing(Protocol::Text).map(|standing| standing.since), Some(5));
     }
 }

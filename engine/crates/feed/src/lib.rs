@@ -37,7 +37,7 @@ pub use near::{Heard, Lost, Near};
 pub use server::{Attached, Basis, NearId, Nears, Terms, Wait};
 
 /// The newest version of the protocol that this crate speaks, and the oldest.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 pub const OLDEST: u16 = 1;
 
 /// The statement that makes a connection a feed. `name` is shown to operators.

@@ -49,6 +49,8 @@ pub struct Told {
     /// Sessions with the same number get the same results.
     pub context: u64,
     pub stamp: u64,
+    /// To prepare statements changes nothing of the session either. Said from version 2 on.
+    pub holds_over_preparations: bool,
     pub cells: Vec<(u32, u64)>,
 }
 
@@ -91,6 +93,7 @@ const GRANTED: u8 = 2;
 const CLOSED: u8 = 3;
 const OPENED: u8 = 4;
 const TOLD: u8 = 5;
+const TOLD_OVER_PREPARATIONS: u8 = 6;
 const RENEW: u8 = 65;
 const ACKNOWLEDGE: u8 = 66;
 const MARK: u8 = 67;
@@ -172,7 +175,8 @@ impl ToNear {
                 let numbers = [told.command, told.check, told.context, told.stamp].map(u64::to_le_bytes);
                 let [command, check, context, stamp] = numbers.each_ref().map(|number| &number[..]);
                 let connection = told.connection.to_le_bytes();
-                put(out, TOLD, &[&connection, command, check, context, stamp, &versions(&told.cells)])
+                let kind = if told.holds_over_preparations { TOLD_OVER_PREPARATIONS } else { TOLD };
+                put(out, kind, &[&connection, command, check, context, stamp, &versions(&told.cells)])
             }
         }
     }
@@ -187,12 +191,13 @@ impl ToNear {
             GRANTED => ToNear::Granted { sent: body.u64()? },
             CLOSED => ToNear::Closed { cells: body.all(Input::u32)? },
             OPENED => ToNear::Opened { cells: body.all(Input::version)? },
-            TOLD => ToNear::Told(Told {
+            TOLD | TOLD_OVER_PREPARATIONS => ToNear::Told(Told {
                 connection: body.u32()?,
                 command: body.u64()?,
                 check: body.u64()?,
                 context: body.u64()?,
                 stamp: body.u64()?,
+                holds_over_preparations: kind == TOLD_OVER_PREPARATIONS,
                 cells: body.all(Input::version)?,
             }),
             _ => return Err(Malformed),
@@ -267,14 +272,17 @@ mod tests {
             check: 9,
             context: 1,
             stamp: 5,
+            holds_over_preparations: false,
             cells: vec![(0, 2), (u32::MAX, u64::MAX)],
         };
+        let longer = Told { holds_over_preparations: true, ..told.clone() };
         let messages = vec![
             ToNear::Attached { version: 1, attachment: [1, u64::MAX], lease_ns: 3 },
             ToNear::Granted { sent: 4 },
             ToNear::Closed { cells: vec![0, 9] },
             ToNear::Opened { cells: vec![(0, 5)] },
             ToNear::Told(told),
+            ToNear::Told(longer),
         ];
         Frame { number: 11, messages }
     }

@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 pub type NearId = u64;
 
 const EVERYTHING: u32 = 0;
+/// From this version on, near caches know what holds over preparations.
+const PREPARATIONS: u16 = 2;
 /// Messages that wait to be sent to one near cache; one that takes them more slowly is detached.
 const MOST_WAITING: usize = 1 << 16;
 /// Messages of one frame, which has to fit into a packet.
@@ -223,6 +225,7 @@ impl Nears {
         let all = [EVERYTHING];
         let Some(cells) = all.iter().chain(basis.cells).map(version).collect() else { return false };
         told.cells = cells;
+        told.holds_over_preparations &= near.version >= PREPARATIONS;
         near.say(ToNear::Told(told));
         true
     }
@@ -322,7 +325,8 @@ mod tests {
     const TABLE: u32 = 2;
 
     fn told(stamp: u64) -> Told {
-        Told { connection: 7, command: 1, check: 0, context: 0, stamp, cells: Vec::new() }
+        let holds_over_preparations = true;
+        Told { connection: 7, command: 1, check: 0, context: 0, stamp, holds_over_preparations, cells: Vec::new() }
     }
 
     fn with_result(stamp: u64, version: u64) -> (Nears, NearId) {
@@ -346,6 +350,18 @@ mod tests {
         let (mut nears, _) = with_result(101, 100);
         nears.open(&[EVERYTHING], &[], |_| Some(100));
         assert!(!nears.close(&[TABLE], 1).is_none(), "the next writer waits for it");
+    }
+
+    #[test]
+    fn near_caches_of_the_first_version_are_told_in_its_words() {
+        for (version, knows) in [(1, false), (2, true)] {
+            let mut nears = Nears::new(Terms::default(), 1);
+            let id = nears.attach("near", "", version, 0);
+            assert!(nears.tell(id, Basis { tables: &[], cells: &[] }, told(1), |_| Some(1)));
+            let messages = nears.take(id).expect("a frame").messages;
+            let said = |message: &ToNear| matches!(message, ToNear::Told(told) if told.holds_over_preparations);
+            assert_eq!(messages.iter().any(said), knows, "version {version}");
+        }
     }
 
     #[test]

@@ -308,7 +308,10 @@ impl Search {
                 Miss::Read(stamp, system.value, system.is_fresh(stamp))
             }
             Miss::Read(stamp, value, was_fresh) => {
-                let told = Told { connection: 0, command: 0, check: value, context: 0, stamp, cells: Vec::new() };
+                let (connection, command, context) = (0, 0, 0);
+                let holds_over_preparations = false;
+                let cells = Vec::new();
+                let told = Told { connection, command, check: value, context, stamp, holds_over_preparations, cells };
                 let basis = Basis { tables: &[TABLE], cells: &[TABLE] };
                 let version_if_open = system.version_if_open();
                 match self.flaw {

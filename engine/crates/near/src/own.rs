@@ -3,8 +3,8 @@
 use crate::answer::Answer;
 use crate::clock;
 use crate::kept::{Attachment, Kept};
-use crate::prepared::{Execution, Statements};
-use feed::{Connection, FromNear, Protocol, Told};
+use crate::prepared::{Execution, Statements, Under};
+use feed::{Connection, FromNear, Protocol, Standing, Told};
 use locks::Mutex;
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -28,6 +28,8 @@ struct Waiting {
     command: u64,
     read: Read<'static>,
     answer: Answer,
+    /// The answer is kept already.
+    is_served: bool,
     told: Option<(Told, Attachment)>,
 }
 
@@ -60,10 +62,26 @@ impl Read<'_> {
     }
 
     /// It means what others mean that have the same key under this number.
-    fn is_of(&self, attachment: Attachment, context: u64) -> bool {
+    fn is_of(&self, attachment: Attachment, standing: Standing) -> bool {
         match self {
             Read::Text(_) => true,
-            Read::Execution(execution) => execution.may_be_served(attachment, context),
+            Read::Execution(execution) => execution.may_be_served(attachment, standing),
+        }
+    }
+
+    /// It was served under this number.
+    fn of(mut self, under: Option<Under>) -> Self {
+        if let Read::Execution(execution) = &mut self {
+            execution.under = under;
+        }
+        self
+    }
+
+    /// The types that it binds, if the server does not have them.
+    pub fn first_types(&self) -> Option<Vec<u8>> {
+        match self {
+            Read::Execution(execution) if execution.is_first => Some(execution.types.clone()),
+            _ => None,
         }
     }
 
@@ -102,10 +120,13 @@ impl Own {
         if !self.connection.hear(&told) {
             return;
         }
-        kept.misses.fetch_add(1, Ordering::Relaxed);
         self.attachment = Some(attachment);
         self.waiting.retain(|waiting| waiting.command >= told.command);
-        if let Some(waiting) = self.waiting.front_mut().filter(|waiting| waiting.command == told.command) {
+        let waiting = self.waiting.front_mut().filter(|waiting| waiting.command == told.command);
+        // What was answered here was no miss, though the server has run it, too.
+        let is_miss = waiting.as_ref().is_none_or(|waiting| !waiting.is_served);
+        kept.misses.fetch_add(u64::from(is_miss), Ordering::Relaxed);
+        if let Some(waiting) = waiting {
             if let Read::Execution(execution) = &waiting.read {
                 self.statements.told(execution.id, told.command, attachment, told.context);
             }
@@ -125,29 +146,33 @@ impl Own {
         });
     }
 
-    /// The answer to this read, if it may be served now.
-    pub fn serve<T>(&self, kept: &Kept, read: &Read, with: impl FnOnce(&cache::Entry) -> T) -> Option<T> {
+    /// The answer to this read, if it may be served now, and under which number.
+    pub fn serve<T>(&self, kept: &Kept, read: &Read, with: impl FnOnce(&cache::Entry) -> T) -> Option<(T, Under)> {
         let attachment = self.attachment?;
         // The read has arrived.
         let now = clock::now();
         let view = kept.look();
-        let is_known = |command, context| {
+        let is_known = |command, standing: Standing| {
             let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
             let is_of = |read: &Read| match read {
                 Read::Text(_) => true,
+                Read::Execution(execution) if execution.under == Some((attachment, standing.context)) => true,
                 // Perhaps told only since it was sent.
-                Read::Execution(execution) => self.statements.is_told(execution.id, command, attachment, context),
+                Read::Execution(execution) => self.statements.is_of(execution.id, command, attachment, standing),
             };
             let read = waiting.map(|waiting| &waiting.read).filter(|read| is_of(read));
-            read.is_some_and(|read| view.find(attachment, context, read.key(), now, |_| ()).is_some())
+            read.is_some_and(|read| view.find(attachment, standing.context, read.key(), now, |_| ()).is_some())
         };
         let standing = self
             .connection
-            .standing_through(read.protocol(), |command, standing| is_known(command, standing.context))
-            .filter(|standing| read.is_of(attachment, standing.context))?;
+            .standing_through(read.protocol(), is_known)
+            .filter(|standing| read.is_of(attachment, *standing))?;
         view.holds(attachment, standing.stamp, now).then_some(())?;
         let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
-        view.find(attachment, standing.context, read.key(), now, |entry| is_expected(entry).then(|| with(entry)))?
+        let context = standing.context;
+        let answer =
+            view.find(attachment, context, read.key(), now, |entry| is_expected(entry).then(|| with(entry)))?;
+        Some((answer?, (attachment, context)))
     }
 
     /// What this command asks, if its answer may be kept.
@@ -158,12 +183,27 @@ impl Own {
         }
     }
 
+    /// The server gets this read, which was answered here under this number. Returns the command's.
+    pub fn forward_served(&mut self, kept: &Arc<Kept>, payload: &[u8], under: Option<Under>) -> u64 {
+        let read = self.read(payload).map(|read| read.of(under));
+        let number = self.connection.forward(payload);
+        self.statements.forward(number, payload, true);
+        if let Some(read) = read {
+            self.await_telling(kept, number, read, true);
+        }
+        number
+    }
+
     pub fn note(&mut self, kept: &Arc<Kept>, command: u64, read: Read<'_>) {
+        self.await_telling(kept, command, read, false);
+    }
+
+    fn await_telling(&mut self, kept: &Arc<Kept>, command: u64, read: Read<'_>, is_served: bool) {
         let Some(answer) = Answer::to(kept, read.key().len()) else { return };
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
         }
-        self.waiting.push_back(Waiting { command, read: read.into_owned(), answer, told: None });
+        self.waiting.push_back(Waiting { command, read: read.into_owned(), answer, is_served, told: None });
     }
 
     /// Bytes of the answer to a command that was noted.

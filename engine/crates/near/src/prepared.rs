@@ -2,11 +2,13 @@
 //!
 //! Invariants:
 //! - what a text means hangs on the session that prepared it. So an execution is answered from memory only under the number under which
-//!   the server has told of another one of this very statement;
-//! - types of parameters hold for later executions, too. One that would bind others than the server has goes there;
+//!   its statement was prepared: the server has told of another one of this very statement, or the number has been this one since before;
+//! - types of parameters hold for later executions, too. One that would bind others than the server has goes there. Of a statement that was
+//!   never run it has none: the first ones are with the read that it has not seen, until it does;
 //! - a statement of which something is not understood, or that was used in a rarer way, has all its executions passed on.
 
 use crate::kept::Attachment;
+use feed::Standing;
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use std::collections::{HashMap, VecDeque};
 use wire::{Command, Execute, Outcome, OutcomeKind};
@@ -20,6 +22,8 @@ const MOST_AHEAD: usize = 16;
 const LAST: u32 = u32::MAX;
 
 type Text = [u8; SHA256_OUTPUT_LEN];
+/// The server's number for all that can change a result.
+pub type Under = (Attachment, u64);
 
 pub struct Statements {
     capabilities: u64,
@@ -53,7 +57,7 @@ struct Statement {
     /// As the server has last told; to a client that knows another number it says that they have changed.
     columns: Option<u64>,
     /// Under which it has told of an execution.
-    under: Option<(Attachment, u64)>,
+    under: Option<Under>,
     passes: bool,
 }
 
@@ -63,15 +67,19 @@ pub struct Execution {
     /// What it has in common with those that get the same answer.
     pub key: Vec<u8>,
     pub columns: Option<u64>,
-    pub under: Option<(Attachment, u64)>,
-    types: Vec<u8>,
+    pub under: Option<Under>,
+    prepared: u64,
+    pub types: Vec<u8>,
     has_same_types: bool,
+    /// It brings the first types.
+    pub is_first: bool,
 }
 
 impl Execution {
-    /// The server would take it as it is meant, and has told of another one.
-    pub fn may_be_served(&self, attachment: Attachment, context: u64) -> bool {
-        self.has_same_types && self.under == Some((attachment, context))
+    /// The server would take it as it is meant, and its statement means what it does under this number.
+    pub fn may_be_served(&self, attachment: Attachment, standing: Standing) -> bool {
+        let is_told = || self.under == Some((attachment, standing.context));
+        (self.has_same_types || self.is_first) && (standing.since < self.prepared || is_told())
     }
 }
 
@@ -94,8 +102,10 @@ impl Statements {
             key: [&head, params.nulls, params.types, params.values].concat(),
             columns: statement.columns,
             under: statement.under,
+            prepared: statement.prepared,
             types: params.types.to_vec(),
             has_same_types: known == Some(params.types),
+            is_first: params.are_types_new && statement.executed == statement.prepared,
         })
     }
 
@@ -204,10 +214,11 @@ impl Statements {
         self.by_id.insert(id, statement);
     }
 
-    /// The server has told of an execution of the statement that this command runs.
-    pub fn is_told(&self, id: u32, number: u64, attachment: Attachment, context: u64) -> bool {
+    /// The statement that this command runs was prepared under this number.
+    pub fn is_of(&self, id: u32, number: u64, attachment: Attachment, standing: Standing) -> bool {
         let statement = self.by_id.get(&id).filter(|statement| statement.prepared < number);
-        statement.is_some_and(|statement| statement.under == Some((attachment, context)))
+        let is_told = |statement: &Statement| statement.under == Some((attachment, standing.context));
+        statement.is_some_and(|statement| standing.since < statement.prepared || is_told(statement))
     }
 
     /// The server has told of an execution.
@@ -261,7 +272,13 @@ mod tests {
     }
 
     fn is_served(statements: &Statements, payload: &[u8]) -> bool {
-        statements.execution(payload).is_some_and(|execution| execution.may_be_served([1, 2], 3))
+        is_served_since(9, statements, payload)
+    }
+
+    /// The server's number has been the same from this command on.
+    fn is_served_since(since: u64, statements: &Statements, payload: &[u8]) -> bool {
+        let standing = Standing { context: 3, stamp: 0, since };
+        statements.execution(payload).is_some_and(|execution| execution.may_be_served([1, 2], standing))
     }
 
     #[test]
@@ -276,6 +293,18 @@ mod tests {
         assert!(!is_served(&statements, &execute(7, Some(STRING))) && !is_served(&statements, &execute(8, None)));
         let keys = [&integer, &execute(7, None)].map(|one| statements.execution(one).map(|execution| execution.key));
         assert!(keys[0].is_some() && keys[0] == keys[1]);
+    }
+
+    #[test]
+    fn the_first_execution_is_served_if_the_statement_was_prepared_under_the_same_number() {
+        let mut statements = statements();
+        let integer = execute(7, Some(INTEGER));
+        assert!(is_served_since(0, &statements, &integer));
+        assert!(!is_served_since(1, &statements, &integer) && !is_served_since(0, &statements, &execute(7, None)));
+        statements.forward(2, &integer, true);
+        assert!(!is_served_since(0, &statements, &integer), "the server may have these types, or none");
+        statements.answered(2, &outcome(ROWS));
+        assert!(is_served_since(0, &statements, &execute(7, None)));
     }
 
     #[test]

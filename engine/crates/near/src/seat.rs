@@ -41,6 +41,8 @@ pub struct Seat {
     own: Arc<Mutex<Own>>,
     unseen: Option<Unseen>,
     held: Option<Held>,
+    /// The number of the command whose answer the client does not get.
+    hidden: Option<u64>,
     /// When it last got a command.
     seen_ns: u64,
     hits: u64,
@@ -54,17 +56,40 @@ impl Seat {
     pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, reports: bool) -> Seat {
         let own = Arc::new(Mutex::new(Own::new(number, greeting, capabilities)));
         memory.enter(number, &own);
-        Seat { memory: memory.clone(), number, own, unseen: None, held: None, seen_ns: 0, hits: 0, reports }
+        Seat {
+            memory: memory.clone(),
+            number,
+            own,
+            unseen: None,
+            held: None,
+            hidden: None,
+            seen_ns: 0,
+            hits: 0,
+            reports,
+        }
     }
 
     /// Bytes of the client. `is_heard`: it has got everything that came before.
     pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+        let is_alone = follower.is_between() && lone_command(bytes).is_some();
+        let unseen = self.unseen.as_ref().filter(|_| is_alone);
+        let Some(completed) = unseen.and_then(|unseen| unseen.completed(bytes, follower.capabilities())) else {
+            return self.decide(follower, bytes, is_heard);
+        };
+        match self.decide(follower, &completed, is_heard) {
+            Then::Pass => Then::Instead(completed),
+            then => then,
+        }
+    }
+
+    fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+        let capabilities = follower.capabilities();
         let alone = follower.is_between().then(|| lone_command(bytes)).flatten();
         let short = alone.filter(|payload| payload.len() <= LONGEST);
         if let Some(payload) = short.filter(|_| is_heard && follower.is_autonomous())
-            && let Some((answer, rows)) = self.serve(payload)
+            && let Some((answer, unseen)) = self.serve(bytes, payload, capabilities)
         {
-            self.unseen = Some(Unseen { packet: bytes.to_vec(), rows });
+            self.unseen = Some(unseen);
             return Then::Answer(answer);
         }
         if let Some(answer) = short.filter(|_| is_heard && self.reports).and_then(|text| self.report(follower, text)) {
@@ -72,15 +97,15 @@ impl Seat {
         }
         let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
-        let is_replaced = |unseen: &Unseen| alone.is_some_and(|payload| unseen.is_replaced_by(payload));
+        let is_replaced = |unseen: &Unseen| alone.is_some_and(|payload| unseen.is_replaced_by(payload, capabilities));
         let Some(unseen) = unseen.filter(|unseen| !is_replaced(unseen)) else {
             self.forward(follower, bytes);
             return Then::Pass;
         };
         follower.expect_hidden(unseen.expect());
-        let Unseen { packet, rows } = unseen;
+        let Unseen { packet, rows, under, .. } = unseen;
         let asks = |payload: &[u8]| says_found_rows(payload) || lock(&self.own).statements.asks_for_found_rows(payload);
-        lock(&self.own).connection.forward(&packet[Header::SIZE..]);
+        self.hidden = Some(lock(&self.own).forward_served(&self.memory.kept, &packet[Header::SIZE..], under));
         if alone.is_some_and(asks) {
             self.held = Some(Held::new(bytes.to_vec(), rows));
             return Then::Hold(packet);
@@ -107,17 +132,23 @@ impl Seat {
 
     /// The server has answered what the client does not know of.
     pub fn of_hidden(&mut self, outcome: &Outcome) {
+        if let Some(number) = self.hidden.take() {
+            lock(&self.own).statements.answered(number, outcome);
+        }
         self.held.iter_mut().for_each(|held| held.count(outcome));
     }
 
-    fn serve(&mut self, payload: &[u8]) -> Option<(Vec<u8>, u64)> {
+    /// The answer to the command of this packet, if it may be served.
+    fn serve(&mut self, packet: &[u8], payload: &[u8], capabilities: u64) -> Option<(Vec<u8>, Unseen)> {
         let is_seen = clock::now().saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
-        let own = is_seen.then(|| lock(&self.own))?;
+        let may_be_seen = self.unseen.as_ref().is_none_or(|unseen| unseen.may_be_forgotten_for(payload, capabilities));
+        let own = (is_seen && may_be_seen).then(|| lock(&self.own))?;
         let read = own.read(payload)?;
-        let answer = own.serve(&self.memory.kept, &read, |entry| (entry.value().to_vec(), entry.rows()))?;
+        let with = |entry: &cache::Entry| (entry.value().to_vec(), entry.rows());
+        let ((answer, rows), under) = own.serve(&self.memory.kept, &read, with)?;
         self.memory.kept.hits.fetch_add(1, Ordering::Relaxed);
         self.hits += 1;
-        Some(answer)
+        Some((answer, Unseen { packet: packet.to_vec(), rows, under: Some(under), first_types: read.first_types() }))
     }
 
     fn report(&self, follower: &Follower, payload: &[u8]) -> Option<Vec<u8>> {
@@ -222,7 +253,8 @@ mod tests {
             shown.iter().for_each(|(number, bytes, outcome)| seat.of_server(*number, bytes, outcome.as_ref()));
         }
         let check = command_check(GREETING, Packet::parse(&execution).expect("a packet").payload);
-        let told = Told { connection: 7, command: 2, check, context: 3, stamp: 5, cells: vec![(1, 1)] };
+        let (holds_over_preparations, cells) = (false, vec![(1, 1)]);
+        let told = Told { connection: 7, command: 2, check, context: 3, stamp: 5, holds_over_preparations, cells };
         hear(&memory, 2, vec![ToNear::Told(told)]);
         assert!(matches!(seat.of_client(&mut follower, &execution, true), Then::Answer(_)));
     }

@@ -1,7 +1,8 @@
 //! A read that was answered here, and what has to wait until the server has seen it.
 
 use crate::command::is_harmless;
-use wire::{Command, ErrPacket, Expect, Header, Outcome, OutcomeKind};
+use crate::prepared::Under;
+use wire::{Command, ErrPacket, Execute, Expect, Header, Outcome, OutcomeKind};
 
 /// "Record has changed since last read".
 const HAS_CHANGED: u16 = 1020;
@@ -10,9 +11,18 @@ const HAS_CHANGED: u16 = 1020;
 pub struct Unseen {
     pub packet: Vec<u8>,
     pub rows: u64,
+    /// The number under which it was answered; none if a rule allowed that.
+    pub under: Option<Under>,
+    /// It binds types that the server does not have, and that later executions may go by.
+    pub first_types: Option<Vec<u8>>,
 }
 
 impl Unseen {
+    /// A rule allowed to answer it.
+    pub fn by_rule(packet: Vec<u8>, rows: u64) -> Unseen {
+        Unseen { packet, rows, under: None, first_types: None }
+    }
+
     fn is_execution(&self) -> bool {
         self.packet[Header::SIZE] == Command::StmtExecute as u8
     }
@@ -26,11 +36,38 @@ impl Unseen {
         is_harmless(payload) && !(self.is_execution() && payload[0] == Command::StmtClose as u8)
     }
 
-    /// An execution of the same statement leaves behind what it would. And what changes with a definition the server tells once.
-    pub fn is_replaced_by(&self, payload: &[u8]) -> bool {
+    fn is_of_same_statement(&self, payload: &[u8]) -> bool {
         const COMMAND_AND_ID: usize = 5;
         self.is_execution() && payload.get(..COMMAND_AND_ID) == self.packet[Header::SIZE..].get(..COMMAND_AND_ID)
     }
+
+    /// An execution of the same statement leaves behind what it would. And what changes with a definition the server tells once.
+    pub fn is_replaced_by(&self, payload: &[u8], capabilities: u64) -> bool {
+        let binds = |types: &Vec<u8>| new_types(payload, types, capabilities).is_some_and(|types| !types.is_empty());
+        self.is_of_same_statement(payload) && self.first_types.as_ref().is_none_or(binds)
+    }
+
+    /// Another read may be answered before the server has seen this one.
+    pub fn may_be_forgotten_for(&self, payload: &[u8], capabilities: u64) -> bool {
+        self.first_types.is_none() || self.is_replaced_by(payload, capabilities)
+    }
+
+    /// This command as the server must get it in place of this read: with the types that it goes by. None if it is to get it as it is.
+    pub fn completed(&self, packet: &[u8], capabilities: u64) -> Option<Vec<u8>> {
+        let payload = packet.get(Header::SIZE..).filter(|payload| self.is_of_same_statement(payload))?;
+        let types = self.first_types.as_ref()?;
+        let is_without = Execute::parse(payload, capabilities)?.new_types(count(types)).is_none();
+        is_without.then(|| wire::with_types(packet, types, capabilities))
+    }
+}
+
+fn count(types: &[u8]) -> u16 {
+    (types.len() / 2) as u16
+}
+
+/// Those that an execution binds anew, of a statement that has as many.
+fn new_types(payload: &[u8], types: &[u8], capabilities: u64) -> Option<Vec<u8>> {
+    Execute::parse(payload, capabilities)?.new_types(count(types)).map(<[u8]>::to_vec)
 }
 
 /// A command that waits until the server has run what it had not seen.

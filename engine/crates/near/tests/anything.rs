@@ -71,6 +71,7 @@ fn frame(random: &mut Random, number: u64, commands: &[Vec<u8>]) -> Frame {
             check: command_check(GREETING, payload),
             context: u64::from(random.percent(10)),
             stamp: 5,
+            holds_over_preparations: random.percent(50),
             cells: vec![(1 + random.below(2) as u32, random.below(6) as u64)],
         }
     };

@@ -76,6 +76,144 @@ fn executions_that_follow_each_other_at_once_are_answered_from_memory() {
     assert!(hits(near) > ROUNDS / 2, "{} of {ROUNDS}", hits(near));
 }
 
+/// As many libraries do it if they are not told otherwise.
+fn run_once(client: &mut Client, statement: &str, params: &[Param]) -> Response {
+    let statement = prepared(client, statement);
+    let answer = run(client, &statement, params);
+    client.close(&statement).expect("it is sent");
+    answer
+}
+
+#[test]
+fn a_statement_that_is_prepared_for_each_execution_is_answered_from_memory_byte_for_byte() {
+    const ROUNDS: u64 = 50;
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut direct) = (near.client(), scene.direct());
+    let several = [[Param::Int(7), Param::Int(1)], [Param::Text("x".into()), Param::Int(2)]];
+    for params in &several {
+        until_here(near, || run_once(&mut client, BY_KEY, params));
+    }
+    let before = hits(near);
+    for round in 0..ROUNDS {
+        let params = &several[round as usize % 2];
+        assert_eq!(run_once(&mut client, BY_KEY, params).bytes, run_once(&mut direct, BY_KEY, params).bytes);
+    }
+    assert!(hits(near) >= before + ROUNDS * 9 / 10, "{} of {ROUNDS}", hits(near) - before);
+    direct.must("UPDATE d.t SET v = v + 100").expect("it is written");
+    for params in &several {
+        assert_eq!(run_once(&mut client, BY_KEY, params).bytes, run_once(&mut direct, BY_KEY, params).bytes);
+    }
+}
+
+/// The types come with the first execution alone; the server has not seen it.
+#[test]
+fn later_executions_go_by_types_that_the_server_has_not_seen_yet() {
+    const ONE: [Param; 2] = [Param::Int(7), Param::Int(1)];
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut direct) = (near.client(), scene.direct());
+    let lasting = prepared(&mut client, "SELECT v + ? FROM d.t WHERE id = ?");
+    let betweens: [fn(&mut Client, &Prepared, &Prepared) -> String; 6] = [
+        |_, _, _| String::new(),
+        |client, _, _| ask(client, "DO 1"),
+        |client, _, _| ask(client, READ),
+        |client, _, lasting| row(&run(client, lasting, &ONE)),
+        |client, _, _| row(&run_once(client, BY_KEY, &ONE)),
+        |client, statement, _| client.long_data(statement, 0, b"7").map(|()| String::new()).expect("it is sent"),
+    ];
+    let there = prepared(&mut direct, "SELECT v + ? FROM d.t WHERE id = ?");
+    for (case, between) in betweens.iter().enumerate() {
+        until_served(near, &mut client, READ);
+        until_run_here(near, &mut client, &lasting, &ONE);
+        let mut statement = prepared(&mut client, BY_KEY);
+        until_here(near, || {
+            client.close(&statement).expect("it is sent");
+            statement = prepared(&mut client, BY_KEY);
+            run(&mut client, &statement, &ONE)
+        });
+        let other = prepared(&mut direct, BY_KEY);
+        run(&mut direct, &other, &ONE);
+        assert_eq!(between(&mut client, &statement, &lasting), between(&mut direct, &other, &there), "case {case}");
+        for (id, value) in [(2, 8), (1, 7), (2, 9), (1, 7)] {
+            let params = [Param::Int(value), Param::Int(id)];
+            let answers = [(&mut client, &statement), (&mut direct, &other)].map(|(client, statement)| {
+                let mut bound = Vec::new();
+                execute_body(statement.id, &params, &mut bound);
+                let without_types = execute_body(statement.id, &params, &mut bound);
+                client.send(command::STMT_EXECUTE, &without_types).expect("it is sent");
+                client.read_response().expect("an answer").bytes
+            });
+            assert_eq!(answers[0], answers[1], "case {case}");
+        }
+    }
+}
+
+#[test]
+fn a_statement_that_was_prepared_before_a_setting_or_a_database_is_run_as_the_server_runs_it() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut admin = scene.direct();
+    for statement in ["CREATE DATABASE e", "CREATE TABLE e.t SELECT 2 AS id, 77 AS v"] {
+        admin.must(statement).expect(statement);
+    }
+    const DIVIDED: &str = "SELECT 1 / v FROM t WHERE id = ?";
+    let changes =
+        ["SET SESSION div_precision_increment = 1", "USE e", "SET SESSION div_precision_increment = 2", "USE d"];
+    let (mut client, mut direct) = (near.client(), scene.direct());
+    [&mut client, &mut direct].into_iter().for_each(|client| drop(ask(client, "USE d")));
+    let params = [Param::Int(2)];
+    for change in changes {
+        until_here(near, || run_once(&mut client, DIVIDED, &params));
+        let old = [&mut client, &mut direct].map(|client| prepared(client, DIVIDED));
+        [&mut client, &mut direct].into_iter().for_each(|client| drop(ask(client, change)));
+        let mut both = |statement: [&Prepared; 2]| {
+            let here = run(&mut client, statement[0], &params).bytes;
+            assert_eq!(here, run(&mut direct, statement[1], &params).bytes, "{change}");
+        };
+        (0..2).for_each(|_| both([&old[0], &old[1]]));
+        // The same text has a result under the new number now.
+        until_here(near, || run_once(&mut client, DIVIDED, &params));
+        let here = run(&mut client, &old[0], &params).bytes;
+        assert_eq!(here, run(&mut direct, &old[1], &params).bytes, "{change}");
+    }
+}
+
+/// When the server is back from a routine of another database, it looks up anew what is granted for the current one.
+#[test]
+fn a_preparation_that_makes_the_server_look_up_privileges_is_followed_by_what_the_server_says() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut admin = scene.direct();
+    let statements = [
+        "CREATE DATABASE e",
+        "CREATE FUNCTION e.one() RETURNS INT DETERMINISTIC RETURN 1",
+        "CREATE USER u@'%' IDENTIFIED BY 'pw'",
+        "GRANT SELECT ON d.* TO u@'%'",
+        "GRANT EXECUTE ON e.* TO u@'%'",
+    ];
+    statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
+    let mut clients = [near.tcp(), scene.server.endpoint()]
+        .map(|endpoint| Client::connect(&endpoint, &Login::user("u", "pw")).expect("a connection"));
+    clients.iter_mut().for_each(|client| drop(ask(client, "USE d")));
+    let params = [Param::Null, Param::Int(1)];
+    until_here(near, || run_once(&mut clients[0], BY_KEY, &params));
+    admin.must("REVOKE SELECT ON d.* FROM u@'%'").expect("it is revoked");
+    let both = |client: &mut Client| {
+        let (refused, statement) = client.prepare(BY_KEY).expect("an answer");
+        let execution = statement.map_or(refused, |statement| run(client, &statement, &params));
+        [row(&execution), ask(client, READ)]
+    };
+    let [here, there] = clients.each_mut().map(|client| {
+        let mut said: Vec<_> = (0..4).flat_map(|_| both(client)).collect();
+        client.prepare("SELECT e.one()").expect("an answer").1.expect("it is prepared");
+        said.extend((0..4).flat_map(|_| both(client)));
+        said
+    });
+    assert_eq!(here, there);
+    assert!(there[0] != there[8] && there[1] != there[9], "it has not looked them up: {there:?}");
+}
+
 #[test]
 fn a_write_is_seen_by_the_next_execution() {
     let scene = Scene::of(2);

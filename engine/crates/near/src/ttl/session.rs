@@ -119,7 +119,7 @@ impl Session {
         let candidate = read.filter(|_| is_heard && follower.is_autonomous() && !self.state.take_special());
         let miss = match candidate.and_then(|text| self.serve(text)) {
             Some(Ok(Found { answer, rows, .. })) => {
-                self.unseen = Some(Unseen { packet: bytes.to_vec(), rows });
+                self.unseen = Some(Unseen::by_rule(bytes.to_vec(), rows));
                 return Then::Answer(answer);
             }
             Some(Err(miss)) => Some(miss),
@@ -130,7 +130,7 @@ impl Session {
             .unseen
             .take_if(|unseen| !alone.is_some_and(|payload| unseen.may_follow(payload)))
             .filter(|_| !replaces);
-        if let Some(Unseen { packet, rows }) = unseen {
+        if let Some(Unseen { packet, rows, .. }) = unseen {
             follower.expect_hidden(Expect::Query);
             if alone.is_some_and(|payload| self.state.may_ask_for_rows(payload)) {
                 self.held = Some(Held::new(bytes.to_vec(), rows));

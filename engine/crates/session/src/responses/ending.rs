@@ -169,9 +169,7 @@ impl Session {
     /// Privileges have changed since the database was chosen, and the statement may have made the server look them up anew, or
     /// not: nobody else is known to have the same.
     pub(crate) fn doubt_granted(&mut self, engine: &Engine, running: &Running) {
-        let granted = self.identity.granted_for_database();
-        let is_as_then = granted & OF_ONE == 0 && engine.settings().are_granted_since(granted);
-        if !self.identity.goes_elsewhere() || is_as_then || running.is_hidden() {
+        if !self.identity.goes_elsewhere() || self.is_granted_as_then(engine) || running.is_hidden() {
             return;
         }
         let is_of_tables = |read: &Recording| read.refusal.is_none() && !read.may_read_views;
@@ -180,6 +178,12 @@ impl Session {
         if !is_read_of_tables && !runs_nothing {
             self.identity.set_granted_for_database(OF_ONE | engine.contexts().private());
         }
+    }
+
+    /// Privileges are what they were when the database was chosen. Otherwise even a preparation may make the server look them up.
+    pub(crate) fn is_granted_as_then(&self, engine: &Engine) -> bool {
+        let granted = self.identity.granted_for_database();
+        granted & OF_ONE == 0 && engine.settings().are_granted_since(granted)
     }
 
     fn apply_settings(&mut self, engine: &Engine, running: &Running, assignments: &[sql::Assignment]) {

@@ -4,8 +4,9 @@ use crate::engine::Engine;
 use crate::entries::cells::table_cells;
 use crate::entries::layout::Layout;
 use crate::session::Session;
+use crate::session::near::What;
 use crate::statement::recording::Recording;
-use cache::Entry;
+use cache::{CellId, Entry, Stamp};
 use feed::NearId;
 
 impl Session {
@@ -18,17 +19,21 @@ impl Session {
     pub(crate) fn tell_stored(&mut self, engine: &Engine, recording: &Recording) {
         let is_marked = self.near.mark.is_some();
         if is_marked && [false, true].iter().any(|binary| self.context(engine, *binary) == Some(recording.context)) {
-            let tables: Vec<_> = table_cells(&recording.cells, recording.is_by_rows).collect();
-            self.near.tell(engine, recording.context, recording.stamp, &recording.cells, &tables);
+            self.tell(engine, recording.context, recording.stamp, &recording.cells, recording.is_by_rows);
         }
     }
 
     /// A hit in the server's own cache.
     pub(crate) fn tell_served(&self, engine: &Engine, context: u64, entry: &Entry) {
         if self.near.mark.is_some() {
-            let tables: Vec<_> = table_cells(entry.cells(), Layout(entry.flags()).is_by_rows()).collect();
-            self.near.tell(engine, context, entry.stamp(), entry.cells(), &tables);
+            self.tell(engine, context, entry.stamp(), entry.cells(), Layout(entry.flags()).is_by_rows());
         }
+    }
+
+    fn tell(&self, engine: &Engine, context: u64, stamp: Stamp, cells: &[CellId], is_by_rows: bool) {
+        let tables: Vec<_> = table_cells(cells, is_by_rows).collect();
+        let what = What { context, stamp, holds_over_preparations: self.is_granted_as_then(engine) };
+        self.near.tell(engine, what, cells, &tables);
     }
 
     /// The server has agreed to the statement that makes this connection a feed.

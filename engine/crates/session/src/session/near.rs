@@ -4,6 +4,13 @@ use crate::engine::Engine;
 use cache::{CellId, Stamp};
 use feed::{NearId, Told, check_of, command_check};
 
+/// What is told of a result besides what it depends on.
+pub(crate) struct What {
+    pub context: u64,
+    pub stamp: Stamp,
+    pub holds_over_preparations: bool,
+}
+
 #[derive(Default)]
 pub struct Near {
     connection: u32,
@@ -53,14 +60,16 @@ impl Near {
         self.is_repeated = expects;
     }
 
-    pub(crate) fn tell(&self, engine: &Engine, context: u64, stamp: Stamp, cells: &[CellId], tables: &[CellId]) {
+    /// `cells` and `tables`: what the result depends on.
+    pub(crate) fn tell(&self, engine: &Engine, what: What, cells: &[CellId], tables: &[CellId]) {
         let Some(id) = self.mark.filter(|_| engine.feed().has_nears()) else { return };
         let told = Told {
             connection: self.connection,
             command: self.commands,
             check: self.check,
-            context,
-            stamp: stamp.0,
+            context: what.context,
+            stamp: what.stamp.0,
+            holds_over_preparations: what.holds_over_preparations,
             cells: Vec::new(),
         };
         engine.tell_near(id, tables, cells, told);
