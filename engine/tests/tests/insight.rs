@@ -156,7 +156,16 @@ fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
     let mut client = arena
         .client_with(&["CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t SELECT seq, 0 FROM seq_1_to_400"]);
     arena.warm(&mut client, "SELECT v FROM i_observes.t WHERE id = 1");
-    all(&mut client, &["RESET QUERY CACHE", "SET SESSION query_cache_type = OFF", "SET GLOBAL fqc_observe = ON"]);
+    let off = ["RESET QUERY CACHE", "SET GLOBAL query_cache_type = OFF", "SET GLOBAL fqc_observe = ON", "FLUSH STATUS"];
+    all(&mut client, &off);
+    let mut client = arena.client();
+    // Whoever says that they want no cache would not be served by one.
+    client.must("SET SESSION query_cache_type = OFF").unwrap();
+    client.must("SELECT SUM(v) FROM i_observes.t").unwrap();
+    assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("query_cache_type is OFF"));
+    assert_eq!(lines(&client.query("SHOW FQC QUERIES").unwrap(), "SUM(v)"), Vec::<Vec<String>>::new());
+    let mut client = arena.client();
+    client.must("USE i_observes").unwrap();
     assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("OFF, but observed"));
     let reads = |arena: &Arena, client: &mut fqc_tests::client::Client, write: Option<&str>| {
         for id in 1..=400 {
@@ -181,6 +190,7 @@ fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
         more >= requests + 1000 && more_hits.saturating_sub(hits) <= (more - requests) / 4
     });
     all(&mut client, &RESTORE);
+    all(&mut client, &["SET GLOBAL query_cache_type = ON"]);
 }
 
 /// Changes a value in the table's file, which nobody notices.

@@ -62,7 +62,7 @@ impl Session {
     pub(crate) fn is_cached(&self, engine: &Engine) -> bool {
         let settings = engine.settings();
         settings.is_on()
-            && (self.identity.cache_type() != 0 || settings.observes())
+            && (self.identity.cache_type() != 0 || settings.observes() && !self.identity.stays_out())
             // The memory of trials is for them alone.
             && (settings.size() > 0 || self.identity.is_trial())
             && self.is_told(engine)

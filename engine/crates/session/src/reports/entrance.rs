@@ -10,7 +10,10 @@ impl Session {
         match report {
             Report::Connected { account, state } => self.connects(engine, account, &state),
             Report::UserChanged { account } => self.identity.set_account(Some(account)),
-            Report::CacheType(cache_type) => self.set_cache_type(engine, cache_type),
+            Report::CacheType(cache_type) => {
+                self.set_cache_type(engine, cache_type);
+                self.identity.set_stays_out(cache_type == 0);
+            }
             Report::Locked { db, name, is_read_only } => self.locks(engine, db, name, is_read_only),
             Report::Defined { db, name } => self.defines(engine, db, name),
             Report::Statement { text } => self.runs_inside(engine, text),

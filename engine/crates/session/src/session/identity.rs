@@ -34,6 +34,8 @@ pub struct Identity {
     database: Vec<u8>,
     is_database_known: bool,
     cache_type: u8,
+    /// It has said itself that it wants no cache, so it is not observed: it would not be served if the cache were on.
+    stays_out: bool,
     /// That of a session that tries the cache out: its results are its own.
     trial: Option<u64>,
     /// No read may pass the server by.
@@ -67,6 +69,7 @@ impl Identity {
             database: Vec::new(),
             is_database_known: false,
             cache_type: 0,
+            stays_out: false,
             trial: None,
             must_run: false,
             variables: Variables::new(LexMode::new(flavour)),
@@ -160,6 +163,14 @@ impl Identity {
     pub fn set_cache_type(&mut self, cache_type: u8) {
         self.cache_type = cache_type;
         self.forget_numbers();
+    }
+
+    pub fn stays_out(&self) -> bool {
+        self.stays_out
+    }
+
+    pub fn set_stays_out(&mut self, stays_out: bool) {
+        self.stays_out = stays_out;
     }
 
     pub fn is_trial(&self) -> bool {
@@ -264,6 +275,7 @@ impl Identity {
     /// All settings are those of a new session. `habits`: none if it is not known how new sessions begin.
     pub fn begin(&mut self, inherited: u64, habits: Option<Habits>) {
         self.inherited = inherited;
+        self.stays_out = false;
         let ignore_space = self.has(capability::IGNORE_SPACE);
         let charset = Charset::of_collation(self.charset, &self.flavour().charsets);
         self.variables = Variables::new(LexMode { ignore_space, charset, ..LexMode::new(self.flavour()) });

@@ -78,7 +78,7 @@ fn verdict(session: &Session, engine: &Engine) -> String {
         "DOZING: it saved less than it cost, and will be ON again when more statements come again; SET GLOBAL fqc_doze = OFF to forbid it"
     } else if session.is_resting() && engine.is_wanted() {
         "ON for new connections, but not for this one, which was at work while it was off: connect again"
-    } else if session.identity.cache_type() == 0 && settings.observes() {
+    } else if session.identity.cache_type() == 0 && settings.observes() && !session.identity.stays_out() {
         "OFF, but observed: SHOW GLOBAL STATUS LIKE 'Fqc_observed%' tells what the cache would do"
     } else if session.identity.cache_type() == 0 && settings.global_type() == 0 {
         "OFF: query_cache_type is OFF; SET GLOBAL query_cache_type = 1, then connect again"
