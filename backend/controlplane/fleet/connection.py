@@ -48,14 +48,14 @@ def address_of(instance: Instance, use: Use = Use.WATCH) -> Address:
     return Address(*place, public_key_of(instance))
 
 
-def opened(instance: Instance, use: Use = Use.WATCH) -> Server:
-    """A connection that the caller closes."""
+def opened(instance: Instance, use: Use = Use.WATCH, *, is_counted: bool = False) -> Server:
+    """A connection that the caller closes. What it reads is counted by the cache only if that is what it is for."""
     address = address_of(instance, use)
     accounts_ensure(instance)
     within = limits()
     connection_give_back()
     server = open_server(address, within)
-    if use is Use.WATCH:
+    if not is_counted:
         server.stay_uncounted()
     return server
 
@@ -69,8 +69,8 @@ def limits() -> Limits:
 
 
 @contextmanager
-def connected(instance: Instance, use: Use = Use.WATCH) -> Iterator[Server]:
-    server = opened(instance, use)
+def connected(instance: Instance, use: Use = Use.WATCH, *, is_counted: bool = False) -> Iterator[Server]:
+    server = opened(instance, use, is_counted=is_counted)
     server.until = time.monotonic() + CONVERSATION_STATEMENTS * server.statement_seconds
     try:
         yield server

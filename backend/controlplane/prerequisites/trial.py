@@ -1,9 +1,10 @@
 """A trial in one session: the same statement without the cache, then with it, before anything global changes.
 
 The sessions are read-only and are closed afterwards. Each half has its own, since an engine that nobody wanted follows
-only sessions that begin by wanting it. Hits are the session's own: the engine keeps a trial's results apart from all
-others, tells a connection of its own reads alone, and lends a trial memory while query_cache_size is 0. An engine too
-old for that counts for all sessions together, and says nothing without memory; then the trial says so.
+only sessions that begin by wanting it. The second reads nothing else, since what it reads is counted. Hits are the
+session's own: the engine keeps a trial's results apart from all others, tells a connection of its own reads alone, and
+lends a trial memory while query_cache_size is 0. An engine too old for that counts for all sessions together, and says
+nothing without memory; then the trial says so.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from controlplane.fleet.models import Instance
 from controlplane.gateway import reports
 from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.local_accounts import COUNTING_ROLE, Use
-from controlplane.gateway.product import PRODUCTS
+from controlplane.gateway.product import PRODUCTS, TimeLimit
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.status import report
 from controlplane.prerequisites.trial_account import trial_account_check
@@ -71,16 +72,16 @@ def trial_run(instance: Instance, *, statement: str, repetitions: int, database:
         if server.variable("fqc_minor_version") is None:
             raise Conflict(f"{instance.name} has no engine: install it first.", code="minor_version")
         trial_account_check(server, instance.name, address_of(instance, Use.TRIAL).username)
-        _prepare(server, database)
-        server.set_session("query_cache_type", 0)
-        uncached = _timed(server, statement, repetitions)
-    with connected(instance, Use.TRIAL) as server:
-        server.set_session("query_cache_type", 1)
         can_lend = server.variable("fqc_trial") is not None
+        size = int(server.variable("query_cache_size") or 0)
+        limit = _time_limit(server)
+        _prepare(server, database, limit)
+        uncached = _timed(server, statement, repetitions)
+    with connected(instance, Use.TRIAL, is_counted=True) as server:
+        server.set_session("query_cache_type", 1)
         if can_lend:
             server.set_session("fqc_trial", 1)
-        _prepare(server, database)
-        size = int(server.variable("query_cache_size") or 0)
+        _prepare(server, database, limit)
         before = _awake(server, statement, has_memory=can_lend or size > 0)
         cached = _timed(server, statement, repetitions)
         after, delta = _settled(server, before, repetitions)
@@ -108,19 +109,22 @@ def _note(instance: Instance, statement: str, database: str | None) -> None:
     audit_record("instance.cache_tried", instance, after=facts)
 
 
-def _prepare(server: Server, database: str | None) -> None:
+def _time_limit(server: Server) -> TimeLimit | None:
+    """The server is asked which variable it has: its version may be configured, and tell of another product."""
+    limits = (product.time_limit for product in PRODUCTS)
+    return next((limit for limit in limits if server.variable(limit.name) is not None), None)
+
+
+def _prepare(server: Server, database: str | None, limit: TimeLimit | None) -> None:
     server.run("SET ROLE NONE")
     if database:
         with told_in_own_words(server.place):
             server.use(database)
     server.run("SET SESSION TRANSACTION READ ONLY")
-    # A statement that takes too long ends on the server, and not just here. The server is asked which variable it has:
-    # its version may be configured, and tell of another product.
-    milliseconds = int(server.statement_seconds * 900)
-    for limit in (product.time_limit for product in PRODUCTS):
-        if server.variable(limit.name) is not None:
-            server.set_session(limit.name, milliseconds if limit.is_in_milliseconds else f"{milliseconds / 1000:.3f}")
-            break
+    if limit:
+        # A statement that takes too long ends on the server, and not just here.
+        milliseconds = int(server.statement_seconds * 900)
+        server.set_session(limit.name, milliseconds if limit.is_in_milliseconds else f"{milliseconds / 1000:.3f}")
 
 
 def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:

@@ -2,6 +2,9 @@
 
 import pytest
 
+from controlplane.changes import watch
+from controlplane.fleet.kept_connections import Connections
+from controlplane.metrics import polling
 from testing.changes import changed
 from testing.workers import until
 
@@ -121,3 +124,30 @@ def test_what_the_control_plane_reads_is_not_in_the_figures_of_the_cache(viewer,
     for name in ("status", "queries", "tables", "advice", "status"):
         report(viewer, instance, name)
     assert counted() == before
+
+
+@pytest.mark.parametrize("observe", ["0", "1"])
+def test_what_the_control_plane_asks_is_in_no_report(operator, instance, client, observe):
+    """Whatever it looks at or changes; of a trial, nothing but the statement that is tried."""
+    wanted = {"query_cache_size": "1048576", "query_cache_type": "1" if observe == "0" else "0", "fqc_observe": observe}
+    changed(instance, wanted)
+    client.stay_uncounted()
+    client.run("FLUSH STATUS")
+    changed(instance, {"long_query_time": "3", "max_connections": "140"})
+    connections = Connections()
+    polling.poll_round(1_800_000_000, connections)
+    watch.watch(connections)
+    connections.keep_only(())
+    address = f"/api/v1/instances/{instance.pk}"
+    for path in ("prerequisites", "near-caches/prerequisites", "parameters", "cache/status", "cache/advice"):
+        assert operator.get(f"{address}/{path}").status_code == 200
+    preview = {"instance": instance.pk, "parameters": {"long_query_time": "2"}}
+    assert operator.post("/api/v1/changes/preview", preview).status_code == 200
+    counters = client.status("Qcache%") | client.status("Fqc_observed%")
+    assert [counters[name] for name in ("Qcache_not_cached", "Qcache_inserts", "Fqc_observed_requests")] == ["0"] * 3
+    assert report(operator, instance, "queries")["items"] == []
+
+    trial = {"statement": "SELECT name FROM items WHERE id = 1", "database": "reports", "repetitions": 5}
+    assert operator.post(f"{address}/cache/trial", trial).status_code == 200
+    queries = report(operator, instance, "queries")["items"]
+    assert [row["Query"] for row in queries] == ["SELECT name FROM items WHERE id = ?"]
