@@ -15,3 +15,4 @@ pub mod random;
 pub mod replicas;
 pub mod replication;
 pub mod server;
+pub mod wire;

@@ -33,10 +33,10 @@ pub fn prepare(admin: &mut Client) -> io::Result<()> {
 }
 
 impl Near {
-    /// Starts one that is attached as this user, or will be.
-    pub fn start(program: PathBuf, server: &Server, user: &str, name: &str) -> io::Result<Near> {
+    /// Starts one that is attached as this user, or will be. `port`: the server's, or of a way there.
+    pub fn start(program: PathBuf, server: &Server, port: u16, user: &str, name: &str) -> io::Result<Near> {
         let socket = server.scratch().join(name);
-        let address = format!("127.0.0.1:{}", server.port());
+        let address = format!("127.0.0.1:{port}");
         let child = spawn(&program, &address, user, &socket)?;
         let near = Near { program, server: address, user: user.into(), socket, child };
         near.wait_until_ready()?;

@@ -65,7 +65,10 @@ fn judge() -> io::Result<ExitCode> {
     if plan.dozes {
         cached.admin()?.must("SET GLOBAL fqc_doze = ON")?;
     }
-    let near = arguments.path("beside").map(|program| Near::start(program, &cached, "root", "near")).transpose()?;
+    let near = arguments
+        .path("beside")
+        .map(|program| Near::start(program, &cached, cached.port(), "root", "near"))
+        .transpose()?;
     plan.cached_endpoint = near.as_ref().map(Near::endpoint);
     let outcome = differential::run(&mut plain, &mut cached, &plan);
     let told =

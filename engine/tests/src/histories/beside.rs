@@ -1,5 +1,5 @@
 //! Near caches beside the server, and trouble for them: stopped for longer than their lease and continued, killed and started
-//! again, their feeds cut.
+//! again, cut off from the server in one direction or in both, their feeds ended and reset.
 
 use std::io;
 use std::path::Path;
@@ -11,13 +11,15 @@ use crate::client::Endpoint;
 use crate::near::{self, Near};
 use crate::random::Random;
 use crate::server::Server;
+use crate::wire::{Way, Wire};
 
 /// Three leases.
 const LONG_STOP: Duration = Duration::from_millis(300);
 const COUNT: usize = 2;
 
 pub struct Beside {
-    nears: Vec<Near>,
+    /// Each with its way to the server.
+    nears: Vec<(Near, Wire)>,
     /// The most that were seen at once: whoever is killed takes its own along.
     pub hits: u64,
 }
@@ -25,13 +27,16 @@ pub struct Beside {
 impl Beside {
     pub fn start(server: &Server, program: &Path) -> io::Result<Beside> {
         near::prepare(&mut server.admin()?)?;
-        let nears =
-            (0..COUNT).map(|number| Near::start(program.to_path_buf(), server, near::USER, &format!("near{number}")));
-        Ok(Beside { nears: nears.collect::<io::Result<_>>()?, hits: 0 })
+        let start = |number| {
+            let wire = Wire::to(server.port())?;
+            let near = Near::start(program.into(), server, wire.port(), near::USER, &format!("near{number}"))?;
+            Ok((near, wire))
+        };
+        Ok(Beside { nears: (0..COUNT).map(start).collect::<io::Result<_>>()?, hits: 0 })
     }
 
     pub fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
-        self.nears.iter().map(Near::endpoint)
+        self.nears.iter().map(|(near, _)| near.endpoint())
     }
 
     /// Until the run is over.
@@ -41,16 +46,23 @@ impl Beside {
             // How long there is no trouble is part of the plan.
             thread::sleep(Duration::from_millis(random.below(1500) as u64));
             let index = random.below(COUNT);
-            let near = &mut self.nears[index];
-            match random.below(10) {
-                0..=3 => stop(near, stage, LONG_STOP),
-                4..=5 => stop(near, stage, Duration::from_millis(random.below(120) as u64)),
-                6..=7 => {
-                    self.hits = self.hits.max(near::hits(server)?);
+            let (near, wire) = &mut self.nears[index];
+            let time = if random.percent(66) { LONG_STOP } else { Duration::from_millis(random.below(120) as u64) };
+            match random.below(16) {
+                0..=4 => stop(near, stage, time),
+                5..=6 => {
+                    self.hits = self.hits.max(hits(server));
                     near.replace()?;
                     stage.count("near caches killed");
                 }
-                _ => cut(stage, server)?,
+                7..=8 => end_feed(stage, server)?,
+                9..=10 => {
+                    wire.reset();
+                    stage.count("near caches' connections reset");
+                }
+                11..=12 => cut_off(wire, stage, &[Way::There, Way::Back], time),
+                13 => cut_off(wire, stage, &[Way::There], time),
+                _ => cut_off(wire, stage, &[Way::Back], time),
             }
             if !near.is_running() {
                 stage.violation(format!("a near cache died; its log:\n{}", near.log()));
@@ -67,14 +79,26 @@ fn stop(near: &Near, stage: &Stage, time: Duration) {
     stage.count("near caches stopped");
 }
 
-fn cut(stage: &Stage, server: &Server) -> io::Result<()> {
+fn cut_off(wire: &Wire, stage: &Stage, ways: &[Way], time: Duration) {
+    wire.hold(ways);
+    thread::sleep(time);
+    wire.hold(&[]);
+    stage.count("near caches cut off");
+}
+
+/// None while the plugin is out.
+pub fn hits(server: &Server) -> u64 {
+    near::hits(server).unwrap_or(0)
+}
+
+fn end_feed(stage: &Stage, server: &Server) -> io::Result<()> {
     let mut admin = server.admin()?;
     let feeds =
         format!("SELECT id FROM information_schema.processlist WHERE user = '{}' ORDER BY RAND() LIMIT 1", near::USER);
     if let Some(feed) = admin.scalar(&feeds)? {
         // It may have ended already.
         let _ = admin.query(format!("KILL {feed}"))?;
-        stage.count("feeds cut");
+        stage.count("feeds ended");
     }
     Ok(())
 }

@@ -49,6 +49,7 @@ fn stir(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         0..=15 => kill(voice, stage, "QUERY"),
         16..=25 => kill(voice, stage, "CONNECTION"),
         38 if stage.plan.naps => nap(voice, stage),
+        38 if stage.plan.reinstalls => reinstall(voice, stage),
         26.. if !stage.plan.redefines => voice.text("SELECT SLEEP(0.01)").map(drop),
         26..=28 => voice.text("ALTER TABLE register_direct COMMENT = 'altered'").map(drop),
         29 => voice.text("ALTER TABLE bank ADD COLUMN extra INT DEFAULT 5").map(drop),
@@ -58,7 +59,6 @@ fn stir(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         35 => voice.text("FLUSH TABLES WITH READ LOCK").and_then(|_| voice.text("UNLOCK TABLES")).map(drop),
         36 => voice.text("ANALYZE TABLE bank, own").map(drop),
         37 => voice.text("LOCK TABLES register_direct WRITE").and_then(|_| voice.text("UNLOCK TABLES")).map(drop),
-        38 if stage.plan.reinstalls => reinstall(voice, stage),
         _ => voice.text("SELECT SLEEP(0.01)").map(drop),
     }
 }

@@ -1,0 +1,134 @@
+//! A way to a port of this machine on which bytes can be held up, in one direction or in both, and connections can be reset.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    There,
+    Back,
+}
+
+pub struct Wire {
+    port: u16,
+    inside: Arc<Inside>,
+}
+
+#[derive(Default)]
+struct Inside {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    held: Vec<Way>,
+    streams: Vec<TcpStream>,
+    is_over: bool,
+}
+
+impl Wire {
+    pub fn to(port: u16) -> io::Result<Wire> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let wire = Wire { port: listener.local_addr()?.port(), inside: Arc::default() };
+        let inside = wire.inside.clone();
+        thread::spawn(move || {
+            for near in listener.incoming() {
+                if inside.state.lock().unwrap().is_over {
+                    return;
+                }
+                // Whoever cannot be connected is let go.
+                let _ = near.and_then(|near| connect(&inside, near, TcpStream::connect(("127.0.0.1", port))?));
+            }
+        });
+        Ok(wire)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What is sent these ways arrives when they are free again.
+    pub fn hold(&self, ways: &[Way]) {
+        self.inside.state.lock().unwrap().held = ways.to_vec();
+        self.inside.changed.notify_all();
+    }
+
+    /// All connections end at once, without a word, and what is on its way is lost.
+    pub fn reset(&self) {
+        for stream in std::mem::take(&mut self.inside.state.lock().unwrap().streams) {
+            // SAFETY: it is all zeros, which names no address.
+            let nowhere: libc::sockaddr = unsafe { std::mem::zeroed() };
+            let size = size_of::<libc::sockaddr>() as libc::socklen_t;
+            // SAFETY: the address is valid for the call to read. That no address is named makes the kernel reset the connection.
+            unsafe { libc::connect(stream.as_raw_fd(), &nowhere, size) };
+        }
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        self.inside.state.lock().unwrap().is_over = true;
+        self.hold(&[]);
+        self.reset();
+        // The thread that listens sees that it is over.
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
+    }
+}
+
+fn connect(inside: &Arc<Inside>, near: TcpStream, far: TcpStream) -> io::Result<()> {
+    [&near, &far].into_iter().try_for_each(|stream| stream.set_nodelay(true))?;
+    let ways = [(Way::There, near.try_clone()?, far.try_clone()?), (Way::Back, far.try_clone()?, near.try_clone()?)];
+    inside.state.lock().unwrap().streams.extend([near, far]);
+    for (way, from, to) in ways {
+        let inside = inside.clone();
+        thread::spawn(move || carry(&inside, way, from, to));
+    }
+    Ok(())
+}
+
+/// Until the sender has nothing more to say, or the receiver has gone.
+fn carry(inside: &Inside, way: Way, mut from: TcpStream, mut to: TcpStream) {
+    let mut bytes = [0; 16 << 10];
+    loop {
+        let count = from.read(&mut bytes).unwrap_or(0);
+        let state = inside.state.lock().unwrap();
+        drop(inside.changed.wait_while(state, |state| state.held.contains(&way)).unwrap());
+        if count == 0 || to.write_all(&bytes[..count]).is_err() {
+            let _ = (from.shutdown(Shutdown::Read), to.shutdown(Shutdown::Write));
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn what_is_held_up_arrives_later_and_what_is_reset_does_not() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let wire = Wire::to(listener.local_addr().unwrap().port()).unwrap();
+        let mut near = TcpStream::connect(("127.0.0.1", wire.port())).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        let mut bytes = [0; 1];
+        wire.hold(&[Way::There]);
+        near.write_all(b"a").unwrap();
+        far.write_all(b"b").unwrap();
+        near.read_exact(&mut bytes).unwrap();
+        assert_eq!(&bytes, b"b", "the other way is free");
+        far.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        assert!(far.read(&mut bytes).is_err(), "nothing arrives");
+        far.set_read_timeout(None).unwrap();
+        wire.hold(&[]);
+        far.read_exact(&mut bytes).unwrap();
+        assert_eq!(&bytes, b"a");
+        wire.reset();
+        let ends = [near.read(&mut bytes), far.read(&mut bytes)].map(|end| end.map_err(|error| error.kind()));
+        assert_eq!(ends, [const { Err(io::ErrorKind::ConnectionReset) }; 2]);
+    }
+}
