@@ -7,11 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use locks::Mutex;
 
 macro_rules! numbers {
-    ($($field:ident $name:literal)*) => {
+    ($($field:ident $name:literal)*; $($within:ident $within_name:literal)*) => {
         /// One number per status row, written by `refresh`.
-        pub struct Numbers { $(pub $field: AtomicU64,)* }
-        pub static NUMBERS: Numbers = Numbers { $($field: AtomicU64::new(0),)* };
-        pub const ROWS: &[(&CStr, &AtomicU64)] = &[$(($name, &NUMBERS.$field),)*];
+        pub struct Numbers { $(pub $field: AtomicU64,)* $(pub $within: AtomicU64,)* }
+        pub static NUMBERS: Numbers = Numbers { $($field: AtomicU64::new(0),)* $($within: AtomicU64::new(0),)* };
+        pub const ROWS: &[(&CStr, &AtomicU64)] =
+            &[$(($name, &NUMBERS.$field),)* $(($within_name, &NUMBERS.$within),)*];
+        /// Statements answered within each of the engine's bounds, and all.
+        static ANSWERED: [&AtomicU64; session::BOUNDS_US.len() + 1] = [$(&NUMBERS.$within),*];
     };
 }
 
@@ -45,7 +48,24 @@ numbers! {
     saved_bytes c"Fqc_bytes_saved"
     saved_us c"Fqc_time_saved_us"
     stale_hits c"Fqc_stale_hits"
-    verified c"Fqc_verified"
+    verified c"Fqc_verified";
+    within_100us c"Fqc_answered_in_100us"
+    within_200us c"Fqc_answered_in_200us"
+    within_500us c"Fqc_answered_in_500us"
+    within_1ms c"Fqc_answered_in_1ms"
+    within_2ms c"Fqc_answered_in_2ms"
+    within_5ms c"Fqc_answered_in_5ms"
+    within_10ms c"Fqc_answered_in_10ms"
+    within_20ms c"Fqc_answered_in_20ms"
+    within_50ms c"Fqc_answered_in_50ms"
+    within_100ms c"Fqc_answered_in_100ms"
+    within_200ms c"Fqc_answered_in_200ms"
+    within_500ms c"Fqc_answered_in_500ms"
+    within_1s c"Fqc_answered_in_1s"
+    within_2s c"Fqc_answered_in_2s"
+    within_5s c"Fqc_answered_in_5s"
+    within_10s c"Fqc_answered_in_10s"
+    answered c"Fqc_answered"
 }
 
 pub static FREE_MEMORY: AtomicU64 = AtomicU64::new(0);
@@ -75,6 +95,8 @@ pub fn refresh(engine: &session::Engine) {
     set(&NUMBERS.invalidations, counts.invalidations.sum());
     set(&NUMBERS.outlived, counts.outlived.sum());
     set(&NUMBERS.stale_hits, counts.stale_hits.sum());
+    let answered = counts.durations.within(counts.hits.sum());
+    ANSWERED.iter().zip(answered).for_each(|(number, count)| set(number, count));
     set(&NUMBERS.saved_bytes, counts.saved_bytes.sum());
     set(&NUMBERS.saved_us, counts.saved_ns.sum() / 1000);
     let trial = engine.insight().curve.trial();

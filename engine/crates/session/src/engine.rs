@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod counts;
+pub mod durations;
 pub mod feed;
 pub mod insight;
 pub mod late;

@@ -3,6 +3,7 @@
 mod talk;
 
 use session::{Beginnings, Decision, Definition, Own, Reply, Verdict, ViewName, Views};
+use std::sync::atomic::{AtomicU64, Ordering};
 use talk::*;
 use wire::ok_packet;
 
@@ -337,4 +338,29 @@ fn what_is_learned_of_beginnings_holds_for_those_that_began_before() {
     engine.settings().note_beginnings(engine.settings().inherited(), beginnings);
     b.read(READ, "one", AUTOCOMMIT);
     assert!(b.is_served(READ));
+}
+
+#[test]
+fn what_the_server_answers_is_counted_by_how_long_it_took_and_what_is_served_as_instant() {
+    static CLOCK_NS: AtomicU64 = AtomicU64::new(0);
+    let engine = engine_at(|| CLOCK_NS.load(Ordering::Relaxed));
+    let mut a = connect(&engine);
+    let answered = || {
+        let counts = engine.counts();
+        let within = counts.durations.within(counts.hits.sum());
+        (within[0], within[5], within[session::BOUNDS_US.len()])
+    };
+    let before = answered();
+    assert_eq!(a.ask(READ), Decision::Forward);
+    a.session.report(&engine, locked(b"t", true));
+    CLOCK_NS.fetch_add(4_000_000, Ordering::Relaxed);
+    a.session.report(&engine, ended(state()));
+    a.reply(&rows("one", AUTOCOMMIT));
+    let first = answered();
+    assert_eq!((first.0 - before.0, first.1 - before.1, first.2 - before.2), (0, 1, 1), "within 5 ms, not 100 us");
+    assert!(a.is_served(READ) && a.is_served(READ));
+    let second = answered();
+    assert_eq!((second.0 - first.0, second.1 - first.1, second.2 - first.2), (2, 2, 2));
+    engine.counts().flush();
+    assert_eq!(answered(), (0, 0, 0));
 }

@@ -142,6 +142,7 @@ impl Session {
         running.may_run_others = may_run_others(&statement.kind);
         running.logs_itself |= matches!(statement.kind, Kind::Read(_));
         running.effect = Effect::Statement(statement.clone());
+        running.started_ns = Some(read.as_ref().map_or_else(|| engine.now_ns(), |read| read.started_ns));
         running.read = read;
         running.replaced = replaced;
         self.work.running = Some(running);

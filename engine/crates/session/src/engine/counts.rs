@@ -1,5 +1,6 @@
 //! What the engine has done since it was loaded, or since FLUSH STATUS.
 
+use crate::engine::durations::Durations;
 use cache::Counter;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,6 +43,8 @@ pub struct Counts {
     /// How long the server took for what was stored.
     pub stored_ns: Tally,
     pub saved_bytes: Tally,
+    /// Of statements that the server answered.
+    pub durations: Durations,
 }
 
 impl Counts {
@@ -51,5 +54,6 @@ impl Counts {
         all.into_iter()
             .chain([&self.outlived, &self.stale_hits, &self.saved_ns, &self.stored_ns, &self.saved_bytes])
             .for_each(Tally::flush);
+        self.durations.flush();
     }
 }

@@ -49,6 +49,9 @@ impl Session {
 
     fn finish(&mut self, engine: &Engine, outcome: Outcome) -> Reply {
         let Some(running) = self.work.running.take() else { return Reply::Send };
+        if let Some(started_ns) = running.started_ns {
+            engine.counts().durations.add(engine.now_ns().saturating_sub(started_ns));
+        }
         let was_open = self.transaction.is_open || self.transaction.is_doubtful;
         self.note_missed(engine, &running);
         if let Some(flags) = outcome.status {

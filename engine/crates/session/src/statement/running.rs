@@ -51,6 +51,8 @@ pub(crate) struct Running {
     pub tracker: ResponseTracker,
     pub purpose: Purpose,
     pub effect: Effect,
+    /// When the server got it, of a statement of the client's.
+    pub started_ns: Option<u64>,
     pub read: Option<Recording>,
     /// How the response is to be changed; it is held back until it is complete.
     pub rendering: Option<Rendering>,
@@ -87,6 +89,7 @@ impl Running {
             tracker: ResponseTracker::new(expect, capabilities),
             purpose,
             effect: Effect::None,
+            started_ns: None,
             read: None,
             rendering: None,
             held: Vec::new(),
