@@ -226,6 +226,8 @@ bench-standard: engine ideal ready-bench ## All of that at fewer points and in s
 	@engine/bench/run standard
 bench-quick: engine ideal ready-bench ## A few minutes of the same
 	@engine/bench/run quick
+bench-near: engine near ideal ready-bench ## Near caches: hits and misses, against the server's own and against none
+	@engine/bench/run near
 ideal: ## Build what a cache can reach at most, into engine/dist/ideal
 	@$(CARGO) build --release --locked --quiet -p fqc-tests --bin ideal
 	@cd engine && install -D -m 755 $(or $(CARGO_TARGET_DIR),target)/release/ideal dist/ideal
@@ -243,4 +245,4 @@ help: ## This list
 
 .PHONY: clean-root up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-frontend e2e test-cli test-sdk \
-	test-terraform test-helm test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick ideal bench-backend test-faults faults
+	test-terraform test-helm test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near ideal bench-backend test-faults faults

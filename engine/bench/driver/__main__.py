@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from driver import bench, ideal, instructions, machine, plots, summary, traces
+from driver import bench, ideal, instructions, machine, near, plots, summary, traces
 from driver.configuration import PLUGIN
 from driver.kept import read_folder
 from driver.product import PRODUCTS, Product
@@ -31,7 +31,8 @@ def main() -> int:
         return 0
     if arguments.what == "instructions":
         return count(PRODUCTS[arguments.product], arguments.only or list(instructions.SCRIPTS))
-    for path, target in {PLUGIN: "engine", ideal.PROGRAM: "ideal"}.items():
+    programs = {PLUGIN: "engine", ideal.PROGRAM: "ideal"} | ({near.PROGRAM: "near"} if arguments.what == "near" else {})
+    for path, target in programs.items():
         if not path.exists():
             print(f"{path} is not there; run `make {target}` first", file=sys.stderr)
             return 2
@@ -49,6 +50,7 @@ def parse() -> argparse.Namespace:
         "quick": "the published tables in less than ten minutes",
         "standard": "the published tables and all beside them at fewer points; half an hour",
         "full": "the published tables and all beside them; hours",
+        "near": "near caches: hits and misses, against the server's own and against none",
         "pgpool": "another server's query cache: pgpool-II before PostgreSQL",
         "smoke": "show that everything works; the figures mean nothing",
     }.items():

@@ -5,6 +5,7 @@ NATIVE  the server's own query cache
 FQC     the plugin, switched on through SQL as a user would
 DOZING  the same with `fqc_doze = ON`: it steps aside where it saves less than it costs
 LOADED  the plugin in memory, but query_cache_type = 0
+BEHIND  as FQC, behind near caches: only what they do is measured
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from driver.product import MARIADB
 from driver.server import SETTINGS, Server
 
 ALL = ("OFF", "NATIVE", "FQC", "DOZING", "LOADED")
+BEHIND = "BEHIND"
 PLUGIN = Path(__file__).resolve().parents[2] / "dist" / "fqc.so"
 MEGABYTE = 1 << 20
 # The server's own cache can only be switched on at start; its size may change later.
@@ -28,8 +30,9 @@ ARGUMENTS = {
     "FQC": ("--query-cache-type=0", "--query-cache-size=0"),
     "DOZING": ("--query-cache-type=0", "--query-cache-size=0"),
     "LOADED": ("--query-cache-type=0", "--query-cache-size=0"),
+    BEHIND: ("--query-cache-type=0", "--query-cache-size=0"),
 }
-SWITCHED_ON = ("FQC", "DOZING")
+SWITCHED_ON = ("FQC", "DOZING", BEHIND)
 HAS_PLUGIN = (*SWITCHED_ON, "LOADED")
 HAS_CACHE = ("NATIVE", *SWITCHED_ON)
 

@@ -26,7 +26,7 @@ class Ideal:
         if not said.startswith(SAID):
             self.stop()
             raise IdealFailed(f"{PROGRAM} did not start: {said!r}")
-        self.port = int(said.removeprefix(SAID))
+        self.place = ("--mysql-host=127.0.0.1", f"--mysql-port={int(said.removeprefix(SAID))}")
 
     @property
     def pid(self) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ Results = dict[str, dict[str, Any]]
 def measure(servers: Mapping[str, Server], conditions: Mapping[str, Any], certificates: Path) -> Results:
     """One round, in turns: of each server what the client saw, what was used, and how much of it the cache answered."""
     before = {name: server.status("Qcache%") for name, server in servers.items()}
-    commands = {name: turns_command(server.port, conditions) for name, server in servers.items()}
+    commands = {name: turns_command(server.place, conditions) for name, server in servers.items()}
     environment = os.environ | {"TURNS_SCRIPT": conditions["script"]}
     pids = {name: server.pid for name, server in servers.items()}
     runs = run_in_turns(commands, pids, environment, certificates, conditions["threads"], conditions["seconds"])
@@ -58,31 +58,31 @@ def warm(name: str, server: Server, conditions: Mapping[str, Any], certificates:
     if not recipe:
         return
     if "seconds" in recipe:
-        _run(run_command(server.port, {**conditions, "seconds": recipe["seconds"]}), certificates)
+        _run(run_command(server.place, {**conditions, "seconds": recipe["seconds"]}), certificates)
         return
     with configuration.storing_all(name, server):
-        _run(warm_command(server.port, conditions), certificates)
+        _run(warm_command(server.place, conditions), certificates)
 
 
 def prepare(server: Server, tables: int, rows: int, folder: Path) -> None:
     options = [f"--tables={tables}", f"--table-size={rows}", "--threads=4"]
-    _run([*_base("oltp_read_only", server.port), *options, "prepare"], folder)
+    _run([*_base("oltp_read_only", server.place), *options, "prepare"], folder)
 
 
-def run_command(port: int, conditions: Mapping[str, Any]) -> list[str]:
+def run_command(place: Sequence[str], conditions: Mapping[str, Any]) -> list[str]:
     own = [f"--time={conditions['seconds']}", f"--threads={conditions['threads']}"]
-    return [*_base(conditions["script"], port), *_data(conditions), *own, *_options(conditions), "run"]
+    return [*_base(conditions["script"], place), *_data(conditions), *own, *_options(conditions), "run"]
 
 
-def turns_command(port: int, conditions: Mapping[str, Any]) -> list[str]:
+def turns_command(place: Sequence[str], conditions: Mapping[str, Any]) -> list[str]:
     """As long as there are turns."""
     own = ["--time=0", "--histogram=on", f"--threads={conditions['threads']}"]
-    return [*_base("turns", port), *_data(conditions), *own, *_options(conditions), "run"]
+    return [*_base("turns", place), *_data(conditions), *own, *_options(conditions), "run"]
 
 
-def warm_command(port: int, conditions: Mapping[str, Any]) -> list[str]:
+def warm_command(place: Sequence[str], conditions: Mapping[str, Any]) -> list[str]:
     recipe, rows = conditions["warm"], conditions["rows"]
-    base = [*_base(recipe["script"], port), *_data(conditions), f"--threads={WARMING_THREADS}"]
+    base = [*_base(recipe["script"], place), *_data(conditions), f"--threads={WARMING_THREADS}"]
     if recipe["script"] != "sweep":
         return [*base, *_options(conditions), "warm"]
     first, last = centre(rows, recipe["percent"])
@@ -96,9 +96,9 @@ def centre(rows: int, percent: float) -> tuple[int, int]:
     return max(1, int(rows / 2 - half) - 1), min(rows, int(rows / 2 + half) + 2)
 
 
-def _base(script: str, port: int) -> list[str]:
+def _base(script: str, place: Sequence[str]) -> list[str]:
     own = FOLDER / "lua" / f"{script}.lua"
-    server = ["--db-driver=mysql", "--mysql-host=127.0.0.1", f"--mysql-port={port}", f"--mysql-user={USER}"]
+    server = ["--db-driver=mysql", *place, f"--mysql-user={USER}"]
     return ["sysbench", str(own) if own.exists() else script, *server, f"--mysql-db={SCHEMA}"]
 
 

@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from driver import published
+from driver import near, published
 from driver.aims import ratio_at
 from driver.kept import BASE, Kept, Measured
 from driver.statistic import Spread
@@ -31,6 +31,8 @@ STYLES = {
     "DIRECT": {"color": "#111827", "marker": "x"},
     "CACHED": {"color": "#db2777", "marker": "o"},
     "LOADED": {"color": "#059669", "marker": "D"},
+    near.LOOPBACK: {"color": "#db2777", "marker": "p"},
+    near.SOCKET: {"color": "#0891b2", "marker": "h"},
     "IDEAL": {"color": "#7c3aed", "marker": "v"},
 }
 AXES = {

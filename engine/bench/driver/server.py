@@ -48,9 +48,14 @@ class Server:
     def __init__(self, folder: Path, certificates: Path, product: Product = MARIADB) -> None:
         self.folder = folder
         self.product = product
-        self.port = _free_port()
+        self.port = free_port()
         self._certificates = certificates
         self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def place(self) -> Sequence[str]:
+        """How sysbench reaches it."""
+        return "--mysql-host=127.0.0.1", f"--mysql-port={self.port}"
 
     @property
     def data(self) -> Path:
@@ -155,7 +160,7 @@ class Server:
         return "".join(path.read_text(errors="replace") for path in paths if path.exists())
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])

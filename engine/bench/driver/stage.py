@@ -20,11 +20,13 @@ from driver.workload import Profile
 
 
 class Stage:
+    configurations: Sequence[str] = configuration.ALL
+
     def __init__(self, profile: Profile) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="fqc-bench-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="fqc-bench-"))
         self._profile = profile
         self._arguments: Sequence[str] | None = None
-        self.certificates = self._folder / "certificates"
+        self.certificates = self.folder / "certificates"
         self.servers: dict[str, Any] = {}
         # What each server said of itself under each set of arguments.
         self.settings: dict[str, dict[str, Any]] = {}
@@ -48,7 +50,7 @@ class Stage:
         """Has all servers running with these further arguments."""
         if arguments == self._arguments:
             return
-        for name in configuration.ALL:
+        for name in self.configurations:
             server = self.servers[name]
             server.stop()
             configuration.start(name, server, arguments)
@@ -57,9 +59,9 @@ class Stage:
 
     def _make(self) -> None:
         make_certificates(self.certificates)
-        first = Server(self._folder / configuration.ALL[0], self.certificates)
+        first = Server(self.folder / self.configurations[0], self.certificates)
         first.install()
-        self.servers[configuration.ALL[0]] = first
+        self.servers[self.configurations[0]] = first
         first.start([])
         first.rows(f"CREATE DATABASE {SCHEMA}")
         first.rows("DELETE FROM mysql.global_priv WHERE user = 'root' AND host <> 'localhost'")
@@ -68,11 +70,11 @@ class Stage:
         first.rows(f"GRANT ALL ON {SCHEMA}.* TO {USER}@127.0.0.1")
         load.prepare(first, self._profile.tables, self._profile.rows, self.certificates)
         first.stop()
-        for name in configuration.ALL[1:]:
-            self.servers[name] = first.copy(self._folder / name)
+        for name in self.configurations[1:]:
+            self.servers[name] = first.copy(self.folder / name)
         self.servers[ideal.NAME] = ideal.Ideal()
 
     def _end(self) -> None:
         for server in self.servers.values():
             server.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
-from driver import aims, configuration, published
+from driver import aims, configuration, near, published
 from driver.kept import BASE, Kept, Measured
 from driver.statistic import Spread, crossing
 from driver.tables import NOTHING, change, figure, percent, quantity, share, table
@@ -24,6 +24,8 @@ CONFIGURATIONS = {
     "DOZING": "the plugin, which may doze",
     "LOADED": "the plugin, switched off",
     "IDEAL": "no server: every read is answered at once with the same row, by the same calls and threads",
+    near.LOOPBACK: "a near cache, over loopback; the processor time is its own",
+    near.SOCKET: "the same by a unix socket",
     "DIRECT": "PostgreSQL alone",
     "CACHED": "pgpool-II's cache",
 }
@@ -162,7 +164,7 @@ def _speed(measured: Measured) -> str:
 def _use(measured: Measured) -> str:
     """Latency, processor time and hits: medians alone, the ranges are in the raw data."""
     names = measured.configurations
-    cached = [name for name in names if name in configuration.HAS_CACHE]
+    cached = [name for name in names if name in (*configuration.HAS_CACHE, *near.NAMES)]
     header = [measured.workload["axis"]]
     for title in ("p50 ms", "p95 ms", "p99 ms", "CPU us/query"):
         header += [f"{name} {title}" for name in names]

@@ -38,7 +38,7 @@ def _record(path: Path, name: str, profile: Profile) -> None:
     point = read_workload(name, profile.name).points(profile)[0]
     responder = ideal.Ideal("--record", str(path))
     try:
-        command = load.run_command(responder.port, {**point, "threads": 1, "rows": ROWS, "seconds": 0})
+        command = load.run_command(responder.place, {**point, "threads": 1, "rows": ROWS, "seconds": 0})
         events = READS // READS_OF_AN_EVENT[point["script"]]
         command[-1:] = [*ORDER, f"--events={events}", "run"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

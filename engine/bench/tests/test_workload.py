@@ -7,6 +7,7 @@ from driver.workload import BadWorkload, Profile, axis_value, make_workload, rea
 PROFILE = Profile(
     "quick", (), tables=25, rows=1000, seconds=3, rounds=3, noisy_above=0.2, stage="mariadb", is_kept=False
 )
+PLACE = ("--mysql-port=3306",)
 DOCUMENT = {
     "title": "a title",
     "about": "about it",
@@ -33,7 +34,7 @@ def test_an_axis_that_is_no_condition_is_an_option_of_sysbench():
     workload = make_workload("one", {**DOCUMENT, "axis": "hit-percent"}, "quick")
     (point,) = workload.points(PROFILE)
     assert axis_value(point, "hit-percent") == 8
-    assert "--hit-percent=8" in run_command(3306, point)
+    assert "--hit-percent=8" in run_command(PLACE, point)
 
 
 @pytest.mark.parametrize("wrong", [{"conditions": {"cash_mb": 4}}, {"tilte": "a title"}])
@@ -42,7 +43,7 @@ def test_a_mistyped_key_is_refused(wrong):
         make_workload("one", {**DOCUMENT, **wrong, "profiles": {}}, "full")
 
 
-@pytest.mark.parametrize("name", ["full", "standard", "quick", "smoke", "pgpool"])
+@pytest.mark.parametrize("name", ["full", "standard", "quick", "smoke", "near", "pgpool"])
 def test_every_workload_of_every_profile_can_be_read(name):
     profile = read_profile(name)
     for each in profile.workloads:
@@ -63,4 +64,4 @@ def test_the_warming_pass_covers_the_special_keys():
 def test_warming_asks_for_the_statements_of_the_recipe():
     recipe = {"script": "sweep", "percent": 100, "statements": ["point_selects", "sum_ranges"]}
     (point,) = make_workload("one", {**DOCUMENT, "conditions": {"warm": recipe}}, "quick").points(PROFILE)
-    assert "--statements=point_selects,sum_ranges" in warm_command(3306, point)
+    assert "--statements=point_selects,sum_ranges" in warm_command(PLACE, point)

@@ -1,0 +1,97 @@
+"""Near caches before a server with the plugin: one that clients reach over loopback, and one by a unix socket.
+
+They stand before a server of their own, so that nothing which is done to the others' caches ends their feeds.
+Measured like configurations. NearStage takes the place of stage.py's for the profile `near`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pymysql
+
+from driver import configuration
+from driver.server import USER, Server, free_port
+from driver.stage import Stage
+
+PROGRAM = Path(__file__).resolve().parents[2] / "dist" / "fqc-near"
+LOOPBACK, SOCKET = NAMES = ("NEAR", "NEAR_SOCKET")
+FEED = "feed"
+SIZE_MB = 512
+START_SECONDS = 60
+
+
+class NearFailed(RuntimeError):
+    """A near cache does not serve; the message carries its log."""
+
+
+class Near:
+    def __init__(self, name: str, folder: Path, server: Server) -> None:
+        self._socket, self._log = folder / f"{name}.sock", folder / f"{name}.log"
+        port, self._metrics = free_port(), f"127.0.0.1:{free_port()}"
+        loopback = ("--mysql-host=127.0.0.1", f"--mysql-port={port}")
+        self.place = (f"--mysql-socket={self._socket}",) if name == SOCKET else loopback
+        password = folder / "password"
+        password.write_text(FEED)
+        command = [PROGRAM, "--server", f"127.0.0.1:{server.port}", "--listen", f"127.0.0.1:{port},{self._socket}"]
+        command += ["--feed-user", FEED, "--feed-password-file", password, "--size", f"{SIZE_MB}M"]
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen([*command, "--metrics", self._metrics], stdout=log, stderr=log)
+        self._wait()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def status(self, pattern: str) -> dict[str, int]:
+        """Of Qcache% it tells its own counters, and of everything else the server's."""
+        # With TLS from end to end it could not read the question.
+        connection = pymysql.connect(unix_socket=str(self._socket), user=USER, ssl_disabled=True)
+        with connection, connection.cursor() as cursor:
+            cursor.execute(f"SHOW GLOBAL STATUS LIKE '{pattern}'")
+            return {name: int(value) for name, value in cursor.fetchall()}
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while not self._serves():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise NearFailed(f"{PROGRAM} does not serve:\n{self._log.read_text(errors='replace')}")
+            time.sleep(0.05)
+
+    def _serves(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://{self._metrics}/metrics") as answer:
+                return b"\nfqc_near_serving 1\n" in answer.read()
+        except OSError:
+            return False
+
+
+class NearStage(Stage):
+    configurations: Sequence[str] = ("OFF", "FQC", configuration.BEHIND)
+
+    def __init__(self, profile: Any) -> None:
+        super().__init__(profile)
+        self._nears: list[Near] = []
+
+    def serve(self, arguments: Sequence[str]) -> None:
+        """Once: nothing here is measured under other arguments."""
+        if self._nears:
+            return
+        super().serve(arguments)
+        behind = self.servers[configuration.BEHIND]
+        configuration.empty_cache(configuration.BEHIND, behind, SIZE_MB)
+        behind.rows(f"CREATE USER {FEED}@127.0.0.1 IDENTIFIED BY '{FEED}'")
+        behind.rows(f"GRANT REPLICATION MASTER ADMIN ON *.* TO {FEED}@127.0.0.1")
+        for name in NAMES:
+            self._nears.append(Near(name, self.folder, behind))
+            self.servers[name] = self._nears[-1]
