@@ -24,6 +24,8 @@ struct Session {
     client: Client,
     /// As the libraries for C: parameters are bound once, and again only in another way.
     binds_once: bool,
+    /// As many libraries for Go and others: a statement is prepared for each execution.
+    closes_at_once: bool,
     prepared: HashMap<String, Known>,
 }
 
@@ -81,7 +83,8 @@ impl Lane {
         client.set_timeout(Some(ANSWER_LIMIT))?;
         // FOUND_ROWS() of a fresh session is left over from an earlier one of the same thread.
         client.must("SELECT 1")?;
-        Ok(Session { client, binds_once: index % 3 == 2, prepared: HashMap::new() })
+        let (binds_once, closes_at_once) = (index % 3 == 2, index % 3 == 1);
+        Ok(Session { client, binds_once, closes_at_once, prepared: HashMap::new() })
     }
 
     pub fn admin(&mut self) -> &mut Client {
@@ -253,6 +256,10 @@ fn run(session: &mut Session, text: &str, params: &[Param], responses: &mut Vec<
         let body = session.execution(text, params).expect("prepared just now");
         session.client.send(command::STMT_EXECUTE, &body)?;
         responses.push(session.client.read_response()?);
+        let closing = if session.closes_at_once { session.prepared.remove(text) } else { None };
+        if let Some(known) = closing {
+            session.client.close(&known.prepared)?;
+        }
     }
     Ok(())
 }
