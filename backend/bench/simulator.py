@@ -36,6 +36,9 @@ COUNTERS = {  # name: growth per second
     "Fqc_observed_requests": 0, "Fqc_observed_hits": 0, "Fqc_observed_time_saved_us": 0,
     "Fqc_invalidations_avoided": 60, "Fqc_stale_hits": 0,
     "Fqc_bytes_saved": 1_400_000, "Fqc_time_saved_us": 210_000, "Fqc_contained_errors": 0,
+    **{f"Fqc_answered_in_{bound}": 750 for bound in ("100us", "200us", "500us", "1ms", "2ms")},
+    **{f"Fqc_answered_in_{bound}": 890 for bound in ("5ms", "10ms", "20ms", "50ms", "100ms", "200ms", "500ms")},
+    **{f"Fqc_answered_in_{bound}": 900 for bound in ("1s", "2s", "5s", "10s")}, "Fqc_answered": 900,
     "Innodb_buffer_pool_reads": 10, "Innodb_buffer_pool_read_requests": 20_000,
 }  # fmt: skip
 GAUGES = {

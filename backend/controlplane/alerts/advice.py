@@ -75,6 +75,11 @@ ADVICE: Mapping[str, Advice] = {
         "Statements wait for locks or disks, or lack an index.",
         "Look in Queries for the slowest statements, and explain their plans.",
     ),
+    "p95_answer_time": Advice(
+        "Statements wait for locks or disks, lack an index, or the cache was emptied, for example by a restart.",
+        "Compare the hit ratio and running threads in Monitoring at that time, and look in Queries for the slowest "
+        "statements.",
+    ),
     "contained_errors_per_second": Advice(
         "The plugin caught an error in itself and switched the cache off. Statements are answered by the server.",
         "Read the server's error log and report what the plugin wrote. Restart the server to use the cache again.",

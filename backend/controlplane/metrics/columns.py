@@ -26,6 +26,7 @@ COUNTERS: dict[str, tuple[str, ...]] = {
     "contained_errors": ("Fqc_contained_errors",),
     "verified": ("Fqc_verified",),
     "differences": ("Fqc_differences",),
+    "answered": ("Fqc_answered",),
     "near_hits": ("Fqc_near_hits",),
     "near_misses": ("Fqc_near_misses",),
     "near_waits": ("Fqc_near_waits",),
@@ -35,6 +36,26 @@ COUNTERS: dict[str, tuple[str, ...]] = {
     "observed_microseconds": ("Fqc_observed_time_saved_us",),
     "pool_reads": ("Innodb_buffer_pool_reads",),
     "pool_read_requests": ("Innodb_buffer_pool_read_requests",),
+}
+
+ANSWERED_WITHIN: dict[int, str] = {
+    # microseconds: the status variable with the number of statements that took no longer
+    100: "Fqc_answered_in_100us",
+    200: "Fqc_answered_in_200us",
+    500: "Fqc_answered_in_500us",
+    1_000: "Fqc_answered_in_1ms",
+    2_000: "Fqc_answered_in_2ms",
+    5_000: "Fqc_answered_in_5ms",
+    10_000: "Fqc_answered_in_10ms",
+    20_000: "Fqc_answered_in_20ms",
+    50_000: "Fqc_answered_in_50ms",
+    100_000: "Fqc_answered_in_100ms",
+    200_000: "Fqc_answered_in_200ms",
+    500_000: "Fqc_answered_in_500ms",
+    1_000_000: "Fqc_answered_in_1s",
+    2_000_000: "Fqc_answered_in_2s",
+    5_000_000: "Fqc_answered_in_5s",
+    10_000_000: "Fqc_answered_in_10s",
 }
 
 GAUGES: dict[str, str] = {
@@ -56,8 +77,11 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     "pool_size_bytes": ("innodb_buffer_pool_size",),
 }
 
-LOOKUPS = "lookups"  # a counter made of others: see `intervals`
-COUNTER_COLUMNS = (*COUNTERS, LOOKUPS)
+# Counters made of others: see `intervals`. The second is the p95 of each interval times the statements in it, so that
+# sums of it and of those weigh every interval by its statements.
+LOOKUPS, P95_SUM = "lookups", "p95_sum_microseconds"
+COUNTER_COLUMNS = (*COUNTERS, LOOKUPS, P95_SUM)
 GAUGE_COLUMNS = (*GAUGES, *VARIABLES)
-STATUS_NAMES = tuple(sorted({name for names in COUNTERS.values() for name in names} | set(GAUGES.values())))
+_COUNTED = {name for names in COUNTERS.values() for name in names} | set(ANSWERED_WITHIN.values())
+STATUS_NAMES = tuple(sorted(_COUNTED | set(GAUGES.values())))
 VARIABLE_NAMES = tuple(sorted({name for names in VARIABLES.values() for name in names}))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .columns import COUNTER_COLUMNS
+from .columns import COUNTER_COLUMNS, P95_SUM
 
 SECONDS = "seconds"
 Terms = Mapping[str, int]  # column -> coefficient
@@ -118,6 +118,15 @@ _ALL = (
         "Of the writers that had to wait until near caches had heard of their write: how long, on average.",
         {"near_waited_microseconds": 1}, {"near_waits": 1000},
     ),
+    MetricDefinition(
+        "p95_answer_time", "Answer time, 95th percentile", "milliseconds", "ratio",
+        "95th percentile of Fqc_answered_in_*, weighted by Fqc_answered",
+        "The time in which the server, with the cache, answered 95 of 100 statements, between two polls; over longer "
+        "spans, and of several instances, the mean of these, each weighted by its statements. Nothing is counted "
+        "without the engine, or while it is asleep.",
+        {P95_SUM: 1}, {"answered": 1000}, traffic="answered_per_second",
+    ),
+    _rate("answered_per_second", "answered", "Statements timed", "Fqc_answered"),
     _rate("lookups_per_second", "lookups", "Lookups", "lookups (hits + Fqc_misses, without the engine hits + inserts)"),
     _rate("hits_per_second", "hits", "Hits", "Qcache_hits"),
     _rate("misses_per_second", "misses", "Misses", "Fqc_misses"),

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .columns import COUNTERS, GAUGES, LOOKUPS, VARIABLES
+from .columns import ANSWERED_WITHIN, COUNTERS, GAUGES, LOOKUPS, P95_SUM, VARIABLES
 from .definitions import SECONDS
+from .quantiles import quantile
 
 LONGEST_SECONDS = 900.0
 JUMP_SECONDS = 5.0  # uptimes are whole seconds, and answers take their time
@@ -27,6 +28,7 @@ class Reading:
 
 def reading_of(at: float, status: Mapping[str, str], variables: Mapping[str, str]) -> Reading:
     numbers: Numbers = {column: _sum(status, names) for column, names in COUNTERS.items()}
+    numbers |= {name: _number(status.get(name)) for name in ANSWERED_WITHIN.values()}
     numbers |= {column: _number(status.get(name)) for column, name in GAUGES.items()}
     for column, names in VARIABLES.items():
         found = (_number(variables.get(name)) for name in names)
@@ -39,11 +41,14 @@ def growth(before: Reading | None, now: Reading, longest_seconds: float = LONGES
     gauges = {column: now.numbers.get(column) for column in (*GAUGES, *VARIABLES)}
     seconds = _covered(before, now, longest_seconds)
     if before is None or seconds == 0:
-        return {SECONDS: 0.0, **dict.fromkeys((*COUNTERS, LOOKUPS), 0), **gauges}
+        return {SECONDS: 0.0, **dict.fromkeys((*COUNTERS, LOOKUPS, P95_SUM), 0), **gauges}
     has_restarted = _has_restarted(before, now)
     grown: Numbers = {column: _grown(before, now, column, has_restarted) for column in COUNTERS}
     misses = "misses" if now.numbers.get("misses") is not None else "inserts"
     grown[LOOKUPS] = (grown["hits"] or 0) + (grown[misses] or 0)
+    within = {bound: _grown(before, now, name, has_restarted) for bound, name in ANSWERED_WITHIN.items()}
+    answered = grown["answered"] or 0
+    grown[P95_SUM] = round(quantile(0.95, answered, within.items()) * answered)
     return {SECONDS: seconds, **grown, **gauges}
 
 

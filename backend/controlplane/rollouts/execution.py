@@ -84,6 +84,9 @@ def _wave_passed(row: FleetApply) -> bool:
     items = list(row.items.filter(state=ItemState.APPLIED, passed_at=None).select_related("instance"))
     wave = Wave(row, items)
     failures = wave.failures()
+    for pk, latency in wave.latencies.items():
+        told = {"p95_before_ms": latency.before_ms, "p95_after_ms": latency.after_ms}
+        FleetApplyItem.objects.filter(pk=pk).update(**told)
     for pk, detail in failures.items():
         FleetApplyItem.objects.filter(pk=pk).update(state=ItemState.FAILED, detail=detail)
     if failures:

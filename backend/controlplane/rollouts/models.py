@@ -23,6 +23,9 @@ class FleetApply(models.Model):
     minor_version = models.PositiveIntegerField(null=True, help_text="Of the engine that an upgrade installs.")
     library_digest = models.CharField(max_length=64, blank=True, help_text="Of its file at the preview.")
     settle_seconds = models.PositiveIntegerField(default=0, help_text="How long each wave of an upgrade is watched.")
+    max_p95_percent = models.PositiveIntegerField(
+        null=True, help_text="Of an upgrade: how long statements may take after it, in percent of before."
+    )
     values = models.JSONField(help_text="Of the template at the preview: later versions do not matter.")
     parallelism = models.PositiveIntegerField(default=5)
     max_failures = models.PositiveIntegerField(default=0, help_text="One more failure stops it.")
@@ -63,6 +66,10 @@ class FleetApplyItem(models.Model):
     dispatched_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     passed_at = models.DateTimeField(null=True, help_text="When the gates let an upgraded instance pass.")
+    p95_before_ms = models.FloatField(
+        null=True, help_text="Answer time, 95th percentile, in the hour before an upgrade."
+    )
+    p95_after_ms = models.FloatField(null=True, help_text="The same after it.")
 
     class Meta:
         ordering = ("id",)

@@ -30,7 +30,7 @@ class FleetApplySerializer(serializers.ModelSerializer[FleetApply]):
         model = FleetApply
         fields = (
             "id", "kind", "template", "template_name", "template_version", "minor_version", "settle_seconds",
-            "parallelism", "max_failures", "allow_restart",
+            "max_p95_percent", "parallelism", "max_failures", "allow_restart",
             "needs_admin", "note", "when", "at", "reverts", "state", "counts", "created_by",
             "started_by", "version", "created_at", "started_at", "finished_at",
         )  # fmt: skip
@@ -59,6 +59,8 @@ class FleetApplyItemSerializer(serializers.ModelSerializer[FleetApplyItem]):
             "needs_restart",
             "finished_at",
             "passed_at",
+            "p95_before_ms",
+            "p95_after_ms",
         )
         read_only_fields = fields
 
@@ -94,7 +96,24 @@ class FleetApplyCreateSerializer(FleetSelectionSerializer, TimingSerializer):
     settle_seconds = serializers.IntegerField(
         min_value=0, max_value=86_400, default=120, help_text="Of an upgrade: how long each wave is watched."
     )
+    max_p95_percent = serializers.IntegerField(
+        min_value=100,
+        max_value=100_000,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Of an upgrade: what `p95_answer_time` may be at the end of the watch, in percent of before; "
+        "null: any.",
+    )
     start = serializers.BooleanField(default=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["max_p95_percent"] is not None and not (
+            attrs["kind"] == ApplyKind.UPGRADE and attrs["settle_seconds"]
+        ):
+            told = "Only an upgrade whose waves are watched can go by this: leave it out, or set settle_seconds."
+            raise serializers.ValidationError({"max_p95_percent": told})
+        return super().validate(attrs)
 
 
 class FleetPreviewItemSerializer(serializers.Serializer[Any]):

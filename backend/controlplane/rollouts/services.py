@@ -81,6 +81,7 @@ def fleet_apply_create(
     note: str,
     start: bool,
     settle_seconds: int = 0,
+    max_p95_percent: int | None = None,
     when: str = When.NOW,
     at: datetime | None = None,
     **what_and_which: Any,
@@ -90,6 +91,7 @@ def fleet_apply_create(
     row = FleetApply.objects.create(
         **asdict(subject),
         settle_seconds=settle_seconds,
+        max_p95_percent=max_p95_percent,
         parallelism=parallelism,
         max_failures=max_failures,
         allow_restart=allow_restart,

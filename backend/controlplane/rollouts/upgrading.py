@@ -1,8 +1,8 @@
 """The engine on many instances: what stands in the way of each, and the gates that a wave must pass before the next.
 
-A gate looks at what the control plane knows: incidents, counters, the version that runs. It does not know how long a
-server's statements take, so nothing here speaks of that. A wave passes once each of its instances has been watched for
-`settle_seconds` and polled since; what a gate finds stops the fleet apply, however many failures it allows.
+A gate looks at what the control plane knows: incidents, counters, the version that runs, how long statements take. A
+wave passes once each of its instances has been watched for `settle_seconds` and polled since; what a gate finds stops
+the fleet apply, however many failures it allows.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.states import Provider, State
 from controlplane.metrics.models import Latest
 from controlplane.prerequisites.gate import engine_obstacle
+from controlplane.rollouts.latency import Latency, latency_of
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
 from controlplane.rollouts.planning import ItemPreview
 from controlplane.settings.selectors import settings_get
@@ -76,13 +77,15 @@ class Wave:
         ids = [item.instance_id for item in items if item.instance_id]
         self._incidents = _critical(ids)
         self._latest = Latest.objects.in_bulk(ids)
+        watched = [item for item in items if row.max_p95_percent is not None and self._is_watched(item)]
+        self.latencies = {item.pk: self._latency(item) for item in watched if item.instance_id}
 
     def failures(self) -> dict[int, str]:
         """What the gates found, by item."""
         return {item.pk: found for item in self._items if (found := self._found(item))}
 
     def is_over(self) -> bool:
-        return all(self._watched_until(item) <= self._now and self._is_heard(item) for item in self._items)
+        return all(self._is_watched(item) for item in self._items)
 
     def _found(self, item: FleetApplyItem) -> str:
         instance, latest = item.instance, self._latest.get(item.instance_id)
@@ -98,12 +101,26 @@ class Wave:
         differences = int(latest.readings.get("differences") or 0) if latest and self._is_heard(item) else 0
         if differences:
             return f"{differences} results differed from the server's answer (Fqc_differences)"
+        if (latency := self.latencies.get(item.pk)) and (slowdown := latency.slowdown(self._row.max_p95_percent or 0)):
+            return slowdown
         is_late = self._watched_until(item) + _patience() < self._now
-        return "it has not answered a poll since" if is_late and not self._is_heard(item) else ""
+        return "it has not answered a poll since" if is_late and not self._is_watched(item) else ""
 
     def _is_heard(self, item: FleetApplyItem) -> bool:
+        return self._is_polled_since(item, _ended(item))
+
+    def _is_watched(self, item: FleetApplyItem) -> bool:
+        """And polled since, so that all samples of that time are there."""
+        until = self._watched_until(item)
+        return until <= self._now and self._is_polled_since(item, until)
+
+    def _is_polled_since(self, item: FleetApplyItem, moment: datetime) -> bool:
         latest = self._latest.get(item.instance_id)
-        return item.instance is None or (latest is not None and latest.at > _ended(item).timestamp())
+        return item.instance is None or (latest is not None and latest.at > moment.timestamp())
+
+    def _latency(self, item: FleetApplyItem) -> Latency:
+        begun = item.dispatched_at or _ended(item)
+        return latency_of(item.instance_id or "", begun, _ended(item), self._watched_until(item))
 
     def _watched_until(self, item: FleetApplyItem) -> datetime:
         return _ended(item) + timedelta(seconds=self._row.settle_seconds)

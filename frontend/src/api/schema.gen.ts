@@ -2378,6 +2378,8 @@ export interface components {
             readonly minor_version: number | null;
             /** @description How long each wave of an upgrade is watched. */
             readonly settle_seconds: number;
+            /** @description Of an upgrade: how long statements may take after it, in percent of before. */
+            readonly max_p95_percent: number | null;
             readonly parallelism: number;
             /** @description One more failure stops it. */
             readonly max_failures: number;
@@ -2451,6 +2453,8 @@ export interface components {
              * @default 120
              */
             settle_seconds: number;
+            /** @description Of an upgrade: what `p95_answer_time` may be at the end of the watch, in percent of before; null: any. */
+            max_p95_percent?: number | null;
             /** @default false */
             start: boolean;
         };
@@ -2470,6 +2474,16 @@ export interface components {
              * @description When the gates let an upgraded instance pass.
              */
             readonly passed_at: string | null;
+            /**
+             * Format: double
+             * @description Answer time, 95th percentile, in the hour before an upgrade.
+             */
+            readonly p95_before_ms: number | null;
+            /**
+             * Format: double
+             * @description The same after it.
+             */
+            readonly p95_after_ms: number | null;
         };
         /**
          * @description * `pending` - pending
@@ -2858,7 +2872,8 @@ export interface components {
             items: components["schemas"]["MetricDefinition"][];
         };
         /**
-         * @description * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
+         * @description * `answered_per_second` - answered_per_second
+         *     * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
          *     * `buffer_pool_reads_per_second` - buffer_pool_reads_per_second
          *     * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
          *     * `cache_size_bytes` - cache_size_bytes
@@ -2890,6 +2905,7 @@ export interface components {
          *     * `not_cached_per_second` - not_cached_per_second
          *     * `observed_hit_ratio` - observed_hit_ratio
          *     * `observed_saved_time` - observed_saved_time
+         *     * `p95_answer_time` - p95_answer_time
          *     * `pool_size_bytes` - pool_size_bytes
          *     * `prune_ratio` - prune_ratio
          *     * `prunes_per_second` - prunes_per_second
@@ -2910,7 +2926,7 @@ export interface components {
          *     * `writes_per_second` - writes_per_second
          * @enum {string}
          */
-        MetricEnum: "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "contained_errors_per_second" | "differences_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
+        MetricEnum: "answered_per_second" | "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "contained_errors_per_second" | "differences_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "p95_answer_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
         MetricSeries: {
             name: string;
             title: string;

@@ -17,6 +17,8 @@ from controlplane.metrics.definitions import METRICS, SECONDS
         ("buffer_pool_hit_ratio", {"pool_read_requests": 1000, "pool_reads": 250}, 75.0),
         ("memory_used_ratio", {"cache_size_bytes": 1000, "free_memory_bytes": 400}, 60.0),
         ("memory_used_ratio", {"cache_size_bytes": None, "free_memory_bytes": None}, None),
+        ("p95_answer_time", {"p95_sum_microseconds": 4000 * 10, "answered": 10}, 4.0),
+        ("p95_answer_time", {"p95_sum_microseconds": 0, "answered": 0}, None),
         ("write_share", {"writes": 25, "selects": 75}, 25.0),
         ("hits_per_second", {"hits": 30, "seconds": 15}, 2.0),
         ("hits_per_second", {"hits": 30, "seconds": 0}, None),

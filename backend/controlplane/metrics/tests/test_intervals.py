@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from controlplane.metrics.columns import ANSWERED_WITHIN, P95_SUM
 from controlplane.metrics.intervals import Reading, growth, reading_of
 
 
@@ -90,3 +91,34 @@ def test_counters_beyond_a_double_stay_exact() -> None:
 def test_how_long_is_too_long_follows_the_interval() -> None:
     before, now = reading(0, Qcache_hits=50, Uptime=1), reading(3600, Qcache_hits=80, Uptime=3601)
     assert growth(before, now, longest_seconds=3 * 3600)["hits"] == 30
+
+
+def answered(at: float, *quick: int, all_: int, **status: int) -> Reading:
+    """Counts within 100, 200, 500 us and so on; the last one given stands for all longer times."""
+    names = [*ANSWERED_WITHIN.values()]
+    counts = [*quick, *[quick[-1]] * (len(names) - len(quick))]
+    return reading(at, **dict(zip(names, counts, strict=True)), Fqc_answered=all_, Uptime=900 + int(at), **status)
+
+
+def p95_of(before: Reading, now: Reading) -> float:
+    found = growth(before, now)
+    assert found["answered"] and found[P95_SUM] is not None
+    return found[P95_SUM] / found["answered"]
+
+
+def test_the_95th_percentile_is_that_of_what_was_answered_in_between() -> None:
+    before = answered(0, 1000, all_=1000)
+    assert p95_of(before, answered(15, 1000, 1000, 1090, 1100, all_=1100)) == 750, "half of those in 500 us to 1 ms"
+    assert p95_of(before, answered(15, 1099, 1100, all_=1100)) == 100, "no finer than the first bound"
+    assert p95_of(before, answered(15, 1000, all_=1100)) == 10_000_000, "no more than the last bound"
+
+
+def test_the_95th_percentile_after_a_restart_is_of_what_was_answered_since() -> None:
+    before, now = answered(0, 1000, all_=1000), answered(15, 10, 100, all_=100)
+    restarted = Reading(now.at, {**now.numbers, "uptime_seconds": 3})
+    assert 190 < p95_of(before, restarted) < 200
+
+
+def test_without_the_engine_nothing_is_known_of_how_long_answers_took() -> None:
+    found = growth(reading(0, Questions=5, Uptime=1), reading(15, Questions=50, Uptime=16))
+    assert (found["answered"], found[P95_SUM]) == (0, 0)

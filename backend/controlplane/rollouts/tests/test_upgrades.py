@@ -1,5 +1,6 @@
 """The engine on many instances, in waves: real servers, which get it, and what stops it on the way."""
 
+import re
 from datetime import timedelta
 
 import pymysql
@@ -10,8 +11,9 @@ from controlplane.alerts.models import Incident
 from controlplane.fleet.kept_connections import Connections
 from controlplane.fleet.models import Instance
 from controlplane.metrics.polling import poll_round
-from controlplane.rollouts import execution, subjects
+from controlplane.rollouts import execution, latency, subjects
 from controlplane.rollouts.models import FleetApply
+from testing.libraries import OLDER
 from testing.servers import row_for
 from testing.workers import until
 
@@ -55,9 +57,9 @@ def move(row, delivered):
         execution.run_items(delivered.pop(0))
 
 
-def polled():
+def polled(at=None):
     connections = Connections()
-    poll_round(int(timezone.now().timestamp()), connections)
+    poll_round(int((at or timezone.now()).timestamp()), connections)
     connections.keep_only(())
 
 
@@ -172,6 +174,74 @@ def test_an_instance_that_answers_no_poll_stops_it(operator, bare, delivered):
     assert states(row)[1][0] == ("failed", "it has not answered a poll since")
 
 
+@pytest.fixture
+def served(own_server):
+    """A server that has an engine, as if it were an older one."""
+    server = own_server(has_engine=True)
+    instance = row_for(server, name="a-first")
+    Instance.objects.filter(pk=instance.pk).update(minor_version=OLDER)
+    return server
+
+
+def asks(server, statement, times):
+    """On a connection that the cache serves; what is asked is counted once its answer is there."""
+    with server.as_owner() as owner, owner.cursor() as cursor:
+        cursor.execute("SET GLOBAL query_cache_size = 16777216")
+        cursor.execute("SET GLOBAL query_cache_type = 1")
+        cursor.execute("SHOW GLOBAL STATUS LIKE 'Fqc_answered'")
+        before = int(cursor.fetchone()[1])
+        facts = {"host": server.host, "port": server.port, "user": "tester", "password": "may-do-everything"}
+        with pymysql.connect(**facts, autocommit=True) as client, client.cursor() as own:
+
+            def has_asked():
+                own.execute(statement)
+                cursor.execute("SHOW GLOBAL STATUS LIKE 'Fqc_answered'")
+                return int(cursor.fetchone()[1]) >= before + times
+
+            until(has_asked, "statements are timed", seconds=300)
+
+
+@pytest.mark.parametrize(("allowed", "is_stopped"), [(150, True), (100_000, False)])
+def test_statements_that_take_longer_after_it_stop_it(operator, served, delivered, monkeypatch, allowed, is_stopped):
+    monkeypatch.setattr(latency, "LEAST_STATEMENTS", 40)
+    polled()
+    asks(served, "DO SLEEP(0.005)", 100)
+    polled()
+    row = begun(operator, delivered, max_p95_percent=allowed, settle_seconds=1, allow_restart=True)
+    asks(served, "DO SLEEP(0.5)", 45)
+    watched_until = row.items.get().finished_at + timedelta(seconds=1)
+    until(lambda: timezone.now() > watched_until, "it was watched")
+    polled(at=watched_until)
+    move(row.pk, delivered)
+    state, [(item_state, detail)] = states(row)
+    assert (state, item_state) == (("stopped", "failed") if is_stopped else ("done", "applied"))
+    told = re.fullmatch(r"95 % of its statements take up to .* ms, before .* ms: \d+ %, allowed 150 %", detail)
+    assert bool(told) == is_stopped, detail
+    [item] = operator.get(f"{PATH}/{row.pk}/items").json()["items"]
+    assert item["p95_after_ms"] >= 500 and item["p95_before_ms"] < item["p95_after_ms"] / 2
+
+
+def test_too_few_statements_are_not_judged_by_how_long_they_take(operator, served, delivered):
+    polled()
+    asks(served, "DO 1", 100)
+    polled()
+    row = begun(operator, delivered, max_p95_percent=100, settle_seconds=1, allow_restart=True)
+    watched_until = row.items.get().finished_at + timedelta(seconds=1)
+    until(lambda: timezone.now() > watched_until, "it was watched")
+    polled(at=watched_until)
+    move(row.pk, delivered)
+    assert states(row) == ("done", [("applied", "")])
+    [item] = operator.get(f"{PATH}/{row.pk}/items").json()["items"]
+    assert (item["p95_before_ms"], item["p95_after_ms"]) == (None, None)
+
+
+def test_only_an_upgrade_that_is_watched_can_go_by_how_long_statements_take(operator, instance):
+    of_parameters = {"template": "slow-log", "every": True, "max_p95_percent": 150}
+    for wrong in (asked(max_p95_percent=150), asked(max_p95_percent=99, settle_seconds=60), of_parameters):
+        refused = operator.post(PATH, wrong)
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "max_p95_percent")
+
+
 def test_the_library_that_was_previewed_is_the_one_that_is_installed(operator, bare, delivered, settings, tmp_path):
     answer = operator.post(PATH, asked(start=False))
     changed = tmp_path / "fqc.so"
@@ -182,6 +252,24 @@ def test_the_library_that_was_previewed_is_the_one_that_is_installed(operator, b
     row = FleetApply.objects.get()
     assert states(row)[0] == "stopped" and "was replaced since the preview" in states(row)[1][0][1]
     assert version_of(bare[0][0]) is None
+
+
+def test_the_way_back_is_the_older_library_by_the_same_command(operator, bare, delivered, settings, older_library):
+    both = {"parallelism": 2}
+    forth = begun(operator, delivered, **both)
+    polled()
+    move(forth.pk, delivered)
+    assert states(forth)[0] == "done"
+    settings.ENGINE_LIBRARY = older_library
+    refused = begun(operator, delivered, **both)
+    told = "a restart loads the new engine; needed: allow_restart"
+    assert states(refused) == ("done", [("blocked", told)] * 2)
+    back = begun(operator, delivered, allow_restart=True, **both)
+    polled()
+    move(back.pk, delivered)
+    assert states(back) == ("done", [("applied", ""), ("applied", "")])
+    assert {version_of(server) for server, _ in bare} == {str(OLDER)}
+    assert set(Instance.objects.values_list("minor_version", flat=True)) == {OLDER}
 
 
 def test_what_is_in_the_way_is_told_by_the_preview(viewer, operator, instance, delivered):

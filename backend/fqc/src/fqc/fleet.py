@@ -38,6 +38,7 @@ _ITEMS: dict[str, Cell] = {
     "RESTART": "needs_restart",
     "LINES": lambda it: len(it["lines"]),
     "CHANGE": "change",
+    "P95 MS": lambda it: _p95(it),
     "DETAIL": "detail",
 }
 _PREVIEW: dict[str, Cell] = {
@@ -59,6 +60,12 @@ def _subject(it: dict[str, Any]) -> str:
     if it["kind"] == "upgrade":
         return f"plugin {it['minor_version']}"
     return f"{it['template_name']} v{it['template_version']}"
+
+
+def _p95(it: dict[str, Any]) -> str:
+    """Before an upgrade, and after it."""
+    before, after = it["p95_before_ms"], it["p95_after_ms"]
+    return "" if before is None or after is None else f"{before:.3g} -> {after:.3g}"
 
 
 def _counted(counts: dict[str, int]) -> dict[str, int]:
@@ -111,6 +118,10 @@ def upgrade(
     every: Every = False,
     wave: Annotated[int, typer.Option(min=1, max=100, help="Instances in each wave.")] = 1,
     settle: Annotated[int, typer.Option(min=0, max=86400, help="Seconds to watch each wave.")] = 120,
+    max_p95: Annotated[
+        int | None,
+        typer.Option(min=100, max=100000, help="p95 answer time allowed, in percent of before; default: any."),
+    ] = None,
     allow_restart: Annotated[
         bool, typer.Option("--allow-restart", help="Restart servers that run an older plugin.")
     ] = False,
@@ -121,11 +132,12 @@ def upgrade(
     """Install the control plane's plugin on many instances, in waves.
 
     Watches each wave, and stops at a critical incident, at a wrong result
-    that verify mode found, or where the new version does not run.
+    that verify mode found, where the new version does not run, or, with
+    --max-p95, where statements take longer.
     """
     body: dict[str, Any] = {"kind": "upgrade", "allow_restart": allow_restart} | _selection(instance, tag, every)
-    limits = {"parallelism": wave, "settle_seconds": settle, "note": note, **_timing(in_window, at)}
-    _carry_out(call, body, limits)
+    limits = {"parallelism": wave, "settle_seconds": settle, "max_p95_percent": max_p95, "note": note}
+    _carry_out(call, body, limits | _timing(in_window, at))
 
 
 def _selection(instance: list[str] | None, tag: list[str] | None, every: bool) -> dict[str, Any]:

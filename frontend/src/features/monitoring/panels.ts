@@ -23,6 +23,7 @@ export interface PanelPlan {
     | 'bufferPool'
     | 'connections'
     | 'slow'
+    | 'answerTime'
     | 'pageReads'
     | 'statements'
     | 'stale'
@@ -61,6 +62,7 @@ export const PANELS: PanelPlan[] = [
     metrics: ['questions_per_second', 'selects_per_second', 'writes_per_second'],
     isOverlaid: true,
   },
+  { key: 'answerTime', metrics: ['p95_answer_time'] },
   { key: 'slow', metrics: ['slow_queries_per_second'] },
   { key: 'connections', metrics: ['connections', 'running_threads'] },
   { key: 'pageReads', metrics: ['buffer_pool_reads_per_second'] },

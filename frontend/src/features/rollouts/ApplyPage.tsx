@@ -206,6 +206,7 @@ function StartForm({ selection, items, onStarted }: StartFormProps) {
   const isUpgrade = selection.kind === 'upgrade';
   const [parallelism, setParallelism] = useState(isUpgrade ? 1 : 5);
   const [settleSeconds, setSettleSeconds] = useState(120);
+  const [maxP95Percent, setMaxP95Percent] = useState<number | ''>('');
   const [maxFailures, setMaxFailures] = useState(0);
   const [timing, setTiming] = useState<Timing>({ when: 'now', at: null });
   const { differing } = tallyOf(items);
@@ -216,6 +217,7 @@ function StartForm({ selection, items, onStarted }: StartFormProps) {
       parallelism,
       max_failures: maxFailures,
       settle_seconds: settleSeconds,
+      max_p95_percent: maxP95Percent || null,
       note: '',
       start: true,
     });
@@ -242,6 +244,17 @@ function StartForm({ selection, items, onStarted }: StartFormProps) {
             w={190}
             value={settleSeconds}
             onChange={(value) => setSettleSeconds(Number(value) || 0)}
+          />
+        )}
+        {isUpgrade && (
+          <NumberInput
+            label={t('rollout.maxP95')}
+            min={100}
+            max={100_000}
+            w={210}
+            placeholder={t('rollout.anyP95')}
+            value={maxP95Percent}
+            onChange={(value) => setMaxP95Percent(Number(value) || '')}
           />
         )}
         <NumberInput

@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useCan } from '@/api/session';
+import { formatValue } from '@/charts/units';
 import { DataTable, type Column } from '@/components/DataTable';
 import { ConfirmModal } from '@/components/ConfirmModal';
 import { ErrorPanel } from '@/components/ErrorPanel';
@@ -78,6 +79,7 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
             })}
             <Moment at={apply.created_at} />
             {apply.kind === 'upgrade' && ` · ${t('rollout.watchedFor', { seconds: apply.settle_seconds })}`}
+            {apply.max_p95_percent && ` · ${t('rollout.p95Allowed', { percent: apply.max_p95_percent })}`}
             {apply.when === 'window' && ` · ${t('timing.window')}`}
             {apply.when === 'at' && (
               <>
@@ -207,7 +209,7 @@ function Items({ apply }: { apply: FleetApply }) {
             label={t('rollout.items')}
             rows={rows}
             rowKey={(row) => String(row.id)}
-            columns={columnsOf(t, told, rows.length <= FEW, apply.kind === 'upgrade')}
+            columns={columnsOf(t, told, rows.length <= FEW, apply)}
           />
         )}
       </QueryView>
@@ -216,7 +218,14 @@ function Items({ apply }: { apply: FleetApply }) {
   );
 }
 
-function columnsOf(t: Translate, told: Told, isOpen: boolean, isUpgrade: boolean): Column<FleetApplyItem>[] {
+/** How long statements took before an upgrade, and since. */
+function p95Of(t: Translate, { p95_before_ms: before, p95_after_ms: after }: FleetApplyItem): string {
+  if (before === null || after === null) return t('rollout.p95Unknown');
+  const told = (value: number) => formatValue(value, 'milliseconds', t);
+  return t('rollout.p95', { before: told(before), after: told(after) });
+}
+
+function columnsOf(t: Translate, told: Told, isOpen: boolean, apply: FleetApply): Column<FleetApplyItem>[] {
   return [
     {
       key: 'name',
@@ -240,9 +249,10 @@ function columnsOf(t: Translate, told: Told, isOpen: boolean, isUpgrade: boolean
       render: (row) => (
         <>
           <ItemStateBadge state={row.state} />
-          {isUpgrade && row.state === 'applied' && (
+          {apply.kind === 'upgrade' && row.state === 'applied' && (
             <div className={classes.gate}>{t(row.passed_at ? 'rollout.passed' : 'rollout.watched')}</div>
           )}
+          {apply.max_p95_percent && row.passed_at && <div className={classes.gate}>{p95Of(t, row)}</div>}
         </>
       ),
     },

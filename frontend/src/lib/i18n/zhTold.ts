@@ -11,6 +11,8 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   memory_used_ratio: ['缓存内存使用率', '1 - Qcache_free_memory / query_cache_size'],
   fragmentation: ['碎片率', 'Qcache_free_blocks / Qcache_total_blocks'],
   write_share: ['写操作占比', '写 / (写 + 读)，写 = insert + update + delete + replace'],
+  p95_answer_time: ['应答时间（95 百分位）', 'Fqc_answered_in_* 的 95 百分位，按 Fqc_answered 加权'],
+  answered_per_second: ['计时的语句', 'Fqc_answered 增量 / 秒数'],
   lookups_per_second: [
     '缓存查找',
     '查找增量 / 秒数，查找 = 命中 + Fqc_misses（未安装引擎时为命中 + 写入缓存）',
@@ -726,6 +728,10 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
     '在“监控”中比较命中与失效，确认缓存仍有收益。',
   ],
   slow_queries_per_second: ['语句在等待锁或磁盘，或缺少索引。', '在“查询”中查看最慢的语句并分析其执行计划。'],
+  p95_answer_time: [
+    '语句在等待锁或磁盘，缺少索引，或缓存被清空（例如因重启）。',
+    '在“监控”中比较当时的命中率与活跃线程数，并在“查询”中查看最慢的语句。',
+  ],
   contained_errors_per_second: [
     '插件捕获了自身的错误并关闭了缓存，语句由服务器应答。',
     '查看服务器错误日志并反馈插件写入的内容。重启服务器后可再次使用缓存。',

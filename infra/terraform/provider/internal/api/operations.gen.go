@@ -284,6 +284,7 @@ func (e InstanceState) Valid() bool {
 
 // Defines values for MetricEnum.
 const (
+	MetricEnumAnsweredPerSecond             MetricEnum = "answered_per_second"
 	MetricEnumBufferPoolHitRatio            MetricEnum = "buffer_pool_hit_ratio"
 	MetricEnumBufferPoolReadsPerSecond      MetricEnum = "buffer_pool_reads_per_second"
 	MetricEnumBufferPoolRequestsPerSecond   MetricEnum = "buffer_pool_requests_per_second"
@@ -316,6 +317,7 @@ const (
 	MetricEnumNotCachedPerSecond            MetricEnum = "not_cached_per_second"
 	MetricEnumObservedHitRatio              MetricEnum = "observed_hit_ratio"
 	MetricEnumObservedSavedTime             MetricEnum = "observed_saved_time"
+	MetricEnumP95AnswerTime                 MetricEnum = "p95_answer_time"
 	MetricEnumPoolSizeBytes                 MetricEnum = "pool_size_bytes"
 	MetricEnumPruneRatio                    MetricEnum = "prune_ratio"
 	MetricEnumPrunesPerSecond               MetricEnum = "prunes_per_second"
@@ -339,6 +341,8 @@ const (
 // Valid indicates whether the value is a known member of the MetricEnum enum.
 func (e MetricEnum) Valid() bool {
 	switch e {
+	case MetricEnumAnsweredPerSecond:
+		return true
 	case MetricEnumBufferPoolHitRatio:
 		return true
 	case MetricEnumBufferPoolReadsPerSecond:
@@ -402,6 +406,8 @@ func (e MetricEnum) Valid() bool {
 	case MetricEnumObservedHitRatio:
 		return true
 	case MetricEnumObservedSavedTime:
+		return true
+	case MetricEnumP95AnswerTime:
 		return true
 	case MetricEnumPoolSizeBytes:
 		return true
@@ -862,7 +868,8 @@ type AlertRuleWriteRequest struct {
 	InstanceId *string `json:"instance_id,omitempty"`
 	IsEnabled  *bool   `json:"is_enabled,omitempty"`
 
-	// Metric * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
+	// Metric * `answered_per_second` - answered_per_second
+	// * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
 	// * `buffer_pool_reads_per_second` - buffer_pool_reads_per_second
 	// * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
 	// * `cache_size_bytes` - cache_size_bytes
@@ -894,6 +901,7 @@ type AlertRuleWriteRequest struct {
 	// * `not_cached_per_second` - not_cached_per_second
 	// * `observed_hit_ratio` - observed_hit_ratio
 	// * `observed_saved_time` - observed_saved_time
+	// * `p95_answer_time` - p95_answer_time
 	// * `pool_size_bytes` - pool_size_bytes
 	// * `prune_ratio` - prune_ratio
 	// * `prunes_per_second` - prunes_per_second
@@ -1607,7 +1615,8 @@ type InstanceParameters struct {
 // * `deleting` - deleting
 type InstanceState string
 
-// MetricEnum * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
+// MetricEnum * `answered_per_second` - answered_per_second
+// * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
 // * `buffer_pool_reads_per_second` - buffer_pool_reads_per_second
 // * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
 // * `cache_size_bytes` - cache_size_bytes
@@ -1639,6 +1648,7 @@ type InstanceState string
 // * `not_cached_per_second` - not_cached_per_second
 // * `observed_hit_ratio` - observed_hit_ratio
 // * `observed_saved_time` - observed_saved_time
+// * `p95_answer_time` - p95_answer_time
 // * `pool_size_bytes` - pool_size_bytes
 // * `prune_ratio` - prune_ratio
 // * `prunes_per_second` - prunes_per_second
